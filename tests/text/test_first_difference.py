@@ -34,3 +34,10 @@ def test_the_first_line_that_differs_is_shown(base: str, head: str, shown: tuple
 
 def test_a_line_that_is_elsewhere_is_no_difference_beside_one_that_is_not() -> None:
     assert first_difference("a\nb\nold\n", "b\na\nnew\n", str) == ("old", "new")
+
+
+def test_of_long_texts_only_lines_after_the_first_difference_are_aligned() -> None:
+    """To align 20,000 repeated lines would take hours."""
+    base, head = ("".join(f"{number % several}\n" for number in range(20_000)) for several in (7, 5))
+    same = "the same\n" * 20_000
+    assert first_difference(f"{same}old\n{base}", f"{same}new\n{head}", str) == ("old", "new")
