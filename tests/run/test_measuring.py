@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import pytest
 
 from tests import make
@@ -12,9 +15,11 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import ToolCall, ToolResult
 from tidegate.model.gate import Gate
 from tidegate.model.invocation import Invocation
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.probe import CommandAnswer, FileAnswer
 from tidegate.model.trial import Step, Trial
-from tidegate.run.measuring import MOST_EVENTS, MOST_TEXT, is_quick
+from tidegate.run.measuring import MOST_EVENTS, MOST_TEXT, Measuring, is_quick
 
 CONTAINS, SUCCEEDS = FileContains(path="a", substring="x"), CommandSucceeds(command="true")
 LONG = "x" * MOST_TEXT
@@ -31,6 +36,23 @@ def trial(**fields: object) -> Trial:
 
 def quick(one: Trial, *gates: Gate) -> bool:
     return is_quick(one, make.scenario(gates=gates))
+
+
+@pytest.mark.parametrize(("gate", "threads"), [(CONTAINS, 0), (FileMatches(path="a", pattern="x"), 1)])
+def test_a_trial_is_measured_in_a_thread_unless_it_is_quick(gate: Gate, threads: int) -> None:
+    scenario = make.scenario(gates=(gate,))
+    row = PlanRow(key=RowKey(scenario="s", agent="docs"), scenario=scenario, agent=make.DOCS, deterministic=True)
+
+    async def measured() -> tuple[TrialResult, int]:
+        before = threading.active_count()
+        result = await Measuring(make.suite(scenario)).result(
+            trial(answers=(FileAnswer(state="present", text="x"),)), row
+        )
+        return result, threading.active_count() - before
+
+    result, started = asyncio.run(measured())
+    assert [gate.passed for gate in result.gates] == [True]
+    assert started == threads
 
 
 def test_a_trial_with_little_text_and_plain_gates_is_measured_at_once() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import resource
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +63,10 @@ def test_links_and_the_entries_of_small_folders_are_not_held_open(etc: Path, com
     assert sorted(paths) == sorted(["/usr", str(etc / "link")])
 
 
-def test_a_replaced_file_is_opened_again(etc: Path, common: CommonFiles) -> None:
+@pytest.mark.parametrize("secs", [0, 1.1])
+def test_a_replaced_file_is_opened_again(etc: Path, common: CommonFiles, secs: float) -> None:
+    """Also if nothing has changed in the folder for more than a second before."""
+    time.sleep(secs)
     common.opened()
     (etc / "new").write_text("new")
     (etc / "new").replace(etc / "file0")
