@@ -28,6 +28,6 @@ def test_new_subcommands_are_listed_with_what_uses_them(make_repository: Make, t
 
     ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=made.root)
 
-    line = "New: `undo` of `notes`; no scenario uses it (draft one: `tidegate prove --draft`)"
+    line = "New: `undo` of `notes`; no scenario uses it"
     assert (ran.code, ran.result["warnings"]) == (0, [line])
     assert "no scenario uses it" in ran.comment

@@ -18,10 +18,9 @@ TASKS: Script = [
 def test_the_calls_of_a_real_agent_meet_mutants(run_alone: RunAlone, open_folder: Path) -> None:
     """It reaches its model through the proxy alone, as in every trial; so its shell never has the key."""
     out = open_folder / "proof"
-    words = ("--agent", "real", "--max-usd", "5", "--kind", "slower")
+    words = ("--agent", "real", "--max-usd", "5", "--mutants", "1")
     done, requests = run_alone(CASES[0], Job(example, TASKS), "prove", *words, "--out", str(out))
     assert done.returncode == 0, done.stderr
     (tool,) = json.loads((out / "proof.json").read_text())["tools"]
-    (slower,) = tool["mutants"]
-    assert (slower["state"], slower["met_by"]) == ("alive", ["create_tasks"])
+    assert ["create_tasks"] in [one["met_by"] for one in tool["mutants"]]
     assert "two tasks" in requests

@@ -30,7 +30,7 @@ PROOF = Proof(
             counts="1 of 2 options",
             parts=PARTS,
             mutants=(MutantResult(mutant=CUT, state="alive", why="s meets it", met_by=("s",)),),
-            drafts=(Draft(catches="x", file="s.yaml", text=f"- {EVIL}"),),
+            drafts=(Draft(catches="x", file="s.yaml", text=f"- {EVIL}", into="gates"),),
         ),
     ),
     trend=ProofTrend(sha="b" * 40, at=0, share=0.5, decided=2, alive=(NewlyAlive(words="w", why="it is new"),)),

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.proof import ChangedPart, NewlyAlive, Proof, ProofTrend, ToolProof, UsedPart
+from tidegate.model.proof import NewlyAlive, Proof, ProofTrend, ToolProof, UsedPart
 from tidegate.model.surface import Part
 from tidegate.mutants.groups import alive_groups
 from tidegate.reports.badge import proof_badge
@@ -49,12 +49,6 @@ def test_docs_that_name_a_removed_tool_of_a_server_are_found_without_the_servers
     add, keep_all = changed_parts(ToolProof(tool="target", counts="", parts=()), base, tmp_path)
     assert [line.line for line in add.docs] == [3]
     assert [line.line for line in keep_all.docs] == [5]
-
-
-def test_a_draft_is_offered_for_command_line_tools_only() -> None:
-    for kind, offered in (("option", True), ("subcommand", True), ("tool", False), ("parameter", False)):
-        change = ChangedPart(state="added", part=Part(kind=kind, name="new", command=""))
-        assert ("draft one" in change_text(change, "t")) is offered, kind
 
 
 def test_ignored_files_are_not_docs_that_name_what_is_gone(tmp_path: Path) -> None:

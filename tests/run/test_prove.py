@@ -14,7 +14,7 @@ import pytest
 from tidegate.authoring.drafts import drafts_for
 from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Silent
-from tidegate.model.proof import Drafted, Proof
+from tidegate.model.proof import Draft, Proof
 from tidegate.plan import Selection
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
@@ -110,9 +110,8 @@ def test_a_misspelt_option_in_the_guidance_is_met_by_the_agent_that_reads_it(pro
     assert state(proof, "AGENTS.md: `--loud` is misspelt").met_by == ("keep",)
 
 
-def test_a_run_that_leaves_out_mutants_or_scenarios_is_partial(proof: Proof) -> None:
+def test_a_run_that_leaves_out_mutants_or_scenarios_is_partial() -> None:
     everything, used_up = Selection(), "the run's $5 were used up"
-    assert proof.partial == "only some kinds of mutants"
     assert partial(Wanted(alike=2, drafter=drafts_for), everything, None) == ""
     assert partial(Wanted(most_mutants=3), everything, used_up) == f"a sample of the mutants, {used_up}"
     for one in ({"scenarios": ("s",)}, {"tags": ("a",)}, {"tier": 0}, {"name": "s"}):
@@ -130,26 +129,10 @@ def test_the_surface_and_the_score_are_printed(proof: Proof) -> None:
     assert f'"message": "{round(100 * proof.share)}%' in proof_badge(proof)
 
 
-def test_a_draft_is_a_task_in_words_with_a_guide_and_checks_what_differs_then(proof: Proof) -> None:
-    """Without `--due`, the notes would have no date. The commands are not in the task."""
-    (scenario,) = [one for one in proof.tools[0].drafts if not one.into]
-    assert (scenario.catches, scenario.file) == ("`--due` is ignored by `add`", "add_due.yaml")
-    assert scenario.text.startswith("# Written by `tidegate prove --draft`. "), "no schema: its path is not known"
-    assert "Use `t`. Add: “tide”, with the due “2030-01-31”" in scenario.text
-    assert "t add" not in scenario.text
-    assert "substring: --loud by" in scenario.text
-    assert "t add --due 2030-01-31 --loud tide" in scenario.files["add_due/AGENTS.md"]
-
-
-def test_drafting_leaves_no_folder_behind(repo: Path, proof: Proof) -> None:
-    assert proof.tools[0].drafts
-    assert not [*repo.glob(".tidegate/drafts-*")]
-
-
 def test_a_draft_for_what_a_scenario_meets_is_a_gate(proof: Proof) -> None:
-    (gate,) = [one for one in proof.tools[0].drafts if one.into]
-    assert (gate.catches, gate.file) == ("`show` prints nothing", "s.yaml")
-    assert gate.text.startswith("    - {type: command_output_contains")
+    (gate,) = proof.tools[0].drafts
+    assert (gate.catches, gate.file, gate.into) == ("`show` is gone", "s.yaml", "gates")
+    assert gate.text.startswith("    - {type: command_output_contains, command: t show --format text, substring: tide!")
 
 
 def test_a_sample_is_of_all_mutants_so_that_its_share_estimates_the_whole(repo: Path, tmp_path: Path) -> None:
@@ -223,7 +206,7 @@ def test_an_interrupted_run_leaves_results_that_the_next_one_reuses(repo: Path, 
     own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate"))
     options = Options(environ=dict(os.environ), progress=Silent())
 
-    async def stopped(*_: object) -> Drafted:
+    async def stopped(*_: object) -> tuple[Draft, ...]:
         raise KeyboardInterrupt
 
     wanted = Wanted(kinds=("output_emptied",))
@@ -235,12 +218,6 @@ def test_an_interrupted_run_leaves_results_that_the_next_one_reuses(repo: Path, 
     assert fresh.notes == ()
     assert again.trials < fresh.trials
     assert again.mutants == fresh.mutants
-
-
-def test_a_kind_that_changes_nothing_of_the_tool_is_said(repo: Path, tmp_path: Path) -> None:
-    options = Options(environ=dict(os.environ), progress=Silent())
-    found = asyncio.run(prove(repo, None, tmp_path / "run", options, Wanted(kinds=("tool_removed",))))
-    assert found.notes == ("no mutants of t: nothing that is known of it can be changed as --kind asks",)
 
 
 def test_a_tool_whose_scenarios_all_fail_has_a_surface_and_no_share(repo: Path, tmp_path: Path) -> None:

@@ -12,17 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.agents.scripted import Scripted
 from tidegate.authoring.drafts import drafts_for
-from tidegate.model.plan import PlanRow
 from tidegate.model.progress import Silent
-from tidegate.model.proof import Drafted, Proof, ToolProof
-from tidegate.plan import make_plan
-from tidegate.run.mutant_trials import MutantTrials, Ran
+from tidegate.model.proof import Proof
 from tidegate.run.prove import prove
 from tidegate.run.prove_tool import Wanted
 from tidegate.run.run_job import Options
-from tidegate.suite.load import load_suite
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 SUITE = """\
@@ -63,18 +58,11 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return repo
 
 
-async def drafter(trials: MutantTrials, proof: ToolProof, rows: list[tuple[PlanRow, Ran]]) -> Drafted:
-    """Draft only for answers, and not for both servers' `where`: each draft costs trials."""
-    answers = [one for one in proof.mutants if one.mutant.kind == "result_emptied"]
-    chosen = tuple(one for one in answers if proof.tool != "shelf" or one.mutant.command == "add")
-    return await drafts_for(trials, proof.model_copy(update={"mutants": chosen}), rows)
-
-
 @pytest.fixture(scope="module")
 def proof(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
-    """What is found about both servers, and drafted; no test changes it."""
+    """What is found about both servers; no test changes it."""
     options = Options(environ=dict(os.environ), progress=Silent())
-    wanted = Wanted(kinds=KINDS, drafter=drafter)
+    wanted = Wanted(kinds=KINDS, drafter=drafts_for)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
 
 
@@ -107,32 +95,6 @@ def test_a_server_without_a_name_is_a_tool_of_its_own_and_called_by_its_command(
     assert second.tool.endswith("server.py renamed")
     assert not second.tool.startswith("/")
     assert "`put`" in {str(one.part) for one in second.parts}
-
-
-def test_a_draft_calls_a_tool_that_no_scenario_calls_and_checks_its_answer(proof: Proof) -> None:
-    """The answer of `where`, a folder, is another one in each trial, so no check of it can be proposed."""
-    _, second = proof.tools
-    (draft,) = second.drafts
-    assert (draft.catches, draft.file) == ("`put` returns an empty result", "put.yaml")
-    assert "\n  steps:\n    - {call: put, input: {title: Write the changelog" in draft.text
-    assert "output: {regex: '(?s)added Write the changelog'}" in draft.text
-    assert 'Put it (title: "Write the changelog"' in draft.text
-
-
-def test_a_draft_has_its_steps_in_its_own_file(repo: Path, proof: Proof, tmp_path: Path) -> None:
-    own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate", ".git"))
-    (draft,) = proof.tools[1].drafts
-    (own / draft.file).write_text(draft.text)
-    (own / "tidegate.yaml").write_text(SUITE.replace("nameless.yaml]", f"nameless.yaml, {draft.file}]"))
-    rows = make_plan(load_suite(own, environ={})).rows
-    (agent,) = [row.agent for row in rows if row.key.scenario == "put"]
-    assert isinstance(agent, Scripted)
-    (step,) = agent.steps["put"]
-    assert str(step) == 'put {"title": "Write the changelog"}'
-
-
-def test_a_part_without_a_draft_is_named_with_the_reason(proof: Proof) -> None:
-    assert "no draft for `where`: its answers tell nothing that lasts" in proof.notes
 
 
 def test_a_draft_for_an_answer_that_no_check_reads_is_an_evaluator(proof: Proof) -> None:

@@ -11,7 +11,6 @@ import pytest
 from tests.conftest import Repository
 from tests.make import scenario
 from tidegate.agents.doc_follower import DocFollower
-from tidegate.errors import ConfigurationError
 from tidegate.model.mutant import Mutant, MutantResult, MutantState
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.proof import Proof, ToolProof
@@ -113,10 +112,3 @@ def test_a_proof_without_a_share_is_not_stored_and_old_ones_are_deleted(repo: Pa
     for number in range(proofs.MOST_PROOFS + 2):
         proofs.keep(repo, proof("a", 100.0 * number))
     assert len([*(repo / ".tidegate/proofs").iterdir()]) == proofs.MOST_PROOFS
-
-
-def test_a_file_that_is_no_proof_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text("[]")
-    for name in ("x.json", "missing.json"):
-        with pytest.raises(ConfigurationError, match=name):
-            proofs.load(tmp_path / name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -186,6 +187,52 @@ def tells(line: str) -> bool:
     """Return True if the line is short, has a few letters or digits, and is likely to be the same for good."""
     enough = sum(character.isalnum() for character in line) >= 3
     return enough and len(line) <= LONGEST and line.isprintable() and not VOLATILE.search(line)
+
+
+def read_gate(reads: Sequence[str], seen: Sequence[Sequence[str]], values: Sequence[str]) -> dict[str, Any] | None:
+    """Return a gate for what a read prints each time after the call, and not without it; None if there is nothing.
+
+    `seen`: what the reads print after the call, after a second one, and without it.
+    """
+    found = []
+    for read, ours, again, plain in zip(reads, *seen, strict=True):
+        if line := new_text(ours, again, plain, values):
+            what = {"type": "command_output_contains", "command": read, "substring": line}
+            found.append(what | {"description": f"`{read}` shows “{line}”"})
+    return min(found, key=lambda gate: _rank(gate["substring"], values), default=None)
+
+
+def new_text(ours: str, again: str, plain: str, values: Sequence[str]) -> str:
+    """Return a line, or a part of one, that both texts have and `plain` lacks; '' if there is none.
+
+    A line with one of the values comes first.
+    """
+    others = [line.strip() for line in again.splitlines()]
+    found = []
+    for line in (line.strip() for line in ours.splitlines()):
+        shared = line if line in others else max((_shared(line, other) for other in others), key=len, default="")
+        found += [part for part in _lasting(shared) if part not in plain]
+    return min(found, key=lambda part: _rank(part, values), default="")
+
+
+def _rank(text: str, values: Sequence[str]) -> tuple[bool, int]:
+    return not any(len(value) > 2 and value in text for value in values), -len(text)
+
+
+def _shared(line: str, other: str) -> str:
+    """Return the longest run of whole words that two lines share."""
+    ours, theirs = line.split(), other.split()
+    found = SequenceMatcher(None, ours, theirs, autojunk=False).find_longest_match()
+    shared = re.search(r"\s+".join(map(re.escape, ours[found.a : found.a + found.size])), line)
+    return shared[0] if shared and shared[0] in other else ""
+
+
+def _lasting(line: str) -> Iterable[str]:
+    """Return the line, or its parts between what will be another one tomorrow, such as a date."""
+    if tells(line):
+        return [line]
+    parts = (part.strip() for part in VOLATILE.split(line))
+    return [part for part in parts if len(part) <= LONGEST and tells(part) and sum(map(str.isalnum, part)) >= FEWEST]
 
 
 def _short(text: str) -> str:

@@ -7,10 +7,8 @@ from typing import Any
 
 from tidegate.agents.scripted import Scripted
 from tidegate.authoring import starter
-from tidegate.authoring.draft_attempts import READING, split
-from tidegate.authoring.draft_gates import read_gate
 from tidegate.authoring.examples import Candidate
-from tidegate.authoring.observed_gates import Ran, printing
+from tidegate.authoring.observed_gates import Ran, printing, read_gate
 from tidegate.authoring.state_changes import changing, probing
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, OBSERVED, SECONDS, Tryout, draft
@@ -19,6 +17,7 @@ from tidegate.model.target import Target
 from tidegate.surface.help_text import subcommands
 
 MOST_READS = 3
+_READING = ("list", "ls", "ready", "status", "show", "export", "all", "log", "dump", "tree")
 
 
 def scenario_of(tool: Tool, candidate: Candidate) -> Scenario:
@@ -58,7 +57,7 @@ async def gates_of_reads(
 ) -> Mapping[str, dict[str, Any]]:
     """Return a gate by candidate: what a subcommand that only reads prints after the commands, and not without them."""
     known = {*subcommands(help_text)}
-    reads = [f"{tool.binary} {name}" for name in READING if name in known][:MOST_READS]
+    reads = [f"{tool.binary} {name}" for name in _READING if name in known][:MOST_READS]
     if not found or not reads:
         return {}
     after = [one._replace(commands=(*one.commands, *reads)) for one in found]
@@ -69,7 +68,7 @@ async def gates_of_reads(
     for one in found:
         runs = [seen.commands for seen in (*with_it[one.name], *without[one.name])]
         working = [read for read in reads if all(_ran(run, read).ok for run in runs[:OBSERVED])]
-        values = [word for command in one.commands for word in split(command)[1:]]
+        values = [word for command in one.commands for word in command.replace("'", " ").replace('"', " ").split()[1:]]
         shown = [[_ran(run, read).output for read in working] for run in runs]
         if gate := read_gate(working, shown, values):
             gates[one.name] = gate

@@ -41,9 +41,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--mutants", type=options.positive, metavar="N", help="only a random sample of N mutants (default: all)"
     )
-    parser.add_argument(
-        "--kind", action="append", default=[], metavar="KIND", help="only mutants of this kind; repeatable"
-    )
     parser.add_argument("--max-usd", type=float, metavar="USD", help="stop agents that cost at this sum")
     parser.add_argument(
         "--min", type=options.rate, metavar="SHARE", help="exit with 1 if a smaller share is caught: 0.7"
@@ -51,10 +48,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--draft", action="store_true", help="draft checks for five mutants that are alive, and try them"
     )
-    parser.add_argument(
-        "--before", type=Path, metavar="FILE", help="compare with this proof.json (default: the last one stored)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed of the sample")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_repository(parser)
     options.add_selection(parser)
@@ -70,44 +63,42 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.reports.prove_text import prove_text
     from tidegate.run.checkouts import make_run_folder
     from tidegate.run.prove import prove
-    from tidegate.store.proofs import load
     from tidegate.vcs.revisions import repository_root
 
     _refuse_without_mutants(args)
-    before = None if args.before is None else load(args.before)
     root = repository_root(args.repo)
     wanted = _wanted(args)
     out = options.new_folder(args.out or make_run_folder(root))
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
         proof = options.run_until_stopped(lambda: prove(root, args.rev, out, chosen, wanted))
-    proof = _remembered(root, proof, before)
+    proof = _remembered(root, proof)
     _write(out, proof)
     if args.json:
         print(proof.model_dump_json(indent=2))
     else:
         print(f"{prove_text(proof, every=args.verbose)}report: {out / 'prove.html'}, all mutants: {out / 'proof.json'}")
-        print(_next(proof, out, drafted=args.draft), end="")
+        print(_next(proof, drafted=args.draft), end="")
     if args.min is None or (proof.share or 0.0) >= args.min:
         return 0
     print(f"tidegate: {_too_few(proof.share, args.min)}", file=sys.stderr)
     return BELOW
 
 
-def _next(proof: Proof, out: Path, *, drafted: bool) -> str:
+def _next(proof: Proof, *, drafted: bool) -> str:
     """Return a line on what to do about mutants that are alive; '' if none is, or if nothing could be drafted."""
     if any(draft for tool in proof.tools for draft in tool.drafts):
-        return f"next:   read the drafts, and copy those that you want from {out / 'drafts'} or from above\n"
-    alive = any(one.state == "alive" for tool in proof.tools for one in tool.mutants)
+        return "next:   read the drafts, and copy those that you want into the scenarios' files\n"
+    alive = any(one.state == "alive" for one in proof.mutants)
     return "next:   `tidegate prove --draft` writes checks for some of what is alive\n" if alive and not drafted else ""
 
 
-def _remembered(root: Path, proof: Proof, before: Proof | None) -> Proof:
+def _remembered(root: Path, proof: Proof) -> Proof:
     """Return the proof with what differs from an earlier one, and store it."""
     from tidegate.mutants.trend import trend
     from tidegate.store.proofs import earlier, keep
 
-    known = before or earlier(root, proof)
+    known = earlier(root, proof)
     keep(root, proof)
     return proof if known is None or proof.share is None else proof.model_copy(update={"trend": trend(proof, known)})
 
@@ -121,9 +112,6 @@ def _write(out: Path, proof: Proof) -> None:
     write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
     write_text(out / "prove.html", prove_page(proof))
     write_text(out / "badge.json", proof_badge(proof))
-    for draft in (one for tool in proof.tools for one in tool.drafts if not one.into):
-        for file, text in {draft.file: draft.text, **draft.files}.items():
-            write_text(out / "drafts" / file, text)
 
 
 def _wanted(args: argparse.Namespace) -> Wanted:
@@ -132,13 +120,11 @@ def _wanted(args: argparse.Namespace) -> Wanted:
 
     return Wanted(
         mutants=not args.surface,
-        kinds=_kinds(args.kind),
         most_mutants=args.mutants,
         alike=args.aa,
         base=args.base,
         drafter=drafts_for if args.draft else None,
         max_usd=args.max_usd,
-        seed=args.seed,
     )
 
 
@@ -153,17 +139,7 @@ def _refuse_without_mutants(args: argparse.Namespace) -> None:
     """Raise ConfigurationError if `--surface`, which runs no mutants, is given with an option that needs them."""
     from tidegate.errors import ConfigurationError
 
-    asked = {"--min": args.min is not None, "--mutants": args.mutants, "--kind": args.kind, "--draft": args.draft}
+    asked = {"--min": args.min is not None, "--mutants": args.mutants, "--draft": args.draft}
     needs = next((name for name, given in asked.items() if given), None)
     if args.surface and needs:
         raise ConfigurationError(f"`--surface` runs no mutants, and `{needs}` needs them.", "Leave one of the two out.")
-
-
-def _kinds(asked: list[str]) -> tuple[str, ...]:
-    """Return the kinds of mutants. Raises ConfigurationError for one that there is not."""
-    from tidegate.errors import ConfigurationError
-    from tidegate.mutants.kinds import KINDS
-
-    if unknown := [kind for kind in asked if kind not in KINDS]:
-        raise ConfigurationError(f"there is no kind of mutant `{unknown[0]}`.", f"Kinds: {', '.join(KINDS)}.")
-    return tuple(asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tidegate.model.mutant import MutantResult
 from tidegate.model.surface import Part
@@ -35,23 +35,12 @@ class ChangedPart(Value):
 
 
 class Draft(Value):
-    """A check that catches a mutant: the text of a new scenario's file, or a line for one's gates or evaluators.
-
-    `files`: the files of a new scenario's workspace, by their path in the repository.
-    """
+    """A check that catches a mutant: a line for the gates or the evaluators of the scenario in `file`."""
 
     catches: str
     file: str
     text: str
-    files: dict[str, str] = {}
-    into: Literal["", "gates", "evaluators"] = ""  # "": it is a new scenario
-
-
-class Drafted(NamedTuple):
-    """Drafts for one tool. `notes`: sentences on parts for which no draft is offered."""
-
-    drafts: tuple[Draft, ...] = ()
-    notes: tuple[str, ...] = ()
+    into: Literal["gates", "evaluators"]
 
 
 class AlikeSides(Value):

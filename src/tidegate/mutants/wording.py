@@ -1,11 +1,10 @@
-"""Why a mutant is alive, and why there are no mutants or no drafts, in words."""
+"""Why a mutant is alive, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tidegate.model.mutant import Mutant
-from tidegate.model.proof import ToolProof
 
 
 def survived(mutant: Mutant, met: Sequence[str], *, same: bool = False) -> str:
@@ -33,13 +32,3 @@ def _use(mutant: Mutant) -> str:
     if mutant.file:
         return f"has an agent that reads {mutant.file}"
     return f"calls `{mutant.command}`" if mutant.command else "does so"
-
-
-def missing(proof: ToolProof, kinds: Sequence[str], *, drafted: bool) -> Iterator[str]:
-    """Yield a sentence if the tool has no mutant of the `kinds` asked for, and one if no draft was found for it."""
-    tool = proof.tool or "the docs"
-    if kinds and not proof.mutants:
-        yield f"no mutants of {tool}: nothing that is known of it can be changed as --kind asks"
-    if not drafted or proof.drafts or not any(one.state in ("alive", "not_reached") for one in proof.mutants):
-        return
-    yield f"no drafts for {tool}: no check that was tried catches a mutant that is alive"

@@ -40,9 +40,8 @@ def _lines(proof: Proof, every: bool) -> Iterator[str]:
             yield from unused_lines(tool)
         yield from map(change_text, tool.changes)
         for draft in tool.drafts:
-            what = f"add to the {draft.into} of {draft.file}" if draft.into else f"drafts/{draft.file}"
-            yield f"\ndraft  {what}, which catches: {draft.catches}\n{draft.text.rstrip()}"
-            yield from (f"-- drafts/{file}\n{text.rstrip()}" for file, text in draft.files.items())
+            yield f"\ndraft  add to the {draft.into} of {draft.file}, which catches: {draft.catches}"
+            yield draft.text.rstrip()
     for note in proof.notes:
         yield f"note: {note}"
     yield f"{count(proof.trials, 'trial')}, {proof.seconds:.0f} s"
@@ -124,8 +123,6 @@ def change_text(change: ChangedPart, tool: str = "") -> str:
     """Return one line on a part that a branch adds, removes or changes. `tool`: named for parts of no subcommand."""
     used = f"used by {', '.join(change.scenarios)}" if change.scenarios else "no scenario uses it"
     name = f"{change.part}" + (f" of `{tool}`" if tool and not change.part.command else "")
-    if tool and not change.scenarios and change.part.kind in ("option", "subcommand"):
-        used += " (draft one: `tidegate prove --draft`)"
     if change.state == "removed":
         places = ", ".join(f"{line.path}:{line.line}" for line in change.docs)
         return f"Removed: {name}" + (f"; still named in {places}" if places else "")

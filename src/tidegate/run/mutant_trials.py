@@ -94,7 +94,7 @@ class MutantTrials:
             row = by_key[RowKey(scenario=spec.scenario, agent=spec.agent)]
             if spec.side == "base" and not fresh:
                 return await self.base(row, spec.index)
-            quick = row if mutant is None else self._quick(row)
+            quick = row if mutant is None else self.quick(row)
             return await self.run(spec, quick, front=front, changed=changed, bare=mutant is None)
 
         while isinstance(step := next_step(state), RunTrials):
@@ -148,7 +148,7 @@ class MutantTrials:
         diff = store.record_folder(spec) / "workspace.diff"
         return Ran(trial, result, calls, diff.read_text(errors="replace") if diff.is_file() else "")
 
-    def _quick(self, row: PlanRow) -> PlanRow:
+    def quick(self, row: PlanRow) -> PlanRow:
         """Return the row with time limits near what base needs."""
         limit = max(LEAST_SECS, TIMES * self._secs.get(row.key, 0.0))
         scenario = row.scenario

@@ -16,7 +16,6 @@ from tidegate.model.plan import Plan, PlanRow
 from tidegate.model.progress import Progress
 from tidegate.model.proof import AlikeSides, Proof, ToolProof
 from tidegate.model.suite import Budget, Suite
-from tidegate.mutants.wording import missing
 from tidegate.plan import Selection, make_plan
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.mutant_trials import MutantTrials, Ran, search_path_of
@@ -73,7 +72,6 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
 def partial(wanted: Wanted, chosen: Selection, used_up: str | None) -> str:
     """Return why not all mutants or not all scenarios were run; '' if they were. `used_up`: of the budget."""
     limits = {
-        "only some kinds of mutants": wanted.kinds,
         "a sample of the mutants": wanted.most_mutants is not None,
         "only some scenarios": chosen.scenarios or chosen.tags or chosen.tier is not None or chosen.name or chosen.rows,
         "only some agents": chosen.agents,
@@ -130,11 +128,10 @@ class _Proving:
             proof = await OneTool(self.trials, self.wanted, self.progress, self.journal, tool, any_row, own).proof()
             if self.wanted.drafter is not None and own:
                 self.progress.stage("drafting checks, and trying them")
-                drafted = await self.wanted.drafter(self.trials, proof, [(row, ran[0]) for row, ran in own.values()])
-                proof = proof.model_copy(update={"drafts": drafted.drafts})
-                notes += drafted.notes
-            if own:
-                notes += missing(proof, self.wanted.kinds, drafted=self.wanted.drafter is not None)
+                drafts = await self.wanted.drafter(self.trials, proof, [row for row, _ in own.values()])
+                proof = proof.model_copy(update={"drafts": drafts})
+                if not drafts and any(one.state == "alive" for one in proof.mutants):
+                    notes.append(f"no drafts for {tool or 'the docs'}: no check that was tried catches what is alive")
             proofs.append(proof)
         return tuple(proofs), tuple(notes)
 

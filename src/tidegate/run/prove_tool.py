@@ -16,7 +16,7 @@ from tidegate.model.event import ToolCall
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.proof import Drafted, ToolProof, UsedPart
+from tidegate.model.proof import Draft, ToolProof, UsedPart
 from tidegate.model.scripted_step import LIST
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.mutants.alike import done_to
@@ -31,12 +31,12 @@ from tidegate.store.proofs import Journal
 from tidegate.surface.parts import commands, of_calls
 from tidegate.surface.used import Scenario, counts, users
 
-Drafter = Callable[[MutantTrials, ToolProof, list[tuple[PlanRow, Ran]]], Awaitable[Drafted]]
+Drafter = Callable[[MutantTrials, ToolProof, Sequence[PlanRow]], Awaitable[tuple[Draft, ...]]]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to prove. `kinds`: of mutants; none: all. `most_mutants`: the size of a sample; None: all.
+    """What to prove. `kinds`: of mutants, for tests; none: all. `most_mutants`: the size of a sample; None: all.
 
     `alike`: so many pull requests that change nothing. `base`: a branch to compare the surface with.
     """
@@ -48,7 +48,6 @@ class Wanted:
     base: str | None = None
     drafter: Drafter | None = None  # drafts checks for mutants that are alive
     max_usd: float | None = None
-    seed: int = 0
 
 
 @dataclass
@@ -112,7 +111,7 @@ class OneTool:
         """Return the result of each mutant; as many are run at once as there are slots."""
         guidance = self._guidance
         met = {number: self._met(mutant, guidance) for number, mutant in enumerate(mutants)}
-        sample = random.Random(self.wanted.seed).sample(range(len(mutants)), len(mutants))
+        sample = random.Random(0).sample(range(len(mutants)), len(mutants))
         sampled = set(sample[: self.wanted.most_mutants])  # also of those that no call meets: they count as alive
         chosen = [number for number in met if met[number] and number in sampled]
         self.progress.stage(f"{len(chosen)} mutants of {self.tool or 'the docs'}")

@@ -39,7 +39,7 @@ async def survey(
     """
     row = row.model_copy(update={"scenario": row.scenario.model_copy(update={"timeout_secs": seconds})})
     if row.scenario.target.mcp is not None:
-        return of_tools(await tool_list(trials, row))
+        return of_tools(tools_of(await _ask(trials, row, [], 0)))
     if not row.scenario.target.binary:
         return ()
     binary, pages = row.scenario.target.binary, dict[str, str]()
@@ -77,17 +77,6 @@ def _manuals(checkout: Path, binary: str) -> dict[str, str]:
                 page = (checkout / name).read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
                 found.setdefault(command, help_of_manual(page, markdown=end[1] in (".md", ".ronn")))
     return found
-
-
-async def help_pages(trials: MutantTrials, row: PlanRow, commands: list[str]) -> dict[str, str]:
-    """Return the help of these subcommands of the row's tool; '' is the tool itself. Empty where there is none."""
-    calls = await _ask(trials, row, [_asking(row.scenario.target.binary, command) for command in commands], DEPTH)
-    return {command: _page(calls, command) for command in commands}
-
-
-async def tool_list(trials: MutantTrials, row: PlanRow) -> list[dict[str, object]]:
-    """Return the tools of the row's MCP server, as it describes them."""
-    return tools_of(await _ask(trials, row, [], 0))
 
 
 def _asking(binary: str, command: str) -> str:

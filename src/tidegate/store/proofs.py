@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tidegate.errors import ConfigurationError
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.proof import Proof
@@ -103,17 +102,6 @@ def earlier(repo: Path, proof: Proof) -> Proof | None:
         if proof.dirty or found.dirty or found.sha != proof.sha:
             return found
     return None
-
-
-def load(file: Path) -> Proof:
-    """Return the proof in a file. Raises ConfigurationError if it is none."""
-    try:
-        return Proof.model_validate_json(file.read_bytes())
-    except OSError as error:
-        what = f"{file} cannot be read: {error.strerror}"
-    except ValidationError as error:
-        what = f"{file} is not a proof.json of this version of Tidegate: {str(error).splitlines()[0]}"
-    raise ConfigurationError(what, "Name the proof.json of an earlier `tidegate prove` with `--before`.")
 
 
 def _folder(repo: Path) -> Path:
