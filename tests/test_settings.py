@@ -47,7 +47,7 @@ def test_every_input_is_read() -> None:
     assert settings.github_token is not None
     assert settings.github_token.get_secret_value() == "ghs_x"
     assert settings.model_dump(exclude={"github_token"}) == {
-        "check_run": True,
+        "check_run": "true",
         "config": "app/tidegate.yaml",
         "path": "sub/tool",
         "instance": "app",

@@ -38,7 +38,7 @@ class Settings(Value):
     dry_run: bool = False
     accept_label: str = "tidegate: accept"
     publish_timeout: float = Field(60, gt=0, le=600)  # seconds
-    check_run: bool = False
+    check_run: Literal["auto", "true", "false"] = "auto"
 
     @classmethod
     def valid(cls, environ: Mapping[str, str]) -> Self:

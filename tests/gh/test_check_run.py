@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,17 +19,28 @@ from tests.gh.test_fault_layer import layer as layer
 from tests.make import HEAD_SHA, spec, trial_result
 from tidegate.action import own_check
 from tidegate.action.job import Job as ActionJob
-from tidegate.action.own_check import OwnCheck
 from tidegate.action.publishing import Subject
 from tidegate.action.pull_request import conclude
 from tidegate.gh.event import PullRequestEvent, read_event
-from tidegate.gh.port import Check
+from tidegate.gh.port import Check, OwnCheckRun
 from tidegate.gh.workflow_commands import Annotation
 from tidegate.model.progress import Silent
 from tidegate.model.result import Result
 
 ON = {"check_run": "true"}
-CHECKING = {"create": ("POST", "/check-runs$"), "update": ("PATCH", "/check-runs/")}
+CHECKING = {
+    "create": ("POST", "/check-runs$"),
+    "find": ("GET", "/commits/[0-9a-f]+/check-runs"),
+    "which suite": ("GET", "/check-runs/[0-9]+$"),
+    "beside which jobs": ("GET", "/check-suites/"),
+    "update": ("PATCH", "/check-runs/"),
+}
+
+
+@pytest.fixture(autouse=True)
+def counting_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts are updated fifty times a second."""
+    monkeypatch.setattr(own_check, "BETWEEN", 0.02)
 
 
 def only(pull: PullRequest) -> CheckRow:
@@ -49,10 +61,44 @@ def test_the_verdict_is_a_check_with_the_comments_text(job: Job) -> None:
     assert (annotation["path"], annotation["annotation_level"]) == ("AGENTS.md", "failure")
 
 
-def test_without_the_input_there_is_none(job: Job) -> None:
+def test_by_default_there_is_one_where_the_token_may_write_it(job: Job) -> None:
+    job.fix()
     job.run(job.github.token_like("checks"))
 
+    assert only(job.pull).conclusion == "success"
+
+
+def test_by_default_nobody_is_warned_of_a_missing_permission(job: Job) -> None:
+    job.fix()
+    ran, _ = job.run()
+
+    assert (ran.exit_code, job.pull.repo.checks, ran.log.annotations()) == (0, [], [])
+
+
+def test_the_input_can_switch_it_off(job: Job) -> None:
+    job.fix()
+    job.run(job.github.token_like("checks"), {"check_run": "false"})
+
     assert job.pull.repo.checks == []
+
+
+def test_among_another_workflows_jobs_it_is_neither_green_nor_red(layer: Layer) -> None:
+    pull = layer.pull_request(("GET", "^/nothing$"), "500", 1)
+    pull.repo.suite_of = 4_711
+
+    end = concluded(layer, pull, "500", RED)
+
+    assert (end.code, only(pull).conclusion) == (1, "neutral")
+    assert "under another workflow" in only(pull).summary
+
+
+@pytest.mark.parametrize("kind", ["502 after it was done", "reset after it was done"])
+def test_one_whose_answer_was_lost_is_found_again(layer: Layer, kind: str) -> None:
+    pull = layer.pull_request(CHECKING["create"], kind, 99)
+
+    concluded(layer, pull, kind, GREEN)
+
+    assert (only(pull).status, only(pull).conclusion) == ("completed", "success")
 
 
 def test_without_the_permission_everything_else_is_as_before(job: Job) -> None:
@@ -94,7 +140,8 @@ def test_a_run_that_cannot_run_is_red(job: Job) -> None:
 def test_more_than_fifty_annotations_take_several_requests(github: FakeGitHub) -> None:
     pull = github.pull_request()
     port = pull.connect(github.token_like("checks"))
-    number = port.create_check("x", HEAD_SHA, "https://github.com/x", Check(title="t", summary="s"))
+    own = OwnCheckRun(name="x", head_sha=HEAD_SHA, external_id="1", details_url="https://github.com/x")
+    number = port.create_check(own, Check(title="t", summary="s"))
     many = [Annotation(level="error", message=f"{n}", file="a.md", line=n + 1) for n in range(120)]
     unplaced = Annotation(level="error", message="no place")
 
@@ -117,7 +164,7 @@ def test_counts_are_shown_while_trials_run(layer: Layer) -> None:
         progress.started(spec())
         progress.finished(trial_result())
         await until(lambda: len(only(pull).titles) > 1)
-        await job.check.conclude(GREEN, "text", job, job.deadline())
+        await job.check.conclude(GREEN, "text", job)
 
     asyncio.run(run())
 
@@ -155,7 +202,7 @@ def checked(layer: Layer, pull: PullRequest, kind: str) -> tuple[ActionJob, list
     """A job with a check run, and the commands that it sends to the runner."""
     payload = pull_request_payload(pull.repository, 1, HEAD_SHA, OLD)
     job, commands = layer.job(pull, kind, "pull_request", payload, "checks")
-    return ActionJob(job.settings, job.runner, job.outside, OwnCheck(between=0.02)), commands
+    return replace(job, settings=job.settings.model_copy(update={"check_run": "true"})), commands
 
 
 def concluded(layer: Layer, pull: PullRequest, kind: str, result: Result) -> Ended:
@@ -183,6 +230,7 @@ def test_a_fault_changes_neither_the_exit_code_nor_the_comment(layer: Layer, kin
         assert (end.code, end.outputs["verdict"]) == (1, "failed"), case
         assert end.seconds < (4 if kind in ENDLESS else 25), case
         assert len(pull.bot_comments()) == 1 or kind in ENDLESS, case  # a quarter of a second may be too short for it
+        assert len(pull.repo.checks) <= 1, case
         assert not [row for row in pull.repo.checks if row.conclusion == "success"], case
         shown = any(row.conclusion == "failure" for row in pull.repo.checks)
         if kind not in ENDLESS:  # a thread left behind may still write

@@ -13,6 +13,7 @@ from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import pull_request_payload
 from tests.gh.job import Job
 from tidegate.action.deadline import Deadline
+from tidegate.action.job import BEFORE
 from tidegate.errors import ConfigurationError
 from tidegate.gh.port import PublishError
 
@@ -44,6 +45,27 @@ def test_several_requests_share_the_time() -> None:
     with pytest.raises(PublishError, match=r"did not answer within 0\.3 seconds"):
         asyncio.run(twice())
     assert time.monotonic() - before < 3
+
+
+def test_only_the_time_in_which_something_waits_counts() -> None:
+    async def work() -> float:
+        deadline = Deadline(60)
+        await asyncio.gather(*(deadline.ask(lambda: time.sleep(0.01)) for _ in range(3)))
+        left = deadline.left
+        await asyncio.sleep(0.05)
+        return left - deadline.left
+
+    assert asyncio.run(work()) == 0
+
+
+def test_a_request_before_the_verdict_leaves_most_of_the_time_to_the_verdict() -> None:
+    async def work() -> float:
+        deadline = Deadline(0.4)
+        with pytest.raises(PublishError, match=r"did not answer within 0\.1 seconds"):
+            await deadline.ask(lambda: time.sleep(5), BEFORE)
+        return deadline.left
+
+    assert 0 < asyncio.run(work()) <= 0.3
 
 
 @pytest.mark.parametrize("address", ["ftp://127.0.0.1", "nonsense", "https://127.0.0.1:1"])

@@ -75,7 +75,7 @@ def end_of_job(workspace: Path, tmp_path: Path) -> Callable[..., Ended]:
         outside = Outside(environ, Silent(), lambda *_: None, commands.append, slept.append)
         job = Job(settings, GitHubJob.from_environ(environ), outside)
         repository = pull.connect(pace=IMPATIENT.model_copy(update={"timeout": timeout}))
-        code = asyncio.run(say(RED, None, Subject(1, HEAD_SHA, repository), job, job.deadline()))
+        code = asyncio.run(say(RED, None, Subject(1, HEAD_SHA, repository), job))
         verdict = read_key_values(output.read_text(encoding="utf-8"))["verdict"]
         return Ended(code, slept, commands, summary.read_text(encoding="utf-8"), verdict)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.gh.conftest import make_result
+from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import pull_request_payload
 from tests.gh.fake.server import PullRequest
 from tests.gh.fake.state import BOT, CommentRow, RunRow
@@ -283,6 +284,15 @@ def test_a_label_of_somebody_else_is_set_anew(red: Job) -> None:
 
     assert red.pull.row.labels == [LABEL]
     assert [event[2] for event in red.pull.row.events] == ["tristan", BOT, BOT]
+
+
+@pytest.mark.parametrize("command", ["rerun", "accept"])
+def test_a_page_of_a_proxy_is_no_receipt(red: Job, command: str) -> None:
+    red.github.front.faults.append(Fault("POST", "/rerun$", status=200, body="<html>Sign in</html>"))
+
+    ran, _ = red.comment(f"/tidegate {command}")
+
+    assert (ran.exit_code, [reaction for _, reaction in reactions(red)]) == (4, ["confused"])
 
 
 @pytest.mark.parametrize("command", ["rerun", "accept"])

@@ -14,6 +14,8 @@ from tests.gh.emulated.runner import Ran, Step, load_event, pull_request_payload
 from tests.gh.fake.server import FakeGitHub
 from tests.gh.git_server import GitServer, serve
 from tests.gh.job import RENAMED, MakeStep, act_here
+from tidegate.errors import ConfigurationError
+from tidegate.vcs.missing_commits import fetch_missing
 
 Checkout = Callable[..., tuple[Ran, Step]]
 
@@ -112,6 +114,24 @@ def test_without_a_token_that_reads_the_sentence_names_depth_and_permission(star
     assert "could not be fetched" in ran.stderr
     assert "`fetch-depth: 0`" in ran.stderr
     assert "`contents: read`" in ran.stderr
+
+
+def test_a_base_branch_that_has_vanished_is_named(make_repository: Callable[..., Repository]) -> None:
+    repository = make_repository()
+    repository.commit({"a": "1"})
+    repository.git("remote", "add", "origin", str(repository.root))
+
+    with pytest.raises(ConfigurationError, match=r"could not be fetched: couldn't find remote ref"):
+        fetch_missing(repository.root, "gone", "HEAD", {})
+
+
+def test_an_origin_that_has_vanished_is_named(make_repository: Callable[..., Repository]) -> None:
+    repository = make_repository()
+    repository.commit({"a": "1"})
+    repository.git("remote", "add", "origin", "/nowhere")
+
+    with pytest.raises(ConfigurationError, match="could not be fetched: '/nowhere' does not appear to be a git repo"):
+        fetch_missing(repository.root, "gone", "HEAD", {})
 
 
 def test_without_a_checkout_the_sentence_names_the_step(start: Checkout) -> None:

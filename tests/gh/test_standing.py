@@ -30,11 +30,12 @@ KEY = {"ANTHROPIC_API_KEY": "sk-of-the-job"}
 def test_a_verdict_of_the_same_commit_stands(job: Job, event: dict[str, Any], red: bool) -> None:
     if not red:
         job.fix()
-    job.run(action="synchronize", environ=KEY)
+    _, first = job.run(action="synchronize", environ=KEY)
 
     ran, step = job.run(**event, environ=KEY)
 
     assert (ran.exit_code, step.outputs()["verdict"]) == ((1, "failed") if red else (0, "passed")), ran.stderr
+    assert step.outputs()["reason"] == first.outputs()["reason"]
     assert step.outputs()["comment_url"] == job.pull.bot_comments()[0].url
     assert "stands" in step.summary()
     assert repeated(step)

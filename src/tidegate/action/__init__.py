@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from tidegate.action.announce import skip, tell_cancelled, tell_failure
 from tidegate.action.deadline import Deadline
@@ -27,9 +26,6 @@ from tidegate.settings import GitHubJob, Settings
 from tidegate.store.our_folder import OUR_FOLDER
 from tidegate.text.well_known_secrets import masked_secrets
 
-if TYPE_CHECKING:
-    from tidegate.action.own_check import OwnCheck
-
 __all__ = ["Outside", "act", "report_error"]
 
 SPLIT = ("plan", "shard", "merge")  # commands of the jobs that a pull request is split over
@@ -43,7 +39,7 @@ async def act(outside: Outside) -> int:
     Raises TidegateError and CancelledError after reporting them in the step summary and the outputs.
     """
     settings = Settings.valid(outside.environ)
-    job = Job(settings, GitHubJob.from_environ(outside.environ), outside, _own_check(settings))
+    job = Job(settings, GitHubJob.from_environ(outside.environ), outside)
     event: Event | None = None
     try:
         event = read_event(job.runner.event_name, read_payload(job.runner.event_path))
@@ -65,14 +61,6 @@ async def act(outside: Outside) -> int:
     except Exception as error:
         await _report(TidegateError(f"{type(error).__name__}: {error}", BUG), event, job)
         raise
-
-
-def _own_check(settings: Settings) -> OwnCheck | None:
-    if not settings.check_run:
-        return None
-    from tidegate.action.own_check import OwnCheck
-
-    return OwnCheck()
 
 
 def report_error(error: TidegateError, outside: Outside) -> None:
@@ -99,7 +87,7 @@ async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
     said = NoVerdict(instance=job.settings.instance, why=why, detail=detail, cancelled=cancelled)
     await note(said, Subject(event.number, event.head_sha, job.connect()), job)
     if job.check is not None:
-        deadline = Deadline(CANCELLED_S / 2) if cancelled else job.deadline()
+        deadline = Deadline(CANCELLED_S / 2) if cancelled else job.deadline
         await job.check.abandon(f"no verdict: {why}", detail, "cancelled" if cancelled else "failure", job, deadline)
 
 

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from tidegate.action.announce import warn
-from tidegate.action.deadline import Deadline
-from tidegate.action.job import Job
+from tidegate.action.job import BEFORE, Job
 from tidegate.gh.comment import standing_comment, standing_marker
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.port import Comment, Labelling, PublishError, PullRequest, RepositoryPort
@@ -38,7 +37,7 @@ async def expire(event: PullRequestEvent, repository: RepositoryPort | None, job
         return stands
 
     try:
-        if await job.deadline().ask(remove):
+        if await job.deadline.ask(remove, BEFORE):
             job.say(f"The label `{label}` was for what the pull request was before; it has been taken away.")
     except PublishError as error:
         if error.kind != "not_found":
@@ -46,7 +45,7 @@ async def expire(event: PullRequestEvent, repository: RepositoryPort | None, job
 
 
 async def accepted_by(
-    event: PullRequestEvent, result: Result, repository: RepositoryPort | None, job: Job, deadline: Deadline
+    event: PullRequestEvent, result: Result, repository: RepositoryPort | None, job: Job
 ) -> Acceptance | None:
     """Return the acceptance for this head, or None if there is none or nothing failed.
 
@@ -56,11 +55,11 @@ async def accepted_by(
     if repository is None or not _can_be_accepted(result):
         return None
     asked = _Asked(event.number, event.head_sha, _labelling(event, job))
-    return await _answered(lambda: _acceptance(asked, result, repository, job), job, deadline)
+    return await _answered(lambda: _acceptance(asked, result, repository, job), job)
 
 
 async def accepted_in_queue(
-    event: MergeGroupEvent, result: Result, repository: RepositoryPort | None, job: Job, deadline: Deadline
+    event: MergeGroupEvent, result: Result, repository: RepositoryPort | None, job: Job
 ) -> Acceptance | None:
     """Return the acceptance of the pull request that a merge queue adds; None if more has failed than was accepted.
 
@@ -78,11 +77,11 @@ async def accepted_in_queue(
             return None
         return _acceptance(_Asked(number, now.head_sha, None), result, repository, job)
 
-    return await _answered(ask, job, deadline)
+    return await _answered(ask, job)
 
 
 async def accepted_on_fork(
-    pull: PullRequest, result: Result, repository: RepositoryPort, job: Job, deadline: Deadline
+    pull: PullRequest, result: Result, repository: RepositoryPort, job: Job
 ) -> Acceptance | None:
     """Return the acceptance of a fork's pull request at its current head, from what GitHub and our comment say alone.
 
@@ -99,7 +98,7 @@ async def accepted_on_fork(
         by = set_last.by if seen and set_last else None
         return _acceptance(_Asked(pull.number, pull.head_sha, by), result, repository, job)
 
-    return await _answered(ask, job, deadline)
+    return await _answered(ask, job)
 
 
 def _was_seen(shown: Comment, labelling: Labelling, head: str) -> bool:
@@ -119,12 +118,10 @@ def _can_be_accepted(result: Result) -> bool:
     return result.verdict.state == "failed" or result.verdict.exit_code == UNPROVEN
 
 
-async def _answered(
-    ask: Callable[[], Acceptance | tuple[str, str] | None], job: Job, deadline: Deadline
-) -> Acceptance | None:
+async def _answered(ask: Callable[[], Acceptance | tuple[str, str] | None], job: Job) -> Acceptance | None:
     """Ask GitHub; return None with a warning if there is an acceptance that does not count, or no answer."""
     try:
-        found = await deadline.ask(ask)
+        found = await job.deadline.ask(ask)
     except PublishError as error:
         found = "the label could not be read", f"{error.message}\n{error.advice}"
     except asyncio.CancelledError:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from tidegate.action.job import Job
-from tidegate.errors import MissingKeyError, NothingToRunError, TidegateError
+from tidegate.errors import MissingKeyError, TidegateError
 from tidegate.gh.runner_files import append_summary, no_outputs, outputs, write_outputs
 from tidegate.gh.workflow_commands import Annotation, annotate
 from tidegate.model.verdict import VerdictReason
@@ -18,10 +19,7 @@ if TYPE_CHECKING:
     from tidegate.model.marker import Marker
     from tidegate.model.result import Result
 
-_REASONS: dict[type[TidegateError], VerdictReason] = {
-    MissingKeyError: "missing_key",
-    NothingToRunError: "no_scenarios",
-}
+_REASON_OF_EXIT = {2: "configuration", 3: "no_scenarios", 4: "cannot_run"}  # any other: a bug
 
 
 def tell(result: Result, body: str, out: Path, job: Job) -> None:
@@ -64,8 +62,8 @@ def tell_matrix(matrix: str, sentence: str, job: Job) -> None:
     _set_outputs({**no_outputs(""), "verdict": "", "matrix": matrix}, job)
 
 
-def tell_no_verdict(reason: VerdictReason | Literal[""], job: Job) -> None:
-    """Write the outputs of a job that compared nothing. `reason` is '' for an error that has no word."""
+def tell_no_verdict(reason: str, job: Job) -> None:
+    """Write the outputs of a job that compared nothing."""
     _set_outputs(no_outputs(reason), job)
 
 
@@ -75,7 +73,8 @@ def tell_failure(error: TidegateError, job: Job) -> None:
     for line in annotate([Annotation(level="error", title="tidegate could not run", message=text)]):
         job.outside.command(line)
     summarise(render_could_not_run(error.message, error.advice), job)
-    tell_no_verdict(_REASONS.get(type(error), ""), job)
+    of_exit = _REASON_OF_EXIT.get(error.exit_code, "internal_error")
+    tell_no_verdict("missing_key" if isinstance(error, MissingKeyError) else of_exit, job)
 
 
 def tell_cancelled(job: Job) -> None:
@@ -88,13 +87,14 @@ def tell_standing(marker: Marker, comment_url: str, job: Job) -> None:
     """Write the outputs of a job that repeats the verdict in our comment."""
     regressions = str(len(marker.regressed))
     known = {"verdict": marker.verdict, "regressions": regressions, "comment_url": comment_url}
-    _set_outputs({**no_outputs("nothing_to_do"), **known}, job)
+    _set_outputs({**no_outputs(marker.reason), **known}, job)
 
 
 def summarise(markdown: str, job: Job) -> None:
     """Append Markdown to the step summary, if the runner has one."""
-    if job.runner.step_summary is not None:
-        append_summary(job.runner.step_summary, [markdown])
+    if (file := job.runner.step_summary) is not None:
+        with _unless_refused("summary", job):
+            append_summary(file, [markdown])
 
 
 def warn(title: str, message: str, job: Job, advice: str = "") -> None:
@@ -105,5 +105,15 @@ def warn(title: str, message: str, job: Job, advice: str = "") -> None:
 
 
 def _set_outputs(values: Mapping[str, str], job: Job) -> None:
-    if job.runner.output is not None:
-        write_outputs(job.runner.output, values)
+    if (file := job.runner.output) is not None:
+        with _unless_refused("outputs", job):
+            write_outputs(file, values)
+
+
+@contextmanager
+def _unless_refused(what: str, job: Job) -> Iterator[None]:
+    """Warn if the runner's file cannot be written, such as on a full disk: that never decides how the job ends."""
+    try:
+        yield
+    except OSError as error:
+        warn(f"no {what}", f"the step's {what} could not be written: {error}", job)

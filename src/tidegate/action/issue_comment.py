@@ -63,7 +63,7 @@ async def obey(event: CommentEvent, job: Job) -> int:
     if repository is None:
         raise ConfigurationError("there is no token to ask GitHub with.", "Set the input `github_token`.")
     try:
-        sentence = await job.deadline().ask(lambda: _obey(event, command, repository, job))
+        sentence = await job.deadline.ask(lambda: _obey(event, command, repository, job))
     except PublishError as error:
         raise CannotRunError(f"the command was not carried out: {error.message}", error.advice) from error
     return skip("nothing_to_do", sentence, job)

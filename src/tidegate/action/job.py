@@ -17,6 +17,7 @@ from tidegate.vcs.revisions import repository_root
 if TYPE_CHECKING:
     from tidegate.action.own_check import OwnCheck
 
+BEFORE = 0.25  # of the time that is left, for one request before the verdict
 OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read
 
 Connect = Callable[[Settings, GitHubJob], RepositoryPort | None]
@@ -40,15 +41,24 @@ class Job:
     settings: Settings
     runner: GitHubJob
     outside: Outside
-    check: OwnCheck | None = None  # set by the input `check_run`
+
+    @cached_property
+    def check(self) -> OwnCheck | None:
+        """The job's check run, or None if the input `check_run` says so. It is imported here, since that is slow."""
+        if self.settings.check_run == "false":
+            return None
+        from tidegate.action.own_check import OwnCheck
+
+        return OwnCheck()
+
+    @cached_property
+    def deadline(self) -> Deadline:
+        """The time that GitHub has, for all requests that the job waits for."""
+        return Deadline(self.settings.publish_timeout)
 
     def connect(self) -> RepositoryPort | None:
         """Return the job's repository on GitHub, or None without a token."""
         return self.outside.connect(self.settings, self.runner)
-
-    def deadline(self) -> Deadline:
-        """Return the time that GitHub has from now on, for several requests together."""
-        return Deadline(self.settings.publish_timeout)
 
     def say(self, text: str) -> None:
         """Write the text to the log."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from tidegate.action.annotations import regressions
 from tidegate.action.announce import warn
 from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job
 from tidegate.gh.checks import MAX_ANNOTATIONS
-from tidegate.gh.port import Check, Conclusion, PublishError, RepositoryPort
+from tidegate.gh.port import Check, Conclusion, OwnCheckRun, PublishError, RepositoryPort
 from tidegate.gh.workflow_commands import Annotation
 from tidegate.model.measurement import TrialResult
 from tidegate.model.progress import Progress
@@ -18,6 +19,8 @@ from tidegate.model.result import Result
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.reports.filters import count
 from tidegate.text.safe import one_line
+
+T = TypeVar("T")
 
 BETWEEN = 30.0  # seconds between two updates of the counts
 TRIES = 3  # of the verdict; a request that seemed to fail may be repeated, since it replaces what is shown
@@ -27,11 +30,10 @@ MAX_TITLE = 255
 class OwnCheck:
     """The check run of one job. It is created in the background, so that GitHub cannot hold up the run."""
 
-    def __init__(self, between: float = BETWEEN) -> None:
-        self._between = between
+    def __init__(self) -> None:
         self._counts = _Counts()
         self._repository: RepositoryPort | None = None
-        self._head = ""
+        self._own: OwnCheckRun | None = None
         self._number: int | None = None
         self._refused = False
         self._ended = asyncio.Event()
@@ -39,35 +41,47 @@ class OwnCheck:
 
     def start(self, head_sha: str, job: Job) -> None:
         """Create the check run, and update its counts while trials run."""
-        self._repository, self._head = job.connect(), head_sha
+        instance, run = job.settings.instance, job.runner
+        self._repository = job.connect()
+        self._own = OwnCheckRun(
+            name="Tidegate report" if instance == "default" else f"Tidegate report ({instance})",
+            head_sha=head_sha,
+            external_id=f"tidegate/{run.run_id}/{run.run_attempt}",
+            details_url=run.run_url,
+        )
         if self._repository is not None and not job.settings.dry_run:
-            self._following = asyncio.create_task(self._follow(self._repository, job))
+            self._following = asyncio.create_task(self._follow(self._repository, self._own, job))
 
     def counting(self, progress: Progress) -> Progress:
         """Return the progress with its trials counted."""
         self._counts.shown = progress
         return self._counts
 
-    async def conclude(self, result: Result, body: str, job: Job, deadline: Deadline) -> None:
+    async def conclude(self, result: Result, body: str, job: Job) -> None:
         """Show the verdict, with the comment's text as the summary and all annotations that have a place."""
         check = Check(title=_title(result.verdict.summary), summary=body, conclusion=_conclusion(result))
-        await self._publish(check, regressions(result, job.workspace), job, deadline)
+        await self._publish(check, regressions(result, job.workspace), job, job.deadline)
 
     async def abandon(self, title: str, detail: str, conclusion: Conclusion, job: Job, deadline: Deadline) -> None:
         """Show that the run ended without a verdict."""
         await self._publish(Check(title=_title(title), summary=detail, conclusion=conclusion), (), job, deadline)
 
-    async def _follow(self, repository: RepositoryPort, job: Job) -> None:
+    async def _follow(self, repository: RepositoryPort, own: OwnCheckRun, job: Job) -> None:
         shown = self._counts.check()
+
+        def update() -> None:
+            repository.update_check(self._number or 0, shown)
+
+        seconds = job.settings.publish_timeout  # for each request: the job does not wait for them
         try:
-            self._number = await job.deadline().ask(lambda: self._create(shown, repository, job))
-            while not await self._ends_within(self._between):
+            self._number = await Deadline(seconds).ask(lambda: repository.create_check(own, shown))
+            while not await self._ends_within(BETWEEN):
                 if (now := self._counts.check()) != shown:
-                    await job.deadline().ask(_update(repository, self._number, now))
                     shown = now
+                    await Deadline(seconds).ask(update)
         except PublishError as error:
             self._refused = not error.passing
-            if self._refused:
+            if self._refused and not (error.kind == "forbidden" and job.settings.check_run == "auto"):
                 _warn(error, job)
 
     async def _ends_within(self, seconds: float) -> bool:
@@ -77,31 +91,31 @@ class OwnCheck:
             return False
         return True
 
-    def _create(self, check: Check, repository: RepositoryPort, job: Job) -> int:
-        instance = job.settings.instance
-        name = "Tidegate report" if instance == "default" else f"Tidegate report ({instance})"
-        return repository.create_check(name, self._head, job.runner.run_url, check)
-
     async def _publish(self, check: Check, annotations: Sequence[Annotation], job: Job, deadline: Deadline) -> None:
-        repository, following = self._repository, self._following
-        if repository is None or following is None:
+        repository, own, following = self._repository, self._own, self._following
+        if repository is None or own is None or following is None:
             return
         self._ended.set()
         try:
-            await asyncio.wait({following}, timeout=deadline.left)  # an update must not come after the verdict
+            with deadline.waiting():
+                await asyncio.wait({following}, timeout=deadline.left)  # an update must not come after the verdict
             if not self._refused:
-                await deadline.ask(lambda: self._write(check, annotations, repository, job))
+                await deadline.ask(lambda: self._write(check, annotations, repository, own, job))
         except PublishError as error:
             _warn(error, job)
         except asyncio.CancelledError:
             warn("no check run", "the job was cancelled", job)
 
-    def _write(self, check: Check, annotations: Sequence[Annotation], repository: RepositoryPort, job: Job) -> None:
-        if self._number is None:  # GitHub did not answer in the beginning
-            self._number = self._create(check, repository, job)
-        else:
-            _repeated(_update(repository, self._number, check), job)
-        annotate(repository, self._number, check, annotations)
+    def _write(
+        self, check: Check, annotations: Sequence[Annotation], repository: RepositoryPort, own: OwnCheckRun, job: Job
+    ) -> None:
+        def write() -> tuple[int, Check]:
+            number = self._number or repository.find_check(own) or repository.create_check(own, self._counts.check())
+            here = _neutral(check) if repository.is_elsewhere(number, own) else check
+            repository.update_check(number, here)
+            return number, here
+
+        annotate(repository, *_repeated(write, job), annotations)
 
 
 class _Counts:
@@ -151,19 +165,21 @@ def annotate(repository: RepositoryPort, number: int, check: Check, annotations:
         repository.annotate_check(number, check, placed[first : first + MAX_ANNOTATIONS])
 
 
-def _update(repository: RepositoryPort, number: int, check: Check) -> Callable[[], None]:
-    return lambda: repository.update_check(number, check)
-
-
-def _repeated(update: Callable[[], None], job: Job) -> None:
-    for left in reversed(range(TRIES)):
+def _repeated(write: Callable[[], T], job: Job) -> T:
+    for _ in range(TRIES - 1):
         try:
-            update()
-            return
+            return write()
         except PublishError as error:
-            if not (left and error.passing):
+            if not error.passing:
                 raise
             job.outside.sleep(max(1.0, error.retry_after))
+    return write()
+
+
+def _neutral(check: Check) -> Check:
+    """Return the check for the list of another workflow's jobs, whose result it must not change."""
+    said = f"{check.title}: GitHub shows this check run under another workflow, so it is neither green nor red."
+    return check.model_copy(update={"conclusion": "neutral", "summary": f"{said}\n\n{check.summary}"})
 
 
 def _conclusion(result: Result) -> Conclusion:

@@ -27,7 +27,7 @@ class Subject:
     repository: RepositoryPort | None
 
 
-async def comment_on(subject: Subject, statement: Statement, job: Job, deadline: Deadline) -> None:
+async def comment_on(subject: Subject, statement: Statement, job: Job) -> None:
     """Write the comment, its address to the outputs, and a warning if it cannot be written."""
 
     def publish(port: CommentPort) -> Publication:
@@ -38,7 +38,7 @@ async def comment_on(subject: Subject, statement: Statement, job: Job, deadline:
         job.say(sentence)
         return publication
 
-    tell_publication(await _published(dry_run if job.settings.dry_run else publish, subject, job, deadline), job)
+    tell_publication(await _published(dry_run if job.settings.dry_run else publish, subject, job, job.deadline), job)
 
 
 async def note(said: NoVerdict, subject: Subject, job: Job) -> None:
@@ -50,7 +50,7 @@ async def note(said: NoVerdict, subject: Subject, job: Job) -> None:
     def publish(port: CommentPort) -> Publication:
         return note_no_verdict(port, said, _run(subject, job), job.settings.comment, sleep)
 
-    deadline = Deadline(CANCELLED_S) if said.cancelled else job.deadline()
+    deadline = Deadline(CANCELLED_S) if said.cancelled else job.deadline
     tell_publication(await _published(publish, subject, job, deadline), job)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from tidegate.action.acceptance import accepted_by, accepted_in_queue, expire
 from tidegate.action.announce import skip, tell
-from tidegate.action.deadline import Deadline
 from tidegate.action.git_credentials import origin_of
 from tidegate.action.job import OUT, Job
 from tidegate.action.nothing_to_do import DRAFT
@@ -62,17 +61,15 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
 
 
 async def conclude(event: PullRequestEvent, result: Result, subject: Subject, job: Job) -> int:
-    """Ask whether the result is accepted, publish it, and return the exit code. GitHub has one time limit for both."""
-    deadline = job.deadline()
-    acceptance = await accepted_by(event, result, subject.repository, job, deadline)
-    return await say(result, acceptance, subject, job, deadline)
+    """Ask whether the result is accepted, publish it, and return the exit code."""
+    acceptance = await accepted_by(event, result, subject.repository, job)
+    return await say(result, acceptance, subject, job)
 
 
 async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     """Compare the merge group with its base, and return the verdict's exit code. There is no comment to write."""
     result = await compare(sides_of(event, job), job)
-    deadline = job.deadline()
-    acceptance = await accepted_in_queue(event, result, job.connect(), job, deadline)
+    acceptance = await accepted_in_queue(event, result, job.connect(), job)
     result = _accepted(result, acceptance, job)
     _tell(result, links_of(result, job.runner.repository_url, job.runner.run_url), job)
     return result.verdict.exit_code
@@ -121,15 +118,15 @@ def options_of(asked: RevisionPair, job: Job, number: int | None = None, *, leni
     )
 
 
-async def say(result: Result, acceptance: Acceptance | None, subject: Subject, job: Job, deadline: Deadline) -> int:
+async def say(result: Result, acceptance: Acceptance | None, subject: Subject, job: Job) -> int:
     """Publish the result as summary, outputs and comment, and return the exit code, which publishing cannot change."""
     result = _accepted(result, acceptance, job)
     pages = links_of(result, job.runner.repository_url, job.runner.run_url)
     body = _tell(result, pages, job)
     statement = Statement(result=result, body=body, pages=pages, accepted=acceptance, key=seal_key(job))
     # Both at the same time, so that neither takes the other's.
-    checking = asyncio.create_task(job.check.conclude(result, body, job, deadline)) if job.check else None
-    await comment_on(subject, statement, job, deadline)
+    checking = asyncio.create_task(job.check.conclude(result, body, job)) if job.check else None
+    await comment_on(subject, statement, job)
     if checking is not None:
         await _ended(checking)
     return result.verdict.exit_code

@@ -40,19 +40,18 @@ async def _adopt_merged(event: PushEvent, job: Job) -> int:
 
 async def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
     """Look for the merged pull request's result, adopt it, and return a sentence on what happened."""
-    deadline = job.deadline()
-    heads = await deadline.ask(lambda: repository.merged_heads(event.sha))
+    heads = await job.deadline.ask(lambda: repository.merged_heads(event.sha))
     if not heads:
         return "No pull request of this repository was merged by this commit: history is unchanged."
     name = artifact_name(job.settings.instance)
-    recent = await deadline.ask(lambda: repository.recent_artifacts(name))
+    recent = await job.deadline.ask(lambda: repository.recent_artifacts(name))
     found = [one for one in recent if one.own and not one.expired and one.head_sha in heads]
     if not found:
         return f"The merged pull request's run has left no artifact `{name}`: history is unchanged."
     newest = max(found, key=lambda one: one.id)
     if newest.size > MAX_ARCHIVE:
         return f"The artifact is ignored: it has {newest.size} bytes."
-    return _adopt(newest, await deadline.ask(lambda: repository.download(newest.id, MAX_ARCHIVE)), job)
+    return _adopt(newest, await job.deadline.ask(lambda: repository.download(newest.id, MAX_ARCHIVE)), job)
 
 
 def _adopt(artifact: Artifact, archive: bytes, job: Job) -> str:

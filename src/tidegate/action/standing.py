@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 
 from tidegate.action.announce import summarise, tell_standing
-from tidegate.action.job import Job
+from tidegate.action.job import BEFORE, Job
 from tidegate.action.publishing import Subject
 from tidegate.gh.comment import standing_comment
 from tidegate.gh.event import PullRequestEvent
@@ -42,7 +42,7 @@ async def standing_verdict(event: PullRequestEvent, subject: Subject, job: Job) 
     if repository is None or event.without_secrets or not event.changes_nothing(job.settings.accept_label):
         return None
     try:
-        comment = await job.deadline().ask(lambda: _standing(repository, subject.number, job))
+        comment = await job.deadline.ask(lambda: _standing(repository, subject.number, job), BEFORE)
     except PublishError as error:
         job.say(f"The verdict on this commit could not be read: {error.message}")
         return None

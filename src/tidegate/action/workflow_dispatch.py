@@ -6,8 +6,7 @@ import asyncio
 import re
 
 from tidegate.action.announce import warn
-from tidegate.action.deadline import Deadline
-from tidegate.action.job import Job
+from tidegate.action.job import BEFORE, Job
 from tidegate.action.publishing import ENDED, Subject, note
 from tidegate.action.pull_request import compare, say
 from tidegate.errors import ConfigurationError, TidegateError
@@ -37,7 +36,7 @@ async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
     if repository is None:
         raise ConfigurationError("there is no token to ask GitHub with.", "Set the input `github_token`.")
     try:
-        pull = await job.deadline().ask(lambda: _asked(event, number, repository, job))
+        pull = await job.deadline.ask(lambda: _asked(event, number, repository, job), BEFORE)
     except PublishError as error:
         raise ConfigurationError(f"GitHub's answer about #{number}: {error.message}", error.advice) from error
     _check_head(pull, sha)
@@ -47,13 +46,12 @@ async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
     try:
         result = await compare(RevisionPair(base, head, (pull.base_ref, pull.head_ref)), job)
     except TidegateError as error:
-        await _set_status("error", error.message, subject, job, job.deadline())
+        await _set_status("error", error.message, subject, job)
         detail = render_error(error.message, error.advice)
         await note(NoVerdict(instance=job.settings.instance, why="it could not be run", detail=detail), subject, job)
         raise
-    deadline = job.deadline()
-    code = await say(result, None, subject, job, deadline)
-    await _set_status(_state(result.verdict), result.verdict.summary, subject, job, deadline)
+    code = await say(result, None, subject, job)
+    await _set_status(_state(result.verdict), result.verdict.summary, subject, job)
     return code
 
 
@@ -94,7 +92,7 @@ def _check_head(pull: PullRequest, sha: str) -> None:
         )
 
 
-async def _set_status(state: StatusState, said: str, subject: Subject, job: Job, deadline: Deadline) -> None:
+async def _set_status(state: StatusState, said: str, subject: Subject, job: Job) -> None:
     """Set a commit status on the tested commit, since the workflow's own check is shown on the default branch."""
     repository = subject.repository
     if job.settings.dry_run or repository is None:
@@ -108,7 +106,7 @@ async def _set_status(state: StatusState, said: str, subject: Subject, job: Job,
         url=job.runner.run_url,
     )
     try:
-        await deadline.ask(lambda: repository.set_status(status))
+        await job.deadline.ask(lambda: repository.set_status(status))
     except PublishError as error:
         warn("no commit status", f"{error.message}\n{error.advice}", job)
     except asyncio.CancelledError:

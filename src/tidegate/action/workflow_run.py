@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from tidegate.action.acceptance import accepted_on_fork
 from tidegate.action.announce import skip, summarise, tell_no_verdict, tell_publication
-from tidegate.action.deadline import Deadline
 from tidegate.action.job import Job
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 from tidegate.gh.artifact import MAX_ARCHIVE, PoisonedError, read_result
@@ -50,12 +49,11 @@ def artifact_name(instance: str) -> str:
 
 
 async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> int:
-    deadline = job.deadline()
-    pull = await deadline.ask(lambda: _pull_request(event, repository))
+    pull = await job.deadline.ask(lambda: _pull_request(event, repository))
     if pull is None:
         return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
     name = artifact_name(job.settings.instance)
-    found = await deadline.ask(lambda: archive(event.run, name, repository))
+    found = await job.deadline.ask(lambda: archive(event.run, name, repository))
     if found is None:
         return skip("nothing_to_do", f"The run has uploaded no artifact `{name}`: there is nothing to publish.", job)
     try:
@@ -65,9 +63,9 @@ async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job
             f"the artifact `{name}` of run {event.run} was not published: {error}.",
             "It comes from the pull request; look at what its job uploads before you trust anything of it.",
         ) from None
-    acceptance = await accepted_on_fork(pull, result, repository, job, deadline)
+    acceptance = await accepted_on_fork(pull, result, repository, job)
     uploaded = Uploaded(result, found[0], acceptance)
-    publication = await _comment(event, uploaded, repository.comments(pull.number), job, deadline)
+    publication = await _comment(event, uploaded, repository.comments(pull.number), job)
     if publication.problem:
         raise CannotRunError(f"the comment was not published: {publication.problem}", publication.advice)
     job.say(f"#{pull.number}: the comment is {publication.outcome}.")
@@ -110,9 +108,7 @@ class Uploaded(NamedTuple):
     acceptance: Acceptance | None
 
 
-async def _comment(
-    event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPort, job: Job, deadline: Deadline
-) -> Publication:
+async def _comment(event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPort, job: Job) -> Publication:
     """Write the summary and the comment."""
     result, acceptance = uploaded.result, uploaded.acceptance
     repository_url = job.runner.repository_url
@@ -128,7 +124,7 @@ async def _comment(
         return Publication(outcome="off")
     run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
     statement = Statement(result=result, body=body, notice=notice, pages=pages, accepted=acceptance)
-    publication = await deadline.ask(
+    publication = await job.deadline.ask(
         lambda: publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
     )
     if not publication.problem:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from tidegate.gh.connection import asking
-from tidegate.gh.port import Check
+from tidegate.gh.connection import asking, got, sent
+from tidegate.gh.port import Check, OwnCheckRun
 from tidegate.gh.workflow_commands import Annotation, Level
 
 if TYPE_CHECKING:
@@ -17,12 +18,29 @@ MAX_ANNOTATIONS = 50  # in one request
 _LEVELS: dict[Level, str] = {"error": "failure", "warning": "warning", "notice": "notice"}
 
 
-def create(requester: Requester, repository_url: str, of: Mapping[str, str], check: Check) -> int:
-    """Create the check run and return its id. `of` is its name, commit and address."""
+def find(requester: Requester, repository_url: str, own: OwnCheckRun) -> int | None:
+    """Return the id of our check run, or None: the answer to the request that created it may have been lost."""
+    query = f"check_name={quote(own.name, safe='')}&filter=all&per_page=100"
     with asking("checks: write"):
-        said = {**of, **_state(check), "output": _output(check)}
-        _, answer = requester.requestJsonAndCheck("POST", f"{repository_url}/check-runs", input=said)
-        return int(answer["id"])
+        found = got(requester, f"{repository_url}/commits/{own.head_sha}/check-runs?{query}")["check_runs"]
+        ours = [one["id"] for one in found if (one["name"], one["external_id"]) == (own.name, own.external_id)]
+        return max(ours, default=None)
+
+
+def create(requester: Requester, repository_url: str, own: OwnCheckRun, check: Check) -> int:
+    """Create the check run and return its id."""
+    with asking("checks: write"):
+        said = {**own.model_dump(), **_state(check), "output": _output(check)}
+        return int(sent(requester, "POST", f"{repository_url}/check-runs", said)["id"])
+
+
+def is_elsewhere(requester: Requester, repository_url: str, number: int, own: OwnCheckRun) -> bool:
+    """Return True if GitHub shows the check run among the jobs of another workflow run, which it chooses by chance."""
+    with asking("checks: write"):
+        suite = got(requester, f"{repository_url}/check-runs/{number}")["check_suite"]["id"]
+        beside = got(requester, f"{repository_url}/check-suites/{suite}/check-runs?per_page=100")["check_runs"]
+        jobs = [str(one["details_url"]) for one in beside if "/job/" in str(one["details_url"])]
+        return bool(jobs) and not any(job.startswith(f"{own.details_url}/job/") for job in jobs)
 
 
 def update(
@@ -33,7 +51,7 @@ def update(
         placed = [_annotation(one) for one in annotations if one.file and one.line]
         output = {**_output(check), **({"annotations": placed} if placed else {})}
         address = f"{repository_url}/check-runs/{number}"
-        _, answer = requester.requestJsonAndCheck("PATCH", address, input={**_state(check), "output": output})
+        answer = sent(requester, "PATCH", address, {**_state(check), "output": output})
         if answer["id"] != number:
             raise ValueError("another check run")
 

@@ -12,10 +12,21 @@ from urllib.parse import quote
 from pydantic import SecretStr
 
 from tidegate.gh import checks, runs
-from tidegate.gh.connection import Pace, asking, got, open_connection
+from tidegate.gh.connection import Pace, asking, got, open_connection, sent
 from tidegate.gh.download import download
 from tidegate.gh.labels import last_labelling
-from tidegate.gh.port import Artifact, Check, Comment, Labelling, PublishError, PullRequest, Reaction, Run, Status
+from tidegate.gh.port import (
+    Artifact,
+    Check,
+    Comment,
+    Labelling,
+    OwnCheckRun,
+    PublishError,
+    PullRequest,
+    Reaction,
+    Run,
+    Status,
+)
 from tidegate.gh.workflow_commands import Annotation
 
 if TYPE_CHECKING:
@@ -79,20 +90,17 @@ class PyGithubRepository:
     def remove_label(self, number: int, label: str) -> None:
         """Remove the label, with one DELETE."""
         with asking():
-            address = f"{self._url}/issues/{number}/labels/{quote(label, safe='')}"
-            self._requester.requestJsonAndCheck("DELETE", address)
+            sent(self._requester, "DELETE", f"{self._url}/issues/{number}/labels/{quote(label, safe='')}")
 
     def add_label(self, number: int, label: str) -> None:
         """Set the label, with one POST."""
         with asking():
-            address = f"{self._url}/issues/{number}/labels"
-            self._requester.requestJsonAndCheck("POST", address, input={"labels": [label]})
+            sent(self._requester, "POST", f"{self._url}/issues/{number}/labels", {"labels": [label]})
 
     def react(self, comment: int, reaction: Reaction) -> None:
         """Add the reaction, with one POST."""
         with asking():
-            address = f"{self._url}/issues/comments/{comment}/reactions"
-            self._requester.requestJsonAndCheck("POST", address, input={"content": reaction})
+            sent(self._requester, "POST", f"{self._url}/issues/comments/{comment}/reactions", {"content": reaction})
 
     def may_write(self, login: str) -> bool:
         """Return True if the person has write access, with one GET. Unknown people do not."""
@@ -114,15 +122,21 @@ class PyGithubRepository:
             "target_url": status.url,
         }
         with asking("statuses: write"):
-            _, answer = self._requester.requestJsonAndCheck("POST", f"{self._url}/statuses/{status.sha}", input=said)
+            answer = sent(self._requester, "POST", f"{self._url}/statuses/{status.sha}", said)
             if answer["state"] != status.state:
                 raise ValueError("another status")
 
-    def create_check(self, name: str, head_sha: str, url: str, check: Check) -> int:
+    def find_check(self, own: OwnCheckRun) -> int | None:
+        """Look for it among the newest 100 with its name, with one GET."""
+        return checks.find(self._requester, self._url, own)
+
+    def create_check(self, own: OwnCheckRun, check: Check) -> int:
         """Create the check run, with one POST."""
-        return checks.create(
-            self._requester, self._url, {"name": name, "head_sha": head_sha, "details_url": url}, check
-        )
+        return checks.create(self._requester, self._url, own, check)
+
+    def is_elsewhere(self, number: int, own: OwnCheckRun) -> bool:
+        """Look at the jobs beside it, with two GETs."""
+        return checks.is_elsewhere(self._requester, self._url, number, own)
 
     def update_check(self, number: int, check: Check) -> None:
         """Replace what it shows, with one PATCH."""

@@ -104,6 +104,14 @@ def got(requester: Requester, address: str) -> Any:
     return requester.requestJsonAndCheck("GET", address)[1]
 
 
+def sent(requester: Requester, method: str, address: str, said: Any = None) -> Any:
+    """Send what changes something, and return the JSON answer. After any other, nothing counts as done."""
+    answer = requester.requestJsonAndCheck(method, address, input=said)[1]
+    if not isinstance(answer, list) and (not isinstance(answer, dict) or "data" in answer):  # `data`: was no JSON
+        raise TypeError("not JSON")
+    return answer
+
+
 def _kind(status: int) -> Kind:
     return _KINDS.get(status, "invalid" if 400 <= status < 500 else "outage")
 

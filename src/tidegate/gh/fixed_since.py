@@ -32,6 +32,7 @@ def next_marker(before: Marker | None, result: Result, run: int, attempt: int, h
         run=run,
         attempt=attempt,
         verdict=result.verdict.state,
+        reason=result.verdict.reason,
         exit_code=result.verdict.exit_code,
         base=result.sides.base.ref,
         regressed=tuple(dict.fromkeys(_regressed(before, result))),

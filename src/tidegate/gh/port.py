@@ -104,6 +104,15 @@ class Status(Value):
 Conclusion = Literal["success", "failure", "neutral", "cancelled"]
 
 
+class OwnCheckRun(Value):
+    """Which check run is ours: the fields that it is created with. `external_id` is our name for it."""
+
+    name: str
+    head_sha: str
+    external_id: str
+    details_url: str  # of the workflow run
+
+
 class Check(Value):
     """What a check run of ours shows. Without `conclusion` it is in progress."""
 
@@ -197,8 +206,14 @@ class RepositoryPort(Protocol):
     def set_status(self, status: Status) -> None:
         """Set a commit status. It replaces an earlier one with the same context."""
 
-    def create_check(self, name: str, head_sha: str, url: str, check: Check) -> int:
+    def find_check(self, own: OwnCheckRun) -> int | None:
+        """Return the id of the check run if it has been created, or None."""
+
+    def create_check(self, own: OwnCheckRun, check: Check) -> int:
         """Create a check run and return its id. The request is never retried, since a failed one may have succeeded."""
+
+    def is_elsewhere(self, number: int, own: OwnCheckRun) -> bool:
+        """Return True if GitHub shows the check run under another workflow run than ours."""
 
     def update_check(self, number: int, check: Check) -> None:
         """Replace what the check run shows."""

@@ -29,7 +29,7 @@ def read_payload(path: Path) -> dict[str, Any]:
     """Return the event's payload. Raises ConfigurationError if the file cannot be read."""
     try:
         payload = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"the event's payload {path} cannot be read: {error}", "The runner names it in GITHUB_EVENT_PATH."
         ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tidegate.gh.connection import asking, got
+from tidegate.gh.connection import asking, got, sent
 from tidegate.gh.port import Artifact, Run
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def pull_request_runs(requester: Requester, repository_url: str, workflow: int, 
 def rerun(requester: Requester, repository_url: str, number: int) -> None:
     """Run it again. The run keeps its number and its event, and gets a new attempt."""
     with asking("actions: write"):
-        requester.requestJsonAndCheck("POST", f"{repository_url}/actions/runs/{number}/rerun")
+        sent(requester, "POST", f"{repository_url}/actions/runs/{number}/rerun")
 
 
 def artifacts(requester: Requester, repository_url: str, number: int, name: str) -> list[Artifact]:

@@ -38,7 +38,7 @@ class Acceptance(Value):
 
 
 class Marker(Value):
-    """The comment's instance, head and run, and how that run ended.
+    """The comment's instance, head and run, and how that run ended: `verdict` and `reason` are the verdict's.
 
     `run` and `attempt` are GitHub's run id and attempt, 0 outside GitHub. `regressed` lists the rows shown as
     regressed. `accepted` is set if a maintainer accepted this head. `exit_code` is None without a verdict, and for
@@ -51,6 +51,7 @@ class Marker(Value):
     run: int = 0
     attempt: int = 0
     verdict: str = ""
+    reason: str = ""
     exit_code: int | None = None
     base: str = ""
     regressed: tuple[RowKey, ...] = ()
@@ -81,6 +82,7 @@ class Marker(Value):
             "run": str(self.run or ""),
             "attempt": str(self.attempt or ""),
             "verdict": _encoded(self.verdict),
+            "reason": _encoded(self.reason),
             "base": _encoded(self.base[:200]),
             "exit": "" if self.exit_code is None else str(self.exit_code),
             "regressed": ",".join(_that_fit(self.regressed)),
@@ -105,6 +107,7 @@ class Marker(Value):
             run=int(run),
             attempt=int(attempt),
             verdict=unquote(values.get("verdict", "")),
+            reason=unquote(values.get("reason", "")),
             base=unquote(values.get("base", "")),
             exit_code=int(values["exit"]) if values.get("exit", "").isdecimal() else None,
             regressed=tuple(_rows(values.get("regressed", ""))),

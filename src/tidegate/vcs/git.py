@@ -95,4 +95,6 @@ def _run(
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(arguments, TIMED_OUT, b"", NO_ANSWER.encode())
     except FileNotFoundError:
+        if not root.is_dir():
+            raise CannotRunError(f"the folder {root} does not exist.", "Name a folder of the repository.") from None
         raise CannotRunError("`git` was not found on PATH.", "Install git.") from None

@@ -21,7 +21,7 @@ _CHECKOUT = "In the step of actions/checkout, set `fetch-depth: 0`"
 
 def require_whole_checkout(workspace: Path) -> None:
     """Raise ConfigurationError unless the folder is a repository with all files of the checked-out commit."""
-    if git(workspace, "rev-parse", "--verify", "--quiet", "HEAD").returncode != 0:
+    if not workspace.is_dir() or git(workspace, "rev-parse", "--verify", "--quiet", "HEAD").returncode != 0:
         raise ConfigurationError(
             f"{workspace} is not a git repository with a commit.",
             "Put a step with actions/checkout before this one. If that step has a `path:`, set this one's to the same.",
@@ -114,4 +114,7 @@ def _is_shallow(root: Path) -> bool:
 
 
 def _reason(stderr: str) -> str:
-    return (stderr.strip() or "no message").splitlines()[-1].removeprefix("fatal: ").rstrip(".")
+    """Return git's first line that says what is wrong; the last one may be the end of its advice."""
+    lines = stderr.strip().splitlines() or ["no message"]
+    telling = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: ", "ERROR: "))]
+    return (telling or lines)[0].rstrip(".")

@@ -40,6 +40,9 @@ class Routes(RunRoutes):
             ("GET", rf"{repo}/actions/runs/(\d+)/artifacts", self._list_artifacts),
             ("POST", rf"{repo}/check-runs", self._create_check),
             ("PATCH", rf"{repo}/check-runs/(\d+)", self._update_check),
+            ("GET", rf"{repo}/check-runs/(\d+)", self._get_check),
+            ("GET", rf"{repo}/commits/([0-9a-f]+)/check-runs", self._list_checks),
+            ("GET", rf"{repo}/check-suites/(\d+)/check-runs", self._list_suite),
             ("GET", rf"{repo}/actions/runs/(\d+)", self._get_run),
             ("POST", rf"{repo}/actions/runs/(\d+)/rerun", self._rerun),
             ("GET", rf"{repo}/actions/workflows/(\d+)/runs", self._list_runs),
@@ -235,6 +238,7 @@ class Routes(RunRoutes):
         may(asked.token, asked.repo, ("checks",), "write", "write")
         body = asked.body
         row = CheckRow(next(self.state.ids), body["name"], body["head_sha"], "queued", None, [], "")
+        row.external_id, row.details_url = body.get("external_id", ""), body.get("details_url", "")
         asked.repo.checks.append(row)
         rules.check(row, body)
         return said({"id": row.id}, 201)
@@ -246,6 +250,27 @@ class Routes(RunRoutes):
             raise not_found()
         rules.check(row, asked.body)
         return said({"id": row.id})
+
+    def _get_check(self, asked: Asked) -> Answer:
+        may(asked.token, asked.repo, ("checks",), "read", "read")
+        row = next((row for row in asked.repo.checks if row.id == int(asked.found[0])), None)
+        if row is None:
+            raise not_found()
+        return said(_check(row))
+
+    def _list_checks(self, asked: Asked) -> Answer:
+        may(asked.token, asked.repo, ("checks",), "read", "read")
+        name = asked.query["check_name"][0]
+        rows = [row for row in asked.repo.checks if (row.head_sha, row.name) == (asked.found[0], name)]
+        return said({"total_count": len(rows), "check_runs": [_check(row) for row in rows]})
+
+    def _list_suite(self, asked: Asked) -> Answer:
+        """Beside the check runs of the API there is the job of a workflow run; our stand-in has one suite."""
+        may(asked.token, asked.repo, ("checks",), "read", "read")
+        (page,) = {row.details_url for row in asked.repo.checks}
+        run = f"{page.rpartition('/')[0]}/{asked.repo.suite_of}" if asked.repo.suite_of else page
+        jobs = [{"id": 1, "name": "a job", "details_url": f"{run}/job/1"}, *map(_check, asked.repo.checks)]
+        return said({"total_count": len(jobs), "check_runs": jobs})
 
     def _create_status(self, asked: Asked) -> Answer:
         may(asked.token, asked.repo, ("statuses",), "write", "write")
@@ -284,3 +309,8 @@ class Routes(RunRoutes):
     def _links(self, asked: Asked, size: int, pages: Iterable[tuple[str, int]]) -> Iterable[str]:
         for name, page in pages:
             yield f'<{self.url}{asked.path}?per_page={size}&page={page}>; rel="{name}"'
+
+
+def _check(row: CheckRow) -> dict[str, Any]:
+    told = {"external_id": row.external_id, "details_url": row.details_url, "check_suite": {"id": 1}}
+    return {"id": row.id, "name": row.name, **told}

@@ -74,6 +74,8 @@ class CheckRow:
     titles: list[str]
     summary: str
     annotations: list[dict[str, object]] = field(default_factory=list)
+    external_id: str = ""
+    details_url: str = ""
 
 
 @dataclass
@@ -134,6 +136,7 @@ class Repo:
     artifacts: list[ArtifactRow] = field(default_factory=list)
     runs: list[RunRow] = field(default_factory=list)
     checks: list[CheckRow] = field(default_factory=list)
+    suite_of: int = 0  # the workflow run to whose suite GitHub adds check runs of the API; 0: that of the one it names
 
     @property
     def owner(self) -> str:
