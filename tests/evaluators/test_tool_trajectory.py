@@ -184,3 +184,17 @@ def test_the_reason_names_the_part_that_differs(record: Make, score: Give, expec
     )
     assert given.misses == (f"A: {why}", "C was not called")
     assert given.reason == f"called A → B, expected A → B → C; A: {why}; C was not called"
+
+
+def test_args_are_agentvs_name_of_the_input(record: Make, score: Give) -> None:
+    """AgentV 1.6: `args: any` accepts every input."""
+    asked = ("search", {"query": "weather Paris"}, "")
+    rule = {"type": "tool_trajectory", "mode": "exact"}
+    assert score(record(asked), **rule, expected=[{"tool": "search", "args": {"query": "weather Paris"}}]).value == 1
+    assert score(record(asked), **rule, expected=[{"tool": "search", "args": {"query": "weather Rome"}}]).value == 0
+    assert score(record(asked), **rule, expected=[{"tool": "search", "args": "any"}]).value == 1
+
+
+def test_expected_calls_in_any_order_are_another_mode(score: Give, record: Make) -> None:
+    with pytest.raises(ValidationError, match="`expected` calls in any order are the mode `superset`"):
+        score(record(), type="tool_trajectory", mode="any_order", expected=calls("A"))

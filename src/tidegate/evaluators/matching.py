@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
 from tidegate.evaluators.compared_calls import Call
 from tidegate.gates.assertion import kind, same, shown
@@ -43,10 +43,15 @@ Matcher = Annotated[Any, AfterValidator(_check_patterns)]
 
 
 class ExpectedCall(Value):
-    """A call that should be made. The actual call may have more fields than `input` and `output` name."""
+    """A call that should be made. The actual call may have more fields than `input` and `output` name.
+
+    `args` is another name of `input`, and `any` for it matches every input.
+    """
 
     tool: NonEmpty
-    input: Matcher = None
+    input: Annotated[Matcher, BeforeValidator(lambda given: None if given == "any" else given)] = Field(
+        default=None, validation_alias=AliasChoices("input", "args")
+    )
     output: Matcher = None
 
     def is_met_by(self, call: Call) -> bool:

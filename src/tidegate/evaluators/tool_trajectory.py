@@ -44,7 +44,8 @@ class ToolTrajectory(Evaluator):
     def _expects_something(self) -> Self:
         needed, other = ("minimums", "expected") if self.mode == "any_order" else ("expected", "minimums")
         if not getattr(self, needed):
-            raise ValueError(f"mode {self.mode} needs `{needed}`: an empty expectation says nothing")
+            other_mode = "; `expected` calls in any order are the mode `superset`" if self.expected else ""
+            raise ValueError(f"mode {self.mode} needs `{needed}`: an empty expectation says nothing{other_mode}")
         if getattr(self, other):
             raise ValueError(f"mode {self.mode} does not read `{other}`")
         return self

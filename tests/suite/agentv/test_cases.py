@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -12,13 +13,17 @@ from tidegate.agents.agentv_cli import AgentVCli, CommandCheck
 from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
+from tidegate.agents.gemini import GeminiAgent
 from tidegate.errors import ConfigurationError
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.rubrics import Rubrics
 from tidegate.judges.anthropic import AnthropicJudge
+from tidegate.judges.google import GoogleJudge
+from tidegate.judges.openai import OpenAIJudge
 from tidegate.model.suite import Suite
 from tidegate.plan import make_plan
+from tidegate.providers.compatible import CompatibleProvider
 from tidegate.suite.scoring_differences import departures
 
 Load = Callable[..., Suite]
@@ -199,6 +204,8 @@ BROKEN = {
     "evalcases:\n  - {id: a, input_messages: [{role: usr, content: x}]}\n": r"role: must be one of .*mean `user`",
     "evalcases:\n  - {id: a, input_messages: [{role: user, content: 5}]}\n": r"content: must be ",
     "evalcases:\n  - {id: a, input_messages: [{role: user, content: [{type: txt}]}]}\n": r"must be one of text, file",
+    CASE
+    + "    evaluators: [{type: code, name: x, script: a}]\n": r"unknown type `code` \(did you mean `code_judge`\?\)",
     CASE + F1 + "foo: 1\n": r":5:1: foo: unknown key",
     CASE + F1 + "    expected_outcom: x\n": r":5:5: .*unknown key \(did you mean `expected_outcome`\?\)",
     CASE + F1 + "    rubrics: [{id: a, weight: 2}]\n": r"rubrics\[0\]\.description: is required",
@@ -207,7 +214,7 @@ BROKEN = {
     CASE + "    evaluators: [{type: llm_judge, name: x, prompt: p.md}]\n": r":4:53: .*prompt: no such file",
     CASE + F1 + "target: nobody\n": r":5:9: target: there is no target `nobody`",
     CASE + F1 + "execution: {target: qiuck}\n": r":5:21: execution\.target: .*\(did you mean `quick`\?\)",
-    CASE + F1 + "target: cloud\n": r"targets\.yaml:4:\d+: targets\[2\]\.provider: azure is not one of the agents here",
+    CASE + F1 + "target: cloud\n": r"targets\.yaml:4:\d+: targets\[2\]\.endpoint: \$\{NOWHERE\} is not in",
     CASE.replace("content: x", "content: [{type: file, value: no.md}]")
     + F1: r"no such file in the repository \(looked for "
     r"evals/no\.md, no\.md\)",
@@ -257,14 +264,14 @@ TARGETS_BROKEN = {
         r"targets\[0\]\.healthcheck\.cwd: no such folder"
     ),
     "{name: default, provider: codex, executable: ./mine}": r"executable: must be codex, found on PATH",
-    "{name: default, provider: codex, cwd: .}": r"cwd: is each trial's own workspace; leave it out",
-    "{name: default, provider: codex, log_format: xml}": r"log_format: must be one of summary, json",
+    "{name: default, provider: cli, command_template: x, cwd: /nowhere/evals}": r"targets\[0\]\.cwd: no such folder",
     "{name: default, provider: anthropic}": r"targets\[0\]\.model: is required",
     "{name: default, provider: anthropic, model: m, temperature: 0.5}": r"temperature: ",
-    "{name: default, provider: anthropic, model: m, api_key: sk-1}": r"api_key: must be \$\{\{ ANTHROPIC_API_KEY \}\}",
+    "{name: default, provider: anthropic, model: m, api_key: sk-1}": r"api_key: must name a variable",
+    "{name: default, provider: anthropic, model: m, api_key: '${{ X }}'}": r"api_key: must be .* ANTHROPIC_API_KEY",
     "{name: default, provider: anthropic, model: m, thinking_budget: 1}": r"thinking_budget: must be at least 1024",
-    "{name: default, provider: azure}": r"azure is not one of the agents here; use a target with `provider: cli`",
-    "{name: default, provider: google}": r"gemini is not one of the agents here; use the agent gemini of tidegate.yaml",
+    "{name: default, provider: azure}": r":2:5: targets\[0\]\.endpoint: is required",
+    "{name: default, provider: azure, endpoint: x, model: m, api_key: 1}": r"api_key: must name a variable, such as",
     "{name: default, provider: vscode}": r"vscode is not one of the agents here; use an agent of tidegate.yaml",
     "{name: default, provider: mok}": r"unknown provider `mok` \(did you mean `mock`\?\)",
     "{name: default, provider: clii}": r":2:31: .*unknown provider `clii` \(did you mean `cli`\?\)",
@@ -273,7 +280,7 @@ TARGETS_BROKEN = {
 
 
 def test_an_unknown_version_of_the_other_files_is_located(load: Load) -> None:
-    for name, known in ((".agentv/targets.yaml", "agentv-targets-v2"), (".agentv/config.yaml", "agentv-config-v2")):
+    for name, known in ((".agentv/targets.yaml", "agentv-targets-v2.2"), (".agentv/config.yaml", "agentv-config-v2")):
         text = str(FILES[name]).replace(f"$schema: {known}\n", "") + f"$schema: {known[:-1]}9\n"
         with pytest.raises(ConfigurationError, match=rf"{name}:\d+:10: \$schema: must be .*{known}"):
             load(FILES | {name: text}, ENVIRON)
@@ -302,7 +309,9 @@ targets:
   - {name: quick, provider: mock, response: x, judge_target: OTHER}
   - {name: clever, provider: anthropic, model: claude-a, api_key: "${{ ANTHROPIC_API_KEY }}"}
   - {name: wise, provider: anthropic, model: claude-b}
-  - {name: cloud, provider: azure}
+  - {name: cloud, provider: azure, endpoint: "https://x.openai.azure.com/", deployment: d, api_key: "${{ KEY }}"}
+  - {name: far, provider: google-gemini, api_key: "${{ GOOGLE_GENERATIVE_AI_API_KEY }}"}
+  - {name: script, provider: cli, command_template: x}
 """
 RUBRICS = EVALS.replace("    outcome: Names the wind.", "    rubrics: [Names the wind.]")
 
@@ -312,7 +321,8 @@ RUBRICS = EVALS.replace("    outcome: Names the wind.", "    rubrics: [Names the
     [
         ("clever", None),
         ("wise", "one judge is asked for the whole suite, claude-a"),
-        ("cloud", "no judge here has the provider azure; name a judge in tidegate.yaml"),
+        ("cloud", "one judge is asked for the whole suite, claude-a"),
+        ("script", "its provider, cli, is no model; name a judge in tidegate.yaml"),
         ("nobody", ".agentv/targets.yaml has no such target; name a judge in tidegate.yaml"),
     ],
 )
@@ -323,6 +333,69 @@ def test_a_judge_target_is_the_judge_where_there_is_one_for_it(load: Load, other
     assert suite.judge.model == "claude-a"
     said = [line for line in departures(suite) if line.startswith("judge_target")]
     assert said == ([f"judge_target: `{other}` of the target `quick` is not read: {why}"] if why else [])
+
+
+def test_models_of_azure_and_google_are_judges(load: Load) -> None:
+    files = FILES | {"evals/research.yaml": RUBRICS}
+    azure, gemini = (
+        load(
+            files | {".agentv/targets.yaml": JUDGED.replace("clever}", name + "}").replace("OTHER", name)}, ENVIRON
+        ).judge
+        for name in ("cloud", "far")
+    )
+    assert isinstance(azure, OpenAIJudge)
+    assert (azure.model, azure.api, azure.key) == ("d", "chat", "KEY")
+    assert azure.base_url == "https://x.openai.azure.com/openai/v1"
+    assert isinstance(gemini, GoogleJudge)
+    assert (gemini.model, gemini.key) == ("gemini-2.5-flash", "GOOGLE_GENERATIVE_AI_API_KEY")
+
+
+TEMPLATE = """\
+$schema: agentv-targets-v2.2
+targets:
+  - name: default
+    provider: azure
+    endpoint: ${{ AZURE_OPENAI_ENDPOINT }}
+    api_key: ${{ AZURE_OPENAI_API_KEY }}
+    model: ${{ AZURE_DEPLOYMENT_NAME }}
+    version: ${{ AZURE_OPENAI_API_VERSION }}
+  - {name: codex, provider: codex, judge_target: default, cwd: "${{ CODEX_DIR }}", log_dir: "${{ LOGS }}"}
+  - {name: gemini_base, provider: gemini, api_key: "${{ GOOGLE_GENERATIVE_AI_API_KEY }}", model: "${{ GEMINI_MODEL }}"}
+  - name: quick
+    provider: cli
+    commandTemplate: uv run ./mock_cli.py --prompt {PROMPT} {FILES} --output {OUTPUT_FILE}
+    cwd: ${{ CLI_EVALS_DIR }}
+"""
+
+
+def test_the_targets_that_agentv_writes_for_a_new_project_are_agents(load: Load, tmp_path: Path) -> None:
+    """Their folders are absolute in `.env`: of whichever checkout, each side's own is meant."""
+    (tmp_path / "other/.git").mkdir(parents=True)
+    variables = {
+        "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com",
+        "AZURE_DEPLOYMENT_NAME": "gpt-5-mini",
+        "GEMINI_MODEL": "gemini-2.5-pro",
+        "CLI_EVALS_DIR": str(tmp_path / "other/evals"),
+    }
+    suite = SUITE.replace("[WORD]", f"[{', '.join(variables)}]")
+    evals = EVALS + "".join(
+        f"  - {{id: {name}, target: {name}, input_messages: [{{role: user, content: x}}]}}\n"
+        for name in ("codex", "gemini_base")
+    )
+    agents = load(
+        FILES | {"tidegate.yaml": suite, "evals/research.yaml": evals, ".agentv/targets.yaml": TEMPLATE}, variables
+    ).agents
+    azure, codex, gemini, cli = (agents[name] for name in ("default", "codex", "gemini_base", "quick"))
+    assert isinstance(azure, CodexAgent)
+    assert azure.model == "gpt-5-mini"
+    assert azure.chosen_provider == CompatibleProvider(
+        type="compatible", base_url="https://x.openai.azure.com/openai/v1", key="AZURE_OPENAI_API_KEY"
+    )
+    assert isinstance(codex, CodexAgent)
+    assert isinstance(gemini, GeminiAgent)
+    assert (gemini.model, gemini.variables[0]) == ("gemini-2.5-pro", "GOOGLE_GENERATIVE_AI_API_KEY")
+    assert isinstance(cli, AgentVCli)
+    assert (cli.folder, cli.command_template[:6]) == ("evals", "uv run")
 
 
 def test_another_judge_comes_before_a_judge_target(load: Load) -> None:

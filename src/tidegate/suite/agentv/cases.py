@@ -162,7 +162,7 @@ class Cases:
         if wanted not in self.agents:
             before, folder = len(targets.problems), PurePosixPath(document.file).parent.as_posix()
             agent = targets.agent(wanted, folder)
-            self.judges.add(targets, wanted, folder)
+            self.judges.add(targets, wanted)
             self.problems += targets.problems[before:]
             if agent is not None:
                 self.agents[wanted] = agent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import AliasChoices, Discriminator, Field, Tag, model_validator
 
 from tidegate.agents.agentv_cli import HealthCheck
 from tidegate.evaluators import AnyEvaluator
@@ -96,14 +96,16 @@ class TargetEntry(Value, extra="allow"):
 class TargetsFile(Value):
     """The file targets.yaml: the targets that can run cases."""
 
-    schema_name: Literal["agentv-targets-v2"] | None = Field(default=None, alias="$schema")
+    schema_name: Literal["agentv-targets-v2.2", "agentv-targets-v2.1", "agentv-targets-v2"] | None = Field(
+        default=None, alias="$schema"
+    )
     targets: tuple[TargetEntry, ...]
 
 
 class CliFile(Value):
-    """Further keys of a target with `provider: cli`."""
+    """Further keys of a target with `provider: cli`. `commandTemplate` is AgentV's older spelling."""
 
-    command_template: Text
+    command_template: Text = Field(validation_alias=AliasChoices("command_template", "commandTemplate"))
     files_format: Text = "{path}"
     cwd: Text | None = None
     timeout_seconds: Seconds | None = None
@@ -128,25 +130,39 @@ class RetriesFile(Value):
     retry_status_codes: tuple[int, ...] = ()
 
 
-class AnthropicFile(RetriesFile):
-    """Further keys of a target with `provider: anthropic`. `api_key` is checked separately."""
+class ModelFile(RetriesFile):
+    """Keys of all targets that are models. `api_key` is read separately; Azure also calls `model` `deployment`."""
 
-    model: Text
+    model: Text = Field(validation_alias=AliasChoices("model", "deployment"))
     max_output_tokens: Annotated[int, Field(gt=0, le=20_000)] | None = None
-    thinking_budget: Annotated[int, Field(ge=1024, lt=20_000)] | None = None
     temperature: Annotated[float | None, only(None, what="is not taken by the provider any more; leave it out")] = None
 
 
+class AnthropicFile(ModelFile):
+    """Further keys of a target with `provider: anthropic`."""
+
+    thinking_budget: Annotated[int, Field(ge=1024, lt=20_000)] | None = None
+
+
+class AzureFile(ModelFile):
+    """Further keys of a target with `provider: azure`."""
+
+    endpoint: Text = Field(validation_alias=AliasChoices("endpoint", "resource"))
+
+
+class GeminiFile(ModelFile):
+    """Further keys of a target with `provider: gemini`."""
+
+    model: Text = "gemini-2.5-flash"
+
+
 class CodexFile(Value):
-    """Further keys of a target with `provider: codex`. `log_dir` and `log_format` have no effect."""
+    """Further keys of a target with `provider: codex`."""
 
     executable: Annotated[Text, only("codex", what="must be codex, found on PATH (`path` in tidegate.yaml)")] = "codex"
     model: Text | None = None
     args: tuple[Text, ...] = ()
-    cwd: Annotated[Text | None, only(None, what="is each trial's own workspace; leave it out")] = None
     timeout_seconds: Seconds | None = None
-    log_dir: Text | None = None
-    log_format: Literal["summary", "json"] | None = None
 
 
 class AgentVConfigFile(Value):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tidegate.agents.anthropic import AnthropicAgent
-from tidegate.judges.anthropic import AnthropicJudge
+from tidegate.model.judge import Judge
 from tidegate.suite.agentv.targets import Targets
 
 
@@ -17,30 +16,27 @@ class JudgeTargets:
     """
 
     wanted: bool
-    judge: AnthropicJudge | None = None
+    judge: Judge | None = None
     unread: list[str] = field(default_factory=list)
 
-    def add(self, targets: Targets, name: str, folder: str) -> None:
+    def add(self, targets: Targets, name: str) -> None:
         """Add the judge of the target `name`. Problems of the judge's own target are added to `targets.problems`."""
         named = targets.entry(name).judge_target
         if named is None:
             return
-        why = self._read(targets, named, folder)
+        why = self._read(targets, named)
         if why is not None:
             self.unread.append(f"judge_target: `{named}` of the target `{name}` is not read: {why}")
 
-    def _read(self, targets: Targets, named: str, folder: str) -> str | None:
+    def _read(self, targets: Targets, named: str) -> str | None:
         """Use the named judge, or return why it is ignored."""
         if not self.wanted:
             return "another judge is set up, by `judge` of tidegate.yaml or by LLM_TOOL_TEST_JUDGE"
         if named not in targets.names:
             return f"{targets.document.file} has no such target; name a judge in tidegate.yaml"
-        provider = targets.entry(named).provider
-        if provider != "anthropic":
-            return f"no judge here has the provider {provider}; name a judge in tidegate.yaml"
-        agent = targets.agent(named, folder)
-        if not isinstance(agent, AnthropicAgent):
-            return None  # targets.problems has the reason
-        judge = AnthropicJudge(type="anthropic", model=agent.model or "")
+        if not targets.is_model(named):
+            return f"its provider, {targets.entry(named).provider}, is no model; name a judge in tidegate.yaml"
+        judge = targets.judge(named)
         self.judge = self.judge or judge
-        return None if judge == self.judge else f"one judge is asked for the whole suite, {self.judge.model}"
+        other = judge is not None and self.judge is not None and judge != self.judge
+        return f"one judge is asked for the whole suite, {self.judge.model}" if other and self.judge else None

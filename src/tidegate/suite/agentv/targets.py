@@ -17,10 +17,26 @@ from tidegate.agents.agentv_cli import AgentVCli, CommandCheck, unknown_placehol
 from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
+from tidegate.agents.gemini import GeminiAgent
+from tidegate.judges.anthropic import AnthropicJudge
+from tidegate.judges.google import GoogleJudge
+from tidegate.judges.openai import OpenAIJudge
 from tidegate.model.agent import ALONE, Agent
-from tidegate.model.model_apis import ANTHROPIC
+from tidegate.model.judge import Judge
+from tidegate.model.model_apis import ANTHROPIC, GOOGLE
 from tidegate.plan import did_you_mean
-from tidegate.suite.agentv.eval_file import AnthropicFile, CliFile, CodexFile, MockFile, TargetEntry, TargetsFile
+from tidegate.providers.compatible import CompatibleProvider
+from tidegate.providers.gemini import GeminiProvider
+from tidegate.suite.agentv.eval_file import (
+    AnthropicFile,
+    AzureFile,
+    CliFile,
+    CodexFile,
+    GeminiFile,
+    MockFile,
+    TargetEntry,
+    TargetsFile,
+)
 from tidegate.suite.env_references import variable
 from tidegate.suite.yaml.document import Document, KeyPath
 from tidegate.suite.yaml.explain import explain
@@ -30,12 +46,11 @@ PLACES = (".agentv/targets.yaml", "targets.yaml")
 _COMMON = ("name", "provider", "judge_target", "workers", "provider_batching")
 _ALIASES = {"codex-cli": "codex", "azure-openai": "azure", "google": "gemini", "google-gemini": "gemini"}
 _INSTEAD = {
-    "azure": "a target with `provider: cli`",
-    "gemini": "the agent gemini of tidegate.yaml, by its name there",
     "vscode": "an agent of tidegate.yaml, by its name there",
     "vscode-insiders": "an agent of tidegate.yaml, by its name there",
 }
-_KNOWN = ("cli", "codex", "anthropic", "mock")
+_KNOWN = ("cli", "codex", "anthropic", "azure", "gemini", "mock")
+_OF_THE_TRIAL = ("cwd", "log_dir", "log_format")  # keys of `codex` without effect: a trial has its own folders
 _VARIABLE = re.compile(r"\$\{\{\s*([^}\s]*)\s*\}\}")
 
 M = TypeVar("M", bound=BaseModel)
@@ -81,6 +96,10 @@ class Targets:
                 return self._codex(path)
             case "anthropic":
                 return self._anthropic(path)
+            case "azure":
+                return self._azure(path)
+            case "gemini":
+                return self._gemini(path)
             case "mock":
                 return self._mock(path)
             case _:
@@ -116,19 +135,17 @@ class Targets:
         return CommandAgent(type="command", command=f"printf %s {said}", output="agentv", deterministic=True)
 
     def _codex(self, path: KeyPath) -> Agent | None:
-        codex = self._read(CodexFile, path)
+        codex = self._read(CodexFile, path, *_OF_THE_TRIAL)
         if codex is None:
             return None
         return CodexAgent(type="codex", model=codex.model, args=codex.args, timeout_secs=codex.timeout_seconds)
 
     def _anthropic(self, path: KeyPath) -> Agent | None:
         """Return the Anthropic agent. It reads its key from the environment itself: no suite contains the key."""
-        key = self.document.node((*path, "api_key"))
-        named = _VARIABLE.fullmatch(str(key.value)) if key else None
-        if key and (named is None or named[1] != ANTHROPIC.key):
+        key, file = self._key(path), self._read(AnthropicFile, path, "api_key")
+        if key not in (None, ANTHROPIC.key):
             self._complain((*path, "api_key"), f"must be ${{{{ {ANTHROPIC.key} }}}}: the key is read from there only")
             return None
-        file = self._read(AnthropicFile, path, "api_key")
         if file is None:
             return None
         return AnthropicAgent(
@@ -138,7 +155,60 @@ class Targets:
             thinking_budget=file.thinking_budget,
         )
 
+    def _azure(self, path: KeyPath) -> Agent | None:
+        """Return Codex with the deployment, by the Responses API of the resource."""
+        file, key = self._read(AzureFile, path, "api_key", "version"), self._key(path)
+        if file is None:
+            return None
+        named = file.endpoint.rstrip("/")
+        address = named if named.startswith("http") else f"https://{named}.openai.azure.com"
+        provider = CompatibleProvider(
+            type="compatible", base_url=f"{address}/openai/v1", key=key or "AZURE_OPENAI_API_KEY"
+        )
+        return CodexAgent(type="codex", model=file.model, provider=provider)
+
+    def _gemini(self, path: KeyPath) -> Agent | None:
+        file, key = self._read(GeminiFile, path, "api_key"), self._key(path)
+        if file is None:
+            return None
+        return GeminiAgent(
+            type="gemini", model=file.model, provider=GeminiProvider(type="gemini", key=key or GOOGLE.key)
+        )
+
+    def is_model(self, name: str) -> bool:
+        """Return True if the target is a model, which can be a judge."""
+        provider = self.entry(name).provider
+        return _ALIASES.get(provider, provider) in ("anthropic", "azure", "gemini")
+
+    def judge(self, name: str) -> Judge | None:
+        """Return the judge that asks the target's model; None if the target has problems."""
+        match agent := self.agent(name, ""):
+            case AnthropicAgent():
+                return AnthropicJudge(type="anthropic", model=agent.model or "")
+            case CodexAgent(provider=CompatibleProvider() as place):
+                return OpenAIJudge(
+                    type="openai", api="chat", model=agent.model or "", base_url=place.base_url, key=place.key
+                )
+            case GeminiAgent(provider=GeminiProvider() as place):
+                return GoogleJudge(type="google", model=agent.model or "", key=place.key)
+            case _:
+                return None
+
+    def _key(self, path: KeyPath) -> str | None:
+        """Return the variable that `api_key` names. Its value is read when the model is asked."""
+        key = self.document.node((*path, "api_key"))
+        if key is None:
+            return None
+        named = _VARIABLE.fullmatch(str(key.value))
+        if named is None:
+            self._complain((*path, "api_key"), "must name a variable, such as `${{ API_KEY }}`: a suite holds no key")
+        return named and named[1]
+
     def _folder(self, cwd: str, folder: str, path: KeyPath) -> str:
+        """Return the folder relative to the root. An absolute one may be in any checkout; each side uses its own."""
+        if Path(cwd).is_absolute():
+            above = (place for place in Path(cwd).parents if place == self.root or (place / ".git").exists())
+            folder, cwd = "", str(Path(cwd).relative_to(next(above, "/")))
         for place in (Path(folder, cwd), Path(cwd)):
             inside = (self.root / place).resolve()
             if inside.is_dir() and inside.is_relative_to(self.root.resolve()):

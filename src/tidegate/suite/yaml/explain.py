@@ -179,7 +179,10 @@ def _not_one_of(allowed: list[str], node: Node | None) -> str:
 def _unknown_type(tag: str, allowed: list[str], node: Node | None) -> str:
     if node is None or not isinstance(node.value, str):
         return "must be text"
-    return f"unknown type `{tag}`" + (did_you_mean(tag, allowed) or f" (one of {', '.join(allowed)})")
+    longer = [one for one in allowed if one.startswith(f"{tag}_")]
+    return f"unknown type `{tag}`" + (
+        did_you_mean(longer[0] if longer else tag, allowed) or f" (one of {', '.join(allowed)})"
+    )
 
 
 def _listed(expected: str) -> list[str]:
