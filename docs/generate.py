@@ -74,8 +74,7 @@ version that is known to work, and their key in the environment. Tidegate report
 The program gets a token of the model proxy, never the key ([security](security.md)). No long-lived key is needed with
 a [`provider`](providers.md).
 `args` are added to the arguments that Tidegate passes; `version` pins the program's version. Its whole output is kept
-in the trial's `record/output`. `tidegate export RUN --format atif --out DIR` writes stored trials as ATIF v1.7
-trajectories, `--format otlp` as OpenTelemetry spans.
+in the trial's `record/output`. `tidegate export RUN --out DIR` writes stored trials as OpenTelemetry spans.
 """
 
 

@@ -89,8 +89,6 @@ Only `scores` is required: each criterion of the rubric once, with a number from
 | `rubrics`, with `rubric-N` for an item without an id | `{"checks": [{"id": …, "reasoning": …, "satisfied": true}]}` |
 | `step_rubrics` | `{"criteria": [{"id": …, "unmet": [{"step": 2, "reason": …}]}]}` |
 | `llm_judge`, `composite` | `{"score": 0.9, "reasoning": …, "hits": […], "misses": […]}` |
-| `select_best: true`, where 0 is none | `{"reason": …, "best": 2}` |
-| `pairwise: true` | `{"better": [{"id": …, "reason": …, "choice": "first"}]}`, or `second`, or `same` |
 
 A complete judge, which `judge: {type: command, command: python3 judge.py}` runs for each question of a rubric:
 
@@ -123,22 +121,6 @@ panel. The cost of a panel is the sum of its judges' costs.
 
 `tidegate generate rubrics FILE` has the judge write three to seven rubrics for each case of an eval file that has an
 `expected_outcome` but no rubrics, and adds them to the file; comments and layout stay. Review them before you commit.
-
-## Side by side
-
-`pairwise: true` also shows the judge one base and one head trial at a time and asks, for each criterion of the rubric,
-which is better. The judge sees each pair in both orders, without knowing the sides; an opinion that changes with the
-order counts as "the same". The comment says how often head wins, ties counting half, with Wilson's interval. It takes two more
-calls for each pair of screening trials that passed their gates.
-
-## The best trial
-
-`select_best: true` shows the judge all judged screening trials of a row at once, up to four a side and both sides together,
-and asks which one meets the rubric best. It sees them in two orders, without knowing the sides; a choice that changes
-with the order does not count, and more than half of a panel have to agree. Each trial then has the result `select_best`, 1 or 0, which
-decides nothing. The comment compares the sides' shares, `tidegate show` has the reason, and `tidegate label` and
-`calibrate` treat it like a criterion. `tidegate regrade` keeps the choice while the rubric is the same. It takes two more
-calls for each row.
 
 ## Fairness
 

@@ -10,10 +10,6 @@ function judged(said) {
     el("p", null, said.warns && "⚠️ Worse: ", `base ${side(said.base)}; head ${side(said.head)}${spread}.`),
     said.criteria.length > 0 && table("Criteria on both sides", ["criterion", "base", "head", "judge’s reason for head’s lowest score"],
       said.criteria.map((one) => [one.criterion, score(one.base), score(one.head), one.reason])),
-    said.pairs_lost > 0 && el("p", null, `🟡 Not compared side by side: ${many(said.pairs_lost, "pair")} (${said.pairs_reason}).`),
-    said.pairs.length > 0 && list(said.pairs.map((pair) =>
-      `Side by side, ${pair.criterion}: head is better in ${pair.better}, worse in ${pair.worse}, the same in ${pair.same}; ` +
-      `it wins ${Math.round(100 * pair.rate)}% (95% interval ${pair.interval.map((end) => `${Math.round(100 * end)}%`).join(" to ")}).`)),
   ];
 }
 

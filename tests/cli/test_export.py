@@ -30,20 +30,8 @@ def run(tmp_path: Path, make_repository: Callable[..., Repository], monkeypatch:
     return tmp_path / "run"
 
 
-def test_trajectories_are_a_file_each(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    assert main(["export", str(run), "first", "--format", "atif", "--out", str(tmp_path / "out")]) == 0
-    files = [Path(line) for line in capsys.readouterr().out.splitlines()]
-    assert files == [tmp_path / "out" / "trials" / "first" / "script" / f"{number}.json" for number in (1, 2)]
-    written = json.loads(files[0].read_text())
-    assert written["schema_version"] == "ATIF-v1.7"
-    assert written["steps"][0] == {"step_id": 1, "source": "user", "message": "Look at git."}
-    calls = written["extra"]["tidegate"]["invocations"]
-    assert [(call["argv"], call["exit_code"]) for call in calls] == [(["--version"], 0), (["nonsense"], 1)]
-
-
 def test_spans_are_one_file(run: Path, tmp_path: Path) -> None:
-    assert main(["export", str(run), "--format", "otlp", "--out", str(tmp_path / "out")]) == 0
+    assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 0
     ((resource,),) = json.loads((tmp_path / "out" / "traces.json").read_text()).values()
     names = [span["name"] for span in resource["scopeSpans"][0]["spans"]]
     assert names.count("invoke_agent script") == 2
@@ -51,6 +39,4 @@ def test_spans_are_one_file(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_trial_that_is_not_there_is_an_error_that_says_what_is(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit):
-        main(["export", str(run), "--out", str(tmp_path / "out")])  # a format is required
-    assert main(["export", str(run), "second", "--format", "atif", "--out", str(tmp_path / "out")]) == 2
+    assert main(["export", str(run), "second", "--out", str(tmp_path / "out")]) == 2

@@ -64,60 +64,6 @@ def test_an_answer_that_both_sides_share_is_a_cached_one(make_repository: Make, 
     assert "2 trials judged · 1 call and 1 cached answer ·" in ran.comment
 
 
-PAIRS = """\
-judge:
-  type: scripted
-  pairwise: true
-  script:
-    - when: Two agents did it
-      answers: [{better: [
-        {id: complete, reason: It has both., choice: first},
-        {id: clear, reason: Plain., choice: same},
-        {id: direct, reason: It is first., choice: first}]}]
-    - answers: [{scores: {complete: 1, clear: 1, direct: 1}}]
-"""
-
-
-def test_pairs_are_seen_in_both_orders_and_what_depends_on_the_order_is_the_same(
-    make_repository: Make, tidegate: Make
-) -> None:
-    """This judge always takes the first, so that it says nothing but its own bias."""
-    repo = make_repository()
-    repo.commit(JUDGED | {"tidegate.yaml": FILES["tidegate.yaml"] + PAIRS})
-    repo.branch("fewer", FEWER)
-
-    ran = tidegate("pr", "--base", "main", cwd=repo.root)
-
-    pairs = {pair["criterion"]: pair for pair in ran.row("keep_notes")["judge"]["pairs"]}
-    assert {name: (pair["better"], pair["worse"], pair["same"]) for name, pair in pairs.items()} == {
-        "complete": (0, 0, 1),
-        "clear": (0, 0, 1),
-        "direct": (0, 0, 1),
-    }
-    assert ran.result["judge"]["calls"] == 4  # two trials, two orders
-    assert "side by side, complete: head is better in 0, worse in 0, the same in 1 of 1 pair" in ran.comment
-
-
-def test_a_pair_in_which_head_is_really_worse_is_counted(make_repository: Make, tidegate: Make) -> None:
-    """The judge looks for what only base's trial has, wherever it stands."""
-    judge = PAIRS.replace(
-        "    - when: Two agents did it\n",
-        "    - when: 'name=second>[^<]*add second'\n"
-        "      answers: [{better: {complete: second, clear: second, direct: same}}]\n"
-        "    - when: Two agents did it\n",
-    ).replace("{id: direct, reason: It is first., choice: first}", "{id: direct, reason: x, choice: same}")
-    repo = make_repository()
-    repo.commit(JUDGED | {"tidegate.yaml": FILES["tidegate.yaml"] + judge})
-    repo.branch("fewer", FEWER)
-
-    ran = tidegate("pr", "--base", "main", cwd=repo.root)
-
-    pairs = {pair["criterion"]: pair for pair in ran.row("keep_notes")["judge"]["pairs"]}
-    assert (pairs["complete"]["worse"], pairs["complete"]["rate"]) == (1, 0)
-    assert (pairs["clear"]["same"], pairs["clear"]["rate"]) == (1, 0.5)
-    assert pairs["direct"]["same"] == 1
-
-
 def test_where_only_a_model_looks_what_it_could_not_judge_is_not_measured(
     make_repository: Make, tidegate: Make
 ) -> None:

@@ -12,9 +12,7 @@ from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.evaluators.rubrics import Rubrics
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.event import Message
-from tidegate.model.probe import Answer
 from tidegate.model.question import AskModel, ModelAnswer, Reply
-from tidegate.rubrics.pairwise import Pair, compare_pair
 from tidegate.rubrics.samples import Criterion
 
 CRITERIA = (Criterion(id="a", description="A", weight=0.5), Criterion(id="b", description="B", weight=0.5))
@@ -95,21 +93,3 @@ def test_only_the_judge_whose_answer_cannot_be_read_is_asked_again() -> None:
     own = step.to_judge(1)
     assert own is not None
     assert own.samples == (1,)
-
-
-def test_a_pair_is_decided_by_the_majority() -> None:
-    """Two of three judges see head as better in both orders; the third takes whichever stands first."""
-    asking = compare_pair(CRITERIA[:1], "Do it.", "base", "head")
-    said: tuple[Answer, ...] = tuple(
-        ModelAnswer(
-            replies=tuple(
-                reply(judge, {"better": {"a": choice}}) for judge, choice in enumerate((better, better, "first"))
-            )
-        )
-        for better in ("second", "first")
-    )
-    next(asking)
-    asking.send(said[0])
-    with pytest.raises(StopIteration) as end:
-        asking.send(said[1])
-    assert end.value.value == Pair({"a": "better"})

@@ -14,5 +14,5 @@ def test_a_judge_does_not_learn_which_agent_it_reads(text: str) -> None:
 
 
 def test_every_stream_of_an_agent_names_it() -> None:
-    neutral = {"text", "events", "agentv", "atif", "llm-tool-test"}
+    neutral = {"text", "events", "agentv", "llm-tool-test"}
     assert [name for name, stream in STREAMS.items() if name not in neutral and not stream.names] == []

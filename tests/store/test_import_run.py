@@ -258,14 +258,14 @@ def test_results_of_newer_versions_of_agentv(tmp_path: Path) -> None:
 
 
 def test_a_transcript_becomes_a_trial_without_outcome(tmp_path: Path) -> None:
-    document = {
-        "trajectory": [{"action": "notes add x", "observation": "no", "thought": "I add it."}],
-        "history": [{"role": "user", "content": "Add a note."}],
-        "info": {"exit_status": "submitted"},
-    }
-    (tmp_path / "incident.traj").write_text(json.dumps(document))
-    (trial,) = import_run(tmp_path / "incident.traj", tmp_path / "run", binary="notes").trials
-    assert (trial.scenario, trial.agent, trial.outcome) == ("incident", "swe-agent", None)
+    lines = (
+        {"type": "message", "role": "user", "text": "Add a note."},
+        {"type": "tool_call", "id": "1", "tool": "bash", "command": "notes add x"},
+        {"type": "tool_result", "id": "1", "status": "unknown", "output": "no"},
+    )
+    (tmp_path / "incident.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (trial,) = import_run(tmp_path / "incident.jsonl", tmp_path / "run", binary="notes").trials
+    assert (trial.scenario, trial.agent, trial.outcome) == ("incident", "events", None)
     assert trial.reason == "a transcript has no gates"
     assert trial.invocations.not_counted == {"unknown": 1}
     assert RunFolder(tmp_path / "run").prompt(trial.spec) == "Add a note."

@@ -45,25 +45,6 @@ ROLLOUT = lines(
     },
     {"type": "event_msg", "payload": {"type": "task_complete"}},
 )
-COPILOT = lines(
-    {"type": "session.start", "data": {"sessionId": "a", "context": {"cwd": "/w"}}},
-    {"type": "user.message", "data": {"content": "Add a note."}},
-    {"type": "assistant.message", "data": {"content": "I add it.", "toolRequests": [{"name": "bash"}]}},
-    {
-        "type": "tool.execution_start",
-        "data": {"toolCallId": "1", "toolName": "bash", "arguments": {"command": "notes add x"}},
-    },
-    {
-        "type": "tool.execution_complete",
-        "data": {"toolCallId": "1", "success": True, "result": {"content": "no list\n<exited with exit code 2>"}},
-    },
-    {"type": "tool.execution_start", "data": {"toolCallId": "2", "toolName": "view", "arguments": {"path": "a"}}},
-    {"type": "tool.execution_complete", "data": {"toolCallId": "2", "success": False, "error": {"message": "no file"}}},
-    {
-        "type": "session.shutdown",
-        "data": {"shutdownType": "normal", "modelMetrics": {"m": {"usage": {"inputTokens": 7, "outputTokens": 3}}}},
-    },
-)
 SESSION = lines(
     {"type": "summary", "summary": "Notes"},
     {"type": "user", "sessionId": "s", "isMeta": True, "message": {"role": "user", "content": "Caveat: …"}},
@@ -108,39 +89,6 @@ AGENTV = lines(
         ],
     ),
 )
-SWE_AGENT = json.dumps(
-    {
-        "environment": "main",
-        "trajectory": [
-            {"action": "notes add x\n", "observation": "no list", "thought": "I add it.", "response": "I add it."}
-        ],
-        "history": [{"role": "system", "content": "You are"}, {"role": "user", "content": "Add a note."}],
-        "info": {"exit_status": "submitted", "model_stats": {"instance_cost": 0.1, "tokens_sent": 5, "api_calls": 1}},
-    },
-    indent=2,
-)
-
-
-def mini(*messages: dict[str, Any], status: str = "Submitted") -> str:
-    info = {"exit_status": status, "model_stats": {"instance_cost": 0.5, "api_calls": 2}}
-    start = [{"role": "system", "content": "You are"}, {"role": "user", "content": "Add a note."}]
-    return json.dumps({"info": info, "messages": [*start, *messages], "trajectory_format": "mini-swe-agent-1.1"})
-
-
-def call(identity: str, command: str) -> dict[str, Any]:
-    return {"id": identity, "function": {"name": "bash", "arguments": json.dumps({"command": command})}}
-
-
-BLOCKS = mini(
-    {"role": "assistant", "content": "I add it.\n\n```mswea_bash_command\nnotes add x\n```"},
-    {"role": "user", "content": "<returncode>2</returncode>\n<output>\nno list\n</output>"},
-)
-CALLS = mini(
-    {"role": "assistant", "content": "", "tool_calls": [call("a", "notes add x"), call("b", "notes list")]},
-    {"role": "tool", "tool_call_id": "b", "content": "…", "extra": {"returncode": 0, "raw_output": "one"}},
-    {"role": "tool", "tool_call_id": "a", "content": "…", "extra": {"returncode": 2, "raw_output": "no list"}},
-    status="LimitsExceeded",
-)
 
 
 def calls(events: tuple[Event, ...]) -> list[str]:
@@ -165,20 +113,12 @@ def calls(events: tuple[Event, ...]) -> list[str]:
                 "apply_patch → unknown None: done",
             ],
         ),
-        (
-            "copilot",
-            COPILOT,
-            ["notes add x → error 2: no list\n<exited with exit code 2>", "view → error None: no file"],
-        ),
         ("claude-code", SESSION, ["notes add x → error 2: no list"]),
         (
             "agentv-transcript",
             AGENTV,
             ["notes add x → error None: no list", 'Read → unknown None: {"lines":2}', "Wait → unfinished None: "],
         ),
-        ("swe-agent", SWE_AGENT, ["notes add x → unknown None: no list"]),
-        ("swe-agent", BLOCKS, ["notes add x → error 2: <returncode>2</returncode>\n<output>\nno list\n</output>"]),
-        ("swe-agent", CALLS, ["notes add x → error 2: no list", "notes list → ok 0: one"]),
     ],
 )
 def test_a_session_file_is_recognized_with_its_task_and_calls(name: str, text: str, expected: list[str]) -> None:
@@ -195,9 +135,6 @@ def test_a_session_file_is_recognized_with_its_task_and_calls(name: str, text: s
     ("name", "text", "end", "tokens"),
     [
         ("codex-rollout", ROLLOUT, "completed", 9),
-        ("copilot", COPILOT, "completed", 7),
-        ("swe-agent", SWE_AGENT, "completed", 5),
-        ("swe-agent", CALLS, "crashed", None),
     ],
 )
 def test_the_end_is_the_one_that_the_file_tells(name: StreamName, text: str, end: str, tokens: int | None) -> None:
@@ -216,11 +153,6 @@ def test_of_a_file_with_several_tests_the_first_is_read() -> None:
     assert [event.text for event in events if isinstance(event, Warning)] == [
         "only the test keep was read; the file has 1 more"
     ]
-
-
-def test_a_call_without_result_is_unfinished() -> None:
-    cut = mini({"role": "assistant", "content": "", "tool_calls": [call("a", "notes add x")]})
-    assert calls(STREAMS["swe-agent"].parse(cut)) == ["notes add x → unfinished None: "]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tidegate.model.event import Event, Message, ToolResult, Warning
 from tidegate.streams import STREAMS
-from tidegate.streams.damage import MAX_WARNINGS
+from tidegate.streams.json_lines import MAX_WARNINGS
 from tidegate.text.shorten import MAX_CHARACTERS
 
 CAPTURES = Path(__file__).with_name("captures")

@@ -17,7 +17,6 @@ from tidegate.model.event import End, Message, ToolCall
 from tidegate.streams import STREAMS, StreamName, agentv
 from tidegate.text.placeholders import check_placeholders, filled_command
 
-_WHOLE = ("agentv", "atif")  # formats that are one document, read after the program has ended
 PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo", "mcp_config")
 MCP_CONFIG = "TIDEGATE_MCP_CONFIG"
 
@@ -78,11 +77,11 @@ class CommandAgent(Agent):
 
         def watch(line: str, at: float) -> None:
             """Show what the program does as it prints. The events are recorded from the whole output later."""
-            for event in STREAMS[self.output].parse(line) if self.output not in _WHOLE else ():
+            for event in STREAMS[self.output].parse(line) if self.output != "agentv" else ():
                 if isinstance(event, ToolCall | Message):
                     session.step(event.text if isinstance(event, Message) else event.command or event.tool)
 
-        silent = self.output in ("text", *_WHOLE)
+        silent = self.output in ("text", "agentv")
         result = await session.program(
             filled_command(self.command, values),
             stdin=stdin,

@@ -112,12 +112,17 @@ def differing_gates(tool: str, calls: Sequence[Sequence[ObservedCall]], diffs: S
     `calls`, `diffs`: of two trials of base, which agree in what is checked, and of the mutant's.
     """
     yield from _file_gates(*(list(changes(diff)) for diff in diffs))
-    ours, again, mutated = ({call.argv: call for call in reversed(one)} for one in calls)
+    ours, again, mutated = map(_firsts, calls)
     for argv, call in ours.items():
         if argv in again and argv in mutated and not call.written:
             yield from _call_gates(shlex.join([tool, *argv]), call, again[argv], mutated[argv])
     if any(call.exit_code != mutated[argv].exit_code for argv, call in ours.items() if argv in mutated):
         yield {"type": "no_transcript_errors", "description": "no call failed"}
+
+
+def _firsts(calls: Sequence[ObservedCall]) -> dict[tuple[str, ...], ObservedCall]:
+    """Return the calls by their arguments; of equal ones the first."""
+    return {call.argv: call for call in (*calls, *reversed(calls))}
 
 
 def _call_gates(command: str, ours: ObservedCall, again: ObservedCall, mutated: ObservedCall) -> Iterator[Check]:
@@ -182,9 +187,9 @@ def _path(value: Any, key: str, path: str = "$") -> str:
 
 def _evaluators(server: str, calls: Sequence[Sequence[ObservedCall]]) -> Iterator[Check]:
     """Yield evaluators for answers of a server that differ."""
-    ours, again, mutated = ({call.argv: call for call in reversed(one) if call.argv[1:]} for one in calls)
+    ours, again, mutated = map(_firsts, calls)
     for argv, call in ours.items():
-        if argv in again and not call.exit_code:
+        if argv[1:] and argv in again and not call.exit_code:
             without = mutated[argv].stdout if argv in mutated else ""
             example = Example(argv[0], json.loads(argv[1]))
             yield from answer_checks(server, example, [call.stdout, again[argv].stdout], without)

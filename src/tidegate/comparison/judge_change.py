@@ -8,12 +8,10 @@ from itertools import chain
 from statistics import fmean
 
 from tidegate.comparison.judgements import agreement, criterion_name, judgements, not_judged
-from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide, Row, WinRate
-from tidegate.model.judge_result import PairJudgement
+from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide, Row
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.statistics.moderated import moderated_drops
 from tidegate.statistics.multiplicity import bh
-from tidegate.statistics.wins import win_rate
 
 MOST_NAMED = 3  # issues and highlights of a side that reports show
 MARGIN = 0.05  # smallest change of a score, 0..1, that is reported
@@ -25,7 +23,6 @@ Scored = Iterable[TrialResult | PastTrial]
 def judge_change(
     base: Sequence[TrialResult],
     head: Sequence[TrialResult],
-    pairs: Iterable[PairJudgement] = (),
     past: Sequence[PastTrial] = (),
 ) -> JudgeChange | None:
     """Return the judge's results for both sides of a row, before the test; None if no judge was configured."""
@@ -38,9 +35,6 @@ def judge_change(
         head=after,
         difference=None if after.score is None or before.score is None else after.score - before.score,
         criteria=tuple(_criteria(sides["base"], sides["head"])),
-        pairs=tuple(_wins(pairs := tuple(pairs))),
-        pairs_lost=len(lost := [pair.problem for pair in pairs if pair.problem]),
-        pairs_reason=lost[0] if lost else "",
     )
 
 
@@ -59,20 +53,6 @@ def with_judge_tests(rows: Sequence[Row], trials: Sequence[tuple[Scored, Scored]
         judge = rows[place].judge
         found[place] = rows[place].model_copy(update={"judge": judge and judge.model_copy(update=known)})
     return found
-
-
-def _wins(pairs: Sequence[PairJudgement]) -> Iterable[WinRate]:
-    for name in dict.fromkeys(name for pair in pairs for name in pair.said):
-        said = Counter(pair.said[name] for pair in pairs if name in pair.said)
-        rate, interval = win_rate(said["better"], said["worse"], said["same"])
-        yield WinRate(
-            criterion=name,
-            better=said["better"],
-            worse=said["worse"],
-            same=said["same"],
-            rate=rate,
-            interval=interval,
-        )
 
 
 def _is_judged(trial: TrialResult) -> bool:

@@ -54,12 +54,7 @@ def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: 
         **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
         metrics=_row_metrics(said, trials, metrics),
         gates=gate_table(base, head),
-        judge=judge_change(
-            base,
-            head,
-            [pair for pair in run.pairs if (pair.scenario, pair.agent) == (row.scenario, row.agent)],
-            () if said.baseline_changed else past,
-        ),
+        judge=judge_change(base, head, () if said.baseline_changed else past),
         evidence=find_evidence(said, base, head, run.revision),
         replay=row.replay,
     )

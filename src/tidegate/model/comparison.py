@@ -147,17 +147,6 @@ class CriterionChange(Value):
     reason: str = ""
 
 
-class WinRate(Value):
-    """Pairs of one base and one head trial in which head is better, worse or the same. Ties count half in `rate`."""
-
-    criterion: str
-    better: int = 0
-    worse: int = 0
-    same: int = 0
-    rate: float
-    interval: Interval
-
-
 class JudgeChange(Value):
     """The judge's scores of both sides. `q` is the adjusted p of the test over all judged rows; None without one.
 
@@ -171,9 +160,6 @@ class JudgeChange(Value):
     q: float | None = None
     warns: bool = False
     criteria: tuple[CriterionChange, ...] = ()
-    pairs: tuple[WinRate, ...] = ()
-    pairs_lost: int = 0  # pairs that the judge could not compare
-    pairs_reason: str = ""  # why it could not compare the first of these
 
     @property
     def not_measured(self) -> str:

@@ -48,8 +48,6 @@ class Judge(Value):
     max_usd: float | None = Field(default=None, gt=0)
     timeout_secs: float = Field(default=120, gt=0, le=3600)
     jobs: int = Field(default=4, ge=1, le=64)
-    pairwise: bool = False
-    select_best: bool = False
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -72,7 +70,7 @@ class Judge(Value):
 
     def without_limits(self) -> str:
         """Return the settings that an answer depends on."""
-        apart = {"samples", "allow_self_judging", "max_usd", "timeout_secs", "jobs", "pairwise", "select_best"}
+        apart = {"samples", "allow_self_judging", "max_usd", "timeout_secs", "jobs"}
         return self.model_dump_json(exclude=apart)
 
     def opened(self, place: JudgeContext) -> AbstractAsyncContextManager[Ask]:
@@ -95,8 +93,7 @@ class Panel(Judge):
         if len(judges) == 1:
             return judges[0]
         names = " + ".join(judge.model for judge in judges)
-        asked = {name: any(getattr(judge, name) for judge in judges) for name in ("pairwise", "select_best")}
-        return cls(model=names, judges=tuple(judges), **asked)
+        return cls(model=names, judges=tuple(judges))
 
     @property
     def members(self) -> tuple[Judge, ...]:

@@ -58,21 +58,6 @@ class JudgeInfo(Value):
     trust: Trust | None = None
 
 
-class PairJudgement(Value):
-    """The judge's comparison of one base and one head trial, given by their numbers: how head does, by criterion.
-
-    If the answer depends on the order of the two, it counts as `same`.
-    """
-
-    scenario: str
-    agent: str
-    base: int
-    head: int
-    said: dict[str, Literal["better", "worse", "same"]] = {}
-    problem: str = ""
-    use: JudgeUse | None = None
-
-
 class JudgeReport(Value):
     """The judge's work on a whole result: usage, trials that it could not judge, and its agreement with itself."""
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from tidegate.model.evaluator import EvaluatorVerdict
 from tidegate.model.event import CallStatus, TrialEnd, how_it_ended
-from tidegate.model.judge_result import JudgeInfo, JudgeResult, JudgeUse, PairJudgement
+from tidegate.model.judge_result import JudgeInfo, JudgeResult, JudgeUse
 from tidegate.model.judgement import Judgement
 from tidegate.model.metrics import InvocationCounts, Metrics, SubcommandCounts
 from tidegate.model.plan import RowKey, row_key
@@ -185,7 +185,6 @@ class Run(Value):
     confinement: tuple[str, ...] = ()
     interrupted: bool = False  # stopped early: `trials` holds only the finished ones
     trials: tuple[TrialResult, ...]
-    pairs: tuple[PairJudgement, ...] = ()  # head only: the judge's comparisons with base's trials
     history: tuple[PastTrial, ...] = ()  # base only: earlier trials that complete it, oldest first
 
     def as_side(self, side: Side) -> Run:

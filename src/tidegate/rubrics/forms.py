@@ -27,13 +27,6 @@ def score_form() -> dict[str, Any]:
     return object_of(reasoning=_TEXT, hits=_TEXTS, misses=_TEXTS, score=_SHARE)
 
 
-def pair_form(ids: Sequence[str]) -> dict[str, Any]:
-    """Return the form for a comparison of two trials."""
-    return object_of(
-        better=list_of(object_of(id=one_of(ids), reason=_TEXT, choice=one_of(("first", "second", "same"))))
-    )
-
-
 def draft_form() -> dict[str, Any]:
     """Return the form for drafted rubrics."""
     entry = object_of(id=_TEXT, description=_TEXT, weight={"type": "number"}, required={"type": "boolean"})

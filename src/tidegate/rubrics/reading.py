@@ -13,7 +13,6 @@ MAX_REASON = 500
 SCORES = '{"scores": [{"id": "…", "reason": "…", "score": 0.9}, …]}'
 CHECKS = '{"checks": [{"id": "…", "reasoning": "…", "satisfied": true}, …]}'
 SCORE = '{"reasoning": "…", "hits": ["…"], "misses": ["…"], "score": 0.9}'
-PAIR = '{"better": [{"id": "…", "reason": "…", "choice": "first"}, …]}'
 
 
 class Scores(NamedTuple):
@@ -105,22 +104,6 @@ def read_score(text: str, name: str = "score") -> Scores:
     misses, hits = _texts(answer.get("misses")), _texts(answer.get("hits"))
     reason = _text(answer.get("reasoning")) or "; ".join(misses)
     return Scores({name: score}, {name: reason}, issues=misses, highlights=hits)
-
-
-def read_pair(text: str, ids: Collection[str]) -> dict[str, str]:
-    """Parse the comparison of two trials: `first`, `second` or `same` for each criterion."""
-    answer = mapping_of(text)
-    said: dict[str, str] = {}
-    for name, value in _entries(answer, "better", PAIR):
-        choice = value.get("choice") if isinstance(value, dict) else value
-        if name not in ids or name in said:
-            raise ValueError(f"`{excerpt(name, 60)}` is not a criterion, or there twice")
-        if choice not in ("first", "second", "same"):
-            raise ValueError(f"the choice of `{name}` is none of first, second, same")
-        said[name] = choice
-    if missing := [name for name in ids if name not in said]:
-        raise ValueError(f"the criterion `{missing[0]}` is missing")
-    return said
 
 
 def mapping_of(text: str) -> dict[str, Any]:

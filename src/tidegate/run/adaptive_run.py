@@ -74,10 +74,9 @@ async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Op
         state = start(rows, work.suite.policy, past_by_row(known.past))
         state, results = await _until_decided(work, runner, state, results, options)
         options.progress.stage("")
-        pairs, results = await runner.side_by_side(results)
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
-    head = head.model_copy(update={"pairs": pairs, "rows": with_replays(with_earlier(head.rows, before), replays)})
+    head = head.model_copy(update={"rows": with_replays(with_earlier(head.rows, before), replays)})
     runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)), made)
     _keep(work, runs, earlier, {entry.row.key for entry in state.rows if entry.dropped("base")})
     if pushes:

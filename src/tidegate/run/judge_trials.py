@@ -1,20 +1,15 @@
-"""Has trials judged, one by one and in pairs; a waiting judge occupies no trial slot."""
+"""Has trials judged; a waiting judge occupies no trial slot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidegate.model.judge_result import PairJudgement
-from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.trial import Trial
-from tidegate.rubrics.work import Work, work_of
 from tidegate.run.attempts import Attempts
-from tidegate.run.best_trial import with_best
 from tidegate.run.grade import grade, is_to_be_judged
-from tidegate.run.pairwise_judging import judge_pairs
 from tidegate.run.panel_client import PanelClient
 from tidegate.run.run_context import RunContext
 
@@ -54,20 +49,6 @@ class Judging:
             self.context.checkouts[trial.spec.side].store.keep_trial(graded)
         return graded
 
-    async def pairs(self, rows: Sequence[PlanRow], results: Sequence[TrialResult]) -> tuple[PairJudgement, ...]:
-        """Have the judge compare base's trials with head's, if the suite enables pairwise judging."""
-        judge = self.context.suite.judge
-        if judge is None or not judge.pairwise:
-            return ()
-        return await judge_pairs(rows, results, self._work, self.judge_client.carry, self._commits)
-
-    async def with_best(self, rows: Sequence[PlanRow], results: list[TrialResult]) -> list[TrialResult]:
-        """Have the judge choose the best trial of each row, if the suite enables it."""
-        judge = self.context.suite.judge
-        if judge is None or not judge.select_best:
-            return results
-        return await with_best(rows, results, self._work, self.judge_client.carry, self._commits)
-
     def _diff(self, trial: Trial, row: PlanRow) -> str:
         store = self.context.checkouts[trial.spec.side].store
         return store.record(trial.spec).diff if is_to_be_judged(trial, row.scenario) else ""
@@ -75,8 +56,3 @@ class Judging:
     @property
     def _commits(self) -> tuple[str, ...]:
         return tuple(checkout.revision.sha for checkout in self.context.checkouts.values())
-
-    def _work(self, result: TrialResult) -> Work:
-        store = self.context.checkouts[result.side].store
-        trial, record = store.trial(result.spec), store.record(result.spec)
-        return work_of(record.events, trial.invocations if trial else (), record.diff)

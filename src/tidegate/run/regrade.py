@@ -21,7 +21,6 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import encoded
 from tidegate.plan import definition_hash, suite_hash
-from tidegate.run.best_trial import choice_of
 from tidegate.run.build import HostEnvironment
 from tidegate.run.grade import grade
 from tidegate.run.panel_client import PanelClient
@@ -87,7 +86,7 @@ async def regrade(stored: Path, out: Path, job: RegradeJob) -> Regraded:
 
     Gates use the answers that were recorded then; a gate that needs a new answer leaves the trial not measured.
     Scripts of evaluators run again, in a rebuilt copy of the final workspace. The judge gets only questions without a
-    stored answer. The cost stays, and so does the choice of the best trial, which takes the trials of both sides.
+    stored answer. The cost stays.
     """
     old, source, target = load_run(stored), RunFolder.at(stored), RunFolder(out)
     scenarios = {scenario.name: scenario for scenario in job.suite.scenarios}
@@ -123,8 +122,7 @@ class _Work:
         self.target.keep_trial(trial)
         again = measure_trial(trial, scenario, judge_blocks=self.job.suite.policy.judge_blocks)
         metrics = again.metrics.model_copy(update={"cost_usd": result.metrics.cost_usd})
-        evaluators = (*again.evaluators, *choice_of(result, scenario))
-        kept = {"metrics": metrics, "cost_guessed": result.cost_guessed, "evaluators": evaluators}
+        kept = {"metrics": metrics, "cost_guessed": result.cost_guessed}
         again = again.model_copy(update=kept)
         self.target.finish_trial(again)
         return again

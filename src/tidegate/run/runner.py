@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Self
 
 from tidegate.errors import CannotRunError
-from tidegate.model.judge_result import PairJudgement
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
@@ -181,11 +180,6 @@ class Runner:
     async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
         """Ask the judge again about earlier trials that it could not judge; no agent runs."""
         return await together([self._judged_again(result) for result in results])
-
-    async def side_by_side(self, results: list[TrialResult]) -> tuple[tuple[PairJudgement, ...], list[TrialResult]]:
-        """Have the judge compare trials in pairs and choose the best ones, as far as the suite enables it."""
-        rows = self._plan.rows
-        return await self._judging.pairs(rows, results), await self._judging.with_best(rows, results)
 
     def _spent_besides_agents(self, before: Spent) -> tuple[float, int]:
         """Return the US dollars and the tokens of judges, and of all that shards had spent `before`."""

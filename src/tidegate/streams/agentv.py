@@ -10,7 +10,7 @@ from pydantic_core import from_json, to_json
 
 from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
 from tidegate.streams import text as plain
-from tidegate.streams.damage import bounded
+from tidegate.streams.json_lines import bounded
 from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from tidegate.model.event import Event, Message, ToolResult, Warning
-from tidegate.streams.damage import bounded
+from tidegate.streams.json_lines import bounded
 from tidegate.streams.stream import Stream
 from tidegate.text.shorten import last_part
 

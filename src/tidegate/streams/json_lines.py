@@ -9,9 +9,10 @@ from pydantic_core import from_json
 from tidegate.model.event import CallStatus, End, Event, TrialEnd, Warning
 from tidegate.model.event import ToolCall as Call
 from tidegate.model.event import ToolResult as Result
-from tidegate.streams.damage import bounded
 from tidegate.streams.json_values import Json
 from tidegate.text.shorten import last_part
+
+MAX_WARNINGS = 20
 
 
 class JsonLines:
@@ -90,6 +91,19 @@ class JsonLines:
 def parse(stream: JsonLines, text: str) -> tuple[Event, ...]:
     """Return all events of a whole output."""
     return bounded(_events(stream, text.split("\n")))
+
+
+def bounded(events: Iterable[Event]) -> tuple[Event, ...]:
+    """Return the events with the first 20 warnings, and one last warning that counts the others."""
+    kept: list[Event] = []
+    warnings = 0
+    for event in events:
+        warnings += isinstance(event, Warning)
+        if not isinstance(event, Warning) or warnings <= MAX_WARNINGS:
+            kept.append(event)
+    if warnings > MAX_WARNINGS:
+        kept.append(Warning(text=f"{warnings - MAX_WARNINGS} more warnings of this kind were left out"))
+    return tuple(kept)
 
 
 def _events(stream: JsonLines, lines: Iterable[str]) -> Iterator[Event]:

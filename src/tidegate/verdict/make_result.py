@@ -10,7 +10,7 @@ from tidegate import __version__
 from tidegate.comparison.judgements import agreement, not_judged, panel_agreement
 from tidegate.model.agent import FREE
 from tidegate.model.comparison import Comparison
-from tidegate.model.judge_result import JudgeInfo, JudgeReport, PairJudgement
+from tidegate.model.judge_result import JudgeInfo, JudgeReport
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget
@@ -33,7 +33,7 @@ def make_result(
     trials = (*base.trials, *head.trials)
     paid = tuple(trial for trial in trials if not trial.reused and not _never_begun(trial))
     seconds = max(base.seconds, head.seconds)
-    judge = _judge(head.judge or base.judge, trials, head.pairs)
+    judge = _judge(head.judge or base.judge, trials)
     return Result(
         tidegate_version=__version__,
         verdict=verdict,
@@ -104,13 +104,10 @@ def _reused(run: Run) -> bool:
     return bool(run.trials) and all(trial.reused for trial in run.trials)
 
 
-def _judge(
-    judge: JudgeInfo | None, trials: Sequence[TrialResult], pairs: Sequence[PairJudgement]
-) -> JudgeReport | None:
+def _judge(judge: JudgeInfo | None, trials: Sequence[TrialResult]) -> JudgeReport | None:
     if judge is None:
         return None
     uses = [trial.judge_use for trial in trials if trial.judge_use]
-    uses += [pair.use for pair in pairs if pair.use]
     tokens_in, tokens_out = _sum(use.tokens_in for use in uses), _sum(use.tokens_out for use in uses)
     return JudgeReport(
         judge=judge,
