@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tidegate.authoring.rival_rules import RIVALS, simulate_rival
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.rival_rules import RIVALS, simulate_rival
 from tidegate.authoring.simulate import (
     Cell,
     Gate,
