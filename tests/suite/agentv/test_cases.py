@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,8 +79,8 @@ def test_cases_become_scenarios_with_their_own_agents(load: Load) -> None:
     tides, storms = suite.scenarios
     assert tides.template is None
     assert tides.description == "Names the moon."
-    assert tides.case.reference_answer == '{"answer": "moon"}'
-    assert storms.prompt == '{"topic": "storms"}'
+    assert tides.case.reference_answer == '{\n  "answer": "moon"\n}'
+    assert storms.prompt == '{\n  "topic": "storms"\n}'
     assert storms.case.expected_outcome == "Names the wind."
 
 
@@ -87,7 +89,46 @@ def test_files_are_guidelines_or_part_of_the_question(load: Load) -> None:
     assert tides.case.guideline_files == ("style.instructions.md",)
     assert tides.case.input_files == ("evals/notes.md",)
     assert tides.prompt == (
-        "=== style.instructions.md ===\nthe style\n\nBe short. What makes tides? \n=== notes.md ===\nthe notes"
+        '<file path="style.instructions.md">\nthe style\n</file>\n\n'
+        "@[System]:\nBe short.\n\n"
+        '@[User]:\nWhat makes tides?\n<file path="notes.md">\nthe notes\n</file>\n<Attached: style.instructions.md>'
+    )
+
+
+# The roles and texts of a case's messages → the question, as AgentV 1.5 asks it.
+CONVERSATIONS = [
+    ([("user", "Debug this.")], "Debug this."),
+    ([("user", ["Review", "this."])], "Review\n\nthis."),
+    ([("system", "You review code."), ("user", "Look.")], "@[System]:\nYou review code.\n\n@[User]:\nLook."),
+    (
+        [("user", "Debug."), ("assistant", "Which file?"), ("user", "The last.")],
+        "@[User]:\nDebug.\n\n@[Assistant]:\nWhich file?\n\n@[User]:\nThe last.",
+    ),
+    ([("user", "Go on."), ("assistant", "")], "@[User]:\nGo on."),
+]
+
+
+@pytest.mark.parametrize(("messages", "question"), CONVERSATIONS)
+def test_the_roles_of_several_messages_are_told(load: Load, messages: list[Any], question: str) -> None:
+    told = [
+        {"role": role, "content": said if isinstance(said, str) else [{"type": "text", "value": part} for part in said]}
+        for role, said in messages
+    ]
+    text = "evalcases:\n  - {id: talk, target: default, input_messages: " + json.dumps(told) + "}\n"
+    suite = load(FILES | {"evals/research.yaml": text}, ENVIRON)
+    assert suite.scenarios[0].prompt == question
+    cli = suite.agents["default"]
+    assert isinstance(cli, AgentVCli)
+    assert cli.cases["research/talk"].question == question
+
+
+def test_a_command_is_told_the_names_of_files(load: Load) -> None:
+    """It gets their paths by {FILES}, and the guidelines by {GUIDELINES}."""
+    cli = load(FILES, ENVIRON).agents["default"]
+    assert isinstance(cli, AgentVCli)
+    assert cli.cases["research/tides"].question == (
+        "@[System]:\nBe short.\n\n"
+        '@[User]:\nWhat makes tides?\n<file: path="notes.md">\n<Attached: style.instructions.md>'
     )
 
 
@@ -96,7 +137,7 @@ def test_targets_become_agents(load: Load) -> None:
     cli, mock = agents["default"], agents["quick"]
     assert isinstance(cli, AgentVCli)
     assert (cli.folder, cli.timeout_secs) == ("evals", 20)
-    assert cli.cases["research/tides"].guidelines.endswith("the style")
+    assert cli.cases["research/tides"].guidelines == '<file path="style.instructions.md">\nthe style\n</file>'
     assert cli.cases["research/tides"].files == ("style.instructions.md", "evals/notes.md")  # guidelines first
     assert isinstance(mock, CommandAgent)
     assert mock.command == "printf %s 'hi there'"
@@ -322,7 +363,7 @@ RUBRICS = EVALS.replace("    outcome: Names the wind.", "    rubrics: [Names the
         ("clever", None),
         ("wise", "one judge is asked for the whole suite, claude-a"),
         ("cloud", "one judge is asked for the whole suite, claude-a"),
-        ("script", "its provider, cli, is no model; name a judge in tidegate.yaml"),
+        ("script", "its provider, cli, is not a model; name a judge in tidegate.yaml"),
         ("nobody", ".agentv/targets.yaml has no such target; name a judge in tidegate.yaml"),
     ],
 )

@@ -22,6 +22,7 @@ from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Scenario, ToolMatrixEntry
 from tidegate.model.target import Target
 from tidegate.plan import did_you_mean
+from tidegate.suite.agentv.conversation import Told, Turn, conversation, tagged
 from tidegate.suite.agentv.eval_file import AgentVConfigFile, CaseFile, EvalFile, MessageFile, PartFile, TargetsFile
 from tidegate.suite.agentv.judge_targets import JudgeTargets
 from tidegate.suite.agentv.targets import PLACES, Targets
@@ -41,6 +42,7 @@ class _Told:
     """The text of a case's input messages, and the files that they refer to. Paths are relative to the root."""
 
     question: str = ""
+    reference: str = ""  # the question, with files only named
     guidelines: str = ""
     guideline_files: list[str] = field(default_factory=list)
     input_files: list[str] = field(default_factory=list)
@@ -81,7 +83,7 @@ class Cases:
         if agent is not None and isinstance(cli := self.agents.get(agent), AgentVCli):
             own = CliCase(
                 eval_id=case.id,
-                question=told.question,
+                question=told.reference,
                 guidelines=told.guidelines,
                 files=(*told.guideline_files, *told.input_files),
             )
@@ -189,21 +191,26 @@ class Cases:
     def _told(self, document: Document, case: CaseFile, path: KeyPath) -> _Told:
         told = _Told()
         patterns = self._guideline_patterns(document)
-        texts: list[str] = []
+        turns: list[Turn] = [(message.role, []) for message in case.input_messages]
         guidelines: list[str] = []
         for where, part in _parts(case.input_messages):
+            parts = turns[int(where[0])][1]
             if part.type == "text":
-                texts.append(part.value)
+                parts.append(Told(part.value, part.value))
                 continue
             found = self._file(document, part.value, (*path, "input_messages", *where))
             if found is None:
                 continue
             file, content = found
-            is_guideline = any(fnmatch(name, pattern) for name in (file, part.value) for pattern in patterns)
-            (told.guideline_files if is_guideline else told.input_files).append(file)
-            (guidelines if is_guideline else texts).append(f"\n=== {part.value} ===\n{content}\n")
-        told.question = " ".join(texts).strip()
-        told.guidelines = "".join(guidelines).strip()
+            if any(fnmatch(name, pattern) for name in (file, part.value) for pattern in patterns):
+                told.guideline_files.append(file)
+                guidelines.append(tagged(PurePosixPath(file).name, content))
+                parts.append(Told.attached(part.value))
+            else:
+                told.input_files.append(file)
+                parts.append(Told(tagged(part.value, content), f'<file: path="{part.value}">'))
+        told.question, told.reference = conversation(turns), conversation(turns, named=True)
+        told.guidelines = "\n\n".join(guidelines)
         return told
 
     def _reference(self, document: Document, messages: tuple[MessageFile, ...], path: KeyPath) -> str:
@@ -218,7 +225,8 @@ class Cases:
         last = len(messages) - 1
         if last in texts:
             return "\n".join(texts[last])
-        return json.dumps(messages[-1].tool_calls, ensure_ascii=False) if messages and messages[-1].tool_calls else ""
+        called = messages[-1].tool_calls if messages else ()
+        return json.dumps(called, ensure_ascii=False, indent=2) if called else ""
 
     def _guideline_patterns(self, document: Document) -> tuple[str, ...]:
         place = self._nearest(document, (".agentv/config.yaml",))
@@ -261,7 +269,10 @@ def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFil
                 for index, part in enumerate(parts):
                     yield (number, "content", index, "value"), part
             case dict() as structured:
-                yield (number, "content"), PartFile(type="text", value=json.dumps(structured, ensure_ascii=False))
+                yield (
+                    (number, "content"),
+                    PartFile(type="text", value=json.dumps(structured, ensure_ascii=False, indent=2)),
+                )
             case _:
                 pass
 

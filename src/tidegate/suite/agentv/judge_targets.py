@@ -35,7 +35,7 @@ class JudgeTargets:
         if named not in targets.names:
             return f"{targets.document.file} has no such target; name a judge in tidegate.yaml"
         if not targets.is_model(named):
-            return f"its provider, {targets.entry(named).provider}, is no model; name a judge in tidegate.yaml"
+            return f"its provider, {targets.entry(named).provider}, is not a model; name a judge in tidegate.yaml"
         judge = targets.judge(named)
         self.judge = self.judge or judge
         other = judge is not None and self.judge is not None and judge != self.judge
