@@ -28,6 +28,16 @@ def test_state_is_compared_field_by_field_and_by_type(record: Make, score: Give,
     assert given.reason == 'tasks.0.id is 1, expected "1"; tasks.1.id is missing, expected 2'
 
 
+def test_a_task_is_complete_if_every_field_is_as_expected(record: Make, score: Give, exited: Exited) -> None:
+    """As Agent Surface grades it: four of five fields are a task that is not done, whatever the share."""
+    expected = {"invoice.status": "sent", "invoice.id": "inv_01", "customer": "c", "sum": 5, "draft": False}
+    state = '{"invoice": {"status": "STATUS", "id": "inv_01"}, "customer": "c", "sum": 5, "draft": false}'
+    rule = {"type": "expected_state", "command": "export", "expected": expected}
+    sent, draft = (score(record(), exited(state.replace("STATUS", status)), **rule) for status in ("sent", "draft"))
+    assert (sent.value, sent.verdict) == (1, "pass")
+    assert (draft.value, draft.verdict) == (0.8, "fail")
+
+
 def test_no_state_scores_0_and_says_why(record: Make, score: Give, exited: Exited) -> None:
     by_command = {"type": "expected_state", "command": "x", "expected": {"a": 1}}
     by_file = {"type": "expected_state", "file": "out.json", "expected": {"a": 1}}

@@ -16,7 +16,8 @@ _MISSING = object()
 
 
 class ExpectedState(Evaluator):
-    """Scores the state that the trial leaves behind: fields that equal their `expected` value / all expected fields.
+    """Compares the state that the trial leaves behind with the `expected` fields. It passes if all of them are equal;
+    the score is the share of those that are.
 
     The state is JSON, printed by `command` or stored in `file`. A field is a path of keys and indexes joined by dots,
     such as `tasks.0.done`. Types must match: 3 equals 3.0, but not "3". If there is no state (the command fails, the
@@ -51,7 +52,7 @@ class ExpectedState(Evaluator):
             f"{path} is {_shown(value)}, expected {shown(self.expected[path])}" for path, value in misses.items()
         )
         hits = tuple(path for path in found if path not in misses)
-        return Score(value=len(hits) / len(found), reason=reason, hits=hits, misses=tuple(misses))
+        return Score(value=len(hits) / len(found), reason=reason, hits=hits, misses=tuple(misses), passes=not misses)
 
 
 def _at(state: Any, path: str) -> Any:
