@@ -9,6 +9,10 @@ from tidegate.model.field_types import ServerName, Text
 from tidegate.model.value import Value
 
 REFERENCE = re.compile(r"\$\{([^}]*)\}")  # to a variable, in the values of `target.env`
+PREFIXES = ("LLM_TOOL_TEST", "TIDEGATE")
+_OF_A_TRIAL = ("FIXTURE_DIR", "RESULTS_DIR", "SCENARIO", "AGENT", "MODEL", "TRANSCRIPT", "EVENTS")
+TRIAL_VARIABLES = frozenset(f"{prefix}_{name}" for prefix in PREFIXES for name in _OF_A_TRIAL)
+"""Variables that each trial has of its own, such as LLM_TOOL_TEST_FIXTURE_DIR."""
 
 
 class McpServer(Value):
@@ -39,5 +43,5 @@ class Target(Value):
 
     @property
     def references(self) -> frozenset[str]:
-        """Return the names of the variables that `env` refers to."""
-        return frozenset(name for text in self.env.values() for name in REFERENCE.findall(text))
+        """Return the names of the variables that `env` refers to, without those that each trial has of its own."""
+        return frozenset(name for text in self.env.values() for name in REFERENCE.findall(text)) - TRIAL_VARIABLES

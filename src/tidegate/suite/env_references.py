@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tidegate.model.target import REFERENCE
+from tidegate.model.target import REFERENCE, TRIAL_VARIABLES
 from tidegate.plan import did_you_mean
 
 
 def checked(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
-    """Return the text. Raises ValueError if it refers to a name that is not in `pass_env` or is not set."""
+    """Return the text. Raises ValueError if it refers to a name that is not in `pass_env` or is not set.
+
+    Variables that each trial has of its own need neither.
+    """
     for name in REFERENCE.findall(text):
-        variable(name, pass_env, environ)
+        if name not in TRIAL_VARIABLES:
+            variable(name, pass_env, environ)
     return text
 
 

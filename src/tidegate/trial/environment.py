@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from tidegate.model.target import PREFIXES
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.directories import Folders
 
@@ -39,4 +40,4 @@ def script_variables(spec: TrialSpec, model: str | None, folders: Folders) -> di
         "TRANSCRIPT": f"{folders.shared}/transcript.txt",
         "EVENTS": f"{folders.shared}/events.jsonl",
     }
-    return {f"{prefix}_{name}": value for prefix in ("LLM_TOOL_TEST", "TIDEGATE") for name, value in values.items()}
+    return {f"{prefix}_{name}": value for prefix in PREFIXES for name, value in values.items()}

@@ -65,9 +65,9 @@ class _TrialRun:
         self._started_at = time.time()
         self._network_step: NetworkStep = "setup"
         folders, place = attempt.folders, attempt.place
-        target = scenario.target.environment(place.passed_env)
-        plain = base_environment(place.check_path, folders.home, folders.tmp, place.passed_env)
         variables = script_variables(attempt.spec, attempt.row.agent.model, self._folders)
+        target = scenario.target.environment({**place.passed_env, **variables})
+        plain = base_environment(place.check_path, folders.home, folders.tmp, place.passed_env)
         self._environment = {**plain, **target}
         self._agent_environment = {**plain, "PATH": place.path, **target}
         self._script_environment = {**plain, **variables, **target}

@@ -45,10 +45,11 @@ class StoredTrial:
         self._trial = trial
         self._folders = folders
         self._context = context
+        own = script_variables(trial.spec, model, folders)
         environment = {
             **base_environment(context.path, folders.home, folders.tmp, context.passed_env),
-            **script_variables(trial.spec, model, folders),
-            **variables_with_port(scenario.target.environment(context.passed_env), free_port()),
+            **own,
+            **variables_with_port(scenario.target.environment({**context.passed_env, **own}), free_port()),
         }
         self._scripts = JudgeScripts(folders, environment, context.limits, context.supervisor)
         self._is_tried = False
