@@ -8,6 +8,7 @@ import re
 import shutil
 import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -144,6 +145,17 @@ def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
             if path.is_file() and ".git" not in path.relative_to(folder).parts and _leads_into(folder, path):
                 found[path.relative_to(folder).as_posix()] = None
     return list(found)
+
+
+def is_guidance(name: str, patterns: Iterable[str]) -> bool:
+    """Return True if a file of that name would match one of the globs."""
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+        return bool(matching_files(Path(folder), patterns))
 
 
 def _entries(folder: Path, guidance: Iterable[str]) -> Iterator[str]:

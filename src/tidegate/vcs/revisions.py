@@ -277,8 +277,8 @@ def tracked_links(root: Path, *specs: str) -> tuple[str, ...]:
     return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith("120000 "))
 
 
-def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
-    """Return a new commit on top of `parent` that contains `file` as `name`.
+def commit_with(root: Path, parent: str, names: Sequence[str], file: Path) -> str:
+    """Return a new commit on top of `parent` that contains `file` under each of the names.
 
     No branch points to the commit, so git deletes it eventually.
     """
@@ -286,6 +286,7 @@ def commit_with(root: Path, parent: str, name: str, file: Path) -> str:
         own = {"GIT_INDEX_FILE": str(Path(folder, "index")), **IDENTITY}
         blob = must(root, "hash-object", "-w", "--no-filters", "--", str(file.resolve()))
         must(root, "read-tree", parent, env=own)
-        must(root, "update-index", "--add", "--replace", "--cacheinfo", f"100644,{blob},{name}", env=own)
+        entries = (word for name in names for word in ("--cacheinfo", f"100644,{blob},{name}"))
+        must(root, "update-index", "--add", "--replace", *entries, env=own)
         tree = must(root, "write-tree", env=own)
-        return must(root, "commit-tree", tree, "-p", parent, "-m", f"{name} as in {file.name}", env=own)
+        return must(root, "commit-tree", tree, "-p", parent, "-m", f"{names[0]} as in {file.name}", env=own)
