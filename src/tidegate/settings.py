@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 from tidegate.errors import ConfigurationError
 from tidegate.model.value import Value
 
-CommentMode = Literal["always", "on-change", "on-regression", "off"]
+CommentMode = Literal["always", "recreate", "on-change", "on-regression", "off"]
 INPUTS_ADVICE = "The inputs are listed in action.yml and in docs/action.md."
 
 
@@ -30,7 +30,7 @@ class Settings(Value):
     config: str = "tidegate.yaml"
     path: Annotated[str, AfterValidator(_below)] = "."
     instance: str = Field("default", max_length=80)
-    command: Literal["action", "publish", "run", "history", "plan", "shard", "merge"] = "action"
+    command: Literal["action", "publish", "run", "history", "plan", "shard", "merge", "link"] = "action"
     args: str = ""
     comment: CommentMode = "always"
     drafts: Literal["run", "skip"] = "run"

@@ -28,7 +28,7 @@ from tidegate.text.well_known_secrets import masked_secrets
 
 __all__ = ["Outside", "act", "report_error"]
 
-SPLIT = ("plan", "shard", "merge")  # commands of the jobs that a pull request is split over
+SPLIT = ("plan", "shard", "merge", "link")  # commands of the steps and jobs that a pull request is split over
 NOT_HISTORY = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | CommentEvent
 BUG = "This is a bug in Tidegate. Please report it with the lines of the log."
 
@@ -78,7 +78,7 @@ async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
     """Write it in the comment of the event's pull request. A fork's token cannot write there."""
     if not isinstance(event, PullRequestEvent) or event.action == "closed" or event.without_secrets:
         return
-    if job.settings.command in ("plan", "shard"):  # the merge reports what it lacks
+    if job.settings.command in ("plan", "shard", "link"):  # the merge reports what it lacks
         return
     from tidegate.action.publishing import CANCELLED_S, Subject, note
     from tidegate.gh.no_verdict import NoVerdict
@@ -93,7 +93,7 @@ async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
 
 def _require_suitable_command(event: Event, job: Job) -> None:
     """Raise ConfigurationError for inputs that do not go with the event."""
-    if job.settings.args and job.settings.command not in ("plan", "shard"):
+    if job.settings.args and job.settings.command not in ("plan", "shard", "link"):
         raise ConfigurationError(
             f"input `args`: `{job.settings.command}` takes none.", "It is for the commands that people have, as `run`."
         )
@@ -137,6 +137,10 @@ async def _handled(event: Event, job: Job) -> int:
         from tidegate.action.sharding import plan, screen
 
         return await (plan(event, job) if job.settings.command == "plan" else screen(event, job))
+    if job.settings.command == "link" and isinstance(event, PullRequestEvent):
+        from tidegate.action.link import link_report
+
+        return await link_report(event, job)
     match event:
         case PullRequestEvent():
             from tidegate.action.pull_request import compare_pull_request

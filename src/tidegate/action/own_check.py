@@ -41,16 +41,20 @@ class OwnCheck:
 
     def start(self, head_sha: str, job: Job) -> None:
         """Create the check run, and update its counts while trials run."""
+        self._repository, self._own = job.connect(), self.of(head_sha, job)
+        if self._repository is not None and not job.settings.dry_run:
+            self._following = asyncio.create_task(self._follow(self._repository, self._own, job))
+
+    @staticmethod
+    def of(head_sha: str, job: Job) -> OwnCheckRun:
+        """Return which check run is the job's."""
         instance, run = job.settings.instance, job.runner
-        self._repository = job.connect()
-        self._own = OwnCheckRun(
+        return OwnCheckRun(
             name="Tidegate report" if instance == "default" else f"Tidegate report ({instance})",
             head_sha=head_sha,
             external_id=f"tidegate/{run.run_id}/{run.run_attempt}",
             details_url=run.run_url,
         )
-        if self._repository is not None and not job.settings.dry_run:
-            self._following = asyncio.create_task(self._follow(self._repository, self._own, job))
 
     def counting(self, progress: Progress) -> Progress:
         """Return the progress with its trials counted."""

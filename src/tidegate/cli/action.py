@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidegate.gh.stop_commands import Fence
     from tidegate.settings import GitHubJob, Settings
 
-EVENTS = ("action", "history", "publish", "plan", "shard", "merge")  # commands that depend on the event
+EVENTS = ("action", "history", "publish", "plan", "shard", "merge", "link")  # commands that depend on the event
 DESCRIPTION = """\
 Handles the GitHub event that started the job: compares both sides as `tidegate pr` does, updates the comment on the
 pull request, and writes the step summary and outputs. Exits with the verdict's code, even if the comment cannot be

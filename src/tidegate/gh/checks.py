@@ -20,11 +20,22 @@ _LEVELS: dict[Level, str] = {"error": "failure", "warning": "warning", "notice":
 
 def find(requester: Requester, repository_url: str, own: OwnCheckRun) -> int | None:
     """Return the id of our check run, or None: the answer to the request that created it may have been lost."""
-    query = f"check_name={quote(own.name, safe='')}&filter=all&per_page=100"
     with asking("checks: write"):
-        found = got(requester, f"{repository_url}/commits/{own.head_sha}/check-runs?{query}")["check_runs"]
-        ours = [one["id"] for one in found if (one["name"], one["external_id"]) == (own.name, own.external_id)]
-        return max(ours, default=None)
+        return max((int(one["id"]) for one in _ours(requester, repository_url, own)), default=None)
+
+
+def replace(requester: Requester, repository_url: str, own: OwnCheckRun, old: str, new: str) -> None:
+    """Replace a text in the summary of our check run, if there is one; its title and conclusion stay."""
+    with asking("checks: write"):
+        for one in _ours(requester, repository_url, own):
+            output = {"title": one["output"]["title"], "summary": one["output"]["summary"].replace(old, new)}
+            sent(requester, "PATCH", f"{repository_url}/check-runs/{one['id']}", {"output": output})
+
+
+def _ours(requester: Requester, repository_url: str, own: OwnCheckRun) -> list[Any]:
+    query = f"check_name={quote(own.name, safe='')}&filter=all&per_page=100"
+    found = got(requester, f"{repository_url}/commits/{own.head_sha}/check-runs?{query}")["check_runs"]
+    return [one for one in found if (one["name"], one["external_id"]) == (own.name, own.external_id)]
 
 
 def create(requester: Requester, repository_url: str, own: OwnCheckRun, check: Check) -> int:

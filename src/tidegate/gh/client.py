@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from github.Repository import Repository
     from github.Requester import Requester
 
+_MINIMISE = """mutation($id: ID!) {
+  minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
+}"""
 ACTIONS_BOT = "github-actions[bot]"
 MAY_WRITE = frozenset({"admin", "write"})  # this endpoint reports `maintain` as `write`
 
@@ -146,6 +149,10 @@ class PyGithubRepository:
         """Add the annotations, with one PATCH."""
         checks.update(self._requester, self._url, number, check, annotations)
 
+    def replace_in_check(self, own: OwnCheckRun, old: str, new: str) -> None:
+        """Replace the text, with one GET and one PATCH."""
+        checks.replace(self._requester, self._url, own, old, new)
+
     def run(self, run: int) -> Run:
         """Return the workflow run, with one GET."""
         return runs.run(self._requester, self._url, run)
@@ -192,6 +199,7 @@ class PyGithubPort:
     def __init__(self, open_issue: Callable[[], Issue], repository_url: str, number: int) -> None:
         self._open = open_issue
         self._url, self._pull_url = f"{repository_url}/issues/{number}", f"{repository_url}/pulls/{number}"
+        self._comments_url = f"{repository_url}/issues/comments"
 
     @cached_property
     def _issue(self) -> Issue:
@@ -237,6 +245,12 @@ class PyGithubPort:
             found.edit(body)
             return _comment(found)
 
+    def hide_comment(self, comment: Comment, body: str) -> None:
+        """Replace the body and minimise the comment, with two requests."""
+        with asking():
+            sent(self._issue.requester, "PATCH", f"{self._comments_url}/{comment.id}", {"body": body})
+            self._issue.requester.graphql_query(_MINIMISE, {"id": comment.node})
+
     def delete_comment(self, comment: int) -> None:
         """Delete the comment, with one GET and one DELETE."""
         with asking():
@@ -272,6 +286,7 @@ def _listed(found: Any) -> Comment:
         body=found["body"] or "",
         url=found["html_url"],
         updated_at=found.get("updated_at") or "",
+        node=found.get("node_id") or "",
     )
 
 

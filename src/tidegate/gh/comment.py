@@ -65,9 +65,9 @@ def publish_comment(
 ) -> Publication:
     """Create or update the comment, with retries. Every try first reads the current comment.
 
-    `always`: every run writes. `on-change`: the first run writes; later runs write if the verdict's state or the set
-    of regressed rows changed. `on-regression`: the comment is created by the first regression, then kept up to date.
-    `off`: nothing is read or written.
+    `always`: every run writes. `recreate`: every run writes a new comment, and hides the older ones. `on-change`: the
+    first run writes; later runs write if the verdict's state or the set of regressed rows changed. `on-regression`: the
+    comment is created by the first regression, then kept up to date. `off`: nothing is read or written.
     """
     if mode == "off":
         return Publication(outcome="off")
@@ -159,7 +159,7 @@ class _CommentUpdate:
                 return False
 
     def _write(self, standing: Comment | None, body: str) -> Publication:
-        if standing is not None:
+        if standing is not None and self._mode != "recreate":
             try:
                 return Publication(outcome="updated", url=self._port.update_comment(standing.id, body).url)
             except PublishError as error:
@@ -178,10 +178,10 @@ class _CommentUpdate:
             return
 
     def _standing(self) -> Comment | None:
-        """Return the newest of our comments, and delete the others."""
+        """Return the newest of our comments, and delete the others, or hide them if each run has a comment."""
         ours = _ours(self._port.list_comments(), self._who(), self._result.instance)
         for comment in ours[:-1]:
-            self._delete(comment)
+            self._retire(comment)
         return ours[-1] if ours else None
 
     def _who(self) -> str:
@@ -189,10 +189,13 @@ class _CommentUpdate:
         self._viewer = self._viewer or self._port.viewer()
         return self._viewer
 
-    def _delete(self, comment: Comment) -> None:
-        """Delete a duplicate. A failure must not prevent the update of the newest comment."""
+    def _retire(self, comment: Comment) -> None:
+        """Remove an older comment. A failure must not prevent the update of the newest one."""
         with suppress(PublishError):
-            self._port.delete_comment(comment.id)
+            if self._mode == "recreate":
+                self._port.hide_comment(comment, comment.body.partition("\n")[2])  # without its marker
+            else:
+                self._port.delete_comment(comment.id)
 
 
 def with_marker(marker: Marker, body: str) -> str:

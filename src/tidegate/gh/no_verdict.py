@@ -35,12 +35,12 @@ def note_no_verdict(
 ) -> Publication:
     """Write in the comment that this commit has no verdict, and fold the last verdict below it.
 
-    A newer run's comment and anything about a newer commit stay. Modes other than `always` update an existing comment,
-    but create none. Without `sleep`, try only once: the runner leaves a cancelled job only seconds.
+    A newer run's comment and anything about a newer commit stay. `on-change` and `on-regression` update an existing
+    comment, but create none. Without `sleep`, try only once: the runner leaves a cancelled job only seconds.
     """
     if mode == "off":
         return Publication(outcome="off")
-    note = _Note(port, said, run, said.creates and mode == "always")
+    note = _Note(port, said, run, said.creates and mode in ("always", "recreate"))
     if sleep is not None:
         return repeated(note.publish, sleep)
     try:

@@ -42,6 +42,7 @@ class Comment(Value):
     body: str
     url: str
     updated_at: str = ""
+    node: str = ""  # its id in GraphQL
 
 
 class PullRequest(Value):
@@ -172,6 +173,9 @@ class CommentPort(Protocol):
     def update_comment(self, comment: int, body: str) -> Comment:
         """Replace the comment's body. Raises `not_found` if the comment was deleted."""
 
+    def hide_comment(self, comment: Comment, body: str) -> None:
+        """Replace the comment's body, and minimise it as outdated."""
+
     def delete_comment(self, comment: int) -> None:
         """Delete the comment. Raises `not_found` if it was deleted already."""
 
@@ -220,6 +224,9 @@ class RepositoryPort(Protocol):
 
     def annotate_check(self, number: int, check: Check, annotations: Sequence[Annotation]) -> None:
         """Add at most 50 annotations to the check run. Those without a file are left out."""
+
+    def replace_in_check(self, own: OwnCheckRun, old: str, new: str) -> None:
+        """Replace a text in the summary of the check run. Nothing happens if there is none."""
 
     def run(self, run: int) -> Run:
         """Return the workflow run."""

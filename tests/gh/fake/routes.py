@@ -75,7 +75,7 @@ class Routes(RunRoutes):
         if (method, path) == ("GET", "/user"):
             return self._user(token)
         if path == "/graphql":
-            return self._viewer(token)
+            return self._viewer(token) if "viewer" in body["query"] else self._minimise(body["variables"]["id"])
         for wanted, pattern, route in self._table:
             if wanted == method and (match := pattern.fullmatch(path)):
                 name, *found = match.groups()
@@ -99,6 +99,11 @@ class Routes(RunRoutes):
         if token is None:
             raise Refused(401, "This endpoint requires you to be authenticated.")
         return said({"data": {"viewer": {"login": token.login.removesuffix("[bot]")}}})
+
+    def _minimise(self, node: str) -> Answer:
+        (row,) = (row for repo in self.state.repos.values() for row in repo.comments if f"node-{row.id}" == node)
+        row.minimised = True
+        return said({"data": {"minimizeComment": {"minimizedComment": {"isMinimized": True}}}})
 
     def _permission(self, asked: Asked) -> Answer:
         login = asked.found[0]
@@ -147,6 +152,7 @@ class Routes(RunRoutes):
     def _comment(self, repo: Repo, row: CommentRow) -> dict[str, Any]:
         return {
             "id": row.id,
+            "node_id": f"node-{row.id}",
             "body": row.body,
             "user": {"login": row.author, "id": 1, "type": "Bot" if row.author.endswith("[bot]") else "User"},
             "html_url": f"https://github.com/{repo.name}/pull/{row.number}#issuecomment-{row.id}",
@@ -313,4 +319,5 @@ class Routes(RunRoutes):
 
 def _check(row: CheckRow) -> dict[str, Any]:
     told = {"external_id": row.external_id, "details_url": row.details_url, "check_suite": {"id": 1}}
-    return {"id": row.id, "name": row.name, **told}
+    output = {"title": (row.titles or [""])[-1], "summary": row.summary}
+    return {"id": row.id, "name": row.name, "output": output, **told}

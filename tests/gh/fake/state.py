@@ -48,6 +48,7 @@ class CommentRow:
     body: str
     updated: int = 0  # when it was last changed, on GitHub's clock
     reactions: list[tuple[str, str]] = field(default_factory=list)  # who, and which
+    minimised: bool = False
 
 
 @dataclass
