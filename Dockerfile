@@ -9,8 +9,7 @@ RUN [ -z "$SNAPSHOT" ] || printf 'deb [check-valid-until=no] http://snapshot.deb
     "debian/$SNAPSHOT" "" "debian/$SNAPSHOT" -updates "debian-security/$SNAPSHOT" -security > /etc/apt/sources.list \
     && [ -z "$SNAPSHOT" ] || rm -f /etc/apt/sources.list.d/debian.sources
 
-# The recorder and the launcher, compiled: they run at every call of the tool under test and at every command, and take a tenth
-# of the time of Python.
+# The recorder and the launcher, which run at every call of the tool under test and at every command.
 FROM base AS compiled
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev \
@@ -45,7 +44,7 @@ RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore 
     && rm -r "$packages/azure/identity/aio" "$packages/botocore/cacert.pem" \
     && find "$packages/botocore/data" -mindepth 1 -maxdepth 1 -type d ! -name 'sso*' ! -name sts -exec rm -r {} +
 
-COPY pyproject.toml setup.py README.md LICENSE /opt/tidegate/
+COPY pyproject.toml setup.py build_backend.py README.md LICENSE /opt/tidegate/
 COPY src /opt/tidegate/src
 COPY --from=compiled /opt/recorder-program /opt/tidegate/src/tidegate/trial/
 COPY --from=compiled /opt/launcher-program /opt/tidegate/src/tidegate/trial/supervisor/

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-INSTALLED := pyproject.toml setup.py $(shell find src -name "*.c") # what an editable installation is made from
+INSTALLED := pyproject.toml setup.py build_backend.py $(shell find src -name "*.c") # what an editable installation is made from
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test image lock lint types format docs site golden error-rates real-rates trouble-rates kills bench check clean

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 import tarfile
 import tomllib
@@ -57,8 +56,7 @@ def test_the_wheel_holds_every_module_template_and_example_and_nothing_else(whee
     for name in ("templates", "examples"):
         sources |= {f"tidegate/{path.relative_to(ROOT).as_posix()}" for path in _files(ROOT / name)}
 
-    if shutil.which("cc"):
-        sources |= {"tidegate/trial/recorder-program", "tidegate/trial/supervisor/launcher-program"}
+    sources |= {"tidegate/trial/recorder-program", "tidegate/trial/supervisor/launcher-program"}
 
     packed = contents(wheel)
 

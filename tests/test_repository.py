@@ -29,7 +29,7 @@ def copy_of_the_tree(folder: Path) -> Path:
     for name in ("src", "templates", "examples"):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "recorder-program", "launcher-program")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "build_backend.py", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     return folder
 

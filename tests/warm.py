@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 # What the commands load when they need it. A program's own modules must not be loaded by this one.
 LIBRARIES = ("github", "jinja2", "jsonschema", "markdown_it", "regex", "rich.live", "tree_sitter_bash", "yaml")
-PROGRAMS = ("__main__", "supervisor", "recorder_shim", "recorder_proxy")
+PROGRAMS = ("__main__", "supervisor", "recorder_proxy")
 MOST_BYTES = 1 << 17  # of a request: its arguments and environment
 
 Finished = subprocess.CompletedProcess[str]

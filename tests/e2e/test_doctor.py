@@ -66,7 +66,7 @@ def test_a_machine_that_has_everything_ends_with_0(repo: Path, tmp_path: Path, t
     found = lines(ran.stdout)
     assert ran.code == 0, ran.stdout
     assert found["agent real"] == ("ok", "claude-code 2.1.329")
-    about_trials = {"users", "files", "network", "limits", "recorder", "launcher"}
+    about_trials = {"users", "files", "network", "limits"}
     assert found.keys() == {"system", "git", "disk", "agent real", *about_trials}
     with ControlGroups() as groups:
         assert found["limits"][0] == ("ok" if groups.folder else "limited")
@@ -162,4 +162,4 @@ def test_users_that_are_all_taken_do_not_end_the_report(tmp_path: Path) -> None:
     found = lines(ran.stdout)
     assert ran.returncode == 4, ran.stderr
     assert found["users"] == ("missing", "all 477 users for trials are taken.")
-    assert {"network", "recorder", "launcher"} <= found.keys()
+    assert {"network"} <= found.keys()

@@ -1,9 +1,8 @@
-"""`machine.py FOLDER WAY LAUNCHER`: a machine with things worth stealing, and Tidegate with a suite that tries it.
+"""`machine.py FOLDER WAY`: a machine with things worth stealing, and Tidegate with a suite that tries it.
 
 Root alone can run it. It leaves its shared memory and its network for ones of its own. The network's loopback device
 has the addresses that stand for all hosts outside. Prints every attempt and whether it came through, as JSON. WAY:
-`root`, `user`, or `container`. LAUNCHER is the program that starts commands; a file that is missing makes supervisors
-fork.
+`root`, `user`, or `container`.
 """
 
 # ruff: noqa: PTH208
@@ -94,8 +93,8 @@ FILES = {
 class Machine:
     """Files, sockets and servers; `came` is what has reached a server, as ROLE|NAME."""
 
-    def __init__(self, folder: Path, way: str, launcher: Path) -> None:
-        self.folder, self.way, self.launcher = folder, way, launcher
+    def __init__(self, folder: Path, way: str) -> None:
+        self.folder, self.way = folder, way
         self.mark = f"tidegate-escape-{secrets.token_hex(4)}"
         self.home, self.repo, self.runner = folder / "home", folder / "repo", folder / "runner_temp"
         self.owner = USER if way == "user" else 0
@@ -211,10 +210,7 @@ class Machine:
         """Run Tidegate there, in the way that was asked for."""
         if self.way == "none":
             return self.run_alone()
-        path, there = repr(str(self.launcher)), self.launcher.exists()
-        first = f"import os, pathlib; assert os.access({path}, os.X_OK) is {there}\n"
-        first += f"from tidegate.trial import starter; starter.LAUNCHER = pathlib.Path({path})"
-        arguments = tidegate("run", "--rev", "HEAD", "--trials", "1", "--out", str(self.folder / "out"), first=first)
+        arguments = tidegate("run", "--rev", "HEAD", "--trials", "1", "--out", str(self.folder / "out"))
         environment = {name: f"planted-key-of-{name}" for name in VARIABLES}
         environment |= {"PATH": f"{self.home}/.cargo/bin:{self.home}/.local/bin:{SYSTEM_PATH}", "HOME": str(self.home)}
         environment["RUNNER_TEMP"] = str(self.runner)
@@ -327,8 +323,8 @@ def is_left(what: str) -> bool:
     return text in Path(path).read_text() if text else os.path.lexists(path)
 
 
-def main(folder: str, way: str, launcher: str) -> None:
-    machine = Machine(Path(folder), way, Path(launcher))
+def main(folder: str, way: str) -> None:
+    machine = Machine(Path(folder), way)
     try:
         machine.set_up()
         ran = machine.run()

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from tests.as_root import needs_open_python, needs_root
-from tests.compiled import compile_launcher, needs_compiler
 from tests.escapes.table import AREAS, ROLES, WAYS, expected
 
 pytestmark = [needs_root, needs_open_python]
@@ -29,16 +28,13 @@ MOUNTS = "files by Landlock and own mounts"
 
 
 @cache
-def ran(way: str, start: str = "fork") -> dict[str, Any]:
-    """What the machine of that way says, once for all tests. `start` is how supervisors start commands."""
+def ran(way: str) -> dict[str, Any]:
+    """What the machine of that way says, once for all tests."""
     # Not in TMPDIR: homes and repositories are seldom below /tmp or /dev/shm, which have mounts and rules of their own.
     with tempfile.TemporaryDirectory(prefix="open-", dir="/srv") as folder:
         Path(folder).chmod(0o755)
-        launcher = Path(folder, "launcher")
-        if start == "launcher":
-            compile_launcher(launcher)
         done = subprocess.run(
-            [sys.executable, str(MACHINE), folder, way, str(launcher)],
+            [sys.executable, str(MACHINE), folder, way],
             capture_output=True,
             text=True,
             check=False,
@@ -55,10 +51,9 @@ def came_through(found: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield one["area"], one["name"], one["role"]
 
 
-@pytest.mark.parametrize("start", ["fork", pytest.param("launcher", marks=needs_compiler)])
 @pytest.mark.parametrize("way", WAYS)
-def test_nothing_comes_through_but_what_the_table_says(way: str, start: str) -> None:
-    found = ran(way, start)
+def test_nothing_comes_through_but_what_the_table_says(way: str) -> None:
+    found = ran(way)
     assert set(came_through(found)) == expected(way), found["stderr"]
     assert found["survivors"] == 0
 

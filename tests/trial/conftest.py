@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.compiled import compile_launcher, needs_compiler
-
 
 @pytest.fixture
 def small_disk(open_folder: Path) -> Iterator[Path]:
@@ -24,16 +22,3 @@ def small_disk(open_folder: Path) -> Iterator[Path]:
         pytest.skip("no file system can be mounted here")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-@pytest.fixture(scope="session")
-def launcher(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return compile_launcher(tmp_path_factory.mktemp("compiled") / "launcher")
-
-
-@pytest.fixture(params=["fork", pytest.param("launcher", marks=needs_compiler)])
-def start(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways in which a supervisor starts commands, whatever is compiled on this machine."""
-    program = request.getfixturevalue("launcher") if request.param == "launcher" else tmp_path / "missing"
-    monkeypatch.setattr("tidegate.trial.starter.LAUNCHER", program)
-    return str(request.param)

@@ -106,7 +106,7 @@ def test_what_a_command_sees_replaced_is_not_held_open(etc: Path) -> None:
 
 @pytest.mark.skipif(landlock_abi() < LEAST_ABI, reason="this kernel has no Landlock")
 @needs_open_python
-def test_commands_read_what_is_listed_as_it_is_now_and_inherit_no_descriptor(start: str, etc: Path) -> None:
+def test_commands_read_what_is_listed_as_it_is_now_and_inherit_no_descriptor(etc: Path) -> None:
     work = etc.parent / "work"
     work.mkdir()
     read = "cat ETC/file0 ETC/folder/inner ETC/link; cat ETC/secret ETC/new 2>/dev/null; ls /proc/self/fd | wc -l"

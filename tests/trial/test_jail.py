@@ -106,7 +106,7 @@ def can_have_namespaces() -> bool:
 
 
 @pytest.fixture(params=["namespace", "ports"])
-def way(request: pytest.FixtureRequest, start: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways, on a machine that has both: a program that cannot be run stands for a system without namespaces."""
     if request.param == "namespace" and not can_have_namespaces():
         pytest.skip("this machine allows no network namespace")

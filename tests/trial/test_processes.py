@@ -20,7 +20,6 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
-from tidegate.trial import starter
 from tidegate.trial.confinement import Confinement
 from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost
 from tidegate.trial.safe_files import read_output
@@ -82,9 +81,6 @@ ctypes.CDLL(None).pthread_exit(None)
 """
 
 
-both_starts = pytest.mark.usefixtures("start")
-
-
 def command_in(folder: Path) -> Callable[..., Command]:
     """Makes commands that work in a folder."""
 
@@ -133,7 +129,6 @@ async def until(condition: Callable[[], object], seconds: float = 15) -> None:
         await asyncio.sleep(0.01)
 
 
-@both_starts
 def test_says_how_a_command_ended_and_keeps_its_output(command: Callable[..., Command], tmp_path: Path) -> None:
     (ended,) = run(command("sh", "-c", "echo out; echo err >&2; exit 7"))
     assert (ended.end, ended.exit_code, ended.signal, ended.limit) == ("exited", 7, None, None)
@@ -151,13 +146,11 @@ def test_tells_a_signal_from_an_exit_status(command: Callable[..., Command], nam
     assert (exited.end, exited.signal, exited.exit_code) == ("exited", None, 128 + number)
 
 
-@both_starts
 def test_both_outputs_can_be_one_file(command: Callable[..., Command], tmp_path: Path) -> None:
     run(command("sh", "-c", "echo 1; echo 2 >&2; echo 3", stderr=tmp_path / "out"))
     assert (tmp_path / "out").read_text() == "1\n2\n3\n"
 
 
-@both_starts
 def test_the_command_gets_what_it_is_given_and_nothing_else(command: Callable[..., Command], tmp_path: Path) -> None:
     """Environment, working folder, descriptors, signals: nothing of Tidegate or the supervisor reaches it."""
     look = "cat /proc/self/environ; pwd; ls /proc/self/fd; grep -E 'SigBlk|SigIgn|NoNewPrivs' /proc/self/status"
@@ -175,7 +168,6 @@ def test_the_command_gets_what_it_is_given_and_nothing_else(command: Callable[..
     assert said == {"SigBlk:": 0, "SigIgn:": 0, "NoNewPrivs:": 1}
 
 
-@both_starts
 def test_arguments_and_environment_may_be_large_and_hold_any_bytes(
     command: Callable[..., Command], tmp_path: Path
 ) -> None:
@@ -185,7 +177,6 @@ def test_arguments_and_environment_may_be_large_and_hold_any_bytes(
     assert (tmp_path / "out").read_bytes() == os.fsencode("".join(f"{a}|" for a in arguments))
 
 
-@both_starts
 def test_standard_input_is_a_file_or_empty(command: Callable[..., Command], tmp_path: Path) -> None:
     (tmp_path / "in").write_text("hello\n")
     run(command("cat", stdin=tmp_path / "in", stdout=tmp_path / "1"), command("cat", stdout=tmp_path / "2"))
@@ -193,7 +184,6 @@ def test_standard_input_is_a_file_or_empty(command: Callable[..., Command], tmp_
     assert (tmp_path / "2").read_text() == ""
 
 
-@both_starts
 def test_says_why_a_command_could_not_be_started(command: Callable[..., Command], tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("x")
     script = tmp_path / "script"
@@ -309,7 +299,6 @@ def test_a_memory_hog_is_stopped(command: Callable[..., Command]) -> None:
     assert ended.peak_memory_mb > 150
 
 
-@both_starts
 def test_a_crowd_of_processes_is_stopped(command: Callable[..., Command], tmp_path: Path) -> None:
     (ended,) = run(command(*PYTHON, CROWD, str(tmp_path), limits=Limits(processes=30)))
     assert (ended.end, ended.limit) == ("limit", "processes")
@@ -336,7 +325,6 @@ def test_a_hog_and_a_crowd_leave_other_commands_alone(command: Callable[..., Com
     assert (tmp_path / "c.out").read_text() == "1000\n", "when memory runs out, the system ends commands first"
 
 
-@both_starts
 def test_open_files_are_limited(command: Callable[..., Command], tmp_path: Path) -> None:
     run(command("sh", "-c", "ulimit -n; ulimit -c", limits=Limits(files=64)))
     assert (tmp_path / "out").read_text() == "64\n0\n"
@@ -379,7 +367,6 @@ def test_a_cancelled_command_is_gone_before_the_caller_goes_on(
     assert asyncio.run(body()).exit_code == 4
 
 
-@both_starts
 def test_a_cancellation_that_comes_at_once_is_not_missed(command: Callable[..., Command]) -> None:
     """It may reach the supervisor together with the command itself."""
 
@@ -415,15 +402,12 @@ def test_a_start_that_is_cancelled_leaves_no_process() -> None:
         assert children.read_text() == before
 
 
-@both_starts
 def test_nothing_outlives_tidegate(tmp_path: Path) -> None:
     """Killed at once, without a chance to clean up."""
     flag = tmp_path / "flag"
     tidegate = f"""
 import asyncio, pathlib, sys
-from tidegate.trial import starter
 from tidegate.trial.processes import Command, Supervisor
-starter.LAUNCHER = pathlib.Path({str(starter.LAUNCHER)!r})
 folder = pathlib.Path({str(tmp_path)!r})
 async def body():
     supervisor = await Supervisor.start()
@@ -439,7 +423,6 @@ asyncio.run(body())
     asyncio.run(until(lambda: not alive(flag)))
 
 
-@both_starts
 def test_a_supervisor_that_its_command_kills_is_lost(command: Callable[..., Command], tmp_path: Path) -> None:
     async def body() -> None:
         async with await Supervisor.start() as supervisor:
@@ -511,7 +494,6 @@ def test_says_where_tidegate_cannot_run(monkeypatch: pytest.MonkeyPatch, name: s
         asyncio.run(run_all(()))
 
 
-@both_starts
 @needs_root
 def test_root_can_run_commands_as_another_user(command: Callable[..., Command], tmp_path: Path) -> None:
     line = "id -u; id -g; id -G; echo again >> /dev/stdout; kill -9 $PPID 2>/dev/null || echo not permitted; "
@@ -572,7 +554,6 @@ def test_reading_an_output_follows_no_trick(tmp_path: Path) -> None:
         assert read_output(tmp_path / name, 10) == ("", True)
 
 
-@both_starts
 @pytest.mark.parametrize("account", [None, pytest.param(Account(60_700, 60_700), marks=needs_root)])
 def test_two_supervisors_of_one_user_end_their_own_alone(open_folder: Path, account: Account | None) -> None:
     """A server beside the commands of a step: each ends what is below it, and the other one lives on."""

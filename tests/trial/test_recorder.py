@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.compiled import compiled
+from tests.as_root import needs_root
 from tidegate.model.command import CommandResult
 from tidegate.model.invocation import Invocation
 from tidegate.model.suite import Limits
@@ -53,9 +53,8 @@ while True:
 class Recorded:
     """A target behind the recorder, in a folder of its own."""
 
-    def __init__(self, root: Path, compiled: Path | None) -> None:
+    def __init__(self, root: Path, program: Path = recorder.PROGRAM) -> None:
         self.root = root
-        self.compiled = compiled
         self.real = root / "real"
         self.real.mkdir()
         self.program("taskmgr", TARGET)
@@ -63,7 +62,7 @@ class Recorded:
         self.record.parent.mkdir()
         self.record.touch()
         self.search_path = f"{self.real}:{os.environ['PATH']}"
-        self.front = recorder.install(root / "recorder", "taskmgr", self.search_path, self.record, compiled)
+        self.front = recorder.install(root / "recorder", "taskmgr", self.search_path, self.record, program=program)
         self.environment = {"PATH": f"{self.front}:{self.search_path}"}
         self.bare_environment = {"PATH": self.search_path}
 
@@ -98,19 +97,10 @@ class Recorded:
         return [(call.argv[0], call.exit_code) for call in self.calls()]
 
 
-@pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path | None:
-    """The compiled recorder; None without a C compiler."""
-    program = tmp_path_factory.mktemp("compiled") / "recorder-program"
-    return compiled(recorder.SHIM.with_name("recorder.c"), program) if shutil.which("cc") else None
-
-
-@pytest.fixture(params=["script", "program"])
-def target(request: pytest.FixtureRequest, tmp_path: Path, program: Path | None) -> Recorded:
-    """The target behind each of the two recorders, which do the same."""
-    if request.param == "program" and program is None:
-        pytest.skip("there is no C compiler")
-    return Recorded(tmp_path, program if request.param == "program" else None)
+@pytest.fixture
+def target(tmp_path: Path) -> Recorded:
+    """The target behind the recorder."""
+    return Recorded(tmp_path)
 
 
 def test_variables_for_the_target_alone_are_written_into_the_wrapper(tmp_path: Path) -> None:
@@ -324,9 +314,7 @@ def test_a_script_without_a_first_line_runs_as_in_a_shell(target: Recorded) -> N
 def test_a_call_on_a_terminal_is_recorded_like_any_other(target: Recorded) -> None:
     target.program("taskmgr", '#!/bin/sh\n[ -t 1 ] && printf "a terminal\\n" && exit 4\n')
     environment = terminal.install(target.root / "terminal", "taskmgr", {"PATH": target.search_path})
-    front = recorder.install(
-        target.root / "second", "taskmgr", environment["PATH"], target.record, compiled=target.compiled
-    )
+    front = recorder.install(target.root / "second", "taskmgr", environment["PATH"], target.record)
     done = target.run([f"{front}/taskmgr", "list", "a b"])
     assert (done.stdout, done.returncode) == (b"a terminal\n", 4)
     (call,) = target.calls()
@@ -336,7 +324,7 @@ def test_a_call_on_a_terminal_is_recorded_like_any_other(target: Recorded) -> No
 def test_finds_the_target_in_the_sides_path_and_never_itself(target: Recorded) -> None:
     """Whatever PATH the caller has. Supervised: a wrapper that finds itself would go on for ever."""
     search_path = f"{target.root}/second/bin:{target.real}"
-    front = recorder.install(target.root / "second", "taskmgr", search_path, target.record, target.compiled)
+    front = recorder.install(target.root / "second", "taskmgr", search_path, target.record)
 
     async def body() -> CommandResult:
         async with await Supervisor.start() as supervisor:
@@ -357,7 +345,7 @@ def test_finds_the_target_in_the_sides_path_and_never_itself(target: Recorded) -
 
 
 def test_a_binary_that_is_a_path_is_that_file_seen_from_the_caller(target: Recorded) -> None:
-    front = recorder.install(target.root / "second", "./tool/taskmgr", "/usr/bin", target.record, target.compiled)
+    front = recorder.install(target.root / "second", "./tool/taskmgr", "/usr/bin", target.record)
     (target.root / "tool").mkdir()
     (target.real / "taskmgr").rename(target.root / "tool" / "taskmgr")
     assert target.run([str(front / "taskmgr"), "list"]).stdout == b"one\ntwo\n"
@@ -369,30 +357,24 @@ def test_the_target_keeps_its_name(target: Recorded) -> None:
     assert target.run(["taskmgr", "-c", "echo $0"]).stdout == b"taskmgr\n"
 
 
-def test_works_where_the_interpreters_path_fits_no_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    deep = tmp_path / "a folder"
-    deep.mkdir()
-    launcher = deep / "python"
-    launcher.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
-    launcher.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(launcher))
-    target = Recorded(tmp_path, None)
+def test_works_where_its_path_fits_no_first_line(tmp_path: Path) -> None:
+    program = tmp_path / "a folder" / "recorder-program"
+    program.parent.mkdir()
+    shutil.copy(recorder.PROGRAM, program)
+    target = Recorded(tmp_path, program)
     done = target.run(["taskmgr", "fail", "a b", "*"])
     assert done.returncode == 3
     assert target.calls()[0].argv == ("fail", "a b", "*")
 
 
-def test_a_program_that_a_first_line_or_another_user_cannot_name_is_not_used(tmp_path: Path) -> None:
-    public = Path("/bin/sh")
-    folder = tmp_path / "private"
-    folder.mkdir(mode=0o700)
-    program = folder / "recorder-program"
-    shutil.copy(public, program)
-
-    assert recorder.usable(public) == public
-    assert recorder.usable(program) is None
-    assert recorder.usable(tmp_path / "missing") is None
-    assert recorder.usable(Path("/bin") / ("x" * 200)) is None
+@needs_root
+def test_works_where_another_user_cannot_reach_it(open_folder: Path) -> None:
+    program = open_folder / "private" / "recorder-program"
+    program.parent.mkdir(mode=0o700)
+    shutil.copy(recorder.PROGRAM, program)
+    target = Recorded(open_folder, program)
+    done = subprocess.run([target.front / "taskmgr", "list"], user=65534, group=65534, extra_groups=[], check=False)
+    assert done.returncode == 0
 
 
 def test_the_target_runs_although_its_record_cannot_be_written(target: Recorded) -> None:

@@ -27,8 +27,6 @@ from tidegate.trial.control_groups import ControlGroups
 from tidegate.trial.file_jail import means_to_confine
 from tidegate.trial.network import way_to_confine
 from tidegate.trial.processes import Supervisor
-from tidegate.trial.recorder import COMPILED
-from tidegate.trial.starter import launcher
 from tidegate.trial.users import advice_on_users, why_not
 
 LEAST_ROOM_MB = 1000
@@ -68,8 +66,6 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
     yield await _files()
     yield await _network()
     yield _limits()
-    yield _recorder()
-    yield _launcher()
 
 
 def _git(path: str) -> Finding:
@@ -179,17 +175,3 @@ def _limits() -> Finding:
             return Finding("limits", "ok", "memory and processes are limited by control groups")
     advice = "Memory and processes are looked at ten times a second, which suffices unless a tool attacks the machine."
     return Finding("limits", "limited", f"no control groups can be made: {groups.lacking}", advice)
-
-
-def _recorder() -> Finding:
-    if COMPILED is not None:
-        return Finding("recorder", "ok", "compiled: 1 ms per call of the tool")
-    advice = "Install Tidegate with a C compiler (`cc`) there; the action's image has one."
-    return Finding("recorder", "ok", "in Python: 12 ms per call of the tool", advice)
-
-
-def _launcher() -> Finding:
-    if launcher():
-        return Finding("launcher", "ok", "compiled")
-    advice = "Install Tidegate with a C compiler (`cc`) there; the action's image has one."
-    return Finding("launcher", "ok", "in Python, which takes longer to start a command", advice)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidegate.model.files import FileAccess
-from tidegate.trial import jail_calls, jail_files
+from tidegate.trial import jail_calls, jail_files, starter
+from tidegate.trial.jail_files import Mounts
 from tidegate.trial.readable import is_within, prefixes
+from tidegate.trial.supervisor.launch import Launch
+from tidegate.trial.supervisor.spawn import spawn
 
-PROGRAM = Path(jail_files.__file__)
+SHELL = "/bin/sh"
 SHARED = ("/tmp", "/var/tmp")
 SHARED_MEMORY = "/dev/shm"
 MOST_NAMED = 5
@@ -37,23 +38,29 @@ class Means(NamedTuple):
 
 async def means_to_confine() -> Means:
     """Find out what this machine has, with a real process."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM)),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ},
-        cwd="/",
-    )
-    said, _ = await process.communicate()
-    told: dict[str, Any] = {"abi": 0, "no_mounts": "they could not be tried"}
-    if process.returncode == 0:
-        told = json.loads(said)
-    landlock, mounts = told["abi"] >= jail_files.LEAST_ABI, not told["no_mounts"]
+    landlock = jail_files.landlock_abi() >= jail_files.LEAST_ABI
+    no_mounts = await asyncio.to_thread(_why_no_mounts)
     lacking = [] if landlock else ["Landlock needs Linux 5.19 or newer, with it switched on"]
-    if not mounts:
-        lacking.append(f"the system allows no mounts: {told['no_mounts']}")
-    return Means(landlock, mounts, jail_calls.can_refuse(), "; ".join(lacking))
+    if no_mounts:
+        lacking.append(f"the system allows no mounts: {no_mounts}")
+    return Means(landlock, not no_mounts, jail_calls.can_refuse(), "; ".join(lacking))
+
+
+def _why_no_mounts() -> str:
+    """Return why a command can have no mounts of its own, as one says that is to have some; '' if it can."""
+    empty = Mounts("", (), [(SHARED_MEMORY, "size=1m")], ())
+    launch = Launch("/", SHELL, [SHELL, "-c", ":"], {}, mounts=empty)
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, errors="replace") as errors:
+        try:
+            pid = spawn(str(starter.LAUNCHER), launch, (), write_end)
+        except OSError as error:
+            return str(error.strerror)
+        finally:
+            os.close(write_end)
+        said = errors.read()
+        os.waitpid(pid, 0)
+    return said
 
 
 @dataclass(frozen=True)

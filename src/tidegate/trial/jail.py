@@ -24,9 +24,8 @@ CONTROL = 0  # file descriptor of the socket that descriptors are sent to
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
 
-# Landlock, with the same numbers on every architecture.
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-RULE_NET_PORT, CONNECT_TCP = 2, 1 << 1
+# Landlock, with the same number on every architecture.
+CREATE_RULESET = 444
 LEAST_ABI = 4  # the first with rules for TCP
 
 # Of seccomp: the architecture's number, and its numbers of socket, sendto, sendmsg and sendmmsg.
@@ -36,7 +35,6 @@ CALLS = {
 }
 IO_URING_SETUP = 425
 X32 = 0x40000000  # system calls from here on are those of another table
-PR_SET_NO_NEW_PRIVS = 38
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
 LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 FASTOPEN = 0x20000000  # MSG_FASTOPEN connects without asking Landlock
@@ -99,40 +97,12 @@ def listening(port: int) -> socket.socket:
     return server
 
 
-def enter(namespaces: list[int]) -> None:
-    """Join these namespaces, in this order. Raises OSError on failure."""
-    for descriptor in namespaces:
-        if LIBC.setns(descriptor, 0) != 0:
-            raise OSError(ctypes.get_errno(), "cannot enter the namespace of the trial")
-        os.close(descriptor)  # the command does not inherit it
-
-
 def missing_for_ports() -> str | None:
     """Return what this kernel lacks to limit TCP by port; None if it lacks nothing."""
     if os.uname().machine not in CALLS:
         return f"no filter of system calls is written for {os.uname().machine}"
     abi = LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1)
     return None if abi >= LEAST_ABI else "Landlock's rules for TCP need Linux 6.7 or newer"
-
-
-def allow_ports_only(ports: list[int]) -> None:
-    """Let this process and its children connect to these TCP ports alone. Raises OSError on failure.
-
-    They may connect to the ports on any host, so nothing should be reachable there. `filter_steps` refuses the rest.
-    """
-    LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    rules = struct.pack("=QQ", 0, CONNECT_TCP)
-    ruleset = _checked(LIBC.syscall(CREATE_RULESET, rules, ctypes.c_size_t(len(rules)), 0))
-    for port in ports:
-        _checked(LIBC.syscall(ADD_RULE, ruleset, RULE_NET_PORT, struct.pack("=QQ", CONNECT_TCP, port), 0))
-    _checked(LIBC.syscall(RESTRICT_SELF, ruleset, 0))
-    os.close(ruleset)
-
-
-def _checked(result: int) -> int:
-    if result < 0:
-        raise OSError(ctypes.get_errno(), "the network could not be taken away from the trial")
-    return result
 
 
 @cache

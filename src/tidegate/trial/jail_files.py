@@ -1,38 +1,26 @@
 """Confines a process to the files that it needs: by Landlock, and by mounts of its own where the system allows them.
 
-The supervisor loads this file, so it imports nothing from Tidegate. `python -I -S jail_files.py` prints what this
-machine can do, as JSON.
+launcher.c does what is worked out here. Like the supervisor, which loads this file, it uses the standard library only.
 
-Sources: landlock(7), mount_namespaces(7), user_namespaces(7), proc(5).
+Sources: landlock(7), mount_namespaces(7).
 """
 
 # Loaded by the supervisor, which stays small: no pathlib.
-# ruff: noqa: PTH110, PTH112, PTH114, PTH123
+# ruff: noqa: PTH114
 
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-import stat
 import struct
 from collections.abc import Container, Iterable, Mapping, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:  # it runs as a program of its own, too
-    from tidegate.trial.common_files import CommonFiles
+from tidegate.trial.common_files import CommonFiles
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER = 0x00020000, 0x08000000, 0x10000000
-MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_SLAVE = 2, 4, 8, 0x1000, 0x4000, 1 << 19
-MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 442, -100, 0x8000
-READ_ONLY = struct.pack("=QQQQ", 1, 0, 0, 0)  # struct mount_attr: what to set
-PR_SET_NO_NEW_PRIVS = 38
-
-CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+CREATE_RULESET = 444
 LEAST_ABI = 2  # the first that can allow moving a file to another folder
-RULE_BENEATH = 1
 READ = 1 << 0 | 1 << 2 | 1 << 3  # execute, read files, list folders
 LIST, WRITE_FILE, TRUNCATE = 1 << 3, 1 << 1, 1 << 14
 DEVICES = 1 << 6 | 1 << 11  # creating device files, which is never allowed
@@ -40,16 +28,6 @@ OF_A_FILE = 1 << 0 | 1 << 1 | 1 << 2 | TRUNCATE  # the rights that a rule for a 
 SCOPES = 3  # no abstract sockets of others, no signals to others; from ABI 6 on
 DEVICE_FILES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 MOST_SHARED_MEMORY = "1g"  # of /dev/shm
-
-
-def main() -> None:
-    """Print the Landlock ABI of this kernel, and why mounts are not allowed ('' if they are)."""
-    why = ""
-    try:
-        become_private(Mounts("", (), [("/dev/shm", _options("/dev/shm"))], ()))
-    except OSError as error:
-        why = error.strerror or str(error)
-    print(json.dumps({"abi": landlock_abi(), "no_mounts": why}))
 
 
 def landlock_abi() -> int:
@@ -117,71 +95,6 @@ def rules_for(files: Mapping[str, Any], common: CommonFiles) -> Rules:
     return Rules(attribute, OF_A_FILE & ~1 & handled, paths, descriptors)
 
 
-def restrict(rules: Rules, outputs: Iterable[int]) -> None:
-    """Let this process and its children use the files of these rules and their outputs. Raises OSError on failure."""
-    ruleset = _checked(LIBC.syscall(CREATE_RULESET, rules.attribute, ctypes.c_size_t(len(rules.attribute)), 0))
-    for rights, path in rules.paths:
-        with suppress(OSError):  # what does not exist needs no rule
-            beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            _add(ruleset, beneath, rights)
-            os.close(beneath)
-    for rights, descriptor in rules.held:
-        _add(ruleset, descriptor, rights)
-        os.close(descriptor)
-    for output in outputs:
-        _add(ruleset, output, rules.outputs)
-    _checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    _checked(LIBC.syscall(RESTRICT_SELF, ruleset, 0))
-    os.close(ruleset)
-
-
-def _add(ruleset: int, beneath: int, rights: int) -> None:
-    if not stat.S_ISDIR(os.fstat(beneath).st_mode):
-        rights &= OF_A_FILE
-    if rights:
-        _checked(LIBC.syscall(ADD_RULE, ruleset, RULE_BENEATH, struct.pack("=Qi", rights, beneath), 0))
-
-
-def become_private(mounts: Mounts) -> None:
-    """Give this process mounts of its own. Without the right to do so, a user namespace that has it comes first."""
-    _leave()
-    _mount("none", "/", None, MS_REC | MS_SLAVE)
-    kept = [(path, os.open(path, os.O_PATH | os.O_CLOEXEC), own) for path, own in mounts.kept if os.path.exists(path)]
-    if mounts.shared:
-        own = os.open(mounts.own, os.O_PATH | os.O_CLOEXEC)
-        for folder in mounts.shared:
-            _mount(f"/proc/self/fd/{own}", folder, None, MS_BIND | MS_REC)
-        os.close(own)
-    for folder, options in mounts.hidden:
-        if os.path.isdir(folder):
-            _mount("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, options)
-    for path, descriptor, is_writable in kept:
-        place = _place(path, is_folder=stat.S_ISDIR(os.fstat(descriptor).st_mode))
-        _mount(f"/proc/self/fd/{descriptor}", f"/proc/self/fd/{place}", None, MS_BIND | MS_REC)
-        os.close(place)
-        if not is_writable:
-            # A rule for /tmp holds below the mounts in it as well: these are read-only by themselves.
-            words = ctypes.c_char_p(os.fsencode(path)), ctypes.c_uint(AT_RECURSIVE)
-            _checked(LIBC.syscall(MOUNT_SETATTR, AT_FDCWD, *words, READ_ONLY, ctypes.c_size_t(len(READ_ONLY))))
-        os.close(descriptor)
-    if os.geteuid() == 0:
-        with suppress(OSError):  # a container may allow mounts, and not this one
-            _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2")
-
-
-def _leave() -> None:
-    """Move to new namespaces of mounts and of System V's shared memory, within a new user namespace if need be."""
-    uid, gid, wanted = os.geteuid(), os.getegid(), CLONE_NEWNS | CLONE_NEWIPC
-    if LIBC.unshare(wanted) == 0:
-        return
-    # In a user namespace of its own, root could not become the trial's user.
-    if uid == 0 or LIBC.unshare(CLONE_NEWUSER | wanted) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(line)
-
-
 def _to_bind(paths: Iterable[str], replaced: Iterable[str], writable: Sequence[str]) -> list[tuple[str, bool]]:
     """Return the paths in the replaced folders, and if they are writable; of those in another one the writable."""
     inside = tuple([folder.rstrip("/") + "/" for folder in replaced])
@@ -202,37 +115,3 @@ def _around(path: str, folders: Container[str]) -> str | None:
         if path in folders:
             return path
     return None
-
-
-def _place(path: str, *, is_folder: bool) -> int:
-    """Return a descriptor of the path, created where it is missing, without following a link that a trial has made."""
-    place = os.open("/", os.O_PATH | os.O_CLOEXEC)
-    names = path.strip("/").split("/")
-    for number, name in enumerate(names, 1):
-        last = number == len(names) and not is_folder
-        with suppress(FileExistsError):
-            if last:
-                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644, dir_fd=place))
-            else:
-                os.mkdir(name, 0o755, dir_fd=place)
-        kind = 0 if last else os.O_DIRECTORY
-        inner = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC | kind, dir_fd=place)
-        os.close(place)
-        place = inner
-    return place
-
-
-def _mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
-    words = [None if word is None else os.fsencode(word) for word in (source, target, kind, options)]
-    if LIBC.mount(words[0], words[1], words[2], ctypes.c_ulong(flags), words[3]) != 0:
-        raise OSError(ctypes.get_errno(), f"cannot mount {target}: {os.strerror(ctypes.get_errno())}")
-
-
-def _checked(result: int) -> int:
-    if result < 0:
-        raise OSError(ctypes.get_errno(), "the files of the machine could not be taken away from the trial")
-    return result
-
-
-if __name__ == "__main__":
-    main()

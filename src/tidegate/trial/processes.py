@@ -16,6 +16,7 @@ from typing import Any, Self
 from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandEnd
 from tidegate.model.suite import Limits
+from tidegate.trial import recorder, starter
 from tidegate.trial.confinement import Confinement
 from tidegate.trial.starter import NoSupervisorError, Streams, SupervisorProcess, start_supervisor
 
@@ -107,6 +108,8 @@ class Supervisor:
         confinement = confinement or Confinement()
         if sys.platform != "linux":
             raise CannotRunError(f"Tidegate needs Linux to run a trial's commands; this is {sys.platform}.", ADVICE)
+        if not all(os.access(program, os.X_OK) for program in (starter.LAUNCHER, recorder.PROGRAM)):
+            raise CannotRunError("The recorder and the launcher are not compiled.", "Install Tidegate with pip.")
         namespaces = confinement.network.namespaces if confinement.network else ()
         try:
             started = await start_supervisor(namespaces)

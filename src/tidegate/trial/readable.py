@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from tidegate.trial.recorder import COMPILED
+from tidegate.trial.recorder import PROGRAM
 
 SYSTEM = (
     *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix", "/snap", "/gnu", "/sys", "/proc"),
@@ -36,7 +36,7 @@ def readable_folders(path: str, passed: Iterable[str], homes: Iterable[str], pro
         if folder.startswith("/") and os.path.isdir(folder):  # noqa: PTH112
             found += _of_programs(folder, homes, found)
     found += [part for value in passed for part in value.split(":") if _is_folder(part) and part not in (*homes, "/")]
-    found += [sys.prefix, sys.base_prefix, *([str(COMPILED)] if COMPILED else [])]
+    found += [sys.prefix, sys.base_prefix, str(PROGRAM)]
     return _outermost(found)
 
 

@@ -1,8 +1,16 @@
 /*
- * The recorder's wrapper as a program: the same as recorder_shim.py, which says what it does, in a tenth of the time.
+ * The recorder's wrapper: runs the real target and records each call.
  *
- * It is the interpreter of a script with the target's name: `#!RECORDER`, then BINARY, SEARCH_PATH and RECORD, each
- * ended by a NUL. The script's path is the first argument. Every text is bytes; no locale, no environment is read.
+ * It is the interpreter of a script with the target's name: `#!RECORDER`, then BINARY, SEARCH_PATH, RECORD and the
+ * variables that are added (NAME=VALUE), each ended by a NUL. Where no first line can name the recorder, the script
+ * begins with two lines for a shell. The script's path is the first argument. Every text is bytes; no locale is read.
+ *
+ * The record is a FIFO that Tidegate reads: the recorder can add to it, and cannot take anything back. Each field of an
+ * entry ends with a NUL; a NUL comes before the first one, a newline after the last one:
+ * `tidegate-call ID STARTED_NS CWD LENGTH`, then the arguments, LENGTH bytes, each of them ended by a NUL;
+ * `tidegate-end ID DURATION_NS STATUS`, where STATUS is the exit status, or minus the signal that killed the target.
+ * The kernel keeps writes of up to PIPE_BUF bytes whole. A longer entry is written in pieces:
+ * `tidegate-part ID MORE SIZE`, then SIZE bytes without a newline; MORE is 0 in the last piece.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SHELL_LINE "#!/bin/sh\n"
 #define PIECE 3840 /* bytes of an entry in one piece; the rest of PIPE_BUF is for its header */
 
 struct entry {
@@ -156,7 +165,12 @@ static int is_from_terminal(const siginfo_t *signal)
     return 0;
 }
 
-/* Forward signals to the child, stop when it stops, and return its exit status, or minus the signal. */
+/*
+ * Forward signals to the child, stop when it stops, and return its exit status, or minus the signal.
+ *
+ * It is unknown whether a program sent a signal to this process or to the whole group. In the latter case, the child
+ * receives it twice.
+ */
 static int follow(pid_t child, const sigset_t *every)
 {
     for (;;) {
@@ -213,7 +227,7 @@ static void leave(int status)
     _exit(status);
 }
 
-/* Return the script's contents, ended by three NULs. */
+/* Return the script's contents after its first lines, ended by four NULs. */
 static char *contents(const char *script)
 {
     struct stat state;
@@ -222,10 +236,12 @@ static char *contents(const char *script)
         complain(script, strerror(errno));
         _exit(126);
     }
-    char *text = allocated(state.st_size + 3);
+    char *text = allocated(state.st_size + 4);
     ssize_t size = read(file, text, state.st_size);
-    memset(text + (size < 0 ? 0 : size), 0, 3);
+    memset(text + (size < 0 ? 0 : size), 0, 4);
     close(file);
+    for (int lines = strncmp(text, SHELL_LINE, sizeof SHELL_LINE - 1) == 0 ? 2 : 1; lines > 0; lines--)
+        text += strcspn(text, "\n") + (strchr(text, '\n') != NULL);
     return text;
 }
 
@@ -236,10 +252,10 @@ int main(int count, char **argv)
     sigprocmask(SIG_BLOCK, &every, &mask);
     if (count < 2)
         return 126;
-    char *line_end = strchr(contents(argv[1]), '\n');
-    const char *binary = line_end == NULL ? "" : line_end + 1;
+    const char *binary = contents(argv[1]);
     const char *search_path = binary + strlen(binary) + 1;
     const char *record = search_path + strlen(search_path) + 1;
+    char *added = (char *)record + strlen(record) + 1;
     char **arguments = argv + 2;
     long long started = nanoseconds(CLOCK_MONOTONIC), epoch = nanoseconds(CLOCK_REALTIME);
     char call[64];
@@ -252,6 +268,8 @@ int main(int count, char **argv)
         complain(name, "not found");
     } else {
         argv[1] = (char *)name;
+        for (; *added != '\0'; added += strlen(added) + 1)
+            putenv(added);
         status = run(program, argv + 1, &every, &mask);
     }
     note_end(record, call, nanoseconds(CLOCK_MONOTONIC) - started, status);

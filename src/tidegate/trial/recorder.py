@@ -1,15 +1,14 @@
-"""The recorder: a wrapper with the target's name, first on PATH, that records every call."""
+"""The recorder: a wrapper with the target's name, first on PATH, that records every call (recorder.c)."""
 
 from __future__ import annotations
 
-import marshal
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -17,7 +16,7 @@ from tidegate.model.event import CallStatus
 from tidegate.model.invocation import Invocation
 from tidegate.trial.safe_files import open_regular, write_file
 
-SHIM = Path(__file__).with_name("recorder_shim.py")
+PROGRAM = Path(__file__).with_name("recorder-program")  # recorder.c, compiled by the build
 FLAGS = "-ISXutf8"  # one word: a first line can pass a single argument
 FIRST_LINE_BYTES = 127  # longest first line that every kernel accepts
 READ_LIMIT = 16 << 20  # bytes: about 50,000 calls
@@ -68,44 +67,47 @@ class _End(NamedTuple):
     status: int
 
 
-def usable(program: Path) -> Path | None:
-    """Return the compiled recorder, or None if it was not built, or some users or a first line cannot name it."""
-    first_line = b"#!" + os.fsencode(program) + b"\n"
-    if len(first_line) > FIRST_LINE_BYTES or re.search(rb"\s", first_line[:-1]) or not os.access(program, os.X_OK):
-        return None
-    return program if all(folder.stat().st_mode & 0o001 for folder in (program, *program.parents)) else None
-
-
-COMPILED = usable(Path(__file__).with_name("recorder-program"))
-
-
 def install(
     folder: Path,
     binary: str,
     search_path: str,
     record: Path,
-    compiled: Path | None = COMPILED,
     added: Mapping[str, str] = _NOTHING,
+    program: Path = PROGRAM,
 ) -> Path:
     """Create the wrapper below `folder`; return the directory to put first on PATH. `record` is the FIFO of `call_log`.
 
     The wrapper finds the target in `search_path`. If `binary` is a path, it is the target itself; a relative path is
     resolved from where it is called. Everything is written into the wrapper, since agents may filter the environment.
-    It is a script for the compiled recorder (recorder.c); without one a Python script, which takes ten times as long.
     `added`: variables that the target gets, and the agent's program does not.
     """
     directory = folder.absolute() / "bin"
     folder.mkdir(parents=True, exist_ok=True)
     directory.mkdir(exist_ok=True)
     wrapper = directory / binary.rpartition("/")[2]
-    arguments = (os.fsencode(binary), os.fsencode(search_path), os.fsencode(record.absolute()))
-    if compiled is None or added:  # the compiled one adds no variables
-        pairs = tuple((os.fsencode(name), os.fsencode(value)) for name, value in added.items())
-        write_script(wrapper, _program(*arguments, pairs))
-    else:
-        write_file(wrapper, b"#!%b\n%b\0" % (os.fsencode(compiled), b"\0".join(arguments)))
-        wrapper.chmod(0o755)
+    texts = (binary, search_path, str(record.absolute()), *(f"{name}={value}" for name, value in added.items()))
+    wrapped = b"".join(os.fsencode(text) + b"\0" for text in texts)
+    write_file(wrapper, _first_lines(_reachable(program, folder.absolute())) + wrapped)
+    wrapper.chmod(0o755)
     return directory
+
+
+def _reachable(program: Path, folder: Path) -> Path:
+    """Return the program, or a copy in the folder if a user of a trial cannot reach it."""
+    if all(each.stat().st_mode & 0o001 for each in (program, *program.parents)):
+        return program
+    copy = folder / program.name
+    shutil.copyfile(program, copy)
+    copy.chmod(0o755)
+    return copy
+
+
+def _first_lines(program: Path) -> bytes:
+    """Return the lines that run the program with the script; a shell does so where its path fits no first line."""
+    line = b"#!" + os.fsencode(program) + b"\n"
+    if len(line) <= FIRST_LINE_BYTES and not re.search(rb"\s", line[:-1]):
+        return line
+    return os.fsencode(f'#!/bin/sh\nexec {shlex.quote(str(program))} "$0" "$@"\n')
 
 
 def write_script(path: Path, program: bytes) -> None:
@@ -119,18 +121,6 @@ def write_script(path: Path, program: bytes) -> None:
         first_line, program = b"#!/bin/sh\n", os.fsencode(f'exec {words} "$@"\n')
     path.write_bytes(first_line + program)
     path.chmod(0o755)
-
-
-def _program(*arguments: bytes | tuple[tuple[bytes, bytes], ...]) -> bytes:
-    """Return the shim with its arguments."""
-    return b"import marshal\nexec(marshal.loads(%b))\nmain%b\n" % (_shim(), repr(arguments).encode())
-
-
-@cache
-def _shim() -> bytes:
-    """Return the shim, compiled for the interpreter that will run it, as a literal: this saves 1.6 ms per call."""
-    code = compile(SHIM.read_text(encoding="utf-8"), "recorder", "exec", optimize=2)
-    return repr(marshal.dumps(code)).encode()
 
 
 def read(record: Path, stops: Stops | None = None) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:

@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 PROGRAM = Path(__file__).with_name("supervisor") / "__main__.py"
-LAUNCHER = PROGRAM.with_name("launcher-program")  # compiled; without it, supervisors fork
+LAUNCHER = PROGRAM.with_name("launcher-program")  # launcher.c, compiled by the build
 PATIENCE_SECS = 5.0
 _LINE_BYTES = 1000  # of the first line, at most
 
@@ -107,7 +107,7 @@ class _Starter:
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                (sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM), *launcher()),
+                (sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM), str(LAUNCHER)),
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 # Pass no secrets on. A Python from a tool cache may need this variable to find its own library.
@@ -149,8 +149,3 @@ class _Starter:
             self._process.kill()
             self._process.wait()
         self.replace()
-
-
-def launcher() -> tuple[str, ...]:
-    """Return the compiled launcher as the starter's argument; nothing if it was not built."""
-    return (str(LAUNCHER),) if os.access(LAUNCHER, os.X_OK) else ()

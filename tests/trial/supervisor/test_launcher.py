@@ -1,60 +1,47 @@
-"""The compiled launcher on its own. What it does for commands is tested with the supervisor, beside the fork."""
+"""The launcher on its own. What it does for commands is tested with the supervisor."""
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.compiled import needs_compiler
 from tidegate.model.files import FileAccess
 from tidegate.trial.confinement import Confinement
 from tidegate.trial.file_jail import FileJail, FileRules, means_to_confine
 from tidegate.trial.processes import Command, Ended, Supervisor
+from tidegate.trial.starter import LAUNCHER
 from tidegate.trial.supervisor.launch import Launch
 from tidegate.trial.supervisor.spawn import encoded
 
 
-def started(launcher: Path, description: bytes, size: int, folder: Path) -> tuple[int, str]:
+def started(description: bytes, size: int, folder: Path) -> tuple[int, str]:
     """The launcher's exit code and reason, for the description cut to that size."""
     (folder / "description").write_bytes(description[:size])
     with (folder / "description").open("rb") as given, (folder / "errors").open("wb") as errors:
         numbers = (given.fileno(), errors.fileno())
-        done = subprocess.run([launcher, *map(str, numbers)], pass_fds=numbers, check=False, env={})
+        done = subprocess.run([LAUNCHER, *map(str, numbers)], pass_fds=numbers, check=False, env={})
     return done.returncode, (folder / "errors").read_text()
 
 
-@needs_compiler
-def test_a_description_that_is_cut_anywhere_starts_nothing(launcher: Path, tmp_path: Path) -> None:
+def test_a_description_that_is_cut_anywhere_starts_nothing(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
-    launch = Launch(
-        group=None,
-        limits=[(7, 1024)],
-        namespaces=[],
-        mounts=None,
-        rules=None,
-        ports=None,
-        filters=[],
-        capabilities=None,
-        account=None,
-        cwd=str(tmp_path),
-        program="/bin/sh",
-        argv=["sh", "-c", 'echo "$A" > ran'],
-        env={"A": "b"},
-    )
+    argv = ["sh", "-c", 'echo "$A" > ran']
+    launch = Launch(str(tmp_path), "/bin/sh", argv, {"A": "b"}, limits=[(7, 1024)])
     description = encoded(launch)
 
-    reasons = {started(launcher, description, size, tmp_path) for size in range(len(description))}
+    reasons = {started(description, size, tmp_path) for size in range(len(description))}
 
     assert reasons == {(127, "the description of the command is incomplete")}
     assert not ran.exists()
-    assert started(launcher, description, len(description), tmp_path) == (0, "")
+    assert started(description, len(description), tmp_path) == (0, "")
     assert ran.read_text() == "b\n"
 
 
-def test_both_ways_to_start_name_the_file_that_is_missing(start: str, tmp_path: Path) -> None:
+def test_a_start_that_fails_names_the_file_that_is_missing(tmp_path: Path) -> None:
     async def body() -> Ended:
         means = await means_to_confine()
         if not means.mounts:
@@ -66,3 +53,12 @@ def test_both_ways_to_start_name_the_file_that_is_missing(start: str, tmp_path: 
 
     ended = asyncio.run(body())
     assert (ended.end, ended.reason) == ("not_started", f"cannot open {tmp_path}/nowhere: No such file or directory")
+
+
+@pytest.mark.parametrize("source", ["trial/recorder.c", "trial/supervisor/launcher.c"])
+def test_the_programs_compile_without_a_warning(source: str, tmp_path: Path) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
+    strict = ("-O1", "-std=gnu11", "-Wall", "-Wextra", "-Werror")
+    command = ["cc", *strict, "-o", str(tmp_path / "program"), str(LAUNCHER.parents[2] / source)]
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""

@@ -2,7 +2,7 @@
 
 `recording.install` writes it behind `answer_status.py` into one script, so it imports nothing from Tidegate. The
 transport is stdio: one JSON-RPC message per line, which is forwarded unchanged. Calls are recorded in the format of
-`recorder_shim`. The arguments are the tool's name and, if there are any, the tool's arguments as JSON. The status is 0,
+`recorder.c`. The arguments are the tool's name and, if there are any, the tool's arguments as JSON. The status is 0,
 1 for an error, 2 if the agent gave up the call, or 3 and more for an answer that clients refuse. `ready` is recorded
 when the agent continues after the server's answer to `initialize`, which shows that it accepted the answer.
 
@@ -121,7 +121,7 @@ class Notes:
             self.note(b"tidegate-end", call[0], b"%d" % (time.monotonic_ns() - call[1]), b"%d\0" % status)
 
     def note(self, kind: bytes, call: bytes, *fields: bytes) -> None:
-        """Add one entry as `recorder_shim.note` does. Does nothing if the record has no reader."""
+        """Add one entry as `note` of recorder.c does. Does nothing if the record has no reader."""
         entry = b"\0%s\0%s\0%s\n" % (kind, call, b"\0".join(fields))
         flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         try:

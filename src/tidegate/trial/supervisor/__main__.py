@@ -1,4 +1,4 @@
-"""Starts the starter: `python -I -S supervisor/__main__.py [LAUNCHER]`, as `tidegate.trial.starter` does.
+"""Starts the starter: `python -I -S supervisor/__main__.py LAUNCHER`, as `tidegate.trial.starter` does.
 
 It finds the package, and nothing else beside the standard library.
 """
@@ -10,5 +10,5 @@ sys.path.append(os.path.abspath(f"{__file__}/../../../.."))  # noqa: PTH100
 
 from tidegate.trial.supervisor.starter import main
 
-main(*sys.argv[1:2])
+main(sys.argv[1])
 os._exit(0)  # nothing is left to do, which the interpreter's own end would take its time for

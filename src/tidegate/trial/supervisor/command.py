@@ -13,6 +13,7 @@ from tidegate.trial.common_files import CommonFiles
 from tidegate.trial.supervisor.control import CONTROL, Control
 from tidegate.trial.supervisor.launch import launch_of
 from tidegate.trial.supervisor.messages import Answer, NotStartedError, RefusedError, Request
+from tidegate.trial.supervisor.spawn import spawn
 from tidegate.trial.supervisor.tree import processes_below, send_all, sweep
 
 TICK_SECS = 0.02  # between two checks of the sizes of the outputs
@@ -21,7 +22,7 @@ TREE_SHARE = 20  # checks of the process tree take at most 1/20 of the time
 
 
 class Command:
-    """One command. `launcher` is the compiled program that starts it; '' for a fork."""
+    """One command. `launcher` is the path of the program that starts it (launcher.c)."""
 
     def __init__(self, request: Request, control: Control, launcher: str, common: CommonFiles) -> None:
         self._request = request
@@ -82,14 +83,7 @@ class Command:
         launch = launch_of(self._request, self._group.path if self._group else None, self._common)
         read_end, write_end = os.pipe()
         try:
-            if self._launcher:
-                from tidegate.trial.supervisor.spawn import spawn
-
-                pid = spawn(self._launcher, launch, files, write_end)
-            else:
-                from tidegate.trial.supervisor.fork import fork
-
-                pid = fork(launch, files, write_end)
+            pid = spawn(self._launcher, launch, files, write_end)
         except OSError as error:
             os.close(read_end)
             raise RefusedError(f"cannot start a process: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""What a new process does before it becomes the command: worked out once, for both ways to start one."""
+"""What a new process does before it becomes the command: worked out here, done by launcher.c."""
 
 # The supervisor starts fast and stays small: no pathlib.
 # ruff: noqa: PTH113, PTH118
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tidegate.trial import jail_calls, jail_files
@@ -15,21 +16,21 @@ from tidegate.trial.supervisor.messages import NotStartedError, Request
 
 
 class Launch(NamedTuple):
-    """Each step, in the order in which they are done; None or an empty list leaves one out."""
+    """What to execute, and each step before, in their order; None or an empty list leaves one out."""
 
-    group: str | None  # a control group to be in
-    limits: list[tuple[int, int]]  # kinds of setrlimit(2), and the most of each
-    namespaces: list[int]  # descriptors
-    mounts: jail_files.Mounts | None
-    rules: jail_files.Rules | None
-    ports: list[int] | None  # that may be connected to
-    filters: list[bytes]  # programs of seccomp
-    capabilities: int | None  # that are kept, as a bit mask
-    account: tuple[int, int] | None  # uid and gid
     cwd: str
     program: str
     argv: list[str]
     env: dict[str, str]
+    group: str | None = None  # a control group to be in
+    limits: Sequence[tuple[int, int]] = ()  # kinds of setrlimit(2), and the most of each
+    namespaces: Sequence[int] = ()  # descriptors
+    mounts: jail_files.Mounts | None = None
+    rules: jail_files.Rules | None = None
+    ports: Sequence[int] | None = None  # that may be connected to
+    filters: Sequence[bytes] = ()  # programs of seccomp
+    capabilities: int | None = None  # that are kept, as a bit mask
+    account: tuple[int, int] | None = None  # uid and gid
 
 
 def launch_of(request: Request, group: str | None, common: CommonFiles) -> Launch:

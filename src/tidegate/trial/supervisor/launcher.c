@@ -1,5 +1,5 @@
 /*
- * Starts a command: does the same as supervisor/fork.py, and is started without a fork of the supervisor's Python.
+ * Starts a command: takes the steps of supervisor/launch.py in a new process, and becomes the command.
  *
  * `launcher DESCRIPTION ERRORS`: numbers of two inherited descriptors. The first is a file with what supervisor/spawn.py
  * writes: numbers of 8 bytes, and texts, each as its size, its bytes and a NUL. To the second goes the reason if the

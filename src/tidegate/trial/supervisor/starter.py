@@ -20,11 +20,8 @@ from tidegate.trial.supervisor.serve import serve
 MOST_BYTES, MOST_DESCRIPTORS = 1000, 16  # of a request
 
 
-def main(launcher: str = "") -> None:
-    """Fork a supervisor for each request until Tidegate ends, then wait for the end of all.
-
-    `launcher` is the compiled program that starts commands; without one, supervisors fork.
-    """
+def main(launcher: str) -> None:
+    """Fork a supervisor for each request until Tidegate ends, then wait for the end of all."""
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # so that commands cannot stop a supervisor
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would hide how a command ended
     gc.freeze()  # a fork copies less of what the collector does not touch
