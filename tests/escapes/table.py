@@ -32,8 +32,8 @@ AREAS = {
     "processes": (
         *(26, "Tidegate, its supervisor, others, limits"),
         "own user, `no_new_privs`, rlimits",
-        "own user, hidden `/proc`, `no_new_privs`, rlimits, control groups under systemd",
-        "Landlock's scopes, `no_new_privs`, rlimits, delegated control groups",
+        "own user, hidden `/proc`, `no_new_privs`, rlimits",
+        "Landlock's scopes, `no_new_privs`, rlimits",
     ),
     "calls": (
         *(32, "The kernel, its settings and devices"),

@@ -23,7 +23,6 @@ from tidegate.providers.access import Accesses
 from tidegate.run.slot_files import SlotFiles
 from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.confinement import Confinement
-from tidegate.trial.control_groups import ControlGroups
 from tidegate.trial.file_jail import means_to_confine
 from tidegate.trial.network import way_to_confine
 from tidegate.trial.processes import Supervisor
@@ -65,7 +64,6 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
     yield await _users(repo, path)
     yield await _files()
     yield await _network()
-    yield _limits()
 
 
 def _git(path: str) -> Finding:
@@ -167,11 +165,3 @@ async def _network() -> Finding:
         advice = "Where `network` is limited, a trial reaches services of its own at `{port}` only."
         return Finding("network", "limited", f"`network` is enforced by Landlock and seccomp: {lacking}", advice)
     return Finding("network", "limited", f"`network` cannot be enforced: {lacking}", "Trials reach the whole network.")
-
-
-def _limits() -> Finding:
-    with ControlGroups() as groups:
-        if groups.folder:
-            return Finding("limits", "ok", "memory and processes are limited by control groups")
-    advice = "Memory and processes are looked at ten times a second, which suffices unless a tool attacks the machine."
-    return Finding("limits", "limited", f"no control groups can be made: {groups.lacking}", advice)

@@ -37,7 +37,6 @@ from tidegate.run.together import over, together
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.confinement import Confinement
-from tidegate.trial.control_groups import ControlGroups
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.processes import Account, Supervisor
 from tidegate.trial.supervisor_pool import SupervisorPool
@@ -88,7 +87,7 @@ class Runner:
         self._batches = Batches.of(self.attempts, plan, withheld)
         self._executor: TrialExecutor = self._batches or self.attempts
         self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
-        self._groups, self._measuring, self._open = ControlGroups(), Measuring(suite), AsyncExitStack()
+        self._measuring, self._open = Measuring(suite), AsyncExitStack()
         self.build_errors, self.build_secs = dict[Side, str](), dict[Side, float]()
         self.versions: dict[str, str | None] = {}
         self.on_result: Callable[[TrialResult], None] = lambda _: None
@@ -105,7 +104,6 @@ class Runner:
                 await opened.enter_async_context(self._batches)
             elif context.suite.model_proxy and any(agent.api for agent in agents.values()):
                 self.attempts.model_proxy = opened.enter_context(ModelProxy())
-            opened.enter_context(self._groups)
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
             await self._files.choose(context.around.environ, [side.folder for side in context.sides])
             if self._batches is None:
@@ -148,7 +146,7 @@ class Runner:
             return self._batches.confinement
         relayed = ("keys in the model proxy",) if self.attempts.model_proxy else ()
         user = "same user as Tidegate" if self._users is None else "own user"
-        return (user, *self._files.confinement, *self._groups.confinement, *self._networks.confinement, *relayed)
+        return (user, *self._files.confinement, *self._networks.confinement, *relayed)
 
     async def run(
         self, specs: Sequence[TrialSpec], enough: Callable[[TrialResult], bool] = lambda _: False
@@ -199,7 +197,7 @@ class Runner:
     async def _start(self) -> Supervisor:
         account = None if self._users is None else self._users.take()
         network = await self._networks.open()
-        return await Supervisor.start(account, Confinement(network, self._files.jail, self._groups.folder))
+        return await Supervisor.start(account, Confinement(network, self._files.jail))
 
     def _builder(self, checkout: Checkout) -> Account | None:
         """Return the user for a side's build, which then owns the checkout; None for the user's own working tree."""
@@ -227,7 +225,7 @@ class Runner:
     async def _built_here(self, checkout: Checkout) -> tuple[str | None, float]:
         one, builder = self._context, self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
-        confinement = self._files.of_build(checkout.folder, self._groups.folder)
+        confinement = self._files.of_build(checkout.folder)
         async with one.slots.slot(), await Supervisor.start(builder, confinement) as process:
             began = time.monotonic()
             error = await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)

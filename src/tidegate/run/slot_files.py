@@ -73,11 +73,11 @@ class SlotFiles:
             return ()
         return _SAID[means.landlock, means.mounts], f"system calls {'' if means.calls else 'not '}filtered"
 
-    def of_build(self, checkout: Path, group: str) -> Confinement:
-        """Confine a side's build to its checkout, to reading the repository that it belongs to, and to the group."""
+    def of_build(self, checkout: Path) -> Confinement:
+        """Confine a side's build to its checkout and to reading the repository that it belongs to."""
         tmp = self._scratch / secrets.token_hex(8)
         make_shared_tmp(tmp)
-        confinement = Confinement(None, self.jail, group)
+        confinement = Confinement(None, self.jail)
         confinement.use(FileRules(read=(self._repositories[checkout] / ".git",), write=(checkout,), tmp=tmp))
         return confinement
 

@@ -1,4 +1,4 @@
-"""What the commands of one supervisor may reach from now on: the network, files, memory and processes."""
+"""What the commands of one supervisor may reach from now on: the network and files."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ from tidegate.trial.network import Network
 
 
 class Confinement:
-    """Keeps commands to a part of the network and of the machine's files, by what this machine has for it.
+    """Keeps commands to a part of the network and of the machine's files, by what this machine has for it."""
 
-    `group` is the control group below which each has its own; '' if there is none.
-    """
-
-    def __init__(self, network: Network | None = None, files: FileJail | None = None, group: str = "") -> None:
+    def __init__(self, network: Network | None = None, files: FileJail | None = None) -> None:
         self.network = network
         self._files = files
-        self._group = group
         self._access: Access = True
         self._own_port: int | None = None
         self._rules: FileRules | None = None
@@ -39,7 +35,7 @@ class Confinement:
 
     def copy(self) -> Confinement:
         """Return the same for another supervisor."""
-        other = Confinement(self.network, self._files, self._group)
+        other = Confinement(self.network, self._files)
         other._access, other._own_port, other._rules = self._access, self._own_port, self._rules
         return other
 
@@ -55,8 +51,7 @@ class Confinement:
 
     def jail(self) -> dict[str, Any]:
         """Return what the supervisor has to do for the next command."""
-        found: dict[str, Any] = {"group": self._group} if self._group else {}
-        found |= self.network.jail(self._access, self._own_port) if self.network else {}
+        found: dict[str, Any] = self.network.jail(self._access, self._own_port) if self.network else {}
         return {**found, **self._files.jail(self._rules)} if self._files and self._rules else found
 
     def note_output(self, text: str) -> None:

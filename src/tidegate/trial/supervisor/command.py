@@ -8,7 +8,6 @@ import signal
 import time
 from contextlib import suppress
 
-from tidegate.trial.command_group import CommandGroup
 from tidegate.trial.common_files import CommonFiles
 from tidegate.trial.supervisor.control import CONTROL, Control
 from tidegate.trial.supervisor.launch import launch_of
@@ -31,7 +30,6 @@ class Command:
         self._control = control
         self._outputs: list[int] = []
         self._peak = 0
-        self._group: CommandGroup | None = None
         self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
 
     def run(self) -> Answer:
@@ -40,7 +38,6 @@ class Command:
         files: list[int] = []
         try:
             files += self._open_files()
-            self._group = self._new_group()
             pid = self._start(files)
         except NotStartedError as error:
             return Answer("not_started", reason=str(error))
@@ -51,17 +48,6 @@ class Command:
         finally:
             for file in files:
                 os.close(file)
-            if self._group is not None:
-                self._group.remove()
-
-    def _new_group(self) -> CommandGroup | None:
-        request = self._request
-        if "group" not in request.jail:
-            return None
-        try:
-            return CommandGroup(request.jail["group"], request.memory_bytes, request.processes)
-        except OSError as error:
-            raise RefusedError(f"cannot make a control group: {error.strerror}") from None
 
     def _open_files(self) -> list[int]:
         request = self._request
@@ -80,7 +66,7 @@ class Command:
 
     def _start(self, files: list[int]) -> int:
         """Start the process. The error pipe is closed when it becomes the command, so reading no data means success."""
-        launch = launch_of(self._request, self._group.path if self._group else None, self._common)
+        launch = launch_of(self._request, self._common)
         read_end, write_end = os.pipe()
         try:
             pid = spawn(self._launcher, launch, files, write_end)
@@ -103,10 +89,8 @@ class Command:
         killed_at = None if why == "exited" else time.time()
         if why == "timeout":
             self._ask_to_end(pid)
-        status, killed, unended = sweep(pid, None if self._request.shares_user else self._request.uid, self._group)
+        status, killed, unended = sweep(pid, None if self._request.shares_user else self._request.uid)
         killed.discard(pid)
-        if why == "exited" and self._group is not None:
-            why = self._group.limit_reached() or why  # the kernel ended it, or refused it processes
         if why == "exited" and self._output_size() > self._request.output_bytes:
             why = "output"  # it ended before the next check of its output
         self._close_outputs()
@@ -159,7 +143,7 @@ class Command:
             return "memory"
         if running > self._request.processes:
             return "processes"
-        return self._group.limit_reached() if self._group else None
+        return None
 
     def _output_size(self) -> int:
         states = [os.fstat(file) for file in self._outputs]

@@ -22,7 +22,6 @@ class Launch(NamedTuple):
     program: str
     argv: list[str]
     env: dict[str, str]
-    group: str | None = None  # a control group to be in
     limits: Sequence[tuple[int, int]] = ()  # kinds of setrlimit(2), and the most of each
     namespaces: Sequence[int] = ()  # descriptors
     mounts: jail_files.Mounts | None = None
@@ -33,7 +32,7 @@ class Launch(NamedTuple):
     account: tuple[int, int] | None = None  # uid and gid
 
 
-def launch_of(request: Request, group: str | None, common: CommonFiles) -> Launch:
+def launch_of(request: Request, common: CommonFiles) -> Launch:
     """Return the steps that the request asks for. Raises NotStartedError if its program is not found."""
     wanted = request.jail
     files, ports, calls = wanted.get("files"), wanted.get("ports"), wanted.get("calls")
@@ -53,7 +52,6 @@ def launch_of(request: Request, group: str | None, common: CommonFiles) -> Launc
             keeps = sum(1 << number for number in jail_calls.KEPT_CAPABILITIES)
     try:
         return Launch(
-            group=group,
             limits=_limits(request),
             namespaces=wanted.get("namespaces", []),
             mounts=jail_files.mounts_for(files, common.inside) if files and files["mounts"] else None,
@@ -74,7 +72,7 @@ def launch_of(request: Request, group: str | None, common: CommonFiles) -> Launc
 def _limits(request: Request) -> list[tuple[int, int]]:
     limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, request.files)]
     limits.append((resource.RLIMIT_FSIZE, request.file_bytes))
-    if request.uid is not None and "group" not in request.jail:
+    if request.uid is not None:
         # Only for a user of its own: the limit counts all threads of a user, including those of a desktop.
         limits.append((resource.RLIMIT_NPROC, 4 * request.processes))
     return limits

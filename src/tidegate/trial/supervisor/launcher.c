@@ -30,8 +30,6 @@
 #define CREATE_RULESET_CALL 444
 #define ADD_RULE_CALL 445
 #define RESTRICT_SELF_CALL 446
-#define CLONE3_CALL 435
-#define INTO_CGROUP_FLAG 0x200000000
 #define AT_RECURSIVE_FLAG 0x8000
 #define READ_ONLY_FLAG 1
 #define RULE_BENEATH 1
@@ -156,32 +154,6 @@ static int put(const char *path, const char *line)
     close(file);
     errno = error;
     return done == (ssize_t)size ? 0 : -1;
-}
-
-/*
- * Go on in this control group, if any, as a new process with the same parent, and write its number to the description.
- * Where a process starts in a group, the kernel need not wait for all processors, which moving one takes 10 ms for.
- */
-static void enter_group(int description)
-{
-    if (number() != 0)
-        fail("the description of the command is damaged");
-    const char *group = text();
-    if (*group == '\0')
-        return;
-    int file = open(group, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    const uint64_t clone_arguments[11] = {[0] = CLONE_PARENT | INTO_CGROUP_FLAG, [10] = (uint64_t)file};
-    int64_t process = syscall(CLONE3_CALL, clone_arguments, sizeof clone_arguments);
-    int is_outside = process < 0; /* some containers refuse the call */
-    if (is_outside)
-        process = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
-    if (process > 0)
-        _exit(pwrite(description, &process, sizeof process, 0) == sizeof process ? 0 : 127);
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/cgroup.procs", group);
-    if (process < 0 || (is_outside && put(path, "0") < 0))
-        fail("cannot enter the control group %s: %s", group, strerror(errno));
-    close(file);
 }
 
 static void set_limits(void)
@@ -483,7 +455,6 @@ int main(int argument_count, char **arguments)
         return 127;
     int description = atoi(arguments[1]);
     read_description(description);
-    enter_group(description);
     close(description);
     setsid();
     set_limits();

@@ -28,7 +28,7 @@ class Request(NamedTuple):
     uid: int | None = None
     gid: int | None = None
     shares_user: bool = False  # with another supervisor's command, which continues when this one ends
-    # `namespaces` to enter, or `ports` that may be connected to; `files`; `calls` to refuse; `group` of the run
+    # `namespaces` to enter, or `ports` that may be connected to; `files`; `calls` to refuse
     jail: dict[str, Any] = {}
 
 

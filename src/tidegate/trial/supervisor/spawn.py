@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from functools import lru_cache, partial
-from struct import pack, unpack
+from struct import pack
 
 from tidegate.trial.jail_files import OF_A_FILE, Mounts, Rules
 from tidegate.trial.supervisor.launch import Launch
@@ -21,11 +21,7 @@ def spawn(launcher: str, launch: Launch, files: Sequence[int], errors: int) -> i
             file.write(encoded(launch))
         os.set_inheritable(errors, True)
         actions = [(os.POSIX_SPAWN_DUP2, file, target) for target, file in enumerate(files)]
-        pid = os.posix_spawn(launcher, [launcher, str(description), str(errors)], {}, file_actions=actions)
-        if launch.group is None:
-            return pid
-        os.waitpid(pid, 0)  # it goes on as another process, in the group
-        return int(unpack("=q", os.pread(description, 8, 0))[0]) or pid
+        return os.posix_spawn(launcher, [launcher, str(description), str(errors)], {}, file_actions=actions)
     finally:
         os.close(description)
 
@@ -35,8 +31,6 @@ def encoded(launch: Launch) -> bytes:
     limits = [number for limit in launch.limits for number in limit]
     environment = [f"{name}={value}" for name, value in launch.env.items()]
     parts = [
-        pack("=q", 0),  # where the launcher writes as which process it goes on
-        _text(launch.group or ""),
         pack(f"={1 + len(limits)}q", len(launch.limits), *limits),
         _numbers(launch.namespaces),
         NONE if launch.mounts is None else _mounts(launch.mounts),

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from tidegate.trial.command_group import CommandGroup
-
 SWEEP_SECS = 20.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -27,12 +25,12 @@ class Process(NamedTuple):
     zombie: bool
 
 
-def sweep(first: int, uid: int | None, group: CommandGroup | None) -> tuple[int, set[int], int]:
+def sweep(first: int, uid: int | None) -> tuple[int, set[int], int]:
     """Stop, kill and reap all processes below; return `first`'s wait status, the killed ids, and how many survived.
 
     Only a wait that finds no child proves that all are gone: /proc can miss a process that is being forked. With `uid`,
-    all processes of this user are killed at once as well, and with `group` all in it, so that forking cannot escape. A
-    process that had ended before is not among the killed.
+    all processes of this user are killed at once as well, so that forking cannot escape. What had ended before is not
+    among the killed.
     """
     deadline = time.monotonic() + SWEEP_SECS
     killed: set[int] = set()
@@ -56,8 +54,6 @@ def sweep(first: int, uid: int | None, group: CommandGroup | None) -> tuple[int,
         send_all(found, signal.SIGSTOP)  # a stopped process cannot fork before it is killed
         send_all(found, signal.SIGKILL)
         killed.update(pid for pid, process in found.items() if not process.zombie)
-        if group is not None:
-            group.kill()
         if uid is not None:
             kill_all_of(uid)
         time.sleep(0.001)
