@@ -14,7 +14,6 @@ from cli_page import cli
 from escapes_page import escapes
 from executors_page import EXECUTORS
 from judges_page import JUDGES
-from keyless_workflows import keyless_workflows
 from mutants_table import prove_page
 from native_action import native_action
 from providers_page import PROVIDERS
@@ -248,7 +247,6 @@ def main() -> int:
         "security.md": escapes(attempts()),
         "prove.md": prove_page(),
         "../native/action.yml": native_action(),
-        **{f"../.github/workflows/{name}": text for name, text in keyless_workflows().items()},
     }
     stale = []
     for name, text in pages.items():

@@ -48,17 +48,6 @@ def screen(tidegate: Make, repo: Any, count: int) -> Path:
     return Path(repo.root) / ".tidegate/shards"
 
 
-def second_matrix(tidegate: Make, repo: Any) -> list[str]:
-    """Plan the second matrix with a goal that one job cannot reach, and run it. Returns its shards."""
-    planned = ran(tidegate, repo, "plan", "--confirm", "--minutes", "0.001")
-    assert planned.code == 0, planned.stderr
-    shards = [entry["shard"] for entry in json.loads(planned.stdout)["include"]]
-    for shard in shards:
-        done = ran(tidegate, repo, "shard", "--confirm", shard)
-        assert done.code == 0, done.stderr
-    return shards
-
-
 def merge(tidegate: Make, repo: Any, out: Path) -> Any:
     done = ran(tidegate, repo, "merge", "--pause", "0", "--out", str(out))
     done.out = out
@@ -88,15 +77,6 @@ def test_four_processes_decide_as_one_does_and_a_lost_shard_is_never_a_pass(
     rows = [[{**row, "replay": None} for row in told(one)["rows"]] for one in (merged, again)]
     assert rows[0] == rows[1], "another merge goes on with the same test, and replays base's new sessions"
     assert again.result["cost"]["trials"] == {"base": 0, "head": 0}
-
-    shutil.rmtree(several.root / ".tidegate")
-    shutil.copytree(kept, several.root / ".tidegate/shards")
-    second = second_matrix(tidegate, several)
-    assert len(second) == 2, "there are four rows to confirm or more"
-    both = merge(tidegate, several, tmp_path / "both")
-    assert without_chance(told(both)) == without_chance(told(alone))
-    assert both.result["cost"]["trials"] == alone.result["cost"]["trials"]
-    assert "confirming what was seen" not in both.stderr, "all of it has been run"
 
     shutil.rmtree(several.root / ".tidegate")
     plan = json.loads((kept / "plan.json").read_text())

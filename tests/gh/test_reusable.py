@@ -139,7 +139,6 @@ def test_the_maintainers_run_checks_the_reviewed_commit_out(job: Job) -> None:
         ("    secrets:\n", "    with: {confg: x}\n    secrets:\n", "inputs that are not declared"),
         ("    secrets:\n", "    with: {native: 'yes'}\n    secrets:\n", "is not a boolean"),
         ("      ANTHROPIC_API_KEY", "      OTHER_KEY", "secrets that are not declared"),
-        ("pull-requests: write", "pull-requests: read", "which the caller does not have"),
     ],
 )
 def test_the_stand_in_refuses_what_github_refuses(job: Job, before: str, after: str, why: str) -> None:

@@ -62,25 +62,13 @@ class SeveralJobs:
         """Run the plan, and return the context `needs` of the jobs after it."""
         planned = self.run("plan")
         assert planned.ran.exit_code == 0, planned.ran.stderr
-        plan = {"result": "success", "outputs": {"matrix": planned.step.outputs()["matrix"]}}
-        return {"plan": plan, "build": {"result": "skipped"}, "confirm-plan": {"result": "skipped", "outputs": {}}}
+        return {"plan": {"result": "success", "outputs": {"matrix": planned.step.outputs()["matrix"]}}}
 
     def shards(self, needs: dict[str, Any]) -> None:
         for entry in json.loads(needs["plan"]["outputs"]["matrix"])["include"]:
             ended = self.run("shard", needs=needs, matrix=entry)
             assert ended.ran.exit_code == 0, ended.ran.stderr
             assert "GITHUB_TOKEN" not in ended.ran.stdout
-
-    def confirm(self, needs: dict[str, Any]) -> None:
-        """Run the plan of the second matrix and its jobs; `needs` gets what the merge knows of them."""
-        planned = self.run("confirm-plan", needs={**needs, "shard": {"result": "success"}})
-        assert planned.ran.exit_code == 0, planned.ran.stderr
-        matrix = planned.step.outputs()["matrix"]
-        needs["confirm-plan"] = {"result": "success", "outputs": {"confirm": matrix}}
-        assert self.called("confirm", needs=needs, matrix={}).starts == bool(matrix)
-        for entry in json.loads(matrix)["include"] if matrix else ():
-            ended = self.run("confirm", needs=needs, matrix=entry)
-            assert ended.ran.exit_code == 0, ended.ran.stderr
 
     def merge(self, needs: dict[str, Any]) -> Ended:
         return self.run("tidegate", needs={**needs, "shard": {"result": "success"}})
@@ -117,63 +105,6 @@ def test_two_shards_and_a_merge_end_as_one_job_and_a_lost_one_is_reported(job: J
     assert "shard 2 of 2 is lost: there is no bundle of it" in job.pull.bot_comments()[0].body
 
 
-def test_a_second_matrix_confirms_and_a_lost_job_of_it_is_not_measured(job: Job) -> None:
-    caller = CALLER.replace("max_parallel: 2", "max_parallel: 2, build_once: true")
-    run = SeveralJobs(job, caller=caller.replace("build_once", "shard_minutes: 0.001, build_once"))
-    needs = run.plan()
-    for side in ("base", "head"):
-        run.run("build", needs=needs, matrix={"side": side})
-    needs["build"] = {"result": "success"}
-    run.shards(needs)
-    run.confirm(needs)
-    assert {f"tidegate-confirm-default-{n}-of-2" for n in (1, 2)} | {"tidegate-confirm-plan-default"} <= set(
-        run.artifacts
-    )
-    assert job.pull.bot_comments() == [], "only the merge writes a comment"
-
-    merged = run.merge(needs)
-
-    assert (merged.ran.exit_code, merged.step.outputs()["regressions"]) == (1, "4"), merged.ran.stderr
-    assert "confirming what was seen" not in merged.ran.stderr, "the second matrix has run all of it"
-
-    del run.artifacts["tidegate-confirm-default-2-of-2"]
-    lost = run.merge(needs)
-    states = sorted(row["state"] for row in result_of(lost)["rows"])
-    assert states == ["not_measured"] * 2 + ["regressed"] * 2
-    assert "confirming shard 2 of 2 is lost: there is no bundle of it" in job.pull.bot_comments()[0].body
-
-
-def test_a_short_confirmation_has_no_second_matrix(job: Job) -> None:
-    run = SeveralJobs(job)
-    needs = run.plan()
-    run.shards(needs)
-    run.confirm(needs)
-    assert needs["confirm-plan"]["outputs"]["confirm"] == ""
-    assert not any("confirm" in name for name in run.artifacts)
-
-
-def test_builds_are_made_once_and_each_reaches_the_jobs_in_a_folder_of_its_own(job: Job) -> None:
-    run = SeveralJobs(job, caller=CALLER.replace("max_parallel: 2", "max_parallel: 2, build_once: true"))
-    needs = run.plan()
-    assert run.called("build", needs=needs, matrix={"side": "base"}).starts
-    assert not SeveralJobs(job).called("build", needs=needs, matrix={"side": "base"}).starts
-    waiting = run.called("shard", needs={**needs, "build": {"result": "failure"}}, matrix={})
-    assert not waiting.starts, "shards without builds would not be measured"
-    for side in ("base", "head"):
-        assert run.run("build", needs=needs, matrix={"side": side}).ran.exit_code == 0
-    needs["build"] = {"result": "success"}
-    assert run.called("shard", needs=needs, matrix={}).starts
-    assert {"tidegate-build-default-base", "tidegate-build-default-head"} <= run.artifacts.keys()
-
-    run.shards(needs)
-    merged = run.merge(needs)
-    assert (merged.ran.exit_code, merged.step.outputs()["regressions"]) == (1, "4"), merged.ran.stderr
-
-    run.artifacts["tidegate-build-default-head"] = run.artifacts["tidegate-build-default-base"]
-    swapped = run.merge(needs)
-    assert (swapped.ran.exit_code, "the build of head cannot be used" in swapped.ran.stderr) == (4, True)
-
-
 def test_a_run_with_nothing_to_do_has_no_shards_and_passes_by_its_merge(job: Job) -> None:
     run = SeveralJobs(job, action="closed")
     needs = run.plan()
@@ -185,7 +116,5 @@ def test_a_run_with_nothing_to_do_has_no_shards_and_passes_by_its_merge(job: Job
 def test_a_merge_without_a_plan_cannot_run(job: Job) -> None:
     """The job that plans failed: the required check is red, and says why."""
     run = SeveralJobs(job)
-    needs: dict[str, Any] = {name: {"result": "skipped", "outputs": {}} for name in ("build", "confirm-plan")}
-    needs["plan"] = {"result": "failure", "outputs": {"matrix": ""}}
-    merged = run.merge(needs)
+    merged = run.merge({"plan": {"result": "failure", "outputs": {"matrix": ""}}})
     assert (merged.ran.exit_code, "there is no plan of the shards" in merged.ran.stderr) == (4, True)

@@ -9,13 +9,11 @@ import pytest
 
 from tests import make
 from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import RowKey
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.procedure.observed import Past
 from tidegate.procedure.steps import Decided, RunTrials, State, next_step, observe, screening, start, suite_finding
-from tidegate.procedure.unconfirmed import elsewhere, only, row_of, unconfirmed
 
 SHARDS = 4
 
@@ -72,25 +70,6 @@ class PullRequest:
             state = observe(state, [*shards, *own])
         return state, step
 
-    def confirmed(self, shards: dict[str, TrialResult]) -> dict[str, TrialResult]:
-        """What the shards of the second matrix run, each with some of the rows that look worse."""
-        state = observe(self.start(self.rows), list(shards.values()))
-        rows = list(unconfirmed(state))
-        state = only(state, set(rows))
-        return {
-            result.spec.id: result
-            for number in range(SHARDS)
-            for result in self.one_shard(state, set(rows[number::SHARDS]))
-        }
-
-    def one_shard(self, state: State, rows: set[RowKey]) -> list[TrialResult]:
-        ran: list[TrialResult] = []
-        while isinstance(step := next_step(state), RunTrials):
-            own = [self.result(spec) for spec in step.specs if row_of(spec) in rows]
-            state = observe(state, [*own, *(elsewhere(spec) for spec in step.specs if row_of(spec) not in rows)])
-            ran += own
-        return ran
-
     def screened(self) -> dict[str, TrialResult]:
         """What the shards run, each knowing its own rows alone."""
         shares = [self.rows[number::SHARDS] for number in range(SHARDS)]
@@ -116,28 +95,6 @@ def test_the_same_outcomes_give_the_same_rows_and_finding_over_200_seeds(first: 
         confirmed += any(trial.phase != "screen" for row in alone[0].rows for trial in row.trials)
     assert regressed >= 5  # otherwise the rows would show nothing
     assert confirmed >= 20
-
-
-@pytest.mark.parametrize("first", range(0, 200, 50))
-def test_a_second_matrix_changes_no_row_and_leaves_the_merge_next_to_nothing_to_run(first: int) -> None:
-    confirmed = left_to_run = not_needed = 0
-    for seed in range(first, first + 50):
-        one, sharded = PullRequest(seed), PullRequest(seed)
-        shards = sharded.screened()
-        second = sharded.confirmed(shards)
-        known = shards | second
-
-        alone, there = one.decided({}), sharded.decided(known)
-
-        assert there[1] == alone[1], f"seed {seed}"
-        assert there[0].rows == alone[0].rows, f"seed {seed}: other trials"
-        assert suite_finding(there[0]) == suite_finding(alone[0])
-        confirmed += len(second)
-        left_to_run += 0 if one.policy.suite == "block" else len(sharded.own)
-        not_needed += 0 if one.policy.fail_fast else len(known)
-    assert confirmed > 400  # otherwise this would show nothing
-    assert left_to_run < 0.02 * confirmed
-    assert not_needed < 0.02 * confirmed
 
 
 def test_the_number_of_the_confirmation_counts_over_all_shards() -> None:

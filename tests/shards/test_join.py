@@ -15,12 +15,10 @@ from tests import make
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
-from tidegate.model.suite import Budget, Policy
+from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.procedure.steps import State
 from tidegate.shards.bundle import bundle_name, write_bundle
-from tidegate.shards.confirm_plan import ConfirmPlan
-from tidegate.shards.join import Shard, join
+from tidegate.shards.join import join
 from tidegate.store.run_folder import RunFolder
 
 SHARDS = 3
@@ -201,98 +199,9 @@ def test_every_damage_is_found_in_100_of_100(
 
         joined = join(bundles, PLAN)
 
-        assert list(joined.lost) == [Shard("shard", number)], f"{damage.__name__} with seed {seed} went unnoticed"
+        assert list(joined.lost) == [number], f"{damage.__name__} with seed {seed} went unnoticed"
         assert joined.left == 8
         joined.close()
-
-
-SECOND = ConfirmPlan(
-    **PLAN.model_copy(
-        update={"shares": tuple(Share(rows=ROWS[n:4:2], trials=4, seconds=1) for n in (0, 1))}
-    ).model_dump(),
-    screening=PLAN.id,
-    state=State(rows=(), policy=Policy()),
-)
-
-
-def second_path(bundles: Path, number: int) -> Path:
-    return bundles / f"second-{number}" / bundle_name(number, 2, "confirm")
-
-
-def write_second(bundles: Path, number: int, *, outcome: str = "pass", rows: Any = None, **changes: Any) -> Path:
-    """`rows`: those that are run, where they are not the shard's."""
-    own = SECOND.shares[number - 1].rows
-    shown = [
-        make.spec(side="head", scenario=one.scenario, agent=one.agent, phase="confirm", index=9) for one in rows or own
-    ]
-    ran = [make.trial_result(**spec.model_dump(), outcome=outcome) for spec in shown]
-    fields = {"plan": SECOND.id, "of": 2, "rows": own, "trials": 2, **changes}
-    path = second_path(bundles, number)
-    write_bundle(path, contents(number, **fields), ran, {side: RunFolder(bundles.parent / side) for side in SIDES})
-    return path
-
-
-def damage_second(bundles: Path, number: int, damage: str, chance: Random) -> None:
-    """Do nothing if `damage` is empty."""
-    path = second_path(bundles, number)
-    match damage:
-        case "missing":
-            path.unlink()
-        case "cut off":
-            os.truncate(path, chance.randrange(path.stat().st_size))
-        case "tampered":
-            data = bytearray(path.read_bytes())
-            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-            path.write_bytes(data)
-        case "doubled":
-            path.rename(bundles / "copy.zip")
-            write_second(bundles, number, outcome="fail")
-        case "foreign":
-            other: dict[str, Any] = {"plan": "0" * 64, "tidegate_version": "9", "head": "e" * 40, "of": 4}
-            key = chance.choice(list(other))
-            write_second(bundles, number, **{key: other[key]})
-        case "not its results":
-            write_second(bundles, number, rows=SECOND.shares[number % 2].rows)
-        case _:
-            assert not damage
-
-
-@pytest.mark.parametrize("damage", ["missing", "cut off", "tampered", "doubled", "foreign", "not its results"])
-def test_every_damage_to_the_second_matrix_is_found_in_100_of_100(good: Path, tmp_path: Path, damage: str) -> None:
-    for seed in range(100):
-        chance = Random(seed)
-        number = chance.randint(1, 2)
-        bundles = Path(shutil.copytree(good, tmp_path / f"{seed}"))
-        for each in (1, 2):
-            write_second(bundles, each)
-        damage_second(bundles, number, damage, chance)
-
-        joined = join(bundles, PLAN, SECOND)
-
-        assert list(joined.lost) == [Shard("confirm", number)], f"{damage} with seed {seed} went unnoticed"
-        assert not {one.key for one in joined.results} & set(SECOND.shares[number - 1].rows)
-        joined.close()
-
-
-@pytest.mark.parametrize("damage", ["missing", "cut off", "doubled", "foreign", ""])
-def test_the_rows_of_a_lost_shard_of_the_second_matrix_are_not_measured_at_all(
-    bundles: Path, tmp_path: Path, damage: str
-) -> None:
-    """Not even what the screening showed of them counts: it would show head's failures alone, or too few of them."""
-    for number in (1, 2):
-        write_second(bundles, number)
-    damage_second(bundles, 2, damage, Random(1))
-    joined = join(bundles, PLAN, SECOND)
-    stores = {side: RunFolder(tmp_path / "merged" / side) for side in SIDES}
-
-    found = joined.take([spec for number in (1, 2, 3) for spec in specs(number)], stores)
-
-    lost = set(SECOND.shares[1].rows) if damage else set()
-    assert list(joined.lost) == ([Shard("confirm", 2)] if damage else [])
-    assert {one.key for one in found if one.not_measured == "lost_shard"} == lost
-    assert len(found) == 12
-    assert {one.key for one in joined.results} == set(ROWS[:4]) - lost
-    assert all(text.startswith("confirming shard 2 of 2 is lost: ") for text in joined.say())
 
 
 def test_the_same_bundle_twice_is_one(bundles: Path) -> None:
@@ -317,14 +226,14 @@ def test_a_lost_shard_names_what_is_wrong_with_its_bundle(
 ) -> None:
     damage(bundles, 2, Random(1))
     joined = join(bundles, PLAN)
-    assert joined.lost[Shard("shard", 2)].startswith(f"{bundle_name(2, SHARDS)} {why}")
+    assert joined.lost[2].startswith(f"{bundle_name(2, SHARDS)} {why}")
     assert joined.warnings == ()
 
 
 def test_a_shard_with_another_version_of_the_agent_is_lost(bundles: Path) -> None:
     joined = join(bundles, PLAN)
     joined.leave_other_versions({"a:b": "1.1"})
-    assert joined.lost[Shard("shard", 1)] == "it ran a:b 1.0, and this job has 1.1"
+    assert joined.lost[1] == "it ran a:b 1.0, and this job has 1.1"
     assert joined.left == 0
 
 

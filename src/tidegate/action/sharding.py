@@ -14,11 +14,11 @@ from tidegate.action.pull_request import is_lenient, options_of, sides_of
 from tidegate.action.standing import standing_verdict
 from tidegate.errors import ConfigurationError, MissingKeyError
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
-from tidegate.run.sharding import CONFIRM_FILE, PLAN_FILE, Wanted, plan_of, require_number
-from tidegate.sharded_run import build_side, one_shard, plan_confirmation, plan_shards
+from tidegate.run.sharding import PLAN_FILE, Wanted, read_plan, require_number
+from tidegate.sharded_run import one_shard, plan_shards
 from tidegate.shards.arguments import add_shard, add_shards
 from tidegate.shards.bundle import bundle_name
-from tidegate.shards.matrix import matrix, overview, overview_of_confirmation, said_of_build
+from tidegate.shards.matrix import matrix, overview
 from tidegate.store.our_folder import shards_folder
 from tidegate.store.run_folder import write_value
 
@@ -31,13 +31,7 @@ async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
     given = _arguments(add_shards, job)
     asked = sides_of(event, job)
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
-    wanted = Wanted(given.shards, given.minutes * 60, build_once=given.build_once)
-    if given.confirm:
-        second = plan_confirmation(job.root, asked, options, wanted)
-        if second is not None:
-            write_value(shards_folder(job.root) / CONFIRM_FILE, second)
-        tell_matrix(matrix(second) if second else "", overview_of_confirmation(second), job)
-        return 0
+    wanted = Wanted(given.shards, given.minutes * 60)
     try:
         made = plan_shards(job.root, asked, options, wanted)
     except MissingKeyError:
@@ -74,18 +68,13 @@ def _arguments(add: Callable[[argparse.ArgumentParser], None], job: Job) -> argp
 
 
 async def screen(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
-    """Run the shard that the input names, or build a side. Return 0 also if something fails: the merge decides."""
+    """Run the shard that the input names. Return 0 also if something fails: the merge decides."""
     given = _arguments(add_shard, job)
     asked = sides_of(event, job)
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
-    made = plan_of(shards_folder(job.root), confirm=given.confirm)
-    if given.build:
-        job.say(said_of_build(await build_side(job.root, asked, made, given.build, options)))
-        return 0
+    made = read_plan(shards_folder(job.root) / PLAN_FILE)
     number, of = given.shard
     require_number(made, number, of)
     ran = await one_shard(job.root, asked, made, number, options)
-    job.say(
-        f"shard {number} of {of}: {ran.trials} trials in {ran.seconds:.0f} s, in {bundle_name(number, of, made.jobs)}"
-    )
+    job.say(f"shard {number} of {of}: {ran.trials} trials in {ran.seconds:.0f} s, in {bundle_name(number, of)}")
     return 0

@@ -139,9 +139,8 @@ def workflow_files(place: Place, branch: str, needs: Needs = USUAL, *, commands:
 
     `commands`: also the workflow for `/tidegate …` in comments.
     """
-    with_agents = ("pull-request", "maintainer", "history")
-    filled = {f"<{name}>": place.workflow(name) for name in ("publish", "commands")}
-    filled |= {f"<{name}>": place.workflow(f"{name}-keyless" if needs.identity else name) for name in with_agents}
+    names = ("pull-request", "publish", "maintainer", "history", "commands")
+    filled = {f"<{name}>": place.workflow(name) for name in names}
     filled |= {
         "<native>": _NATIVE if needs.native else "",
         "<keys>": _KEYS if needs.keys else _NO_KEYS,

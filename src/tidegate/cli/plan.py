@@ -16,11 +16,6 @@ Then each job screens its rows, and the last command does the rest:
   tidegate shard 1/3         run the rows of shard 1; also 2/3 and 3/3
   tidegate merge             confirm, decide and report as `tidegate pr`
 
-If many rows look worse after the screening, several jobs can confirm them, too:
-  tidegate plan --confirm    write .tidegate/shards/confirm.json, if the merge would take longer than --minutes
-  tidegate shard --confirm 1/2
-  tidegate shard --confirm 2/2
-
 Rows are assigned by the time that they took in base's history, the longest first. A row without a history is taken to
 need the median of the others, or its time limit. A shard has two rows or more on average; a matrix has 256 jobs or
 less. docs/github.md has the workflow.
@@ -58,41 +53,11 @@ def run(args: argparse.Namespace) -> int:
 
     root = repository_root(args.repo)
     out = args.out or shards_folder(root) / PLAN_FILE
-    if args.confirm:
-        return _confirmation(root, args)
     asked = RevisionPair(args.base or default_base(root), args.head)
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         chosen = Options(environ=options.environ(), progress=progress, config=args.config, jobs=args.jobs)
-        plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60, build_once=args.build_once))
+        plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60))
     write_value(out, plan)
     Console(stderr=True).print(f"{overview(plan, args.shards)}\nplan: {out}", highlight=False, soft_wrap=True)
     print(matrix(plan))
-    return 0
-
-
-def _confirmation(root: Path, args: argparse.Namespace) -> int:
-    """Write the plan of the second matrix and print the matrix; nothing if it is not needed."""
-    from rich.console import Console
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.run.checkouts import RevisionPair
-    from tidegate.run.run_job import Options
-    from tidegate.run.sharding import CONFIRM_FILE, PLAN_FILE, Wanted, read_plan
-    from tidegate.sharded_run import plan_confirmation
-    from tidegate.shards.matrix import matrix, overview_of_confirmation
-    from tidegate.store.our_folder import shards_folder
-    from tidegate.store.run_folder import write_value
-
-    shards = shards_folder(root)
-    plan, out = read_plan(shards / PLAN_FILE), args.out or shards / CONFIRM_FILE
-    asked = RevisionPair(plan.target, plan.head, plan.names)
-    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
-        chosen = Options(
-            environ=options.environ(), progress=progress, config=plan.config, jobs=args.jobs, shards=shards
-        )
-        second = plan_confirmation(root, asked, chosen, Wanted(args.shards, args.minutes * 60))
-    if second is not None:
-        write_value(out, second)
-        print(matrix(second))
-    Console(stderr=True).print(overview_of_confirmation(second), highlight=False, soft_wrap=True)
     return 0

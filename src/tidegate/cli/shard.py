@@ -11,10 +11,6 @@ DESCRIPTION = """\
 Screens the rows that the plan gives to this shard: on both sides, with the sides taking turns, and with its part of the
 budget. Writes a bundle with the results for `tidegate merge`. It confirms and decides nothing, so it also exits with 0
 if trials fail. A job that is killed writes no bundle; run it again, or its rows are not measured.
-
-After `tidegate plan --build-once`, `tidegate shard --build base` and `--build head` come first. Each builds one side
-and writes it to the folder build/base or build/head, from where shards and merge take it. A build whose files contain
-the path of their folder cannot be moved, so that each job makes it itself.
 """
 
 
@@ -42,15 +38,16 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.cli.progress import make_progress
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
-    from tidegate.run.sharding import plan_of, require_number
-    from tidegate.sharded_run import build_side, one_shard
+    from tidegate.run.sharding import PLAN_FILE, read_plan, require_number
+    from tidegate.sharded_run import one_shard
     from tidegate.shards.bundle import bundle_name
-    from tidegate.shards.matrix import said_of_build
     from tidegate.store.our_folder import shards_folder
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
-    plan = plan_of(args.plan or shards_folder(root), confirm=args.confirm)
+    number, of = args.shard
+    plan = read_plan(args.plan or shards_folder(root) / PLAN_FILE)
+    require_number(plan, number, of)
     asked = RevisionPair(plan.target, plan.head, plan.names)
     out = (args.out or shards_folder(root)).resolve()
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
@@ -62,13 +59,7 @@ def run(args: argparse.Namespace) -> int:
             pause_s=args.pause,
             shards=out,
         )
-        if args.build:
-            made = options.run_until_stopped(lambda: build_side(root, asked, plan, args.build, chosen))
-            print(said_of_build(made))
-            return 0
-        number, of = args.shard
-        require_number(plan, number, of)
         ran = options.run_until_stopped(lambda: one_shard(root, asked, plan, number, chosen))
     print(f"shard {number}/{of}: {ran.trials} trials of {len(ran.rows)} rows in {ran.seconds:.0f} s")
-    print(f"bundle: {out / bundle_name(number, of, plan.jobs)}")
+    print(f"bundle: {out / bundle_name(number, of)}")
     return 0

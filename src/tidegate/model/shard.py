@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal
 
 from tidegate.model.plan import RowKey
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.suite import Budget
-from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 
 
@@ -40,10 +39,8 @@ class ShardPlan(Value):
     """Which shard runs which rows. All jobs of a run have the same plan.
 
     `target`: tip of the target branch; `base`, `head`: the commits that are compared; `names`: their branches.
-    `suite_hash`: of the suite in force, with its scenarios. `build_once`: each side is built by a job of its own.
+    `suite_hash`: of the suite in force, with its scenarios.
     """
-
-    jobs: ClassVar[str] = "shard"  # what the jobs of the matrix and their bundles are called
 
     schema_version: Literal[1] = 1
     tidegate_version: str
@@ -54,18 +51,12 @@ class ShardPlan(Value):
     names: tuple[str, str]
     suite_hash: str
     budget: Budget
-    build_once: bool = False
     shares: tuple[Share, ...]
 
     @cached_property
     def id(self) -> str:
         """The plan's identity: a SHA-256 of all of it."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
-
-    @property
-    def run(self) -> str:
-        """The identity of the run that the plan belongs to: of the screening's plan."""
-        return self.id
 
     def part_of_budget(self, number: int) -> Spent:
         """Return what shard `number` may spend: its share of the budget by its number of trials.
@@ -86,7 +77,7 @@ class ShardPlan(Value):
 class ShardContents(Value):
     """What a bundle states about itself. `plan` is the id of its plan; `versions`: of the agents' programs.
 
-    `trials`: the number of its results. `builds`: the seals of the builds that it was given. `replays`: what base's
+    `trials`: the number of its results. `replays`: what base's
     sessions showed of its rows.
     """
 
@@ -103,21 +94,4 @@ class ShardContents(Value):
     trials: int
     spent: Spent
     seconds: float
-    builds: dict[Side, str] = {}
     replays: tuple[RowReplay, ...] = ()
-
-
-class BuildContents(Value):
-    """What the archive of a side's build states. `commit`: what was built.
-
-    `error`: why the build failed. `stays`: why its files cannot be used in another folder; then each job builds itself.
-    """
-
-    schema_version: Literal[1] = 1
-    tidegate_version: str
-    plan: str
-    side: Side
-    commit: str
-    seconds: float
-    error: str | None = None
-    stays: str = ""

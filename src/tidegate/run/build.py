@@ -17,8 +17,6 @@ from tidegate.model.progress import Progress
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import Side
-from tidegate.shards.build_archive import Built
-from tidegate.shards.bundle import BadBundleError
 from tidegate.store.run_folder import RunFolder
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.text.shorten import excerpt
@@ -43,22 +41,10 @@ class Checkout:
     folder: Path
     store: RunFolder
     own: Suite | None = None  # the commit's own suite, which defines its build; None: the suite in force
-    built: Built | None = None  # its build, if another job has made it
 
     def build_of(self, suite: Suite) -> tuple[str, ...]:
         """Return the commands that build this side."""
         return (self.own or suite).build
-
-    def handed_on(self) -> bool:
-        """Put the files of a build that another job has made into the folder; return False if there are none."""
-        if self.built is None or self.built.contents.stays:
-            return False
-        try:
-            if self.built.contents.error is None:
-                self.built.put(self.folder)
-        except (OSError, BadBundleError) as error:
-            raise CannotRunError(f"the build of {self.side} cannot be used: {error}.", "Run its job again.") from None
-        return True
 
     def path_of(self, suite: Suite) -> tuple[str, ...]:
         """Return the folders of this side's checkout that come first in PATH."""

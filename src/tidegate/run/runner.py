@@ -215,14 +215,12 @@ class Runner:
             self._context.progress.say(f"gates use the system's {names}: head's `path` hides them, and base's does not")
 
     async def _build(self, checkout: Checkout) -> None:
-        built = checkout.built if await asyncio.to_thread(checkout.handed_on) else None
-        done = (built.contents.error, built.contents.seconds) if built else await self._built_here(checkout)
-        error, self.build_secs[checkout.side] = done
+        error, self.build_secs[checkout.side] = await self._built(checkout)
         if self._users is not None and checkout.folder.is_relative_to(self._context.scratch):
             await asyncio.to_thread(make_readable, checkout.folder)
         self.build_errors |= {} if error is None else {checkout.side: error}
 
-    async def _built_here(self, checkout: Checkout) -> tuple[str | None, float]:
+    async def _built(self, checkout: Checkout) -> tuple[str | None, float]:
         one, builder = self._context, self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
         confinement = self._files.of_build(checkout.folder)

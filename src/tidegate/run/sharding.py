@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections import Counter, defaultdict
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -24,26 +23,20 @@ from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.run_row import RunRow
-from tidegate.model.shard import BuildContents, ShardContents, ShardPlan, Share, Spent
+from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
-from tidegate.model.trial_spec import Side
 from tidegate.procedure.steps import State, screening, start
 from tidegate.run.adaptive_run import with_replays
-from tidegate.run.build import HostEnvironment
-from tidegate.run.once_built import build_path, seals, with_builds
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.runner import Runner
 from tidegate.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
-from tidegate.shards.build_archive import write_build
 from tidegate.shards.bundle import bundle_name, write_bundle
-from tidegate.shards.confirm_plan import ConfirmPlan
 from tidegate.shards.join import join
 from tidegate.trial.agent_step import DEFAULT_TIMEOUT_SECS
 from tidegate.vcs.foreign_commits import ForeignCommits
 
-PLAN_FILE, CONFIRM_FILE = "plan.json", "confirm.json"
-P = TypeVar("P", bound=ShardPlan)
+PLAN_FILE = "plan.json"
 ONCE_MORE = "Run `tidegate plan` again, and every shard with its plan."
 
 
@@ -52,7 +45,6 @@ class Wanted(NamedTuple):
 
     shards: int | None
     goal_s: float
-    build_once: bool = False
 
 
 def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options, wanted: Wanted) -> ShardPlan:
@@ -67,7 +59,6 @@ def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options
         names=(base.ref, head.ref),
         suite_hash=work.suite_hash,
         budget=work.suite.budget,
-        build_once=wanted.build_once,
         shares=shares_of(_loads(repo, work, options), wanted, jobs_of(work, options)),
     )
 
@@ -142,7 +133,7 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
 
 
 def part_of(work: RunJob, plan: ShardPlan, number: int, options: Options) -> RunJob:
-    """Return the job of one shard: its rows, its part of the budget, and the builds that all shards use."""
+    """Return the job of one shard: its rows and its part of the budget."""
     assert options.shards is not None
     require_plan_of(plan, work)
     keys = set(plan.shares[number - 1].rows)
@@ -151,7 +142,6 @@ def part_of(work: RunJob, plan: ShardPlan, number: int, options: Options) -> Run
         work,
         suite=work.suite.model_copy(update={"budget": budget}),
         plan=Plan(rows=tuple(row for row in work.plan.rows if row.key in keys)),
-        sides=with_builds(work.sides, plan, options.shards),
     )
 
 
@@ -170,7 +160,6 @@ def contents_of(own: RunJob, plan: ShardPlan, number: int, runner: Runner, began
         trials=0,
         spent=runner.spent,
         seconds=round(time.monotonic() - began, 1),
-        builds=seals(own.sides),
     )
 
 
@@ -179,7 +168,7 @@ def write_shard(
 ) -> None:
     """Write the bundle of a shard into the folder `options.shards`."""
     assert options.shards is not None
-    path = options.shards / bundle_name(contents.number, contents.of, plan.jobs)
+    path = options.shards / bundle_name(contents.number, contents.of)
     write_bundle(path, contents, results, {side.side: side.store for side in own.sides})
 
 
@@ -198,24 +187,6 @@ async def _screened(
     return await runner.run(in_time(specs, seconds_of(own, known.past), jobs_of(own, options))), replays
 
 
-async def run_build(work: RunJob, plan: ShardPlan, side: Side, options: Options) -> BuildContents:
-    """Build one side alone, and write its archive into the folder `options.shards`; a failure is a part of it."""
-    assert options.shards is not None
-    require_plan_of(plan, work)
-    place, secrets = build_path(options.shards, side), HostEnvironment.of(options.environ, work.suite).redaction
-    (checkout,) = (one for one in work.sides if one.side == side)
-    async with runner_of(replace(work, plan=Plan(rows=()), sides=(checkout,)), options) as runner:
-        made = BuildContents(
-            tidegate_version=__version__,
-            plan=plan.id,
-            side=side,
-            commit=checkout.revision.sha,
-            seconds=runner.build_secs.get(side, 0.0),
-            error=runner.build_errors.get(side),
-        )
-        return await asyncio.to_thread(write_build, place, made, checkout.folder, secrets)
-
-
 def _within(budget: Budget, part: Spent) -> Budget:
     """Return the budget with these amounts where it has limits."""
     return budget.model_copy(
@@ -228,19 +199,9 @@ def _within(budget: Budget, part: Spent) -> Budget:
 
 
 def read_plan(path: Path) -> ShardPlan:
-    """Return the screening's plan in this file. Raises ConfigurationError if there is none."""
-    return _read(path, ShardPlan)
-
-
-def plan_of(path: Path, *, confirm: bool) -> ShardPlan:
-    """Return the plan in a file, or in its place in a folder. `confirm`: that of the second matrix."""
-    file = CONFIRM_FILE if confirm else PLAN_FILE
-    return _read(path / file if path.is_dir() else path, ConfirmPlan if confirm else ShardPlan)
-
-
-def _read(path: Path, kind: type[P]) -> P:
+    """Return the plan in this file. Raises ConfigurationError if there is none."""
     try:
-        return kind.model_validate_json(path.read_bytes())
+        return ShardPlan.model_validate_json(path.read_bytes())
     except OSError as error:
         raise ConfigurationError(f"{path}: {error.strerror}.", "`tidegate plan` writes it.") from None
     except ValidationError:
@@ -279,11 +240,7 @@ def joining(work: RunJob, options: Options) -> Iterator[RunJob]:
         raise CannotRunError(f"there is no plan of the shards: {path}.", "See why the job that plans them failed.")
     plan = read_plan(path)
     require_plan_of(plan, work)
-    work = replace(work, sides=with_builds(work.sides, plan, options.shards))
-    second = options.shards / CONFIRM_FILE
-    confirming = [_read(second, ConfirmPlan)] if second.exists() else []  # of an earlier screening: confirmed here
-    plans = (plan, *(one for one in confirming if one.screening == plan.id))
-    joined = join(options.shards, *plans, builds=seals(work.sides))
+    joined = join(options.shards, plan)
     options.progress.say(f"{joined.left} trials of {len(joined.bundles)} of {len(joined.shares)} shards are joined")
     for sentence in joined.say():
         options.progress.say(sentence)

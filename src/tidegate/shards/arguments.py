@@ -8,7 +8,7 @@ MOST_JOBS = 256  # of one matrix, GitHub's limit
 
 
 def add_shards(parser: argparse.ArgumentParser) -> None:
-    """Add `--shards`, `--minutes`, `--confirm` and `--build-once`."""
+    """Add `--shards` and `--minutes`."""
     parser.add_argument(
         "--shards",
         type=number_of_shards,
@@ -22,22 +22,11 @@ def add_shards(parser: argparse.ArgumentParser) -> None:
         metavar="GOAL",
         help="with auto, the minutes within which the trials of every shard should end (default: %(default)g)",
     )
-    parser.add_argument(
-        "--confirm",
-        action="store_true",
-        help="after the screening: plan shards that confirm what looks worse, unless the merge can do it within GOAL",
-    )
-    parser.add_argument(
-        "--build-once", action="store_true", help="the shards use builds of `tidegate shard --build base` and `head`"
-    )
 
 
 def add_shard(parser: argparse.ArgumentParser) -> None:
-    """Add the positional argument `I/N`, `--build` in its place, and `--confirm`."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("shard", type=shard, nargs="?", metavar="I/N", help="which shard, as in the matrix: 2/3")
-    parser.add_argument("--confirm", action="store_true", help="a shard of the plan of `tidegate plan --confirm`")
-    what.add_argument("--build", choices=("base", "head"), help="run no trials; build this side for all shards")
+    """Add the positional argument `I/N`."""
+    parser.add_argument("shard", type=shard, metavar="I/N", help="which shard, as in the matrix: 2/3")
 
 
 def number_of_shards(text: str) -> int | None:

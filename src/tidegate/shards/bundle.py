@@ -32,9 +32,9 @@ class BadBundleError(Exception):
     """The file is not a whole bundle. Its text says why."""
 
 
-def bundle_name(number: int, of: int, jobs: str = "shard") -> str:
-    """Return the file name of a shard's bundle. `jobs`: what the plan calls its jobs."""
-    return f"{jobs}-{number}-of-{of}.zip"
+def bundle_name(number: int, of: int) -> str:
+    """Return the file name of a shard's bundle."""
+    return f"shard-{number}-of-{of}.zip"
 
 
 def write_bundle(

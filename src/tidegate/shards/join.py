@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import NamedTuple
 
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
@@ -21,13 +20,6 @@ from tidegate.store.run_folder import RunFolder
 MISSING = "there is no bundle of it"
 
 
-class Shard(NamedTuple):
-    """A job of one of the matrices: `jobs` is what the plan calls its jobs."""
-
-    jobs: str
-    number: int
-
-
 @dataclass
 class Joined:
     """The trials of all whole shards, and why the other shards are lost.
@@ -36,10 +28,10 @@ class Joined:
     also if another shard has run some of them.
     """
 
-    plans: Mapping[str, ShardPlan]  # by what they call their jobs
-    lost: dict[Shard, str]  # why
+    plan: ShardPlan
+    lost: dict[int, str]  # why, by the shard's number
     warnings: tuple[str, ...] = ()
-    bundles: dict[Shard, Bundle] = field(default_factory=dict)
+    bundles: dict[int, Bundle] = field(default_factory=dict)
     _trials: dict[TrialSpec, tuple[TrialResult, Bundle]] = field(default_factory=dict)
     _lost_rows: dict[RowKey, str] = field(default_factory=dict)
 
@@ -57,7 +49,7 @@ class Joined:
     def spent(self) -> Spent:
         """Return what the shards spent. A lost one counts with its whole part of the budget: it may have spent it."""
         known = (bundle.contents.spent for bundle in self.bundles.values())
-        return reduce(add, (*known, *(self.plans[one.jobs].part_of_budget(one.number) for one in self.lost)), Spent())
+        return reduce(add, (*known, *map(self.plan.part_of_budget, self.lost)), Spent())
 
     @property
     def left(self) -> int:
@@ -77,7 +69,7 @@ class Joined:
     @property
     def shares(self) -> list[tuple[RowKey, ...]]:
         """Return the rows of each shard."""
-        return [share.rows for plan in self.plans.values() for share in plan.shares]
+        return [share.rows for share in self.plan.shares]
 
     @property
     def versions(self) -> dict[str, str | None]:
@@ -112,10 +104,7 @@ class Joined:
 
     def say(self) -> Iterator[str]:
         """Yield a sentence for each lost shard, and the warnings."""
-        yield from (
-            self._said(*one)
-            for one in sorted(self.lost.items(), key=lambda one: (one[0].jobs != ShardPlan.jobs, one[0].number))
-        )
+        yield from (self._said(*one) for one in sorted(self.lost.items()))
         yield from self.warnings
 
     def close(self) -> None:
@@ -123,25 +112,20 @@ class Joined:
         for bundle in self.bundles.values():
             bundle.close()
 
-    def _lose(self, shard: Shard, why: str) -> None:
+    def _lose(self, shard: int, why: str) -> None:
         self.lost[shard] = why
-        rows = self.plans[shard.jobs].shares[shard.number - 1].rows
-        self._lost_rows |= dict.fromkeys(rows, self._said(shard, why))
+        self._lost_rows |= dict.fromkeys(self.plan.shares[shard - 1].rows, self._said(shard, why))
         self._trials = {spec: one for spec, one in self._trials.items() if one[0].key not in self._lost_rows}
         if (gone := self.bundles.pop(shard, None)) is not None:
             gone.close()
 
-    def _said(self, shard: Shard, why: str) -> str:
-        name = "shard" if shard.jobs == ShardPlan.jobs else "confirming shard"
-        return f"{name} {shard.number} of {len(self.plans[shard.jobs].shares)} is lost: {why}"
+    def _said(self, shard: int, why: str) -> str:
+        return f"shard {shard} of {len(self.plan.shares)} is lost: {why}"
 
 
-def join(folder: Path, *plans: ShardPlan, builds: Mapping[Side, str] | None = None) -> Joined:
-    """Read all bundles below `folder`, and find those of these plans.
-
-    `builds`: the seals of the builds that all shards used; None if it does not matter.
-    """
-    found: dict[Shard, list[Bundle]] = defaultdict(list)
+def join(folder: Path, plan: ShardPlan) -> Joined:
+    """Read all bundles below `folder`, and find those of this plan."""
+    found: dict[int, list[Bundle]] = defaultdict(list)
     refused: dict[str, str] = {}  # by file name: why
     for path in sorted(folder.rglob("*.zip")):
         try:
@@ -149,21 +133,18 @@ def join(folder: Path, *plans: ShardPlan, builds: Mapping[Side, str] | None = No
         except BadBundleError as error:
             refused[path.name] = f"{path.name} {error}"
             continue
-        contents = bundle.contents
-        plan = next((plan for plan in plans if plan.id == contents.plan), plans[0])
-        if why := foreign(contents, plan) or ("" if builds is None else _other_build(contents, builds)):
+        if why := foreign(bundle.contents, plan):
             refused[path.name] = f"{path.name} is not a bundle of this run: {why}"
             bundle.close()
         else:
-            found[Shard(plan.jobs, contents.number)].append(bundle)
+            found[bundle.contents.number].append(bundle)
     whole = {shard: bundles[0] for shard, bundles in found.items() if len({one.seal for one in bundles}) == 1}
     lost = {shard: "there are several different bundles of it" for shard in found if shard not in whole}
     _close(one for shard, bundles in found.items() for one in bundles if one is not whole.get(shard))
-    for plan in plans:
-        of = len(plan.shares)
-        absent = [shard for number in range(1, of + 1) if (shard := Shard(plan.jobs, number)) not in found]
-        lost |= {shard: refused.pop(bundle_name(shard.number, of, plan.jobs), MISSING) for shard in absent}
-    return Joined({plan.jobs: plan for plan in plans}, lost, tuple(refused.values()), whole)
+    of = len(plan.shares)
+    absent = [shard for shard in range(1, of + 1) if shard not in found]
+    lost |= {shard: refused.pop(bundle_name(shard, of), MISSING) for shard in absent}
+    return Joined(plan, lost, tuple(refused.values()), whole)
 
 
 def foreign(contents: ShardContents, plan: ShardPlan) -> str:
@@ -182,12 +163,6 @@ def foreign(contents: ShardContents, plan: ShardPlan) -> str:
     if not 1 <= contents.number <= contents.of or contents.rows != plan.shares[contents.number - 1].rows:
         return f"it does not have the rows of shard {contents.number}"
     return ""
-
-
-def _other_build(contents: ShardContents, builds: Mapping[Side, str]) -> str:
-    """Return which side's build was another one than here; '' if none was."""
-    sides = [side for side in sorted({*contents.builds, *builds}) if contents.builds.get(side) != builds.get(side)]
-    return f"it used another build of {sides[0]} than this job" if sides else ""
 
 
 def _not_measured(spec: TrialSpec, why: str) -> TrialResult:

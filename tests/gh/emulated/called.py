@@ -67,6 +67,7 @@ class Called:
     workflow: Mapping[str, Any]
     job: Mapping[str, Any]
     contexts: dict[str, Any]
+    granted: Mapping[str, str]
 
     @property
     def concurrency(self) -> Any:
@@ -80,8 +81,8 @@ class Called:
 
     @property
     def permissions(self) -> dict[str, str]:
-        """Those of the job's token."""
-        return dict(self.job["permissions"])
+        """Those of the job's token: a job that names none has those that the caller grants."""
+        return dict(self.job.get("permissions", self.granted))
 
 
 def call(caller: str, event: Event, name: str = "", **contexts: Any) -> Called:
@@ -101,10 +102,12 @@ def call(caller: str, event: Event, name: str = "", **contexts: Any) -> Called:
     handed = evaluated(calling.get("secrets", {}), {**github, "secrets": dict(event.secrets)})
     if unknown := set(handed) - set(accepted.get("secrets", {})):
         raise RefusedError(f"secrets that are not declared: {unknown}")
-    for permission, level in ((key, value) for one in jobs.values() for key, value in one["permissions"].items()):
+    asked = [pair for one in jobs.values() for pair in one.get("permissions", {}).items()]
+    for permission, level in asked:
         if LEVELS.index(level) > LEVELS.index(calling["permissions"].get(permission, "none")):
             raise RefusedError(f"a job asks for `{permission}: {level}`, which the caller does not have")
-    return Called(workflow, job, {**github, "inputs": inputs, "secrets": {**handed}, "job": OWN, **contexts})
+    known = {**github, "inputs": inputs, "secrets": {**handed}, "job": OWN, **contexts}
+    return Called(workflow, job, known, calling["permissions"])
 
 
 def _inputs(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
