@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -15,12 +16,14 @@ from typing import NamedTuple
 import pytest
 
 from tests.as_root import needs_root
+from tidegate.model.files import FileAccess
 from tidegate.model.network import Access, NetworkAccess
 from tidegate.model.progress import Silent
 from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.slot_network import SlotNetworks
-from tidegate.trial import jail
+from tidegate.trial import jail, jail_calls
 from tidegate.trial.confinement import Confinement
+from tidegate.trial.file_jail import FileJail, FileRules, Means
 from tidegate.trial.free_port import free_port
 from tidegate.trial.network import NoNamespaceError, new_namespace
 from tidegate.trial.processes import Account, Command, Supervisor
@@ -202,6 +205,22 @@ def test_a_service_of_the_trial_s_own_can_be_reached(tmp_path: Path, way: str) -
     port = int(free_port())
     assert run(tmp_path, python(), "-c", code, str(port), access=False, own_port=port)[0] == "reached\n"
     assert ("reached" in run(tmp_path, python(), "-c", code, str(port), access=False)[0]) == (way == "namespace")
+
+
+def test_no_command_gets_a_descriptor_of_another_process(tmp_path: Path) -> None:
+    """`pidfd_getfd`, where neither a user of its own nor Landlock is in its way."""
+    if not jail_calls.can_refuse():
+        pytest.skip("no filter of system calls is written for this machine")
+    code = "import ctypes; c = ctypes.CDLL(None, use_errno=True); c.syscall(438, -1, 0, 0); print(ctypes.get_errno())"
+    confinement = Confinement(files=FileJail(Means(False, False, True, ""), FileAccess(), (), ()))
+    confinement.use(FileRules())
+
+    async def body() -> None:
+        async with await Supervisor.start(None, confinement) as supervisor:
+            await supervisor.run(Command((python(), "-c", code), tmp_path, {}, tmp_path / "out", tmp_path / "err"))
+
+    asyncio.run(body())
+    assert (tmp_path / "out").read_text() == f"{errno.EPERM}\n"
 
 
 def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:

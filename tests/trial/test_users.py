@@ -9,15 +9,17 @@ import resource
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.as_root import SYSTEM_PATH, needs_open_python, needs_root, open_python, tidegate
 from tests.conftest import Repository
-from tidegate.trial.users import BUILDERS, UIDS, Users, give, give_back, make_private, why_not
+from tidegate.trial.users import BUILDERS, UIDS, NoLockError, Users, give, give_back, make_private, why_not
 
 
+@needs_root
 def test_no_user_is_handed_out_twice_even_by_another_pool() -> None:
     with Users() as some, Users() as others:
         taken = [some.take(), others.take(), some.take(BUILDERS), others.take()]
@@ -27,6 +29,21 @@ def test_no_user_is_handed_out_twice_even_by_another_pool() -> None:
     assert [account.gid == account.uid for account in taken] == [True, True, False, True]
 
 
+@needs_root
+def test_another_user_of_the_machine_cannot_take_one() -> None:
+    """A trial that shares the machine's network could take all of them."""
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setresuid(65534, 65534, 65534)
+        with suppress(NoLockError):
+            Users().take()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@needs_root
 def test_no_user_is_shared_with_another_process() -> None:
     program = "from tidegate.trial.users import Users; users = Users(); print(users.take().uid, flush=True); input()"
     with Users() as users:

@@ -20,8 +20,8 @@ STEP_BYTES = 8  # of struct sock_filter
 X32 = 0x40000000  # system calls from here on are those of another table
 NAMESPACES = 0x7E020080  # flags of unshare and clone
 CLONE3 = 435  # its flags cannot be looked at: the C library then uses clone
-# Since 2019, new calls have the same number everywhere: io_uring's, open_tree to mount_setattr, pidfd_getfd.
-NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 442)
+# Since 2019, new calls have the same number everywhere: io_uring's, open_tree to fspick, pidfd_getfd, mount_setattr.
+NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442)
 # In this order: mount umount2 pivot_root setns; keyctl add_key request_key; bpf perf_event_open userfaultfd;
 # kexec_load init_module finit_module delete_module; open_by_handle_at; swapon swapoff reboot acct quotactl syslog;
 # settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname.

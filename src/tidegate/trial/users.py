@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import random
-import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +18,7 @@ from tidegate.trial.processes import Account, Command, Supervisor
 UIDS = range(60_706, 61_183)  # unassigned according to Debian and systemd
 BUILDERS = 61_183  # group of builds; in the image, builds but not trials can read the repository's objects
 FIRST_MISSED = 100  # exit code
+LOCKS = Path("/run/tidegate-users")  # one file for each user that was ever taken
 _RANDOM = random.SystemRandom()
 LOOK = f"""
 import os, sys
@@ -36,7 +36,7 @@ class Users:
     """Hands out user ids that no other command on this machine uses, in this process or another."""
 
     def __init__(self) -> None:
-        self._held: list[socket.socket] = []
+        self._held: list[int] = []  # descriptors of locked files
 
     def take(self, gid: int | None = None) -> Account:
         """Return a user that was not used since `self` was created, in a group of its own or in `gid`.
@@ -44,15 +44,15 @@ class Users:
         Raises NoLockError if this system allows no lock, CannotRunError if all are taken.
         """
         for uid in _RANDOM.sample(UIDS, len(UIDS)):  # the order would tell which side was built first
-            if (mark := _locked(uid)) is not None:
-                self._held.append(mark)
+            if (lock := _locked(uid)) is not None:
+                self._held.append(lock)
                 return Account(uid, uid if gid is None else gid)
         raise CannotRunError(f"all {len(UIDS)} users for trials are taken.", "Run fewer of them at once.")
 
     def close(self) -> None:
         """Release the users. Nothing may run as one of them any more."""
         while self._held:
-            self._held.pop().close()
+            os.close(self._held.pop())
 
     def __enter__(self) -> Self:
         return self
@@ -61,19 +61,22 @@ class Users:
         self.close()
 
 
-def _locked(uid: int) -> socket.socket | None:
-    """Return what marks the user as taken, until it is closed; None if another command has taken it."""
-    mark: socket.socket | None = None
+def _locked(uid: int) -> int | None:
+    """Return the descriptor of the user's locked file, freed when this process ends; None if another command has it.
+
+    Root alone can open the file: whoever else could, would take all users.
+    """
     try:
-        mark = socket.socket(socket.AF_UNIX)
-        mark.bind(f"\0tidegate-user-{uid}")  # an abstract socket: no file, and freed when this process ends
+        LOCKS.mkdir(mode=0o700, exist_ok=True)
+        lock = os.open(LOCKS / str(uid), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        if mark is not None:
-            mark.close()
-        if error.errno != errno.EADDRINUSE:
-            raise NoLockError(f"no user can be locked: {error.strerror}.", "Allow Unix sockets.") from None
+        raise NoLockError(f"no user can be locked: {error.strerror}.", f"Make {LOCKS} writable for root.") from None
+    try:
+        flock(lock, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
         return None
-    return mark
+    return lock
 
 
 async def why_not(folders: Sequence[Path], path: str) -> str | None:
