@@ -32,10 +32,10 @@ def test_the_top_of_the_package_holds_at_most_seven_modules() -> None:
     assert len([path for path in SOURCE.glob("*.py") if path.name != "__init__.py"]) <= 7
 
 
-def test_files_stay_below_300_lines_and_functions_below_40() -> None:
+def test_files_stay_below_500_lines_and_functions_below_40() -> None:
     files = {path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
 
-    assert [name for name, text in files.items() if text.count("\n") > 300] == []
+    assert [name for name, text in files.items() if text.count("\n") > 500] == []
     assert [where for name, text in files.items() for where in _long_functions(name, text)] == []
 
 

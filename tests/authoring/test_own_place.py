@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
-from tidegate.authoring.callers import Place
-from tidegate.authoring.own_place import place_of_origin, place_of_release
+from tidegate.authoring.callers import Place, place_of_origin, place_of_release
 
 COMMIT = "4" * 40
 

@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tidegate.authoring.examples import in_help
-from tidegate.authoring.sample_files import SAMPLES, sample, samples
+from tidegate.authoring.examples import SAMPLES, in_help, sample, samples
 from tidegate.authoring.starter import template_files
 from tidegate.authoring.tool import Tool
 

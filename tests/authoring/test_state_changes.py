@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tidegate.authoring.state_changes import changing, probing
+from tidegate.authoring.read_afterwards import changing, probing
 
 HELP, ADD, LIST, INDEX = (
     "echo usage >> $HOME/log",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.invocations.bypassed import logged_invocations
-from tidegate.invocations.printed import printed_invocations
+from tidegate.invocations.bypassed import logged_invocations, printed_invocations
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
 from tidegate.model.target import Target
 

@@ -14,8 +14,7 @@ from tidegate.gates.command_succeeds import CommandSucceeds
 from tidegate.gates.file_exists import FileExists
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.gates.script import Script
-from tidegate.measure.measure_trial import measure_trial
-from tidegate.measure.target_calls import MAX_CALLS
+from tidegate.measure.measure_trial import MAX_CALLS, measure_trial
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.gate import Gate

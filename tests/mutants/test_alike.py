@@ -6,7 +6,7 @@ from typing import Any
 
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall
-from tidegate.mutants.alike import done_to
+from tidegate.mutants.met import done_to
 
 ADD = ObservedCall(argv=("add", "--due", "1", "T"), exit_code=0, stdout="added T\n")
 NEW = ObservedCall(argv=("add", "--new-due", "1", "T"), exit_code=2, stderr="unknown\n")

@@ -15,7 +15,7 @@ from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.surface import Part
 from tidegate.procedure.steps import Decided, next_step, start
 from tidegate.replay.decide import decided, surface_near
-from tidegate.surface.changed import SurfaceChange
+from tidegate.surface.used import SurfaceChange
 
 SKIP = ReplayRules(use="skip")
 KNOWN = [("add", "list")] * 5

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.streams import STREAMS, StreamName
-from tidegate.streams.recognize import described, recognized
+from tidegate.streams import STREAMS, StreamName, described, recognized
 
 
 def lines(*objects: dict[str, Any]) -> str:

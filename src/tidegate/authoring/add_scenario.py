@@ -18,8 +18,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.store.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
-from tidegate.streams import STREAMS, StreamName
-from tidegate.streams.recognize import TRANSCRIPTS, described, recognized
+from tidegate.streams import STREAMS, TRANSCRIPTS, StreamName, described, recognized
 from tidegate.trial.workspace import copy_workspace, initial_state, prepare
 from tidegate.trial.workspace_diff import apply_diff
 

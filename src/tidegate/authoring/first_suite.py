@@ -8,7 +8,6 @@ from typing import Any
 
 from tidegate.authoring import examples, starter
 from tidegate.authoring.examples import Candidate
-from tidegate.authoring.left_out import left_out, left_out_notes, weak_notes
 from tidegate.authoring.observed_gates import (
     Ran,
     change_gates,
@@ -16,11 +15,14 @@ from tidegate.authoring.observed_gates import (
     distinct,
     help_gates,
     is_help,
+    left_out,
+    left_out_notes,
     listed,
     output_gates,
     printing,
     spread,
     succeeds,
+    weak_notes,
     weaker,
 )
 from tidegate.authoring.read_afterwards import changing_commands, gates_of_reads, scenario_of, trying

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tidegate.agents.scripted import Scripted
 from tidegate.authoring import starter
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.observed_gates import Ran, printing, read_gate
-from tidegate.authoring.state_changes import changing, probing
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, OBSERVED, SECONDS, Tryout, draft
 from tidegate.model.suite import Scenario
 from tidegate.model.target import Target
 from tidegate.surface.help_text import subcommands
+
+_MARK = "-- files after command"
+# All files and folders of the workspace and of HOME. Git writes its index when it only reads.
+_LIST = (
+    f"""(printf '\\n{_MARK} %s\\n' "$1"; cd "$files_at" && find . "$HOME"; find . "$HOME" -type f"""
+    """ ! -path ./.git/index -exec cksum {} +; echo) 2>/dev/null"""
+)
+_PART = re.compile(rf"^{_MARK} (\d+)$", re.MULTILINE)
 
 MOST_READS = 3
 _READING = ("list", "ls", "ready", "status", "show", "export", "all", "log", "dump", "tree")
@@ -79,3 +88,32 @@ def _ran(run: Mapping[str, Ran], command: str) -> Ran:
     """Return what the command did; without output if it was not run, or failed."""
     ran = run.get(command)
     return ran if ran is not None and ran.ok else Ran(command, False, "")
+
+
+def probing(commands: Sequence[str]) -> str:
+    """Return a script that runs the commands, and lists all files with their checksums before and after each."""
+    steps = (step for number, command in enumerate(commands, 1) for step in (command, f"files {number}"))
+    return "\n".join([f"files_at=$PWD; files() {{ {_LIST}; }}", "files 0", *steps])
+
+
+def changing(commands: Sequence[str], output: str) -> frozenset[str]:
+    """Return the commands that change files which the first one does not change, by the output of their script.
+
+    The first asks for help: what that changes, such as a log, tells nothing. If the output is cut, none is returned.
+    """
+    listed = [frozenset(lines) for lines in _parts(output)]
+    if len(listed) != len(commands) + 1:
+        return frozenset()
+    changed = [frozenset(map(_path, before ^ after)) for before, after in pairwise(listed)]
+    return frozenset(command for command, paths in zip(commands, changed, strict=True) if paths - changed[0])
+
+
+def _parts(output: str) -> Iterator[list[str]]:
+    """Yield the lines of each list of files; what a command prints after it comes behind an empty line."""
+    for found in _PART.finditer(output):
+        yield output[found.end() :].lstrip("\n").partition("\n\n")[0].splitlines()
+
+
+def _path(line: str) -> str:
+    """Return the path of a line of `find`, or of `cksum`: two numbers, and the path."""
+    return re.sub(r"^\d+ \d+ ", "", line)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tidegate.authoring.examples import Candidate
-from tidegate.authoring.sample_files import sample
+from tidegate.authoring.examples import Candidate, sample
 from tidegate.authoring.scenario_text import SCHEMAS, flow, item
 from tidegate.authoring.tool import Tool
 from tidegate.model.network import Access

@@ -51,8 +51,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files that do not exist yet, then print what was written and the next steps."""
-    from tidegate.authoring.callers import PULL_REQUEST, PURPOSES
-    from tidegate.authoring.own_place import own_place
+    from tidegate.authoring.callers import PULL_REQUEST, PURPOSES, own_place
     from tidegate.authoring.starter import SUITE
     from tidegate.authoring.survey import missing_toolchain
     from tidegate.suite.load import load_suite

@@ -16,8 +16,7 @@ from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.question import AskModel
 from tidegate.model.value import Value
 from tidegate.rubrics.forms import score_form
-from tidegate.rubrics.prompts import filled, question
-from tidegate.rubrics.variables import RESULTS
+from tidegate.rubrics.prompts import RESULTS, filled, question
 
 if TYPE_CHECKING:
     from tidegate.evaluators import AnyEvaluator

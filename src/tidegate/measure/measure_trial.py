@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, FiniteFloat, ValidationError
 
 from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_score, judge_use
-from tidegate.invocations.counting import named
+from tidegate.gates.command_gate import what_went_wrong
+from tidegate.gates.json_text import parse_json
+from tidegate.invocations.counting import failed, in_order, named
+from tidegate.invocations.from_log import logged_calls, logged_tool_calls
 from tidegate.invocations.metrics import invocation_counts, subcommand_counts, trial_metrics
-from tidegate.measure.extras import composite_score, script_results
-from tidegate.measure.target_calls import calls_of
-from tidegate.model.event import End
+from tidegate.model.evaluator import Score
+from tidegate.model.event import End, Event
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.judge_result import JudgeResult
-from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome, TrialResult
+from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Outcome, TrialResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.price import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
-from tidegate.model.suite import Scenario
-from tidegate.model.trial import Trial
+from tidegate.model.suite import Composite, Scenario
+from tidegate.model.trial import Step, Trial
 from tidegate.model.trial_spec import NotMeasured
+from tidegate.model.value import Value
 from tidegate.text.scores import score_text
+from tidegate.text.shorten import clipped, excerpt, without_stack
+
+MAX_CALLS = 200
+MAX_COMMAND = 500  # characters
+MAX_MESSAGE = 800  # characters
+
+MAX_SUMMARY = 500  # characters
 
 
 def measure_trial(
@@ -236,3 +250,123 @@ def passed_gates(trial: Trial, scenario: Scenario) -> bool:
     if _not_measured(trial.model_copy(update={"base_answers": ()}), scenario.gates, ())[0]:
         return False
     return all(gate.passed for gate in _gate_results(trial, scenario.gates, trial.answers) if gate.required)
+
+
+class _EvaluatorOutput(Value, extra="ignore", strict=True):
+    """The JSON that an evaluator script prints; unknown fields are ignored."""
+
+    metrics: dict[str, FiniteFloat] | None = None
+    score: Annotated[FiniteFloat, Field(ge=0, le=1)] | None = None
+    summary: str | None = None
+
+
+def script_results(steps: tuple[Step, ...]) -> tuple[tuple[EvaluatorResult, ...], tuple[str, ...]]:
+    """Return the results of the evaluator scripts, and a warning for each whose output is unusable."""
+    results: list[EvaluatorResult] = []
+    warnings: list[str] = []
+    for step in steps:
+        if step.kind != "evaluator":
+            continue
+        try:
+            output = _evaluator_output(step)
+        except ValueError as error:
+            output = _EvaluatorOutput(summary=str(error))
+            warnings.append(f"evaluator {step.name}: {error}")
+        results.append(_evaluator_result(step.name, output))
+    return tuple(results), tuple(warnings)
+
+
+def _evaluator_output(step: Step) -> _EvaluatorOutput:
+    """Return the script's parsed output; ValueError with the reason if the script failed or its output is unusable."""
+    if not step.result.ok:
+        raise ValueError(what_went_wrong(step.result))
+    if step.result.truncated:
+        raise ValueError("its output was cut")
+    try:
+        return _EvaluatorOutput.model_validate(parse_json(step.result.stdout))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "its output"
+        raise ValueError(excerpt(f"{where}: {first['msg']}")) from None
+    except ValueError as error:
+        raise ValueError(excerpt(f"its output is not JSON ({error}): {step.result.stdout}")) from None
+
+
+def _evaluator_result(name: str, output: _EvaluatorOutput) -> EvaluatorResult:
+    return EvaluatorResult(
+        name=name,
+        type="script",
+        score=output.score,
+        verdict=Score(value=output.score).verdict,
+        weight=0,
+        reason=excerpt(output.summary or "", MAX_SUMMARY),
+        metrics={excerpt(metric): value for metric, value in (output.metrics or {}).items()},
+    )
+
+
+def composite_score(
+    weights: Composite | None, gates: tuple[GateResult, ...], metrics: Metrics, judge: JudgeResult | None
+) -> tuple[float | None, tuple[str, ...]]:
+    """Return the weighted mean, 0..1, of the parts that were measured, and a warning that names the others."""
+    if weights is None:
+        return None, ()
+    parts = {
+        "gates": (weights.gate_weight, sum(gate.passed for gate in gates) / len(gates) if gates else None),
+        "judge": (weights.judge_weight, judge.weighted_score if judge else None),
+        "interaction": (weights.interaction_weight, metrics.first_try_success_rate),
+    }
+    wanted = {name: part for name, part in parts.items() if part[0] > 0}
+    there = {name: (weight, score) for name, (weight, score) in wanted.items() if score is not None}
+    if not there:
+        return None, ("composite: none of its parts was measured",)
+    total = sum(weight for weight, _ in there.values())
+    missing = ", ".join(name for name in wanted if name not in there)
+    warning = f"composite: not measured: {missing}; the weights of {', '.join(there)} were renormalised"
+    return sum(weight * score for weight, score in there.values()) / total, (warning,) if missing else ()
+
+
+def calls_of(trial: Trial, binary: str) -> tuple[Call, ...]:
+    """Return the first MAX_CALLS calls in order, each with its output if that can be determined."""
+    messages = _messages(trial, binary)
+    return tuple(
+        Call(
+            command=excerpt(shlex.join([binary, *call.argv]), MAX_COMMAND),
+            exit_code=call.exit_code,
+            status=call.status,
+            message=clipped(without_stack(said) if failed(call) else said, MAX_MESSAGE),
+            duration_s=call.duration_s,
+        )
+        for number, call in enumerate(in_order(trial.invocations)[:MAX_CALLS])
+        for said in [messages.get(number, "")]
+    )
+
+
+def _messages(trial: Trial, binary: str) -> dict[int, str]:
+    """Return the output of each invocation, by the invocation's number, if it can be determined.
+
+    The recorder knows invocations, the agent's log knows outputs. They are matched by argv and order, but only if both
+    have the same number of calls with that argv; otherwise a match would be a guess.
+    """
+    outputs = _outputs(trial.events, binary)
+    numbers: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, call in enumerate(in_order(trial.invocations)):
+        numbers[call.argv].append(number)
+    return {
+        number: output
+        for argv, its_numbers in numbers.items()
+        if len(its_numbers) == len(outputs[argv])
+        for number, output in zip(its_numbers, outputs[argv], strict=True)
+    }
+
+
+def _outputs(events: Sequence[Event], binary: str) -> dict[tuple[str, ...], list[str]]:
+    """Return the outputs in the agent's log, by the argv of the call.
+
+    A command that calls the tool more than once has one output for all its calls, so '' is used for each.
+    """
+    outputs: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for logged in logged_calls(events, binary):
+        outputs[logged.call.argv].append(logged.result.output if logged.alone else "")
+    for asked in logged_tool_calls(events, binary):
+        outputs[asked.argv].append(asked.result.output)
+    return outputs

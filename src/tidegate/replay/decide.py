@@ -12,7 +12,7 @@ from tidegate.model.row_replay import RowReplay
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
-from tidegate.surface.changed import SurfaceChange
+from tidegate.surface.used import SurfaceChange
 
 LEAST = 3  # sessions that have to replay alike
 

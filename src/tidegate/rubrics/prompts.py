@@ -4,13 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate.model.question import AskModel
 from tidegate.rubrics.data_block import MAX_TEXT, fenced
+from tidegate.rubrics.samples import Criterion
 from tidegate.text.safe import printable
+
+VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+VARIABLES = (
+    "question",
+    "expected_outcome",
+    "reference_answer",
+    "candidate_answer",
+    "input_messages",
+    "expected_messages",
+    "output_messages",
+    "transcript",
+    "calls",
+    "changes",
+)
+ANSWERS = frozenset({"candidate_answer", "output_messages", "expected_messages", "transcript", "calls", "changes"})
+RESULTS = "EVALUATOR_RESULTS_JSON"
+
+BUILTIN: dict[str, tuple[Criterion, ...]] = {
+    "guidance": (
+        Criterion(
+            id="documentation_sufficiency",
+            weight=0.5,
+            description="What the agent was given to read was enough: it did not have to guess commands, options or "
+            "formats, nor to find out by failing what the documentation should have said.",
+        ),
+        Criterion(
+            id="workflow_clarity",
+            weight=0.5,
+            description="The agent went a straight way: the steps follow from one another, and it did not find the "
+            "right order by trial and error, nor do things twice or undo them.",
+        ),
+    ),
+}
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,7 +70,7 @@ def question(template: str, schema: dict[str, Any], items: Sequence[str] = (), *
 
 def filled(prompt: str, variables: Mapping[str, str], schema: dict[str, Any]) -> AskModel:
     """Return the question made from a project's own prompt. Each `{{name}}` becomes a data block."""
-    from tidegate.rubrics.variables import VARIABLE
+    from tidegate.rubrics.prompts import VARIABLE
 
     def value(found: Any) -> str:
         return fenced(found[1], variables[found[1]])
@@ -76,3 +111,16 @@ def environment() -> Environment:
     )
     made.filters["fenced"] = lambda text, name, limit=MAX_TEXT: fenced(name, text, limit)
     return made
+
+
+def prompt_problem(prompt: str, known: Collection[str] = VARIABLES, needed: Collection[str] = ANSWERS) -> str:
+    """Return what is wrong with a prompt; '' if nothing is.
+
+    A prompt that shows nothing of the trial is rejected, since the judge could not judge anything.
+    """
+    names = VARIABLE.findall(prompt)
+    if unknown := [name for name in names if name not in known]:
+        return f"names `{{{{{unknown[0]}}}}}`; there are {', '.join(known)}"
+    if not set(names) & set(needed):
+        return f"shows nothing of what is judged: it needs one of {', '.join(sorted(needed))} in double braces"
+    return ""

@@ -7,8 +7,10 @@ import itertools
 import os
 import random
 import re
+import time
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.model.agent import FREE
@@ -18,18 +20,19 @@ from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.proof import Draft, ToolProof, UsedPart
 from tidegate.model.scripted_step import LIST
+from tidegate.model.suite import Suite
 from tidegate.model.surface import ObservedCall, Part
-from tidegate.mutants.alike import done_to
-from tidegate.mutants.listed import of_guidance, of_program, of_server
-from tidegate.mutants.met import meets, server_meets
-from tidegate.mutants.wording import survived
-from tidegate.run.guidance_mutants import Guidance
-from tidegate.run.mutant_pace import MutantPace
+from tidegate.mutants.groups import survived
+from tidegate.mutants.listed import changed_guidance, of_guidance, of_program, of_server
+from tidegate.mutants.met import done_to, meets, server_meets
 from tidegate.run.mutant_trials import MutantTrials, Ran
 from tidegate.run.surface_survey import survey
 from tidegate.store.proofs import Journal
 from tidegate.surface.parts import commands, of_calls
 from tidegate.surface.used import Scenario, counts, users
+from tidegate.trial.workspace import initial_state, matching_files
+
+FIRST, EACH = 5, 10  # mutants after which the time is first estimated, and those between two lines
 
 Drafter = Callable[[MutantTrials, ToolProof, Sequence[PlanRow]], Awaitable[tuple[Draft, ...]]]
 
@@ -255,3 +258,60 @@ def _told(ran: Ran) -> list[Told]:
 
 def _names(met: Sequence[RowKey]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key.scenario for key in met))
+
+
+@dataclass
+class MutantPace:
+    """Shows how many of `total` mutants were run, and estimates the rest from those of this run."""
+
+    total: int
+    progress: Progress
+    began: float = field(default_factory=time.monotonic)
+    seen: int = 0
+    caught: int = 0
+    reused: int = 0
+
+    def saw(self, result: MutantResult, *, reused: bool = False) -> None:
+        """Count a result. `reused`: of an interrupted run."""
+        self.seen += 1
+        self.caught += result.state == "caught"
+        self.reused += reused
+        if self.seen in (FIRST, self.total) or self.seen % EACH == 0:
+            self.progress.say(f"{self.seen} of {self.total} mutants run, {self.caught} caught{self._left()}")
+
+    def _left(self) -> str:
+        run, left = self.seen - self.reused, self.total - self.seen
+        if run < FIRST or not left:
+            return ""
+        seconds = left * (time.monotonic() - self.began) / run
+        return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
+
+
+class Guidance(NamedTuple):
+    """The guidance files, relative to the checkout: those of each row, and the texts of all."""
+
+    files: dict[RowKey, tuple[str, ...]]
+    texts: dict[str, str]
+
+    @classmethod
+    def of(cls, checkout: Path, suite: Suite, rows: Sequence[PlanRow]) -> Guidance:
+        """Return the guidance of these rows. A file of a template replaces the repository's of the same name."""
+        files: dict[RowKey, tuple[str, ...]] = {}
+        for row in rows:
+            globs, template = row.scenario.guidance_or(suite.guidance), row.scenario.template
+            found = {name: name for name in matching_files(checkout, globs)}
+            if template is not None:
+                folder = initial_state(checkout, template)
+                inside = folder.relative_to(checkout).as_posix()
+                found |= {name: f"{inside}/{name}" for name in matching_files(folder, globs)}
+            files[row.key] = tuple(found.values())
+        names = dict.fromkeys(name for own in files.values() for name in own)
+        return cls(files, {name: (checkout / name).read_text(errors="replace") for name in names})
+
+    def changed(self, mutant: Mutant, folder: Path) -> Path:
+        """Write all guidance files into the folder, one of them changed, and return the folder."""
+        for name, text in self.texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(changed_guidance(mutant, text) if name == mutant.file else text)
+        return folder

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from tidegate.evaluators.advance import answer_to, gate_answers
 from tidegate.evaluators.assess import record_of
-from tidegate.evaluators.stored_answers import answer_to, gate_answers
 from tidegate.invocations.bypassed import logged_invocations
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.measurement import Run, TrialResult

@@ -11,7 +11,7 @@ from tidegate.run.mutant_trials import MutantTrials, search_path_of
 from tidegate.run.run_job import RunJob
 from tidegate.run.runner import Runner
 from tidegate.run.surface_survey import survey
-from tidegate.surface.changed import SurfaceChange, surface_change
+from tidegate.surface.used import SurfaceChange, surface_change
 
 SECONDS = 30.0  # for the help texts of one depth, so that a head that hangs leaves enough for agents
 

@@ -20,8 +20,7 @@ from tidegate.run.mutant_trials import MutantTrials, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.surface_survey import survey
 from tidegate.suite.load import load_suite
-from tidegate.surface.changed import surface_change
-from tidegate.surface.used import Scenario, users
+from tidegate.surface.used import Scenario, surface_change, users
 from tidegate.text.shorten import excerpt
 from tidegate.trial.workspace import matching_files
 from tidegate.vcs.revisions import untracked_files

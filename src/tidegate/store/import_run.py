@@ -20,7 +20,7 @@ from tidegate.model.trial_spec import TrialSpec
 from tidegate.store import import_agentv, import_llm_tool_test
 from tidegate.store.imported_attempt import PastAttempt
 from tidegate.store.run_folder import RunFolder, write_text, write_value
-from tidegate.streams.recognize import TRANSCRIPTS, described, recognized
+from tidegate.streams import TRANSCRIPTS, described, recognized
 
 IMPORTED = "imported"  # the agent type of imported trials
 

@@ -13,7 +13,7 @@ from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator, Ll
 from tidegate.evaluators.llm_judge import LlmJudge
 from tidegate.evaluators.parameters import Parameters
 from tidegate.model.evaluator import Evaluator
-from tidegate.rubrics.variables import ANSWERS, RESULTS, VARIABLES
+from tidegate.rubrics.prompts import ANSWERS, RESULTS, VARIABLES
 from tidegate.suite.folders import stays_in
 from tidegate.suite.judge_files import JudgeFiles
 from tidegate.suite.yaml.document import Document, KeyPath
