@@ -46,7 +46,7 @@ def test_a_failed_trial_becomes_a_scenario_with_its_gates(make_repository: Make,
     ]
     scenario = written(repo.root, "scenarios/keep_notes_again.yaml")
     assert scenario["name"] == "keep_notes_again"
-    assert scenario["task"]["prompt"] == "Add two notes as AGENTS.md says."
+    assert scenario["task"] == "Add two notes as AGENTS.md says."
     assert scenario["target"] == {"binary": "notes", "health_check": "notes --version"}
     assert scenario["source"].startswith("trial head/keep_notes/docs/1 of ")
     assert "command_output_matches: notes list" in scenario["source"]
@@ -78,6 +78,77 @@ def test_a_trial_that_passed_proposes_gates_from_what_it_changed(make_repository
     assert scenario["evaluation"]["gates"] == [{"type": "file_contains", "path": "notes.txt", "substring": "first"}]
     again = tidegate("run", "--scenario", "both notes", "--json", cwd=repo.root)
     assert [trial["outcome"] for trial in json.loads(again.stdout)["trials"]] == ["pass"], again.stderr
+
+
+SCORED = (
+    FILES["scenarios/keep.yaml"]
+    .partition("evaluation:")[0]
+    .replace("health_check", "env: {NOTES_MODE: x}, health_check")
+    + """\
+scripts:
+  post: [{command: "wc -l < notes.txt > count.txt", timeout_secs: 9}]
+  evaluators: [{command: "echo '{}'", name: aside}]
+evaluation:
+  evaluators:
+    - {type: expected_state, command: 'echo "{\\"notes\\": $(cat count.txt)}"', expected: {notes: 2}}
+  judge: {enabled: true, rubric: "builtin:guidance", pass_threshold: 0.5}
+  composite: {gate_weight: 1}
+tags: [smoke]
+"""
+)
+
+
+def test_everything_that_decided_is_kept_and_several_trials_are_taken(make_repository: Make, tidegate: Make) -> None:
+    suite = FILES["tidegate.yaml"].replace("[scenarios/*.yaml]", "[scenarios/keep.yaml]")
+    files = {"scenarios/keep.yaml": SCORED, "tidegate.yaml": suite, "AGENTS.md": "# Notes\n\n    $ notes add first\n"}
+    repo = make_repository()
+    repo.commit(FILES | files)
+    tidegate("run", "--out", ".tidegate/run", "--trials", "2", cwd=repo.root)
+
+    done = tidegate("add", TRIAL, TRIAL.removesuffix("1") + "2", cwd=repo.root)
+
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.count("note: proven: it fails on this trial: evaluator expected_state") == 2
+    ours = written(repo.root, "scenarios/keep_notes_again.yaml")
+    theirs: dict[str, Any] = yaml.safe_load(SCORED)
+    assert {key: ours[key] for key in theirs if key not in ("name", "description", "task")} == {
+        key: value for key, value in theirs.items() if key not in ("name", "description", "task")
+    }
+    assert written(repo.root, "tidegate.yaml")["scenarios"] == [
+        "scenarios/keep.yaml",
+        "scenarios/keep_notes_again.yaml",
+        "scenarios/keep_notes_again_2.yaml",
+    ]
+    again = tidegate("run", "--scenario", "keep_notes_again", "--json", cwd=repo.root)
+    assert {trial["outcome"] for trial in json.loads(again.stdout)["trials"]} == {"fail"}, again.stderr
+
+
+def test_a_case_of_agentv_stays_one(make_repository: Make, tidegate: Make) -> None:
+    case = """\
+dataset: sea
+evalcases:
+  - id: tides
+    expected_outcome: The answer names the moon.
+    input_messages: [{role: user, content: "What makes tides?"}]
+    evaluators: [{name: moon, type: code_judge, script: python3 -m json.tool > /dev/null && exit 1}]
+"""
+    suite = "version: 1\nscenarios:\n  - evals/sea.yaml\n"
+    target = "targets: [{name: default, provider: mock, response: I do not know.}]\n"
+    repo = make_repository()
+    repo.commit({"tidegate.yaml": suite, "evals/sea.yaml": case, ".agentv/targets.yaml": target})
+    tidegate("run", "--out", ".tidegate/run", cwd=repo.root)
+
+    done = tidegate("add", ".tidegate/run/trials/sea%2Ftides/default/1", cwd=repo.root)
+
+    assert (done.code, done.stderr) == (0, "")
+    assert "note: proven: it fails on this trial: evaluator moon" in done.stdout or "case score" in done.stdout
+    (added,) = written(repo.root, "evals/sea_tides_again.yaml")["evalcases"]
+    before = yaml.safe_load(case)["evalcases"][0]
+    assert added == before | {"id": "tides_again", "note": added["note"]}
+    assert added["note"].startswith("trial head/sea%2Ftides/default/1 of ")
+    assert (repo.root / "tidegate.yaml").read_text() == suite + "  - evals/sea_tides_again.yaml\n"
+    again = tidegate("run", "--scenario", "sea/tides_again", "--json", cwd=repo.root)
+    assert {trial["outcome"] for trial in json.loads(again.stdout)["trials"]} == {"fail"}, again.stderr
 
 
 def test_nothing_is_overwritten(make_repository: Make, tidegate: Make) -> None:

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from pydantic import ValidationError
 
-from tidegate.authoring.scenario_text import Story, file_name, free_name, scenario_text
+from tidegate.authoring.scenario_text import (
+    Story,
+    file_name,
+    flow,
+    free_name,
+    proposed_gates,
+    repeated_text,
+    scenario_text,
+)
 from tidegate.errors import ConfigurationError
+from tidegate.evaluators.stored_answers import gate_answers
 from tidegate.invocations.from_log import logged_calls
+from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.event import Event, Message, ToolCall
 from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import Target
+from tidegate.model.trial import Trial
 from tidegate.store.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.streams import STREAMS, TRANSCRIPTS, StreamName, described, recognized
+from tidegate.suite.files import Files
+from tidegate.suite.folders import matching_files
+from tidegate.trial.free_port import PLACEHOLDER
 from tidegate.trial.workspace import copy_workspace, initial_state, prepare
 from tidegate.trial.workspace_diff import apply_diff
 
@@ -39,11 +55,11 @@ class ScenarioRequest:
 
 @dataclass(frozen=True)
 class Added:
-    """The scenario file that was written, its template folder if it has one, and warnings for the user."""
+    """The scenario file that was written, its template folder if it has one, and notes for the user."""
 
     file: str
     template: str | None
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def add_scenario(root: Path, suite: Suite, wish: ScenarioRequest) -> Added:
@@ -52,12 +68,17 @@ def add_scenario(root: Path, suite: Suite, wish: ScenarioRequest) -> Added:
     Raises ConfigurationError if the source is not a measured trial or a readable transcript, or lacks a prompt.
     """
     warnings: tuple[str, ...] = ()
+    template, scenario = None, None
     if (wish.source / RESULT_FILE).is_file():
-        story, template, warnings = _of_trial(root, suite, wish)
+        story, scenario, warnings = _of_trial(root, suite, wish)
     else:
-        story, template = _of_transcript(suite, wish), None
-    story = story.model_copy(update={"target": _tool(suite, story, wish)})
+        story = _of_transcript(suite, wish)
     folder = _folder(suite)
+    if scenario is not None:
+        folder = PurePosixPath(scenario.file).parent.as_posix()
+        template = None if scenario.template is None else initial_state(root, scenario.template)
+    else:
+        story = story.model_copy(update={"target": _tool(suite, story, wish)})
     file = free_name(f"{folder}/{file_name(story.name)}", _stems(root, folder)) + ".yaml"
     start = wish.workspace or template
     own = file.removesuffix(".yaml")
@@ -66,11 +87,32 @@ def add_scenario(root: Path, suite: Suite, wish: ScenarioRequest) -> Added:
     path = root / file
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("x", encoding="utf-8") as written:
-        written.write(scenario_text(story, file))
+        written.write(scenario_text(story, file) if scenario is None else _again(root, scenario, story, wish, file))
     return Added(file, own if (root / own).is_dir() else None, warnings)
 
 
-def _of_trial(root: Path, suite: Suite, wish: ScenarioRequest) -> tuple[Story, Path | None, tuple[str, ...]]:
+def list_scenario(root: Path, suite_file: str, file: str) -> bool:
+    """Add the file to `scenarios` of the suite file. Return False if its globs match the file already."""
+    document = Files(root).document(suite_file)
+    node = document.node(("scenarios",))
+    listed = node.children if node is not None and isinstance(node.children, list) else []
+    if not listed or any(file in matching_files(root, str(glob.value)) for glob in listed):
+        return False
+    last, path = listed[-1].at, root / suite_file
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    line = lines[last.line - 1]
+    if line.lstrip().startswith("- "):
+        lines.insert(last.line, f"{line[: line.index('- ')]}- {flow(file)}\n")
+    else:
+        end = line.index(listed[-1].written, last.column - 1) + len(listed[-1].written)
+        end += line[end : end + 1] in ("'", '"')
+        lines[last.line - 1] = f"{line[:end]}, {flow(file)}{line[end:]}"
+    path.write_text("".join(lines), encoding="utf-8")
+    return True
+
+
+def _of_trial(root: Path, suite: Suite, wish: ScenarioRequest) -> tuple[Story, Scenario | None, tuple[str, ...]]:
+    """Return the story of a stored trial, the scenario that the suite has for it, and warnings."""
     result, run = _stored(wish.source)
     trial, record = run.trial(result.spec), run.record(result.spec)
     if trial is None or result.outcome is None:
@@ -80,27 +122,67 @@ def _of_trial(root: Path, suite: Suite, wish: ScenarioRequest) -> tuple[Story, P
     scenario = next((one for one in suite.scenarios if one.name == result.scenario), None)
     revision = load_run(run.folder).revision
     at = datetime.fromtimestamp(trial.started_at, UTC).date().isoformat()
-    prompt = wish.prompt or run.prompt(result.spec)
     commands = tuple(f"{call.command} ({call.status})" for call in result.calls)
     story = Story(
         name=_name(suite, wish.name or f"{result.scenario}_{'again' if result.outcome == 'fail' else 'kept'}"),
         description=_described(result, scenario),
         source=f"trial {result.id} of {revision.sha[:12] or revision.ref}, {at}: {result.reason}",
-        prompt=_needed(prompt, wish.source),
+        prompt=_needed(wish.prompt or run.prompt(result.spec), wish.source),
         diff=record.diff,
         succeeded=result.outcome == "pass",
         commands=commands[:MOST_COMMANDS],
     )
     if scenario is None:
         return story, None, (f"the suite has no scenario `{result.scenario}`: target, gates and workspace are unknown",)
-    story = story.model_copy(
-        update={
-            "target": scenario.target if scenario.target.binary else None,
-            "setup": scenario.setup,
-            "gates": scenario.gates,
-        }
+    return story, scenario, (*_changed(root, suite, scenario, record.diff), *_proof(suite, scenario, trial, result))
+
+
+def _proof(suite: Suite, scenario: Scenario, trial: Trial, result: TrialResult) -> Iterator[str]:
+    """Yield how the scenario, which the new one repeats, decides on a trial that failed."""
+    if result.outcome == "pass":
+        return
+    answers = gate_answers(scenario.gates, trial.answers)
+    again = measure_trial(
+        trial.model_copy(update={"answers": answers}), scenario, judge_blocks=suite.policy.judge_blocks
     )
-    return story, _template(root, scenario), _changed(root, suite, scenario, record.diff)
+    if again.outcome == "fail":
+        yield f"proven: it fails on this trial: {again.reason}"
+    else:
+        how = "passes" if again.outcome == "pass" else f"does not decide ({again.reason})"
+        yield f"it {how} on this trial, which failed with `{result.reason}`: its definition has changed since"
+
+
+def _again(root: Path, scenario: Scenario, story: Story, wish: ScenarioRequest, file: str) -> str:
+    """Return the text of a file like the scenario's own, with everything that it says, for this one attempt."""
+    data: Any = Files(root).document(scenario.file).data
+    if "evalcases" in data:
+        return _case_again(data, scenario, story, wish)
+    kept = {
+        key: value for key, value in data.items() if key not in ("name", "description", "source", "template_folder")
+    }
+    task = kept["task"] if isinstance(kept["task"], dict) else {"prompt": kept["task"]}
+    if wish.prompt or (story.prompt != scenario.prompt.strip() and PLACEHOLDER not in scenario.prompt):
+        kept["task"] = {**task, "prompt": story.prompt}
+    if wish.binary is not None:
+        kept["target"] = {"binary": wish.binary}
+    evaluation = dict(kept.pop("evaluation", None) or {})
+    proposed = list(proposed_gates(story.diff)) if story.succeeded else []
+    gates = [*(evaluation.pop("gates", None) or kept.pop("gates", None) or ()), *proposed]
+    if not gates and not scenario.evaluators:
+        gates = [{"type": "no_transcript_errors"}]
+    kept["evaluation"] = ({"gates": gates} if gates else {}) | evaluation
+    named = {"name": story.name, "description": story.description, "source": story.source}
+    return repeated_text(named | kept, story, file)
+
+
+def _case_again(data: Any, scenario: Scenario, story: Story, wish: ScenarioRequest) -> str:
+    """Return the text of an eval file with this case alone, and the defaults of its file."""
+    dataset, _, identity = scenario.name.rpartition("/")
+    case = next(case for case in data["evalcases"] if str(case["id"]) == identity)
+    own = story.name.removeprefix(f"{dataset}/")
+    messages = {"input_messages": [{"role": "user", "content": wish.prompt}]} if wish.prompt else {}
+    again = {**case, "id": own, "note": story.source, **messages}
+    return repeated_text({**data, "dataset": dataset, "evalcases": [again]}, story)
 
 
 def _of_transcript(suite: Suite, wish: ScenarioRequest) -> Story:
@@ -187,17 +269,12 @@ def _stems(root: Path, folder: str) -> list[str]:
     return [f"{folder}/{path.stem}" for path in (root / folder).glob("*")]
 
 
-def _template(root: Path, scenario: Scenario) -> Path | None:
-    return None if scenario.template is None else initial_state(root, scenario.template)
-
-
 def _changed(root: Path, suite: Suite, scenario: Scenario, diff: str) -> tuple[str, ...]:
-    """Return warnings if the trial's diff no longer applies to the scenario's workspace, or `target.env` is lost."""
+    """Return a warning if the trial's diff no longer applies to the scenario's workspace."""
     if not diff:
         return ()
     with tempfile.TemporaryDirectory(prefix="tidegate-") as scratch:
         start = prepare(scenario, root, root, suite.guidance, Path(scratch, "start"))
         copy_workspace(start, Path(scratch, "workspace"))
         fits = apply_diff(Path(scratch, "workspace"), diff.encode("utf-8", "surrogateescape"))
-    lost = ("the values of target.env are not taken over: write them again",) if scenario.target.env else ()
-    return lost if fits else (*lost, "the scenario's workspace has changed since: compare it with that of the trial")
+    return () if fits else ("the scenario's workspace has changed since: compare it with that of the trial",)

@@ -48,12 +48,7 @@ def scenario_text(story: Story, file: str | None = None) -> str:
     if not gates and not (proposed and story.succeeded):
         gates.append("{type: no_transcript_errors}")
     lines = [
-        *(
-            [f"# yaml-language-server: $schema={'../' * file.count('/')}{SCHEMAS}/scenario.json"]
-            if file is not None
-            else []
-        ),
-        f"# Written by `{story.writer}`. Read it through: say what should happen, and delete what does not matter.",
+        *_head(story, file),
         f"name: {_scalar(story.name)}",
         f"description: {_scalar(story.description)}",
         f"source: {_scalar(story.source)}",
@@ -70,6 +65,22 @@ def scenario_text(story: Story, file: str | None = None) -> str:
         *(f"# it called: {_comment(command)}" for command in story.commands),
     ]
     return "\n".join(lines) + "\n"
+
+
+def repeated_text(data: Mapping[str, Any], story: Story, file: str | None = None) -> str:
+    """Return the text of a scenario or eval file with this content; the calls and, if it failed, gates are comments."""
+    text = yaml.dump(
+        dict(data), Dumper=_Blocks, default_flow_style=None, sort_keys=False, allow_unicode=True, width=120
+    )
+    proposed = [] if file is None or story.succeeded else [flow(gate) for gate in proposed_gates(story.diff)]
+    asides = [*_proposals(proposed, story), *(f"# it called: {_comment(one)}" for one in story.commands)]
+    return "\n".join([*_head(story, file), text.rstrip(), *asides]) + "\n"
+
+
+def _head(story: Story, file: str | None) -> Iterator[str]:
+    if file is not None:
+        yield f"# yaml-language-server: $schema={'../' * file.count('/')}{SCHEMAS}/scenario.json"
+    yield f"# Written by `{story.writer}`. Read it through: say what should happen, and delete what does not matter."
 
 
 def proposed_gates(diff: str) -> Iterator[dict[str, Any]]:
@@ -158,6 +169,19 @@ class _Quoting(yaml.SafeDumper):
 
 
 _Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
+class _Blocks(yaml.SafeDumper):
+    """A dumper that writes text of several lines as a block, without aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Blocks.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None),
+)
 
 
 def _scalar(text: str) -> str:

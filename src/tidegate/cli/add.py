@@ -8,15 +8,18 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Writes a scenario from a stored trial (RUN/trials/SCENARIO/AGENT/N) or from the transcript of a real failure. The
-scenario has the prompt, the initial workspace, the origin, and proposed gates to edit.
+Writes a scenario from each stored trial (RUN/trials/SCENARIO/AGENT/N), or from the transcript of a real failure. A
+trial's scenario keeps everything that its file says: gates, evaluators, judge, scripts. It has the prompt, the initial
+workspace, the origin, and proposed gates to edit, and is added to `scenarios`.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("add", help="write a scenario from a trial or a transcript", description=DESCRIPTION)
-    parser.add_argument("source", type=Path, metavar="TRIAL|TRANSCRIPT", help="a stored trial's folder, or a file")
+    parser.add_argument(
+        "sources", nargs="+", type=Path, metavar="TRIAL|TRANSCRIPT", help="stored trials' folders, or files"
+    )
     parser.add_argument("--name", metavar="NAME", help="the scenario's name (default: derived from its origin)")
     parser.add_argument("--prompt", metavar="TEXT", help="the agent's prompt, if the transcript lacks it")
     parser.add_argument("--workspace", type=Path, metavar="DIR", help="the initial workspace")
@@ -27,8 +30,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the scenario, validate the suite with it, and print the next steps."""
-    from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario
+    """Write the scenarios, validate the suite with them, and print the next steps."""
+    from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario, list_scenario
     from tidegate.errors import ConfigurationError
     from tidegate.plan import did_you_mean
     from tidegate.streams import STREAMS
@@ -41,20 +44,24 @@ def run(args: argparse.Namespace) -> int:
     if args.format not in (None, *STREAMS):
         hint = did_you_mean(args.format, STREAMS) or "."
         raise ConfigurationError(f"`{args.format}` is not a format{hint}", f"There are {', '.join(STREAMS)}.")
+    if len(args.sources) > 1 and (args.name or args.prompt or args.workspace):
+        raise ConfigurationError(
+            "--name, --prompt and --workspace are for one source.", "Add the sources one after the other."
+        )
     root = repository_root(args.repo)
+    for source in args.sources:
+        suite = load_suite(root, args.config, environ=options.environ())
+        wish = ScenarioRequest(source, args.name, args.prompt, args.workspace, args.binary, args.format)
+        added = add_scenario(root, suite, wish)
+        print(f"wrote {added.file}")
+        if added.template:
+            print(f"wrote {added.template}/, the workspace at the start")
+        for note in added.notes:
+            print(f"note: {note}")
+        if list_scenario(root, args.config, added.file):
+            print(f"added it to `scenarios` in {args.config}")
     suite = load_suite(root, args.config, environ=options.environ())
-    wish = ScenarioRequest(args.source, args.name, args.prompt, args.workspace, args.binary, args.format)
-    added = add_scenario(root, suite, wish)
-    print(f"wrote {added.file}")
-    if added.template:
-        print(f"wrote {added.template}/, the workspace at the start")
-    for warning in added.warnings:
-        print(f"note: {warning}")
-    suite = load_suite(root, args.config, environ=options.environ())
-    known = {scenario.file for scenario in suite.scenarios}
     for note in uncommitted(root, suite):
         print(f"note: {note}")
-    if added.file not in known:
-        print(f"next: add {added.file} to `scenarios` in {args.config}, which does not name it")
-    print(f"next: edit its gates, then `tidegate check` and `tidegate run --scenario {Path(added.file).stem}`")
+    print("next: edit the gates, then `tidegate check` and `tidegate run --scenario NAME`")
     return 0
