@@ -78,11 +78,31 @@ def test_what_has_no_counterpart_is_named() -> None:
     assert "# Left out: the tool mock, for which there is no agent" in text
 
 
+def test_rates_of_models_are_prices_and_a_target_may_have_a_pattern_alone(tmp_path: Path) -> None:
+    """As in qipu's configuration."""
+    config = """\
+fixtures_path = "fixtures"
+[target]
+command_pattern = "mytool\\\\s+(\\\\S+)"
+[models.claude-haiku]
+input_cost_per_1k_tokens = 0.0008
+output_cost_per_1k_tokens = 0.004
+"""
+    (tmp_path / "fixtures").mkdir()
+    (tmp_path / "fixtures/first.yaml").write_text(SCENARIO.replace("from_config", "{binary: mytool}"))
+    (tmp_path / "tidegate.yaml").write_text(suite_of_config(config, "config.toml"))
+    suite = load_suite(tmp_path, environ={})
+    price = suite.price("claude-haiku")
+    assert price is not None
+    assert (price.input, price.output) == (0.8, 4)
+    assert suite.scenarios[0].target.command_pattern == "mytool\\s+(\\S+)"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("a = ", "c.toml is not TOML"),
-        ("[target]\nbinry = 'x'", "c.toml: target.binary"),
+        ("[target]\nbinry = 'x'", "c.toml: target.binry"),
         ("[tolls.x]", "c.toml: tolls"),
     ],
 )

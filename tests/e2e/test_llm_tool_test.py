@@ -7,6 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import yaml
+
+from tidegate.authoring.import_config import CONFIG
 
 Make = Callable[..., Any]
 # Keeps notes below $NOTES_STORE, where the scenario's target wants them.
@@ -80,3 +83,16 @@ def test_a_name_that_no_workspace_has_is_refused(make_repository: Make, tidegate
 
     assert ran.code == 2
     assert "no scenario's agent reads `docs/how-to.md`" in ran.stderr
+
+
+def test_init_starts_from_the_configuration(make_repository: Make, tidegate: Make) -> None:
+    config = '[target]\nbinary = "notes"\n[tools.claude-code]\nmodels = ["claude-haiku"]\n'
+    repo = make_repository()
+    repo.commit({name: text for name, text in FILES.items() if name != "tidegate.yaml"} | {CONFIG: config})
+
+    done = tidegate("init", "--no-try", cwd=repo.root)
+
+    assert done.code == 0, done.stderr
+    suite = yaml.safe_load((repo.root / "tidegate.yaml").read_text())
+    assert suite["agents"] == {"claude-code": {"type": "claude-code", "models": ["claude-haiku"]}}
+    assert (suite["target"], suite["path"]) == ({"binary": "notes"}, ["bin"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -30,11 +30,12 @@ _PROVIDERS = {
 }
 _PRESETS = {"quick": "quick", "smoke": "quick", "standard": "standard", "full": "thorough", "thorough": "thorough"}
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
-_ADVICE = "It has to be a configuration of llm-tool-test: llm-tool-test-config.toml."
+CONFIG = "llm-tool-test-config.toml"
+_ADVICE = f"It has to be a configuration of llm-tool-test: {CONFIG}."
 
 
 class _Target(Value):
-    binary: str
+    binary: str | None = None
     command_pattern: str | None = None
     health_check: str | None = None
     env: dict[str, str] = {}
@@ -52,18 +53,24 @@ class _Profile(Value):
     models: tuple[str, ...] = ()
 
 
+class _Rates(Value):
+    input_cost_per_1k_tokens: float = 0.0
+    output_cost_per_1k_tokens: float = 0.0
+
+
 class _Config(Value):
     target: _Target | None = None
     tools: dict[str, _Tool] = {}
     profiles: dict[str, _Profile] = {}
+    models: dict[str, _Rates] = {}
     fixtures_path: str = "llm-test-fixtures"
     results_path: str | None = None
 
 
-def suite_of_config(text: str, name: str) -> str:
+def suite_of_config(text: str, name: str, also: Mapping[str, Any] | None = None) -> str:
     """Return the text of a tidegate.yaml with the target, the tools as agents, and a command for each profile.
 
-    Raises ConfigurationError if the text is not such a configuration.
+    `also` has more keys of the suite. Raises ConfigurationError if the text is not such a configuration.
     """
     try:
         config = _Config.model_validate(tomllib.loads(text))
@@ -80,7 +87,13 @@ def suite_of_config(text: str, name: str) -> str:
         variables = [found for value in config.target.env.values() for found in _VARIABLE.findall(value)]
         suite |= {"pass_env": sorted(set(variables))} if variables else {}
     suite |= {"agents": {key: agent for key, agent in agents.items() if agent}} if any(agents.values()) else {}
+    prices = {
+        model: {"input": 1000 * own.input_cost_per_1k_tokens, "output": 1000 * own.output_cost_per_1k_tokens}
+        for model, own in config.models.items()
+    }
+    suite |= {**(also or {}), **({"prices": prices} if prices else {})}
     lines = [f"# From {name}.", *_profiles(config, agents), *_left_out(config, agents)]
+    lines += ["# Prices are in USD per million tokens, 1000 times those per 1000: check them."] if prices else []
     return "\n".join(lines) + "\n" + yaml.safe_dump(suite, sort_keys=False, allow_unicode=True, width=120)
 
 

@@ -95,7 +95,7 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     scenarios = find_scenarios(root)
     tool = _tool(root, where, args.binary, needed=not scenarios)
     if scenarios or tool is None:
-        return tool, {SUITE: suite_text(tool, scenarios).encode()}, None
+        return tool, {SUITE: _imported(root, suite_text(tool, scenarios)).encode()}, None
     why = "`--no-try` was given" if args.no_try else None
     tried = None if why else _try(root, where, tool, args)
     if tried is not None and tried.problem is None:
@@ -109,6 +109,18 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     print(f"warning: the suite was not run: {problem}")
     print(*_advice(problem), sep="\n", end="\n" if _advice(problem) else "")
     return tool, {name: text.encode() for name, text in bare_files(tool).items()}, problem
+
+
+def _imported(root: Path, suite: str) -> str:
+    """Return the suite of llm-tool-test's configuration with the build of ours, or ours if there is none."""
+    import yaml
+
+    from tidegate.authoring.import_config import CONFIG, suite_of_config
+
+    if not (root / CONFIG).is_file():
+        return suite
+    build = {key: value for key, value in yaml.safe_load(suite).items() if key in ("build", "path")}
+    return suite_of_config((root / CONFIG).read_text(encoding="utf-8", errors="replace"), CONFIG, build)
 
 
 def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
