@@ -1,6 +1,11 @@
 from __future__ import annotations
 
-from tidegate.comparison.left_behind import files_apart
+from tidegate.comparison.left_behind import files_apart as apart
+from tidegate.reports.cause_text import left as shown
+
+
+def files_apart(base: list[str], head: str) -> str:
+    return shown(apart(base, head))
 
 
 def left(**files: str) -> str:
@@ -30,3 +35,8 @@ def test_the_same_files_and_those_that_vary_on_base_are_left_out() -> None:
 
 def test_a_line_that_looks_like_a_header_is_content() -> None:
     assert "+x" in files_apart([left(out="++ b/a")], left(out="++ b/a\nx"))
+
+
+def test_a_file_with_the_same_lines_under_another_name_is_left_out() -> None:
+    assert files_apart([left(tmpa8x="a")], left(tmpq31="a")) == ""
+    assert "tmpq31" in files_apart([left(tmpa8x="a")], left(tmpq31="b"))

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from tidegate.model.cause import Cause
+from tidegate.reports.cause_text import says
+
 Make = Callable[..., Any]
 
 TOOL = """\
@@ -78,10 +81,10 @@ evaluation:
     - {type: file_contains, path: notes.json, substring: last}
     - {type: command_succeeds, command: "! grep -q first notes.json"}
 """
-CALLS = {"error_text": '$ notes add " "\n'}  # further lines of the guide
+CALLS = {"output_of_error": '$ notes add " "\n'}  # further lines of the guide
 # Further checks, for changes that leave the agent's work unharmed.
 GATES = {
-    "error_text": "notes add ' ' 2>&1 | grep -q 'text is empty'",
+    "output_of_error": "notes add ' ' 2>&1 | grep -q 'text is empty'",
     "slow": "timeout 1.5 notes show",
     "json_key": 'test "$(notes show --json)" = \'{"id": 1, "tag": "work"}\'',
     "output": "test \"$(notes show)\" = '1. last'",
@@ -91,27 +94,27 @@ GATES = {
 CHANGES = {
     "option": ('"--tag", default', '"--label", dest="tag", default'),
     "subcommand": ('add_parser("clear")', 'add_parser("purge")'),
-    "argument": ('choices=["none", "work", "home"]', 'choices=["none", "office", "home"]'),
+    "value": ('choices=["none", "work", "home"]', 'choices=["none", "office", "home"]'),
     "json_key": ('"tag": note["tag"]}) if', '"label": note["tag"]}) if'),
     "exit_code": (
         '    print(f"removed {count} notes")\n    return 0',
         '    print(f"removed {count} notes")\n    return 7',
     ),
     "output": ("f\"{number}. {note['text']}\"", "f\"#{number} {note['text']}\""),
-    "error_text": ("error: the text is empty", "error: nothing to add"),
+    "output_of_error": ("error: the text is empty", "error: nothing to add"),
     "slow": ("def show(args):", "def show(args):\n    time.sleep(2)"),
     "prompt": ("    count = len(load())", '    count = len(load())\n    input("Remove all notes? [y/N] ")'),
     "hang": ("    count = len(load())", "    count = len(load())\n    time.sleep(600)"),
     "crash": ('f"removed {count} notes"', 'f"removed {total} notes"'),
 }
 SAYS = {
-    "option": "`notes add` no longer accepts `--tag`",
-    "subcommand": "`notes` no longer has the command `clear`",
-    "argument": "`notes add` no longer accepts the value `work`",
-    "json_key": "the JSON output of `notes show --json` has the key `label` instead of `tag`",
+    "option": "`notes add` no longer accepts `--tag`; `--label` is new",
+    "subcommand": "`notes` no longer has the command `clear`; `purge` is new",
+    "value": "`notes add` no longer accepts the value `work`",
+    "json_key": "the JSON of `notes show --json` has the key `label` instead of `tag`",
     "exit_code": "`notes clear` now exits with status 7 (was 0)",
     "output": "`notes show` prints `#1 first` instead of `1. first`",
-    "error_text": "the error message of `notes add ' '` is `error: nothing to add` instead of",
+    "output_of_error": "`notes add ' '` prints `error: nothing to add` instead of",
     "slow": "`notes show",
     "prompt": "`notes clear` now waits for input: `Remove all notes? [y/N]`",
     "hang": "`notes clear` timed out after",
@@ -125,6 +128,10 @@ def files(kind: str) -> dict[str, str]:
     return {"bin/notes": TOOL, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO + gate, "AGENTS.md": guide}
 
 
+def sentence(cause: dict[str, Any]) -> str:
+    return says(Cause.model_validate(cause))
+
+
 @pytest.mark.parametrize("kind", CHANGES)
 def test_a_change_of_the_tool_is_named_in_the_first_lines(make_repository: Make, tidegate: Make, kind: str) -> None:
     repo = make_repository()
@@ -135,9 +142,9 @@ def test_a_change_of_the_tool_is_named_in_the_first_lines(make_repository: Make,
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     assert done.code == 1, done.stdout + done.stderr
     (cause,) = done.result["causes"]
-    assert cause["kind"] == kind
-    assert cause["says"].startswith(SAYS[kind])
-    changed = cause["added"] or cause["removed"]
+    assert cause["kind"] == kind.removesuffix("_of_error")
+    assert sentence(cause).startswith(SAYS[kind])
+    changed = cause["edits"][0]["added"] or cause["edits"][0]["removed"]
     assert changed["path"] == "bin/notes"
     assert new.splitlines()[-1].strip().split("(")[0] in changed["text"]
     heading, first = [line for line in done.comment.splitlines() if line][:2]
@@ -152,11 +159,11 @@ def test_docs_that_still_use_what_is_gone_are_named(make_repository: Make, tideg
     repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["option"])})
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     (cause,) = done.result["causes"]
-    assert [cause["still_named"], *cause["also_named"]] == [
+    assert cause["still_named"] == [
         {"side": "head", "path": "AGENTS.md", "line": 4, "text": "$ notes add --tag work first"},
         {"side": "head", "path": "AGENTS.md", "line": 8, "text": "$ notes add --tag work last"},
     ]
-    changed = cause["added"]["line"]
+    changed = cause["edits"][0]["added"]["line"]
     fix = f"update `AGENTS.md:4` and `AGENTS.md:8`, which still use `--tag`, or revert `bin/notes:{changed}`."
     assert f"**To fix:** {fix}" in done.comment
     assert "**What to do:**" not in done.comment
@@ -172,7 +179,7 @@ def test_each_guide_that_still_uses_what_is_gone_is_named(make_repository: Make,
     repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["option"])})
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     (cause,) = done.result["causes"]
-    places = [f"{place['path']}:{place['line']}" for place in [cause["still_named"], *cause["also_named"]]]
+    places = [f"{place['path']}:{place['line']}" for place in cause["still_named"]]
     both = [f"scenarios/{name}/AGENTS.md:{line}" for name in names for line in (4, 8)]
     assert places == [*both, "README.md:1"]
     assert "and `README.md:1`, which still use `--tag`" in done.comment
@@ -180,78 +187,66 @@ def test_each_guide_that_still_uses_what_is_gone_is_named(make_repository: Make,
 
 def test_docs_come_before_the_lines_of_scenarios_which_are_checks(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    gate = "    - {type: command_succeeds, command: notes show --json}\n"
-    scenario = SCENARIO.replace("Follow AGENTS.md.", "Follow AGENTS.md, and notes show --json.") + gate
-    repo.commit({**files("option"), "scenarios/keep.yaml": scenario})
-    repo.branch("pr", {"bin/notes": TOOL.replace('"--json"', '"--raw", dest="json"')})
+    gate = "- {type: command_json_path, command: notes show --json, path: $.tag, assertion: equals work}"
+    scenario = SCENARIO.partition("    - {")[0] + f"    {gate}\n"
+    guide = GUIDE.replace("$ notes show --json\n", "").replace("$ notes clear\n$ notes add --tag work last\n", "")
+    repo.commit({**files("option"), "scenarios/keep.yaml": f"{scenario}tags: [tag]\n", "AGENTS.md": guide})
+    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["json_key"])})
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     (cause,) = done.result["causes"]
-    assert (cause["still_named"]["path"], cause["still_named"]["line"]) == ("AGENTS.md", 6)
-    assert [(place["path"], place["line"]) for place in cause["checked_in"]] == [
-        ("scenarios/keep.yaml", 4),
-        ("scenarios/keep.yaml", 10),
-    ]
-    fix = next(line for line in done.comment.splitlines() if line.startswith("**To fix:**"))
-    assert fix.index("AGENTS.md:6") < fix.index("scenarios/keep.yaml:4") < fix.index("scenarios/keep.yaml:10")
-    assert fix.endswith("a maintainer has to accept a change there that weakens a check.")
-    assert "Scenario files are checks." in done.comment
+    assert sentence(cause) == "the JSON of `notes show --json` has the key `label` instead of `tag`"
+    assert [place["text"] for place in cause["checked_in"]] == [gate]
 
 
-def test_an_option_of_a_tool_without_subcommands_has_one_cause_and_all_docs(
-    make_repository: Make, tidegate: Make
-) -> None:
-    """One scenario checks the help text, the other one uses the option, whose value stands first."""
-    tool = (
-        "#!/usr/bin/env python3\nimport argparse\nparser = argparse.ArgumentParser()\n"
-        'parser.add_argument(\n    "-s",\n    "--start",\n    help="first day"\n)\n'
-        'parser.add_argument("file")\nprint(parser.parse_args())\n'
-    )
-    head = "name: {}\ndescription: d\ntarget: {{binary: plot}}\n"
-    task = head + "task: |-\n  ```sh\n  {}\n  ```\nevaluation:\n  gates:\n"
-    words = "    - {type: command_output_words, command: plot --help, words: [-s, --start, file]}\n"
-    use = "    - {type: command_succeeds, command: plot -s 2017-07-01 x}\n"
+def test_a_difference_in_a_redirected_file_is_the_cause(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit(
-        {
-            "bin/plot": tool,
-            "tidegate.yaml": SUITE.partition("build:")[0] + "agents:\n  docs: {type: doc-follower}\n",
-            "README.md": "# plot\n\n    $ plot -s 2017-07-01 x\n\n    -s, --start START  first day\n\n    grep -s x\n",
-            "scenarios/help.yaml": task.format("help", "plot --help") + words,
-            "scenarios/use.yaml": task.format("use", "plot -s 2017-07-01 x") + use,
-        }
-    )
-    repo.branch("pr", {"bin/plot": tool.replace('"-s"', '"-d"').replace('"--start"', '"--date"')})
+    scenario = SCENARIO.replace('"! grep -q first notes.json"', "grep -q '^1. last' out.txt")
+    guide = "# Notes\n\n```console\n$ notes add --tag work last\n$ notes show > out.txt\n```\n"
+    repo.commit({**files("option"), "scenarios/keep.yaml": scenario, "AGENTS.md": guide})
+    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["output"])})
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     (cause,) = done.result["causes"]
-    assert cause["says"] == "`plot` no longer accepts `-s` and `--start`"
-    assert [row["scenario"] for row in cause["rows"]] == ["help", "use"]
-    named = [f"{place['path']}:{place['line']}" for place in [cause["still_named"], *cause["also_named"]]]
-    assert named == ["README.md:3", "README.md:5"]
-    assert [f"{place['path']}:{place['line']}" for place in cause["checked_in"]] == [
-        "scenarios/help.yaml:10",
-        "scenarios/use.yaml:6",
-        "scenarios/use.yaml:10",
-    ]
-    assert done.comment.count("**Likely cause:**") == done.comment.count("**To fix:**") == 1
+    assert sentence(cause) == "`out.txt` has the line `#1 last` instead of `1. last`"
+    assert cause["edits"][0]["added"]["path"] == "bin/notes"
 
 
-def test_a_build_that_fails_is_the_cause(make_repository: Make, tidegate: Make) -> None:
+def test_a_status_that_only_looks_like_a_signal_is_an_exit_status(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit(files("option"))
-    repo.branch("pr", {"broken.cfg": "x\n"})
+    repo.commit({**files("exit_code")})
+    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["exit_code"]).replace("return 7", "return 255")})
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     (cause,) = done.result["causes"]
-    assert (cause["kind"], cause["says"]) == ("build", "the build fails on head: `error: cannot read broken.cfg`")
+    assert sentence(cause).startswith("`notes clear` now exits with status 255 (was 0)")
 
 
-def test_a_changed_line_of_the_guide_is_the_cause_where_the_tool_did_not_change(
+def test_a_call_that_fails_on_head_is_told_although_all_checks_pass(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({**files("option")})
+    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["exit_code"])})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    assert done.code == 0
+    says = "`notes clear` now exits with status 7 (was 0)"
+    assert f"**Fails, although all checks pass:** {says}" in done.comment
+
+
+def test_a_row_that_takes_several_times_as_long_is_told_although_it_passes(
     make_repository: Make, tidegate: Make
 ) -> None:
     repo = make_repository()
-    repo.commit(files("option"))
-    repo.branch("pr", {"AGENTS.md": GUIDE.replace("notes clear", "notes erase")})
+    repo.commit({**files("option")})
+    repo.branch("pr", {"bin/notes": TOOL.replace("def clear(args):", "def clear(args):\n    time.sleep(2.5)")})
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
-    (cause,) = done.result["causes"]
-    assert cause["kind"] == "guidance"
-    assert cause["says"] == "`AGENTS.md:7` now tells the agent to run `notes erase`, which fails"
-    assert (cause["removed"]["text"], cause["added"]["text"]) == ("$ notes clear", "$ notes erase")
+    assert done.code == 0
+    first = [line for line in done.comment.splitlines() if line][1]
+    assert first.startswith("**Slower:** `notes clear` is ")
+
+
+def test_calls_that_fail_alike_on_base_are_not_listed_as_failures_of_head(
+    make_repository: Make, tidegate: Make
+) -> None:
+    repo = make_repository()
+    repo.commit({**files("option"), "AGENTS.md": GUIDE.replace("$ notes show\n", '$ notes add " "\n$ notes show\n')})
+    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["subcommand"])})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (row,) = done.result["rows"]
+    assert [call["command"] for call in row["evidence"]["calls"]] == ["notes clear", "notes clear --help"]

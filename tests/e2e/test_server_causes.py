@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from tidegate.model.cause import Cause
+from tidegate.reports.cause_text import says as sentence
+
 Make = Callable[..., Any]
 
 SERVER = """\
@@ -53,8 +56,8 @@ evaluation: {gates: [{type: file_contains, path: notes.txt, substring: milk}]}
 """,
 }
 CHANGES = {
-    "mcp_tool": ('TOOLS = {"store": ["title"]}', "the MCP server `notes` no longer has the tool `keep`"),
-    "mcp_parameter": ('TOOLS = {"keep": ["name"]}', "`notes keep` no longer accepts `title`"),
+    "tool": ('TOOLS = {"store": ["title"]}', "the MCP server `notes` no longer has the tool `keep`; `store` is new"),
+    "parameter": ('TOOLS = {"keep": ["name"]}', "`notes keep` no longer accepts `title`; `name` is new"),
 }
 
 
@@ -67,7 +70,7 @@ def test_a_change_of_the_server_is_named_with_the_call(make_repository: Make, ti
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     assert done.code == 1, done.stdout + done.stderr
     (cause,) = done.result["causes"]
-    assert (cause["kind"], cause["says"]) == (kind, says)
-    assert (cause["removed"]["path"], cause["removed"]["line"]) == ("bin/notes-server", 3)
+    assert (cause["kind"], sentence(Cause.model_validate(cause))) == (kind, says)
+    assert (cause["edits"][0]["removed"]["path"], cause["edits"][0]["removed"]["line"]) == ("bin/notes-server", 3)
     assert f"**Likely cause:** {says}" in done.comment
     assert """notes keep '{"title": "milk"}'""" in done.comment

@@ -21,7 +21,7 @@ def test_passes_when_the_output_has_every_word(shell: Callable[[str], Seen]) -> 
 @pytest.mark.parametrize("printed", ["add --priority", "add x--prio", "add --prio-high"])
 def test_names_the_words_that_are_missing_as_a_whole(shell: Callable[[str], Seen], printed: str) -> None:
     decision = GATE.decide(shell(f"echo '{printed}'"))
-    assert decision == Decision(passed=False, message="the output lacks `--prio`")
+    assert decision == Decision(passed=False, message="the output lacks `--prio`", missing=("--prio",))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_names_the_words_that_are_missing_as_a_whole(shell: Callable[[str], Seen
 def test_a_listed_word_begins_a_line(shell: Callable[[str], Seen], printed: str, *, has: bool) -> None:
     decision = CommandOutputWords(command="x", words=("--due",), listed=True).decide(shell(f"echo '{printed}'"))
     message = "the output lists the word" if has else "the output does not list `--due`"
-    assert decision == Decision(passed=has, message=message)
+    assert (decision.passed, decision.message, decision.missing) == (has, message, () if has else ("--due",))
 
 
 def test_of_many_missing_words_it_names_the_first_and_counts_the_rest(shell: Callable[[str], Seen]) -> None:

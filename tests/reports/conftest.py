@@ -12,7 +12,7 @@ from tests import make
 from tests.reports import situations
 from tests.reports.situations import BASE_SHA, HEAD_SHA
 from tidegate.action.workflow_run import NOTICE
-from tidegate.model.cause import Cause, Place
+from tidegate.model.cause import Cause, Edit, Place
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -194,17 +194,19 @@ def _with_rows(fine: Result, *rows: Row) -> Result:
 
 
 def refused_option() -> Cause:
+    removed = Place(side="base", path="taskmgr/cli.py", line=31, text='add.add_argument("--prio", default="normal")')
+    added = Place(side="head", path="taskmgr/cli.py", line=31, text='add.add_argument("--urgency", default="normal")')
     return Cause(
         kind="option",
-        says="`taskmgr add` no longer accepts `--prio`",
+        about=("taskmgr add",),
         rows=(RowKey(scenario="add_high_priority", agent="docs"),),
         names=("--prio",),
-        removed=Place(side="base", path="taskmgr/cli.py", line=31, text='add.add_argument("--prio", default="normal")'),
-        added=Place(
-            side="head", path="taskmgr/cli.py", line=31, text='add.add_argument("--urgency", default="normal")'
+        new=("--urgency",),
+        edits=(Edit(removed=removed, added=added),),
+        still_named=(
+            Place(side="head", path="AGENTS.md", line=12, text="$ taskmgr add --prio high x"),
+            Place(side="head", path="AGENTS.md", line=14, text="$ taskmgr add --prio high y"),
         ),
-        still_named=Place(side="head", path="AGENTS.md", line=12, text="$ taskmgr add --prio high x"),
-        also_named=(Place(side="head", path="AGENTS.md", line=14, text="$ taskmgr add --prio high y"),),
         checked_in=(Place(side="head", path="scenarios/add.yaml", line=9, text="command: taskmgr add --prio high x"),),
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 from tests.make import result, row, trial_result
 from tests.packed import opened
 from tests.reports.large import large_result
-from tidegate.model.cause import Cause, Place
+from tidegate.model.cause import Cause, Edit, Place
 from tidegate.model.event import Message
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
@@ -68,7 +68,14 @@ def records(page: str) -> dict[str, Any]:
 def hostile_cause(result: Result) -> Cause:
     text = "</p><script>alert(1)</script>"
     place = Place(side="head", path=text, line=1, text=text)
-    return Cause(kind="option", says=text, rows=(result.rows[0].key,), removed=place, added=place, still_named=place)
+    return Cause(
+        kind="option",
+        about=(text,),
+        names=(text,),
+        rows=(result.rows[0].key,),
+        edits=(Edit(removed=place, added=place),),
+        still_named=(place,),
+    )
 
 
 def test_every_story_has_a_page_and_every_row_is_in_it(story: tuple[str, Result]) -> None:

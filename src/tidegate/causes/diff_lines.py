@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from tidegate.causes.seen import named_in
-from tidegate.model.cause import Place
+from tidegate.model.cause import Edit, Place
 from tidegate.model.result import FileChange
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
@@ -26,24 +26,46 @@ def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
         yield from block
 
 
-def changed_by(names: Sequence[str], changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:
-    """Return the removed line that has one of the names and the line that replaced it; (None, None) if there is none.
+def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> tuple[Edit, ...]:
+    """Return the places whose removed line has the first of the names that any has, with the line that replaced each.
 
-    The first name counts most. Without a removed line, an added one that has the name is returned. Of several lines,
-    the first one of code is returned; else one of a help text, a test, or a comment.
+    Without a removed line, an added one that has the name counts. Lines of code come first; those of help texts, tests
+    and comments count only if there are none. Without any name, it is the only changed place, if there is one.
     """
     blocks = [
         ([line for line in block if line.side == "base"], [line for line in block if line.side == "head"])
         for _, block in _blocks(changes)
     ]
     for name in names:
-        removed = ((line, new) for old, new in blocks if not _naming(new, name) for line in _naming(old, name))
-        if found := min(removed, key=lambda pair: _rank(pair[0], name), default=None):
-            return found[0], _closest(*found)
-        added = ((line, old) for old, new in blocks for line in _naming(new, name))
-        if found := min(added, key=lambda pair: _rank(pair[0], name), default=None):
-            return _closest(*found), found[0]
+        gone = [(line, old, new) for old, new in blocks if not _naming(new, name) for line in _naming(old, name)]
+        found = gone or [(line, new, old) for old, new in blocks for line in _naming(new, name)]
+        if found:
+            best = min(_rank(line, name) for line, *_ in found)
+            pairs = [(line, _closest(line, *sides)) for line, *sides in found if _rank(line, name) == best][:most]
+            return tuple(Edit(removed=one, added=two) if gone else Edit(removed=two, added=one) for one, two in pairs)
     return only_change(changes)
+
+
+def replacement(name: str, edits: Iterable[Edit]) -> str:
+    """Return the name that the changed lines have in place of this one; '' if they do not agree on one."""
+    found = {_replaced(name, edit) for edit in edits if edit.removed and edit.added}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _replaced(name: str, edit: Edit) -> str:
+    """Return the only word of the same form that the added line has in addition; '' if there is not exactly one."""
+    ours, theirs = ([*map(str, re.findall(r"[\w-]+", one.text))] for one in (edit.removed, edit.added) if one)
+    if name not in ours or name in theirs:
+        return ""
+    alike = [word for word in dict.fromkeys(theirs) if word not in ours and _dashes(word) == _dashes(name)]
+    place = ours.index(name)
+    if len(alike) > 1 and theirs[:place] == ours[:place] and theirs[place] in alike:
+        return theirs[place]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _dashes(word: str) -> int:
+    return len(word) - len(word.lstrip("-"))
 
 
 def other_form(option: str, changes: Iterable[FileChange]) -> str:
@@ -79,20 +101,24 @@ def is_test(path: str) -> bool:
     return any(part.startswith(("test", "spec", "feature")) for part in path.lower().split("/"))
 
 
-def only_change(changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:
-    """Return the first removed and added line of the only changed place; (None, None) if there are several."""
+def only_change(changes: Sequence[FileChange]) -> tuple[Edit, ...]:
+    """Return the first removed and added line of the only changed place; none if there are several."""
     blocks = [block for _, block in _blocks(changes)]
     if len(blocks) != 1:
-        return None, None
+        return ()
     gone = next((line for line in blocks[0] if line.side == "base"), None)
     new = next((line for line in blocks[0] if line.side == "head" and line.text), None)
-    return gone, new
+    return (Edit(removed=gone, added=new),) if gone or new else ()
 
 
-def _closest(line: Place, others: Sequence[Place]) -> Place | None:
-    """Return the line that shares the most words with this one; None if there is none."""
-    own = set(re.findall(r"\w+", line.text))
-    return max(others, key=lambda other: len(own.intersection(re.findall(r"\w+", other.text))), default=None)
+def _closest(line: Place, own: Sequence[Place], others: Sequence[Place]) -> Place | None:
+    """Return the line that shares the most words with this one, of several the one at its place; None without any."""
+    words, at = set(re.findall(r"\w+", line.text)), own.index(line)
+    ranks = {
+        (-len(words.intersection(re.findall(r"\w+", other.text))), abs(at - place)): other
+        for place, other in reversed(list(enumerate(others)))
+    }
+    return ranks[min(ranks)] if ranks else None
 
 
 def _blocks(changes: Iterable[FileChange]) -> Iterator[tuple[str, list[Place]]]:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from tidegate.causes import endings, mcp, outputs, refused_names, starts
-from tidegate.causes.diff_lines import changed_by, is_test, only_change, other_form
+from tidegate.causes import endings, mcp, outputs, refused_names
+from tidegate.causes.diff_lines import edits_of, is_test, other_form, replacement
 from tidegate.causes.guidance import guidance, is_doc
 from tidegate.causes.seen import Found, Seen, look
-from tidegate.causes.slower import slower
-from tidegate.model.cause import Cause, Place
+from tidegate.model.cause import Cause, CauseKind
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.result import FileChange
 
 KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
-    starts.start,
+    endings.start,
+    mcp.server,
     mcp.tool,
     mcp.parameter,
+    mcp.tool_error,
     mcp.offer,
     endings.prompt,
     endings.hang,
@@ -28,29 +29,35 @@ KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
     refused_names.argument,
     endings.exit_code,
     outputs.json_key,
-    outputs.error_text,
     outputs.missing_words,
     outputs.output,
     guidance,
+    outputs.file,
 )
+RENAMES: frozenset[CauseKind] = frozenset(
+    {"option", "subcommand", "parameter", "tool", "json_key"}
+)  # a name that is gone
 _EXPLAINED = frozenset({"regressed", "unconfirmed"})
-_SYMPTOMS = frozenset({"output", "error_text", "exit_code"})  # of the same change, another kind says more
+_SYMPTOMS = frozenset({"output", "file", "words", "exit_code"})  # of the same change, another kind says more
+_MOST_EDITS = 20
 
 
 def find_causes(
     rows: Iterable[Row], trials: Sequence[TrialResult], changes: Sequence[FileChange] = ()
 ) -> tuple[Cause, ...]:
-    """Return the causes of the rows that regressed or are unconfirmed, and of those that became slower.
+    """Return the causes of the rows that regressed or are unconfirmed, and of others that became slower.
 
-    A row whose trials show no cause has none.
+    In a row of a deterministic agent that passes, a call that fails on head only is a cause, too. A row whose trials
+    show no cause has none.
     """
-    found: dict[Found, list[RowKey]] = {}
+    found: dict[tuple[Found, bool], list[RowKey]] = {}
     of_row = by_row(trials)
     for row in rows:
         cause = _cause(row, of_row[row.key], changes)
         if cause:
-            found.setdefault(cause, []).append(row.key)
-    return tuple(_merged(_placed(cause, tuple(keys), changes) for cause, keys in found.items()))
+            found.setdefault((cause, row.state not in _EXPLAINED), []).append(row.key)
+    placed = (_placed(cause, tuple(keys), changes, passes=passes) for (cause, passes), keys in found.items())
+    return tuple(_merged(placed))
 
 
 def _merged(causes: Iterable[Cause]) -> list[Cause]:
@@ -62,16 +69,19 @@ def _merged(causes: Iterable[Cause]) -> list[Cause]:
             merged.append(cause)
             continue
         other = merged[same]
-        told = cause if other.kind in _SYMPTOMS and cause.kind not in _SYMPTOMS else other
-        merged[same] = told.model_copy(update={"rows": (*other.rows, *cause.rows)})
+        shown = cause if other.kind in _SYMPTOMS and cause.kind not in _SYMPTOMS else other
+        alike = (cause.kind, cause.names) == (other.kind, other.names)
+        about = tuple(dict.fromkeys((*other.about, *cause.about))) if alike else shown.about
+        rows, passes = (*other.rows, *cause.rows), other.passes and cause.passes
+        merged[same] = shown.model_copy(update={"rows": rows, "about": about, "passes": passes})
     return merged
 
 
 def _is_same(one: Cause, other: Cause) -> bool:
     """Return True if both point to the same changed lines, or if a check misses only names that the other has."""
-    if "slow" in (one.kind, other.kind) or not (one.removed or one.added):
+    if "slow" in (one.kind, other.kind) or one.passes != other.passes or not one.edits:
         return False
-    if (one.removed, one.added) == (other.removed, other.added):
+    if one.edits[0] == other.edits[0]:
         return True
     fewer, more = sorted((one, other), key=lambda cause: cause.kind not in _SYMPTOMS)
     return fewer.kind in _SYMPTOMS and bool(fewer.names) and set(fewer.names) <= set(more.names)
@@ -80,22 +90,32 @@ def _is_same(one: Cause, other: Cause) -> bool:
 def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
     if row.state in _EXPLAINED:
         seen = look(row, own, changes)
-        return next(filter(None, (kind(seen) for kind in KINDS)), None) or slower(own)
-    duration = row.metrics.get("duration_s")
-    return slower(own, samples=1 if duration and duration.warns else 2) if row.state == "ok" else None
+        return _first(seen) or endings.slower(own, deterministic=row.deterministic)
+    if row.state != "ok":
+        return None
+    if row.deterministic:
+        seen = look(row, own, changes)
+        if seen.pair and (seen.pair.base.status, seen.pair.head.status) == ("ok", "error"):
+            return _first(seen)
+    return endings.slower(own, deterministic=row.deterministic)
 
 
-def _placed(cause: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange]) -> Cause:
+def _first(seen: Seen) -> Found | None:
+    return next(filter(None, (kind(seen) for kind in KINDS)), None)
+
+
+def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange], *, passes: bool) -> Cause:
     """Return the cause with the changed lines that it points to: in the docs for guidance, else first in the code."""
     docs = [change for change in changes if is_doc(change.path)]
     code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: is_test(change.path))
-    removed, added = _lines(cause, docs if cause.kind == "guidance" else code)
-    names, says = cause.names, cause.says
-    if cause.kind == "option" and (form := other_form(names[0], code)):
-        names, says = (*names, form), f"{says} and `{form}`"
-    removed, added = _lines(cause, docs if cause.kind == "guidance" else code)
-    return Cause(kind=cause.kind, says=says, rows=rows, names=names, removed=removed, added=added)
-
-
-def _lines(cause: Found, changes: Sequence[FileChange]) -> tuple[Place | None, Place | None]:
-    return changed_by(cause.names, changes) if cause.names else only_change(changes)
+    names, new = found.names, found.new
+    if found.kind == "option" and (form := other_form(names[0], code)):
+        names = (*names, form)
+    clues = found.clues or names or new
+    edits = edits_of(clues, docs if found.kind == "guidance" else code, _MOST_EDITS if found.kind in RENAMES else 1)
+    if found.kind in RENAMES and not new:
+        new = tuple(filter(None, (replacement(name, edits_of((name,), code, _MOST_EDITS)) for name in names)))
+        new = new if len(new) == len(names) else ()
+    fields = found._replace(names=names, new=new)._asdict()
+    fields.pop("clues")
+    return Cause(**fields, rows=rows, edits=edits, passes=passes)

@@ -1,90 +1,80 @@
-"""Causes in what a call prints, although it ends as on base: a JSON key, the format, an error text."""
+"""Causes in what a call or a file says, although it ends as on base: a JSON key, words, a line."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Literal
 
-from tidegate.causes.seen import Found, Pair, Seen, command_line
+from tidegate.causes.seen import Found, Pair, Seen
 from tidegate.comparison.noise import Words, masked
-from tidegate.model.measurement import TrialResult
+from tidegate.model.measurement import Call, GateResult
 from tidegate.text.first_difference import first_difference
 
 _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
-_GATE_KEY = re.compile(r"^`(?P<path>[^`]+)` is missing(?: or null)? in the output$")
-_LAST_KEY = re.compile(r"([A-Za-z_][\w-]*)\W*$")
 _CUT = "…"
-_LACKS = re.compile(r"^the output (?:lacks|does not list) (?P<words>`.*`)(?: and (?P<more>\d+) more)?")
-_WORD = re.compile(r"`([^`]+)`")
 
 
 def json_key(seen: Seen) -> Found | None:
-    """A key that base's JSON has and head's has not, in a call's output or in what a gate reads."""
+    """A key that base's JSON has and head's has not, in a call's output or in what a failed check reads."""
     pair = _same_end(seen)
-    if pair and pair.head.status == "ok" and _is_json(pair.base.message) and _is_json(pair.head.message):
-        gone = _missing(pair.base.message, pair.head.message)
-        if gone:
-            new = _missing(pair.head.message, pair.base.message)
-            renamed = len(gone) == len(new) == 1
-            has = f"has the key `{new[0]}` instead of" if renamed else "no longer has the key"
-            says = f"the JSON output of `{command_line(pair.head)}` {has} `{gone[0]}`"
-            return Found("json_key", says, (gone[0],))
-    return next(_missing_for_gates(seen), None)
+    reads = (Pair(read.base, read.head) for read in seen.row.evidence.reads) if seen.row.evidence else ()
+    for one in (*((pair,) if pair else ()), *reads):
+        if one.head.status == "ok" and _is_json(one.base) and _is_json(one.head):
+            gone = _missing(one.base.message, one.head.message)
+            new = _missing(one.head.message, one.base.message)
+            if gone:
+                return Found("json_key", (one.head.command,), gone[:5], new if len(gone) == len(new) == 1 else ())
+    for gate in _newly_failed(seen):
+        if gate.type == "command_json_path" and gate.missing:
+            return Found("json_key", (gate.label,), gate.missing)
+    return None
 
 
 def missing_words(seen: Seen) -> Found | None:
     """Words that a check finds in base's output and not in head's."""
-    for gate in seen.head[0].gates if seen.head else ():
-        lacks = _LACKS.match(gate.message) if gate.type == "command_output_words" and not gate.passed else None
-        here = all(_says(trial, gate.label, gate.message) for trial in seen.head)
-        there = any(_fails(trial, gate.label) for trial in seen.base)
-        if lacks and seen.base and here and not there:
-            read = gate.label.replace("`", "'")
-            gone = _WORD.findall(lacks["words"])
-            total = len(gone) + int(lacks["more"] or 0)
-            says = f"the check `{read}` no longer finds {_some(gone, total)}"
-            return Found("output", says, tuple(gone))
+    for gate in _newly_failed(seen):
+        if gate.missing:
+            return Found("words", (gate.label,), gate.missing)
     return None
 
 
-def _some(words: Sequence[str], total: int) -> str:
-    """Return at most three of the words, and how many more there are in total."""
-    shown = [f"`{word}`" for word in words[:3]]
-    last = f"{total - 3} more" if total > 3 else shown.pop()
-    return f"{', '.join(shown)} and {last}" if shown else last
-
-
-def _fails(trial: TrialResult, label: str) -> bool:
-    return any(gate.label == label and not gate.passed for gate in trial.gates)
+def _newly_failed(seen: Seen) -> list[GateResult]:
+    """Return the gates that every failed trial of head fails alike, and that every trial of base passes."""
+    if not (seen.head and seen.base):
+        return []
+    passed = [{gate.label for gate in trial.gates if gate.passed} for trial in seen.base]
+    missed = [{(gate.label, gate.missing) for gate in trial.gates if not gate.passed} for trial in seen.head]
+    return [
+        gate
+        for gate in seen.head[0].gates
+        if all((gate.label, gate.missing) in gates for gates in missed) and all(gate.label in gates for gates in passed)
+    ]
 
 
 def output(seen: Seen) -> Found | None:
-    """A call that succeeds on both sides and prints something else. The lines that differ first are shown."""
+    """A call that ends alike on both sides and prints something else. The lines that differ first are shown."""
     pair = _same_end(seen)
-    if pair is None or pair.head.status != "ok" or not pair.base.message:
+    if pair is None or pair.head.status not in ("ok", "error") or not pair.base.message:
         return None
-    base, head = _first_different(pair, seen.noise)
-    if not (head or base):
-        says = f"`{command_line(pair.head)}` prints other blank lines"
-    elif not head:
-        says = f"`{command_line(pair.head)}` no longer prints `{base}`"
-    elif not base:
-        says = f"`{command_line(pair.head)}` now prints `{head}` in addition"
-    else:
-        says = f"`{command_line(pair.head)}` prints `{head}` instead of `{base}`"
-    return Found("output", says, _telling(head, base))
+    return _lines("output", pair, seen.noise)
 
 
-def error_text(seen: Seen) -> Found | None:
-    """A call that fails alike on both sides, with another message."""
-    pair = _same_end(seen)
-    if pair is None or pair.head.status != "error" or not (pair.base.message and pair.head.message):
+def file(seen: Seen) -> Found | None:
+    """A file that head's agent left otherwise than base's, or that a failed check reads, by the same calls."""
+    found = seen.row.evidence
+    if found is None or (found.divergence and found.divergence.base_steps[:1] != found.divergence.head_steps[:1]):
         return None
-    base, head = _first_different(pair, seen.noise)
-    says = f"the error message of `{command_line(pair.head)}` is `{head or '(empty)'}` instead of `{base or '(empty)'}`"
-    return Found("error_text", says, _telling(head, base))
+    for read in found.reads:
+        ended = read.base.exit_code == read.head.exit_code
+        if ended and masked(read.base.message, seen.noise) != masked(read.head.message, seen.noise):
+            return _lines("file" if read.is_file else "output", Pair(read.base, read.head), seen.noise)
+    for one in found.files:
+        base, head = (next((line[1:].strip() for line in one.lines if line.startswith(sign)), "") for sign in "-+")
+        if base or head:
+            return Found("file", (one.path,), base=base, head=head, clues=_telling(head, base))
+    return None
 
 
 def _same_end(seen: Seen) -> Pair | None:
@@ -92,8 +82,9 @@ def _same_end(seen: Seen) -> Pair | None:
     return pair if pair and (pair.base.status, pair.base.exit_code) == (pair.head.status, pair.head.exit_code) else None
 
 
-def _is_json(text: str) -> bool:
-    """Return True if the whole text is JSON, or lines of JSON. What was cut shows no missing key."""
+def _is_json(call: Call) -> bool:
+    """Return True if all that it prints is JSON, or lines of JSON. What was cut shows no missing key."""
+    text = call.message
     try:
         json.loads(text)
     except ValueError:
@@ -102,37 +93,14 @@ def _is_json(text: str) -> bool:
     return text.strip()[:1] in "{["
 
 
-def _missing(base: str, head: str) -> list[str]:
+def _missing(base: str, head: str) -> tuple[str, ...]:
     there = set(_KEY.findall(head))
-    return [key for key in dict.fromkeys(_KEY.findall(base)) if key not in there]
+    return tuple(key for key in dict.fromkeys(_KEY.findall(base)) if key not in there)
 
 
-def _missing_for_gates(seen: Seen) -> Iterator[Found]:
-    """Yield the key of a JSONPath gate that every failed trial of head misses and base's trials find."""
-    for gate in seen.head[0].gates if seen.head else ():
-        found = _GATE_KEY.match(gate.message) if gate.type == "command_json_path" and not gate.passed else None
-        key = _LAST_KEY.search(found["path"]) if found else None
-        here = all(_says(trial, gate.label, gate.message) for trial in seen.head)
-        there = any(_says(trial, gate.label, gate.message) for trial in seen.base)
-        if key and seen.base and here and not there:
-            read = gate.label.replace("`", "'")
-            says = f"the key `{key[1]}` is missing from the JSON that the check `{read}` reads"
-            yield Found("json_key", says, (key[1],))
-
-
-def _says(trial: TrialResult, label: str, message: str) -> bool:
-    return any((gate.label, gate.message) == (label, message) for gate in trial.gates)
-
-
-def _first_different(pair: Pair, noise: Words) -> tuple[str, str]:
-    """Return the lines in which the outputs first differ, as a sentence shows them."""
+def _lines(kind: Literal["output", "file"], pair: Pair, noise: Words) -> Found:
     base, head = first_difference(pair.base.message, pair.head.message, partial(masked, noise=noise))
-    return _shown(base), _shown(head)
-
-
-def _shown(line: str) -> str:
-    line = line.replace("`", "'")
-    return line if len(line) <= 80 else f"{line[:79]}…"
+    return Found(kind, (pair.head.command,), base=base, head=head, clues=_telling(head, base))
 
 
 def _telling(head: str, base: str) -> tuple[str, ...]:

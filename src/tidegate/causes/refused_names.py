@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from tidegate.causes.seen import (
     Found,
@@ -34,17 +35,20 @@ _METAVAR = re.compile(r"\b([A-Z][A-Z_]{1,20})\b")
 
 
 def option(seen: Seen) -> Found | None:
-    """An option that head refuses and that base accepts, with the same subcommand."""
+    """An option that head refuses and that base accepts, with the same subcommand; and where else head refuses it."""
     call = _failed(seen)
-    if call is None:
+    refused = next(_refused_options(seen, call), None) if call else None
+    if call is None or refused is None:
         return None
+    calls = (call, *(other for other in seen.failed if refused in _refused_options(seen, other)))
+    return Found("option", tuple(dict.fromkeys(map(tool_and_command, calls))), (refused,))
+
+
+def _refused_options(seen: Seen, call: Call) -> Iterator[str]:
     lines = [line for line in call.message.splitlines() if _REFUSAL.search(line) and not _ABOUT_VALUE.search(line)]
-    alike = (other for other in seen.accepted if words(other)[:1] == words(call)[:1])
+    alike = (other for other in seen.accepted if words(other)[:1] == words(call)[:1]) if lines else ()
     taken = {name for other in alike if command(call) in ("", command(other)) for name in options(other)}
-    for name in options(call):
-        if name in taken and any(named_in(line, name) for line in lines):
-            return Found("option", f"`{tool_and_command(call)}` no longer accepts `{name}`", (name,))
-    return None
+    return (name for name in options(call) if name in taken and any(named_in(line, name) for line in lines))
 
 
 def subcommand(seen: Seen) -> Found | None:
@@ -57,7 +61,7 @@ def subcommand(seen: Seen) -> Found | None:
         lines = [line for line in call.message.splitlines() if name == command(call) or "command" in line.lower()]
         if known and any(_refuses(line, name) for line in lines):
             tool = tool_and_command(call).removesuffix(f" {name}")
-            return Found("subcommand", f"`{tool}` no longer has the command `{name}`", (name,))
+            return Found("subcommand", (tool,), (name,))
     return None
 
 
@@ -68,12 +72,12 @@ def argument(seen: Seen) -> Found | None:
     call, tool = seen.pair.head, tool_and_command(seen.pair.head)
     for line in call.message.splitlines():
         if _REQUIRED.search(line) and (name := _required(line, call)):
-            return Found("argument", f"`{tool}` now requires `{name}`", (name,))
+            return Found("required", (tool,), new=(name,))
         if not _REFUSAL.search(line):
             continue
         for word in (*operands(call), *(word.partition("=")[2] for word in words(call)[1:])):
             if word and named_in(_without_list(line), word):
-                return Found("argument", f"`{tool}` no longer accepts the value `{word}`", (word,))
+                return Found("value", (tool,), (word,))
     return None
 
 

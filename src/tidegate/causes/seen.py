@@ -13,8 +13,10 @@ from tidegate.model.cause import CauseKind
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.result import FileChange
+from tidegate.model.trial_spec import NotMeasured
 
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
+_SHELL = re.compile(r"[|&;<>$`\n]")
 _PLAIN = re.compile(r"[A-Za-z][\w:-]*")
 Trials = Sequence[TrialResult]
 HELP = frozenset({"--help", "-h", "help"})
@@ -28,10 +30,11 @@ class Pair(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What is known about one row. `base` and `head` are the measured trials of both sides, head's failed ones only.
+    """What is known about one row. `base` and `head` are the measured trials of both sides: those that pass on base, if
+    any does, and of a row that got worse, those that fail on head.
 
     `pair` is None if no call that both sides make changed. `refused` is head's first failed call before any call for
-    help, which base need not have made.
+    help, which base need not have made. `unmeasured` says why trials of head were not measured.
     """
 
     row: Row
@@ -41,29 +44,52 @@ class Seen(NamedTuple):
     pair: Pair | None
     refused: Call | None
     changes: tuple[FileChange, ...]
+    unmeasured: tuple[NotMeasured, ...] = ()
 
     @property
     def accepted(self) -> Iterator[Call]:
         """Base's successful calls."""
         return (call for trial in self.base for call in trial.calls if call.status == "ok")
 
+    @property
+    def failed(self) -> Iterator[Call]:
+        """The calls that fail on head."""
+        return (call for trial in self.head for call in trial.calls if call.status == "error")
+
 
 class Found(NamedTuple):
-    """A cause without its rows: see `Cause`."""
+    """A cause without its rows and places: see `Cause`. `clues` are searched for in the diff in place of `names`."""
 
     kind: CauseKind
-    says: str
+    about: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    base: str = ""
+    head: str = ""
+    clues: tuple[str, ...] = ()
 
 
 def look(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Seen:
-    """Return what the row's own trials show."""
+    """Return what the row's own trials show. What a failed check reads by a call of the tool counts as a call."""
     base = tuple(trial for trial in own if trial.side == "base" and trial.decides is not None)
     passing = tuple(trial for trial in base if trial.decides == "pass")
-    head = tuple(trial for trial in own if trial.side == "head" and trial.decides == "fail")
+    wanted = "pass" if row.state == "ok" else "fail"
+    head = tuple(trial for trial in own if trial.side == "head" and trial.decides == wanted)
     noise = noisy_words(own)
-    pair = first_change(passing, head, _way) or first_change(passing, head, partial(_output, noise))
-    return Seen(row, passing or base, head, noise, pair, _first_refused(head), tuple(changes))
+    ways = _way, partial(_output, noise)
+    pair = next(filter(None, (first_change(passing, head, way) for way in ways)), None) or _read(row, own, ways)
+    unmeasured = tuple(one.not_measured for one in own if one.side == "head" and one.not_measured)
+    return Seen(row, passing or base, head, noise, pair, _first_refused(head), tuple(changes), unmeasured)
+
+
+def _read(row: Row, own: Sequence[TrialResult], ways: Iterable[Callable[[Call], object]]) -> Pair | None:
+    """Return what a failed check reads by a call of the tool alone, if it changed."""
+    tools = {"".join(words(call)[:1]) for trial in own for call in trial.calls}
+    for read in row.evidence.reads if row.evidence else ():
+        alone = not read.is_file and not _SHELL.search(read.base.command)
+        if alone and "".join(words(read.base)[:1]) in tools and any(way(read.base) != way(read.head) for way in ways):
+            return Pair(read.base, read.head)
+    return None
 
 
 def first_change(base: Trials, head: Trials, result: Callable[[Call], object]) -> Pair | None:
@@ -144,12 +170,6 @@ def operands(call: Call) -> list[str]:
 def tool_and_command(call: Call) -> str:
     """Return the program and, if it has one, the call's subcommand: `taskmgr add`."""
     return " ".join(filter(None, ["".join(words(call)[:1]), command(call)]))
-
-
-def command_line(call: Call) -> str:
-    """Return the call for a sentence, at most 60 characters of it, without backticks."""
-    line = call.command.replace("`", "'")
-    return line if len(line) <= 60 else f"{line[:59]}…"
 
 
 def named_in(text: str, name: str) -> bool:

@@ -33,11 +33,12 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
     if shows is None:
         return None
     noise = noisy_words((*base, *head))
-    alike = filter(_failed if improved else _passed, base)
-    other = closest(shows, alike, noise) or closest(shows, filter(_measured, base), noise)
+    likely = filter(_failed if improved else _passed, base)
+    other = closest(shows, likely, noise) or closest(shows, filter(_measured, base), noise)
     failing = other if improved and other is not None else shows
     gate = _failed_gate(failing)
-    calls = _failed_calls(failing.calls)
+    alike = other.calls if other is not None and not improved else ()
+    calls = _failed_calls(failing.calls, alike)
     return Evidence(
         trial=shows.id,
         gate=gate.label if gate else None,
@@ -81,12 +82,16 @@ def _same_gate(trial: TrialResult, gate: GateResult) -> str:
     return next((one.message for one in same if one.passed), "")
 
 
-def _failed_calls(calls: Iterable[Call]) -> tuple[FailedCall, ...]:
-    """Return the first few failed calls without duplicates, which repeated attempts of an agent would add."""
+def _failed_calls(calls: Iterable[Call], alike: Iterable[Call]) -> tuple[FailedCall, ...]:
+    """Return the first few failed calls without duplicates, which repeated attempts of an agent would add.
+
+    Those that end `alike` on base are left out.
+    """
+    known = {(call.command, call.status, call.exit_code) for call in alike}
     failed = dict.fromkeys(
         FailedCall(command=call.command, exit_code=call.exit_code, message=call.message)
         for call in calls
-        if call.status in ("error", "timeout")
+        if call.status in ("error", "timeout") and (call.command, call.status, call.exit_code) not in known
     )
     return tuple(failed)[:MOST_CALLS]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator
@@ -14,6 +15,8 @@ from tidegate.gates.json_text import parse_json
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Decision
 from tidegate.text.shorten import excerpt
+
+_LAST_KEY = re.compile(r"([A-Za-z_][\w-]*)\W*$")
 
 
 def _check_assertion(text: str) -> str:
@@ -60,7 +63,9 @@ class CommandJsonPath(CommandGate):
             matches = find(self.path, document)
         except ValueError as error:
             return Decision(passed=False, message=f"`{self.path}` {excerpt(str(error))}")
-        return self._decide_matches(matches)
+        decision = self._decide_matches(matches)
+        gone = () if decision.passed or matches else _LAST_KEY.findall(self.path)
+        return decision.model_copy(update={"missing": tuple(key for key in gone if f'"{key}"' not in result.stdout)})
 
     def _decide_matches(self, matches: list[object]) -> Decision:
         exists = self.assertion.strip() == "exists"

@@ -45,7 +45,8 @@ class CommandOutputWords(CommandGate):
         more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
         cut = " (the output was cut: print less)" if result.truncated else ""
         lacks = "does not list" if self.listed else "lacks"
-        return Decision(passed=False, message=f"the output {lacks} {named}{more}{cut}")
+        message = f"the output {lacks} {named}{more}{cut}"
+        return Decision(passed=False, message=message, missing=tuple(missing))
 
 
 def _counted(words: int) -> str:

@@ -1,4 +1,4 @@
-"""The likely cause of a regression, found in the calls of both sides."""
+"""The likely cause of a regression, found in what both sides did. Its sentence is made in reports/cause_text.py."""
 
 from __future__ import annotations
 
@@ -9,21 +9,28 @@ from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 
 CauseKind = Literal[
-    "option",
+    "option",  # `names` are no longer accepted; head may have `new`
     "subcommand",
-    "argument",
+    "value",  # of an option or parameter
+    "required",  # `new` is required now
+    "type",  # the parameter `names` has the type `new`
+    "parameter",  # of an MCP tool
+    "parameters",  # of an MCP tool changed: which ones is not known
+    "tool",  # of an MCP server
+    "tool_error",  # an MCP tool reports the error `head`
+    "server",  # an MCP server that ends or does not start: `head` is its message
     "json_key",
-    "exit_code",
-    "error_text",
-    "output",
-    "prompt",
-    "hang",
-    "slow",
-    "crash",
-    "build",
-    "guidance",
-    "mcp_tool",
-    "mcp_parameter",
+    "words",  # that a check no longer finds
+    "output",  # `base` and `head` are lines that differ, each '' if that side has none
+    "file",  # the same, in a file
+    "exit_code",  # `base` and `head` are exit statuses, `new` the message on head
+    "prompt",  # `head` is the question
+    "hang",  # `base` and `head` are seconds
+    "slow",  # `base` and `head` are seconds
+    "crash",  # `head` is the error
+    "signal",  # `head` is the signal's number
+    "build",  # `about` is the step, `head` its error
+    "guidance",  # `about` is the place in the docs, `head` the command that it shows now, `base` the one that it showed
 ]
 
 
@@ -41,24 +48,38 @@ class Place(Value):
         return f"{self.path}:{self.line}"
 
 
-class Cause(Value):
-    """One cause, and the rows that it explains.
+class Edit(Value):
+    """A place that the pull request changed: the removed line, and the one that replaced it. One may be None."""
 
-    `says` is a sentence without its full stop. Data is between backticks in it, and contains none. `names` are the
-    words to search for in the diff and the docs, the most telling first.
+    removed: Place | None = None
+    added: Place | None = None
+
+    @property
+    def at(self) -> Place | None:
+        """The line to link to: head's, if it has one."""
+        return self.added or self.removed
+
+
+class Cause(Value):
+    """One cause, and the rows that it explains. All texts are data.
+
+    `about`: the calls, checks or files that show it. `names`: what is gone or refused, the most telling first. `new`:
+    what head has instead.
     """
 
     kind: CauseKind
-    says: str
     rows: tuple[RowKey, ...]
+    about: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    removed: Place | None = None  # the line of the diff that took something away
-    added: Place | None = None  # the line of the diff that replaced it, or that is new
-    still_named: Place | None = None  # the line of head's docs that still names what is gone
-    also_named: tuple[Place, ...] = ()  # further lines of docs
+    new: tuple[str, ...] = ()
+    base: str = ""
+    head: str = ""
+    edits: tuple[Edit, ...] = ()  # the places of the diff that it points to
+    still_named: tuple[Place, ...] = ()  # lines of head's docs that still name what is gone
     checked_in: tuple[Place, ...] = ()  # lines of head's scenario files that still name it: these are checks
+    passes: bool = False  # all checks of its rows pass
 
     @property
-    def all_named(self) -> tuple[Place, ...]:
-        """Every known line of the docs that still names what is gone."""
-        return (self.still_named, *self.also_named) if self.still_named else ()
+    def at(self) -> Place | None:
+        """The first changed line."""
+        return self.edits[0].at if self.edits else None

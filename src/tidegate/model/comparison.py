@@ -105,6 +105,21 @@ class FailedCall(Value):
     message: str = ""
 
 
+class Read(Value):
+    """What a failed check reads, on both sides: the file with that path, or the command with its output."""
+
+    is_file: bool
+    base: Call
+    head: Call
+
+
+class LeftFile(Value):
+    """A file that head's agent left otherwise than base's, with the lines that differ, as in a diff."""
+
+    path: str
+    lines: tuple[str, ...]
+
+
 class Evidence(Value):
     """What supports a row's state, and how to reproduce it."""
 
@@ -114,7 +129,8 @@ class Evidence(Value):
     base_message: str = ""  # the gate's message on base's trial; set only if no call failed and so explains the failure
     calls: tuple[FailedCall, ...] = ()
     divergence: Divergence | None = None
-    files: str = ""  # without a divergence: lines of files that head's agent left otherwise than base's, as a diff
+    files: tuple[LeftFile, ...] = ()
+    reads: tuple[Read, ...] = ()  # only where both sides differ
     reproduce: str = ""
     clears_when: str = ""
 

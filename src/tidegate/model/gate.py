@@ -19,10 +19,14 @@ class Seen(Value):
 
 
 class Decision(Value):
-    """A gate's decision and the message that explains it. `detail` is stored but not shown."""
+    """A gate's decision and the message that explains it. `detail` is stored but not shown.
+
+    `missing`: the words or the key that the gate looked for and did not find.
+    """
 
     passed: bool
     message: str
+    missing: tuple[str, ...] = ()
     detail: Any = None
 
 

@@ -32,6 +32,7 @@ class GateResult(Value):
     passed: bool
     required: bool = True
     message: str
+    missing: tuple[str, ...] = ()
     detail: Any = None
 
 

@@ -1,23 +1,153 @@
-"""The text of a likely cause: what changed, and what to do. Data is between backticks."""
+"""The words of a likely cause: what changed on head. Data is between backticks, and contains none."""
 
 from __future__ import annotations
 
-from tidegate.model.cause import Cause, Place
+from collections.abc import Callable, Sequence
+
+from tidegate.model.cause import Cause, CauseKind
+from tidegate.model.comparison import LeftFile
+from tidegate.text.shorten import shortened
 
 _MOST_LINE = 160
+_LINE = 100  # characters of a line that a program printed
+_MOST_EDITS = 3
+_UNNAMED = "target"  # the name of an MCP server that the suite gives none
+
+
+def says(cause: Cause) -> str:
+    """Return the sentence, without its full stop."""
+    return _SENTENCES[cause.kind](cause)
 
 
 def cause_diff(cause: Cause) -> str:
     """Return the changed lines as a diff; '' if the cause points to none."""
-    lines = [f"-{_cut(cause.removed)}"] if cause.removed else []
-    lines += [f"+{_cut(cause.added)}"] if cause.added else []
+    lines = (
+        f"{sign}{shortened(place.text, _MOST_LINE)}"
+        for edit in cause.edits[:_MOST_EDITS]
+        for sign, place in (("-", edit.removed), ("+", edit.added))
+        if place
+    )
     return "\n".join(lines)
 
 
-def changed_at(cause: Cause) -> Place | None:
-    """Return the changed line to link to: head's, if it has one."""
-    return cause.added or cause.removed
+def left(files: Sequence[LeftFile]) -> str:
+    """Return the lines of files that differ, as a diff."""
+    return "\n".join(line for file in files for line in (f"  {file.path}:", *file.lines))
 
 
-def _cut(place: Place) -> str:
-    return place.text if len(place.text) <= _MOST_LINE else f"{place.text[: _MOST_LINE - 1]}…"
+def _code(text: str, most: int = _LINE) -> str:
+    return f"`{shortened(text.replace('`', chr(39)), most)}`"
+
+
+def _all(texts: Sequence[str], most: int = 3) -> str:
+    """Return the texts as code: `a`, `b` and 2 more."""
+    shown = [_code(text) for text in texts[:most]]
+    last = f"{len(texts) - most} more" if len(texts) > most else shown.pop()
+    return f"{', '.join(shown)} and {last}" if shown else last
+
+
+def _tool(call: str) -> str:
+    """Return an MCP tool's name without that of a server that the suite does not name."""
+    return _code(call.removeprefix(f"{_UNNAMED} "))
+
+
+def _refused(cause: Cause) -> str:
+    verb = "accept" if len(cause.about) > 1 else "accepts"
+    instead = f"; {_all(cause.new)} {'are' if len(cause.new) > 1 else 'is'} new" if cause.new else ""
+    calls = [one.removeprefix(f"{_UNNAMED} ") for one in cause.about]
+    return f"{_all(calls)} no longer {verb} {_all(cause.names)}{instead}"
+
+
+def _subcommand(cause: Cause) -> str:
+    instead = f"; {_code(cause.new[0])} is new" if cause.new else ""
+    return f"{_code(cause.about[0])} no longer has the command {_code(cause.names[0])}{instead}"
+
+
+def _value(cause: Cause) -> str:
+    allowed = f"; it accepts {_all(cause.new, 5)}" if cause.new else ""
+    return f"{_tool(cause.about[0])} no longer accepts the value {_code(cause.names[0])}{allowed}"
+
+
+def _type(cause: Cause) -> str:
+    return f"{_tool(cause.about[0])} now needs {_code(cause.names[0])} to be of the type {_code(cause.new[0])}"
+
+
+def _server_tool(cause: Cause) -> str:
+    server = "" if cause.about[0] in ("", _UNNAMED) else f" {_code(cause.about[0])}"
+    instead = f"; {_code(cause.new[0])} is new" if cause.new else ""
+    return f"the MCP server{server} no longer has the tool {_code(cause.names[0])}{instead}"
+
+
+def _server(cause: Cause) -> str:
+    server = "" if cause.about[0] in ("", _UNNAMED) else f" {_code(cause.about[0])}"
+    return f"the MCP server{server} ends, or does not start: {_code(cause.head)}"
+
+
+def _json_key(cause: Cause) -> str:
+    has = f"has the key {_code(cause.new[0])} instead of" if cause.new else "no longer has the key"
+    return f"the JSON of {_code(cause.about[0], 60)} {has} {_code(cause.names[0])}"
+
+
+def _output(cause: Cause) -> str:
+    what = _code(cause.about[0], 60)
+    prints, printed = ("has", "the line ") if cause.kind == "file" else ("prints", "")
+    if not (cause.base or cause.head):
+        return f"{what} {prints} other blank lines"
+    if not cause.head:
+        return f"{what} no longer {prints} {printed}{_code(cause.base)}".replace("no longer has", "lacks")
+    if not cause.base:
+        return f"{what} now {prints} {printed}{_code(cause.head)} in addition"
+    return f"{what} {prints} {printed}{_code(cause.head)} instead of {_code(cause.base)}"
+
+
+def _exit_code(cause: Cause) -> str:
+    printed = f": {_code(cause.new[0])}" if cause.new else ""
+    return f"{_code(cause.about[0], 60)} now exits with status {cause.head} (was {cause.base}){printed}"
+
+
+def _hang(cause: Cause) -> str:
+    after = f" after {float(cause.head):.1f} s" if cause.head else ""
+    return f"{_code(cause.about[0], 60)} timed out{after}" + (
+        f" ({float(cause.base):.1f} s on base)" if cause.base else ""
+    )
+
+
+def _slow(cause: Cause) -> str:
+    base, head = float(cause.base), float(cause.head)
+    by = f"{head / base:.0f}×" if base > 0 else "much"
+    what = _code(cause.about[0], 60) if cause.about else "a trial"
+    return f"{what} is {by} slower: {base:.1f} s on base, {head:.1f} s on head"
+
+
+def _guidance(cause: Cause) -> str:
+    if cause.head:
+        return f"{_code(cause.about[0])} now tells the agent to run {_code(cause.head)}" + (
+            ", which fails" if cause.new else ""
+        )
+    return f"{_code(cause.about[0])} no longer tells the agent to run {_code(cause.base)}"
+
+
+_SENTENCES: dict[CauseKind, Callable[[Cause], str]] = {
+    "option": _refused,
+    "parameter": _refused,
+    "subcommand": _subcommand,
+    "value": _value,
+    "required": lambda cause: f"{_tool(cause.about[0])} now requires {_all(cause.new)}",
+    "parameters": lambda cause: f"the parameters of the tool {_code(cause.about[0])} changed",
+    "type": _type,
+    "tool": _server_tool,
+    "tool_error": lambda cause: f"{_tool(cause.about[0])} now reports the error {_code(cause.head)}",
+    "server": _server,
+    "json_key": _json_key,
+    "words": lambda cause: f"the check {_code(cause.about[0])} no longer finds {_all(cause.names)}",
+    "output": _output,
+    "file": _output,
+    "exit_code": _exit_code,
+    "prompt": lambda cause: f"{_code(cause.about[0], 60)} now waits for input: {_code(cause.head)}",
+    "hang": _hang,
+    "slow": _slow,
+    "crash": lambda cause: f"{_code(cause.about[0], 60)} crashes: {_code(cause.head)}",
+    "signal": lambda cause: f"{_code(cause.about[0], 60)} is killed by signal {cause.head}",
+    "build": lambda cause: f"{cause.about[0]} fails on head: {_code(cause.head, 140)}",
+    "guidance": _guidance,
+}

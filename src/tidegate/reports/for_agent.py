@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidegate.model.result import Result
-from tidegate.reports.cause_text import cause_diff, changed_at
+from tidegate.reports.cause_text import cause_diff, left, says
 from tidegate.reports.model_filters import diff, passed
 from tidegate.reports.recipe import verification
 from tidegate.reports.side_findings import Finding, findings
@@ -42,12 +42,12 @@ def _finding(finding: Finding) -> Iterator[str]:
     if row.task:
         yield f"Task of the agent:\n{_quoted(row.task)}"
     if cause:
-        yield f"Likely cause:\n{_quoted(cause.says)}"
-        at, changed = changed_at(cause), cause_diff(cause)
-        if at:
-            yield f"Changed line:\n{_quoted(f'{at.where}{chr(10)}{changed}')}"
+        yield f"Likely cause:\n{_quoted(says(cause))}"
+        if cause.at:
+            where = ", ".join(edit.at.where for edit in cause.edits if edit.at)
+            yield f"Changed line:\n{_quoted(f'{where}{chr(10)}{cause_diff(cause)}')}"
         if cause.still_named:
-            lines = "\n".join(f"{place.where}: {place.text}" for place in cause.all_named)
+            lines = "\n".join(f"{place.where}: {place.text}" for place in cause.still_named)
             yield f"Still used in:\n{_quoted(lines)}"
         if cause.checked_in:
             lines = "\n".join(f"{place.where}: {place.text}" for place in cause.checked_in)
@@ -58,7 +58,7 @@ def _finding(finding: Finding) -> Iterator[str]:
         if row.evidence.divergence:
             yield f"First difference (- base, + head):\n{_quoted(diff(row.evidence.divergence))}"
         if row.evidence.files:
-            yield f"Files that the agent left behind (- base, + head):\n{_quoted(row.evidence.files)}"
+            yield f"Files that the agent left behind (- base, + head):\n{_quoted(left(row.evidence.files))}"
 
 
 def _quoted(text: str) -> str:

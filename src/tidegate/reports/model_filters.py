@@ -22,7 +22,7 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.measurement import Call
 from tidegate.model.result import Cost
-from tidegate.reports.cause_text import cause_diff, changed_at
+from tidegate.reports.cause_text import cause_diff, left, says
 from tidegate.reports.filters import (
     FILTERS,
     NONE,
@@ -219,16 +219,17 @@ PIECES: dict[str, Callable[..., Any]] = {
         beside,
         by_row,
         cause_diff,
-        changed_at,
         commit,
         console,
         diff,
         interval,
+        left,
         measured,
         moved,
         passed,
         place_link,
         prose,
+        says,
         sign,
         spent,
         spread,

@@ -10,7 +10,7 @@ from tidegate.model.plan import by_row
 from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
-from tidegate.reports.cause_text import cause_diff, changed_at
+from tidegate.reports.cause_text import cause_diff, says
 from tidegate.reports.comment import fix_text
 from tidegate.reports.filters import count, number, percent, seconds, words
 from tidegate.reports.for_agent import for_agent
@@ -94,13 +94,12 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
 
 
 def _cause(cause: Cause, view: CommentView) -> CauseView:
-    at = changed_at(cause)
     regressed = {line.row.key for line in view.table if line.row.state == "regressed"}
     return CauseView(
-        says=cause.says,
-        where=at.where if at else "",
+        says=says(cause),
+        where=", ".join(edit.at.where for edit in cause.edits if edit.at),
         diff=cause_diff(cause),
-        named={place.where: place.text for place in (*cause.all_named, *cause.checked_in)},
+        named={place.where: place.text for place in (*cause.still_named, *cause.checked_in)},
         fix=fix_text(cause, view) if regressed.intersection(cause.rows) else "",
         paths=tuple(map(row_path, cause.rows)),
     )

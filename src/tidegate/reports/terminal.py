@@ -20,6 +20,7 @@ from tidegate.model.comparison import Row
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
+from tidegate.reports.cause_text import says
 from tidegate.reports.comment import terminal_markdown
 from tidegate.reports.filters import code, score, seconds, signed, words
 from tidegate.reports.model_filters import passed
@@ -88,7 +89,7 @@ def _summary_lines(result: Result, verbose: bool, width: int) -> Iterator[Text]:
     """Yield a line for each row, the most important first: state, name, passes of both sides, and what is known."""
     rank = {state: place for place, state in enumerate(STATE_SIGNS)}
     rows = sorted((row for row in result.rows if verbose or row.state != "ok"), key=lambda row: rank[row.state])
-    causes = {key: cause.says for cause in result.causes for key in cause.rows}
+    causes = {key: says(cause) for cause in result.causes for key in cause.rows}
     widest = max((len(words(row.state)) for row in rows), default=0)
     names = max((len(_name(row)) for row in rows), default=0)
     for row in rows:

@@ -110,7 +110,7 @@ class CommentView(Value):
     def explained(self) -> bool:
         """True if only regressions block, and each regressed row has a cause that points to a line to fix."""
         regressed = {line.row.key for line in self.table if line.row.state == "regressed"}
-        fixes = (cause for cause in self.causes[:MOST_CAUSES] if cause.removed or cause.added or cause.still_named)
+        fixes = (cause for cause in self.causes[:MOST_CAUSES] if cause.edits or cause.still_named)
         explained = {key for cause in fixes for key in cause.rows}
         return self.verdict.reason == "regression" and len(regressed) > 0 and regressed <= explained
 

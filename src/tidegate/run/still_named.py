@@ -7,15 +7,18 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tidegate.causes.find import RENAMES
 from tidegate.causes.seen import named_in
 from tidegate.model.cause import Cause, CauseKind, Place
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Scenario, Suite
 from tidegate.vcs.lines import Line, lines_with
 
-GONE: frozenset[CauseKind] = frozenset({"option", "subcommand", "argument", "json_key", "mcp_tool", "mcp_parameter"})
+GONE: frozenset[CauseKind] = RENAMES | frozenset[CauseKind]({"value", "type"})
 _DOCS = ("**/*.md", "**/*.markdown", "**/*.mdc", "**/*.rst", "**/*.adoc")
 _HISTORY = ("changelog", "changes", "history", "news", "releases")
+_KEY = r"""(?:["'`.\[]){}(?![\w-])"""  # a key of JSON: quoted, or in a path
+_WORD = r"(?<![\w-]){}(?![\w-])"
 MOST = 200  # characters of a line
 
 
@@ -25,46 +28,57 @@ def with_docs(root: Path, head: Revision, suite: Suite, causes: Sequence[Cause])
 
 
 def _with_docs(root: Path, head: Revision, suite: Suite, cause: Cause) -> Cause:
-    if cause.kind not in GONE or not cause.names or "now requires" in cause.says:
+    if cause.kind not in GONE or not cause.names:
         return cause
     gone = cause.names if cause.kind == "option" else cause.names[:1]
     own = {row.scenario for row in cause.rows}
     scenarios = [scenario for scenario in suite.scenarios if scenario.name in own]
     files = {scenario.file for scenario in suite.scenarios}
     patterns = (*suite.guidance_globs, *_DOCS, *map(glob.escape, sorted(files)))
+    form = _KEY if cause.kind == "json_key" else _WORD
     lines = {
         line: None
         for name in gone
         for line in lines_with(root, head, name, patterns)
-        if named_in(line.text, name) and not Path(line.path).stem.lower().startswith(_HISTORY)
+        if re.search(form.format(re.escape(name)), line.text) and not Path(line.path).stem.lower().startswith(_HISTORY)
     }
-    call = re.findall("`([^`]+)`", cause.says)[0]
-    docs = _docs([line for line in lines if line.path not in files], call, gone, scenarios)
-    checks = _checks([line for line in lines if line.path in files], call, gone, scenarios)
-    named = tuple(map(_place, docs))
-    update = {"still_named": named[0] if named else None, "also_named": named[1:], "checked_in": tuple(checks)}
-    return cause.model_copy(update=update)
+    calls = tuple(_command(call) for call in cause.about)
+    docs = _docs([line for line in lines if line.path not in files], calls, gone, scenarios)
+    checks = _checks([line for line in lines if line.path in files], calls, gone, scenarios)
+    return cause.model_copy(update={"still_named": tuple(map(_place, docs)), "checked_in": tuple(checks)})
 
 
-def _docs(lines: list[Line], call: str, gone: Sequence[str], scenarios: Sequence[Scenario]) -> list[Line]:
-    """Return the docs' lines about that call, the most important first; else one that names the tool."""
+def _command(call: str) -> str:
+    """Return the part of a call that docs show alike: without the arguments of an MCP tool, and its server."""
+    parts = call.split(" ", 2)
+    return parts[1] if len(parts) > 1 and (parts[0] == "target" or parts[-1].startswith("{")) else call
+
+
+def _docs(lines: list[Line], calls: Sequence[str], gone: Sequence[str], scenarios: Sequence[Scenario]) -> list[Line]:
+    """Return the docs' lines about these calls, the most important first; else one that names the tool."""
     folders = tuple(f"{scenario.template}/" for scenario in scenarios if scenario.template)
     lines.sort(key=lambda line: _rank(line, folders))
-    about = [line for line in lines if named_in(line.text, call)]
+    about = [line for line in lines if _is_about(line.text, calls)]
+    programs = _programs(scenarios)
     if not about:
-        programs = _programs(scenarios)
         return [line for line in lines if any(program in line.text for program in programs)][:1]
     # A text that shows the tool's call may list or describe the option elsewhere. It may be another subcommand's.
-    paths = {line.path for line in about} if call in _programs(scenarios) else ()
+    paths = {line.path for line in about} if programs.intersection(calls) else ()
     return [line for line in lines if line in about or (line.path in paths and _lists(line.text, gone))]
 
 
-def _checks(lines: list[Line], call: str, gone: Sequence[str], scenarios: Sequence[Scenario]) -> Iterator[Place]:
-    """Yield the lines of scenario files about that call; of the cause's own scenarios, lists of options as well."""
+def _checks(
+    lines: list[Line], calls: Sequence[str], gone: Sequence[str], scenarios: Sequence[Scenario]
+) -> Iterator[Place]:
+    """Yield the lines of scenario files about these calls; of the cause's own scenarios, lists of options as well."""
     own = {scenario.file for scenario in scenarios}
     for line in sorted(lines):
-        if named_in(line.text, call) or (line.path in own and _lists(line.text, gone)):
+        if _is_about(line.text, calls) or (line.path in own and _lists(line.text, gone)):
             yield _place(line)
+
+
+def _is_about(text: str, calls: Sequence[str]) -> bool:
+    return any(named_in(text, call) for call in calls)
 
 
 def _programs(scenarios: Sequence[Scenario]) -> set[str]:
