@@ -16,6 +16,7 @@ from tidegate.model.agent import Agent, ServerScript, ServerTools, ToolAnswer, W
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.price import Price
+from tidegate.model.probe import ServerPart
 
 T = TypeVar("T")
 
@@ -136,11 +137,12 @@ class LocalSession:
     async def server_tools(self) -> ServerTools:
         return self.tools
 
-    async def call_tool(
-        self, tool: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = 4000
+    async def ask_server(
+        self, what: ServerPart, tool: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = 4000
     ) -> ToolAnswer:
         name = f"call-{len(self.events)}"
-        self.emit(ToolCall(id=name, tool=tool, input=dict(given)))
+        kind = {"tool": "", "resource": "resource ", "prompt": "prompt "}[what]
+        self.emit(ToolCall(id=name, tool=f"{kind}{tool}", input=dict(given)))
         answer = self.answers.pop(0)
         self.emit(ToolResult(id=name, status=answer.status, output=answer.text))
         return answer

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import sdk_server
 from tests.conftest import Repository
 from tidegate.__main__ import main
 
@@ -116,10 +118,10 @@ def test_a_call_that_a_server_dies_in_has_failed(run: Callable[..., dict[str, An
 @pytest.mark.parametrize(
     ("server", "reason"),
     [
-        ("broken", "did not start: no database: it did not answer `initialize` (exit 1)"),
-        ("empty", "did not start: starting: it has no tools"),
-        ("nameless", "its answer to `initialize` has no `serverInfo`, without which clients refuse it"),
-        ("bare", "its tool `add` has no `inputSchema`, so that clients refuse them all"),
+        ("broken", "did not start: the server has ended: exit 1; it wrote: starting / no database"),
+        ("empty", "did not start: it offers no tools, no resources and no prompts; it wrote: starting"),
+        ("nameless", "its answer to `initialize`, in which `serverInfo` is wrong: Field required; it wrote: starting"),
+        ("bare", "`tools/list`, in which `tools.0.inputSchema` is wrong: Field required; it wrote: starting"),
     ],
 )
 def test_a_server_that_does_not_start_is_not_measured(
@@ -136,3 +138,52 @@ def test_an_agent_that_opens_no_session_is_not_measured(run: Callable[..., dict[
     trial = run("", calls)
     assert (trial["outcome"], trial["not_measured"]) == (None, "no_session")
     assert trial["reason"] == "the agent opened no session with the MCP server items"
+
+
+TODAY = """\
+version: 1
+scenarios: [first.yaml]
+target: {mcp: {name: shelf, command: %s}}
+agents:
+  mine:
+    type: scripted
+    steps:
+      first:
+        - {call: add, input: {title: Emma}}
+        - {read: "shelf://items"}
+        - {prompt: greet, input: {name: Ann}}
+        - {call: put}
+"""
+ASKED = """\
+name: first
+description: d
+target: from_config
+task: Add an item.
+gates:
+  - {type: mcp_resource, uri: "shelf://items", path: "$.items[0]", assertion: equals Emma}
+  - {type: mcp_prompt, name: greet, input: {name: Bob}, substring: "user: Hello, Bob!"}
+  - {type: mcp_call, tool: add, input: {title: Ulysses}, path: "$.items", assertion: len == 2}
+  - {type: mcp_call, tool: add, input: {title: refuse}, must_fail: true}
+  - {type: mcp_call, tool: say, input: {text: x}, must_fail: true, required: false}
+"""
+
+
+def test_steps_and_gates_use_what_a_server_of_today_offers(
+    tmp_path: Path, make_repository: Callable[..., Repository], capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = make_repository("r")
+    suite = TODAY % json.dumps(f"{sys.executable} {repository.root}/server.py")
+    source = Path(sdk_server.__file__).read_text()
+    repository.commit({"server.py": source, "first.yaml": ASKED, "tidegate.yaml": suite})
+    main(["run", "--quiet", "--trials", "1", "--repo", str(repository.root), "--out", str(tmp_path / "run")])
+    (trial,) = json.loads((tmp_path / "run" / "run.json").read_text())["trials"]
+    assert [gate["passed"] for gate in trial["gates"]] == [True, True, True, True, False], capsys.readouterr()
+    assert calls_of(trial) == [
+        ("""shelf add '{"title": "Emma"}'""", "ok"),
+        ("shelf resources/read shelf://items", "ok"),
+        ("""shelf prompts/get greet '{"name": "Ann"}'""", "ok"),
+        ("shelf put", "error"),
+    ]
+    events = next((tmp_path / "run").rglob("events.jsonl")).read_text()
+    assert "the server does not list the tool `put`" in events
+    assert "user: Hello, Ann!" in events

@@ -222,7 +222,7 @@ def calls(*titles: str) -> RunJob[TrialSession]:
     async def work(session: TrialSession) -> TrialSession:
         await session.server_tools()
         for title in titles:
-            await session.call_tool("add", {"title": title}, timeout_secs=60)
+            await session.ask_server("tool", "add", {"title": title}, timeout_secs=60)
             await session.shell("echo x; exit 3")
         return session
 

@@ -183,7 +183,7 @@ class _Conversation:
         if call.name == "bash" and isinstance(given, dict) and given.get("restart"):
             return _result(call.id, "Every command has a shell of its own.", failed=False)
         if call.name in self.offer.names and isinstance(given, dict):
-            answer = await self.session.call_tool(self.offer.names[call.name], given, timeout_secs=CALL_SECS)
+            answer = await self.session.ask_server("tool", self.offer.names[call.name], given, timeout_secs=CALL_SECS)
             told = both_ends(answer.text, MAX_OUTPUT) or "(no output)"
             return _result(call.id, told, failed=answer.status != "ok")
         self.session.emit(ToolCall(id=call.id, tool=call.name, input=given if isinstance(given, dict) else {}))

@@ -63,7 +63,9 @@ class _Again:
                 result = await self._shell(self._filled(action.text), seconds)
             case "call":
                 given = self._filled_value(dict(action.given))
-                answer = await self._session.call_tool(action.text, given, timeout_secs=seconds, shown=MOST_CHARACTERS)
+                answer = await self._session.ask_server(
+                    "tool", action.text, given, timeout_secs=seconds, shown=MOST_CHARACTERS
+                )
                 result = ToolResult(id="", status=answer.status, output=answer.text)
             case "nothing":
                 return ToolResult(id="", status="ok")

@@ -23,10 +23,11 @@ class Scripted(Agent):
 
     `steps` are the steps of each scenario; one that is not named here has those of its file (`task: {steps: […]}`). A
     command is a string, or `{run: COMMAND, probability: P}`; without a `probability` it always runs. If the tool
-    under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its tools, and `{list_tools: true}` records
-    what it offers as a call of `tools/list`: one line per tool, with its parameters by name, optional ones in
-    brackets. The random choices depend only on `seed`, scenario, side and the trial's index, so a run can be
-    repeated.
+    under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its tools, `{read: URI}` reads a resource,
+    `{prompt: NAME, input: {…}}` gets a prompt, and `{list_tools: true}` records what it offers as a call of
+    `tools/list`: one line per tool, with its parameters by name, optional ones in brackets. A call of a tool that is
+    not listed gives a warning. The random choices depend only on `seed`, scenario, side and the trial's index, so a run
+    can be repeated.
     """
 
     type: Literal["scripted"]
@@ -80,14 +81,19 @@ async def _server_tools(session: Session, steps: Iterable[ScriptedStep]) -> tupl
     of_server = [step for step in steps if step.run is None]
     if of_server and session.server is None:
         raise NoAnswerError(f"the step {of_server[0]} needs an MCP server as the tool under test")
-    return (await session.server_tools()).tools if of_server else ()
+    tools = (await session.server_tools()).tools if of_server else ()
+    listed = {tool.name for tool in tools}
+    for name in dict.fromkeys(step.call for step in of_server if step.call and step.call not in listed):
+        session.emit(Warning(text=f"the server does not list the tool `{name}`, which a step calls"))
+    return tools
 
 
 async def _take(session: Session, step: ScriptedStep, tools: Iterable[Tool]) -> None:
     if step.run is not None:
         await session.shell(step.run)
-    elif step.call is not None:
-        await session.call_tool(step.call, step.input, timeout_secs=CALL_SECS)
+    elif step.asks is not None:
+        what, name = step.asks
+        await session.ask_server(what, name, step.input, timeout_secs=CALL_SECS)
     else:
         session.step(LIST)
         session.emit(ToolCall(id=LIST, tool=LIST))

@@ -15,7 +15,7 @@ from tidegate.model.comparison import DefinitionChange
 from tidegate.model.edited import Edited
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
-from tidegate.model.probe import RunCommand, RunScript
+from tidegate.model.probe import AskServer, RunCommand, RunScript
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.procedure.rules import screening_trials
@@ -111,7 +111,7 @@ def _may_be_read(path: PurePosixPath, scenario: Scenario) -> bool:
 
 def _runs_programs(scenario: Scenario) -> bool:
     """Return True if anything that looks at the workspace is a command."""
-    commands = any(isinstance(gate.request(), RunCommand | RunScript) for gate in scenario.gates)
+    commands = any(isinstance(gate.request(), AskServer | RunCommand | RunScript) for gate in scenario.gates)
     return commands or bool(scenario.post) or any(evaluator.scripts for evaluator in scenario.evaluators)
 
 

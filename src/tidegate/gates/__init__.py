@@ -14,6 +14,9 @@ from tidegate.gates.command_succeeds import CommandSucceeds
 from tidegate.gates.file_contains import FileContains
 from tidegate.gates.file_exists import FileExists
 from tidegate.gates.file_matches import FileMatches
+from tidegate.gates.mcp_call import McpCall
+from tidegate.gates.mcp_prompt import McpPrompt
+from tidegate.gates.mcp_resource import McpResource
 from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.gates.script import Script
 
@@ -26,6 +29,9 @@ AnyGate = Annotated[
     | FileExists
     | FileContains
     | FileMatches
+    | McpCall
+    | McpPrompt
+    | McpResource
     | NoTranscriptErrors
     | Script,
     Field(discriminator="type"),

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event
+from tidegate.model.probe import ServerPart
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.scripted_step import ScriptedStep
 from tidegate.model.value import Value
@@ -128,11 +129,11 @@ class Session(Protocol):
         A server that does not answer ends the step, and the trial is not measured.
         """
 
-    async def call_tool(
-        self, tool: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = SHOWN
+    async def ask_server(
+        self, what: ServerPart, name: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = SHOWN
     ) -> ToolAnswer:
-        """Call a tool of that server. The call and its result are recorded. A server that is gone gives an error
-        answer.
+        """Call a tool of that server, read a resource or get a prompt. The call and its result are recorded. A server
+        that is gone gives an error answer.
         """
 
     async def in_time(self, waiting: Awaitable[T]) -> T:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from tidegate.model.command import CommandResult
 from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.value import Value
+
+ServerPart = Literal["tool", "resource", "prompt"]  # of what an MCP server offers
 
 
 class RunCommand(Value):
@@ -47,7 +49,21 @@ class ReadFile(Value):
     path: str
 
 
-WorkspaceRequest = RunCommand | RunScript | RunJudge | ReadFile
+class AskServer(Value):
+    """Start the MCP server under test in the workspace and ask it once: for a call of a tool, a resource or a prompt.
+
+    The answer is a CommandAnswer: the text in stdout with status 0, or the server's error in stderr with status 1. Its
+    `end` is `not_started` if the server gave no answer.
+    """
+
+    kind: Literal["server"] = "server"
+    what: ServerPart = "tool"
+    name: str
+    input: dict[str, Any] = {}
+    timeout_secs: float = 30
+
+
+WorkspaceRequest = RunCommand | RunScript | RunJudge | ReadFile | AskServer
 Request = Annotated[WorkspaceRequest | AskModel, Field(discriminator="kind")]
 
 

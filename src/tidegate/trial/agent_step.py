@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tidegate.invocations.bypassed import bypassed, never_arrived, printed_invocations, was_never_found
 from tidegate.invocations.counting import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
-from tidegate.model.event import End, Event, is_traced
+from tidegate.model.event import End, Event, Message, is_traced
 from tidegate.model.invocation import Invocation
 from tidegate.model.target import McpServer
 from tidegate.model.trial_spec import NotMeasured
@@ -51,6 +51,7 @@ class _Recorded(NamedTuple):
 
     invocations: tuple[Invocation, ...] = ()
     warnings: tuple[str, ...] = ()
+    notices: tuple[tuple[float, str], ...] = ()  # of an MCP server, with the time in seconds since the epoch
     without: tuple[NotMeasured, str] | None = None
 
 
@@ -94,7 +95,7 @@ def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[Tri
         without: tuple[NotMeasured, str] | None = None
         if was_never_found(invocations):
             without = "record_lost", f"the agent's shell does not find {target.binary}: it resets PATH"
-        return _Recorded(invocations, warnings, without)
+        return _Recorded(invocations, warnings, without=without)
 
     return session, read
 
@@ -124,7 +125,7 @@ def _with_server(
         without: tuple[NotMeasured, str] | None = None
         if not told.opened:
             without = "no_session", f"the agent opened no session with the MCP server {server.name}"
-        return _Recorded(invocations, told.warnings, without)
+        return _Recorded(invocations, told.warnings, told.notices, without)
 
     return session, read
 
@@ -137,6 +138,8 @@ async def _ended(
     async with aclosing(session):
         ran = await _run(attempt, session)
         found = await recorded()
+        for at, text in found.notices:
+            session.emit(Message(role="system", text=text, at=round(max(0.0, at - session.started_at), 3)))
         end, cause = _concluded(attempt, session, ran, found)
         if cause is None and found.without is not None:
             cause, why = found.without

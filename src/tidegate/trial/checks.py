@@ -12,7 +12,16 @@ from tidegate.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.plan import CheckOrder
-from tidegate.model.probe import Answer, CommandAnswer, ReadFile, Request, RunJudge, RunScript, WorkspaceRequest
+from tidegate.model.probe import (
+    Answer,
+    AskServer,
+    CommandAnswer,
+    ReadFile,
+    Request,
+    RunJudge,
+    RunScript,
+    WorkspaceRequest,
+)
 from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Step, Trial
@@ -21,9 +30,10 @@ from tidegate.trial.directories import Attempt
 from tidegate.trial.free_port import filled
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
+from tidegate.trial.mcp.server_check import asked_server
 from tidegate.trial.rewritten import rewritten_files
 from tidegate.trial.shell_command import run_shell
-from tidegate.trial.start import failure_of
+from tidegate.trial.start import failure_of, server_command
 from tidegate.trial.what_checks_see import without_stand_ins
 from tidegate.trial.workspace import read_file
 
@@ -153,6 +163,8 @@ class Checks:
             judged = await self._judge_scripts.run(request, name, scripts or self._place.definitions)
             self._stop_if_over(judged.result)
             return judged
+        if isinstance(request, AskServer):
+            return CommandAnswer(result=await self._asked_server(request, name))
         template, folders = self._place.prepared.folder, self._folders
         aside, path = folders.scratch / "aside", self._environments.gates.get("PATH", "")
         with without_stand_ins(request.command, template, folders.workspace, aside, path) as names:
@@ -164,6 +176,18 @@ class Checks:
             else:
                 result = await self._command(command, name, request.timeout_secs, self._environments.gates)
         return CommandAnswer(result=result.model_copy(update={"command": request.command}))
+
+    async def _asked_server(self, request: AskServer, name: str) -> CommandResult:
+        """Start the server as agents do, without recording, and ask it."""
+        attempt, folders = self._attempt, self._folders
+        if self._scenario.target.mcp is None:
+            why = "the tool under test is not an MCP server"
+            return CommandResult(command=request.name, end="not_started", stderr=why)
+        server = server_command(attempt, self._scenario.target.mcp, self._environments.gates, name)
+        request = request.model_copy(update={"timeout_secs": self._left(request.timeout_secs)})
+        result = await asked_server(attempt.supervisor, server, folders.scratch / f"{name}-session", request)
+        self._stop_if_over(result)
+        return result
 
     async def _script(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         folders, account = self._folders, self._attempt.supervisor.account

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from tidegate.model.probe import RunCommand, RunScript
+from tidegate.model.probe import AskServer, RunCommand, RunScript
 from tidegate.trial.gate_scripts import is_same, script_files, text_of
 from tidegate.trial.workspace import Prepared, everything_below
 
@@ -38,7 +38,8 @@ def rewritten_files(requests: Iterable[object], prepared: Prepared, workspace: P
     The scripts that a gate of type `script` starts or sources are left out, since they are restored. Files that
     interpreters load from HOME are `~/…`, whether the trial or its setup made them.
     """
-    commands = [request for request in requests if isinstance(request, RunCommand | RunScript)]
+    asked = tuple(requests)
+    commands = [request for request in asked if isinstance(request, RunCommand | RunScript)]
     names: set[str] = set()
     for request in commands:
         used = used_files(request.command, prepared.folder)
@@ -46,7 +47,8 @@ def rewritten_files(requests: Iterable[object], prepared: Prepared, workspace: P
         names |= used.difference(restored)
     names -= {entry.partition("#")[0] for entry in prepared.guidance}
     changed = {name for name in names if not is_same(prepared.folder / name, workspace / name)}
-    return tuple(sorted(changed.union(_of_home(home) if commands else ())))
+    starts = bool(commands) or any(isinstance(request, AskServer) for request in asked)
+    return tuple(sorted(changed.union(_of_home(home) if starts else ())))
 
 
 def _of_home(home: Path) -> Iterator[str]:

@@ -14,6 +14,7 @@ from tidegate.invocations.metrics import cost_of
 from tidegate.model.agent import SHOWN, ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
+from tidegate.model.probe import ServerPart
 from tidegate.model.value import Value
 from tidegate.text.redaction import Redaction
 from tidegate.text.shorten import both_ends
@@ -138,24 +139,27 @@ class TrialSession:
             limits=context.limits,
         )
         connection = connected(context.supervisor, program, context.folders.scratch / "server")
-        self._client = await self._open.enter_async_context(connection)
         try:
-            return await self.in_time(self._client.open())
+            self._client = await self.in_time(self._open.enter_async_context(connection))
+            return await self.in_time(self._client.tools())
         except NoAnswerFromServerError as error:
             why = f"the MCP server {self.server.name} did not start: {error.why}"
             raise AgentStopped("crashed", why, "no_session") from None
 
-    async def call_tool(
-        self, tool: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = SHOWN
+    async def ask_server(
+        self, what: ServerPart, name: str, given: Mapping[str, Any], *, timeout_secs: float, shown: int = SHOWN
     ) -> ToolAnswer:
-        """Call a tool of the MCP server. The call and its result are recorded as they happen."""
+        """Call a tool, read a resource or get a prompt. The call and its result are recorded as they happen."""
         assert self.server is not None
         assert self._client is not None
         self.stop_if_spent()
-        full_name = f"mcp__{self.server.name}__{tool}"
-        name = self._begin(full_name, ToolCall(id="", tool=full_name, input=dict(given)))
-        answer = await self.in_time(self._client.call(tool, given, timeout_secs))
-        self.emit(ToolResult(id=name, status=answer.status, output=both_ends(answer.text, shown)))
+        called = ToolCall(id="", tool=f"mcp__{self.server.name}__{name}", input=dict(given))
+        if what != "tool":
+            key, tool = ("uri", "resources/read") if what == "resource" else ("name", "prompts/get")
+            called = ToolCall(id="", tool=tool, input={key: name, **({"arguments": dict(given)} if given else {})})
+        call = self._begin(called.tool if what == "tool" else f"{called.tool} {name}", called)
+        answer = await self.in_time(self._client.ask(what, name, given, timeout_secs))
+        self.emit(ToolResult(id=call, status=answer.status, output=both_ends(answer.text, shown)))
         if (over := self._client.over) is not None:
             self._context.stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
         return answer

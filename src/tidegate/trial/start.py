@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,8 @@ from tidegate.model.trial import Step
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording
+from tidegate.trial.mcp.server_check import check_server, why_not
+from tidegate.trial.processes import Command
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.target_check import missing_target
 
@@ -53,13 +54,15 @@ class Start:
         if missing := missing_target(target, searched, self._attempt.folders.workspace):
             raise NotReadyError("health_check", missing)
         if target.mcp is not None:
-            result = await self._check(self._server_check(target.mcp), "server-check", target.mcp.command, steps)
+            self._attempt.on_step(f"health check: {target.mcp.command}")
+            result = await self._server_check(target.mcp)
+            steps.append(Step(kind="health_check", result=result))
             if not result.ok:
-                said = ": ".join(result.stderr.strip().splitlines()[-2:]) or result.how_it_ended()
-                reason = f"the MCP server `{target.mcp.command}` did not start: {said}"
-                raise NotReadyError(self._cause(result, "health_check"), reason)
+                raise NotReadyError(self._cause(result, "health_check"), why_not(target.mcp.command, result))
         if target.health_check is not None:
-            result = await self._check(target.health_check, "health-check", target.health_check, steps)
+            self._attempt.on_step(f"health check: {target.health_check}")
+            result = await self._command(target.health_check, "health-check", HEALTH_CHECK_TIMEOUT_SECS)
+            steps.append(Step(kind="health_check", result=result))
             if not result.ok:
                 raise NotReadyError(self._cause(result, "health_check"), failure_of("health check", result))
 
@@ -67,17 +70,13 @@ class Start:
         """Return why the trial cannot start: the budget, if its end stopped the command."""
         return "budget" if result.end == "timeout" and time.monotonic() >= self._attempt.deadline else kind
 
-    async def _check(self, check: str, name: str, shown: str, steps: list[Step]) -> CommandResult:
-        self._attempt.on_step(f"health check: {shown}")
-        result = await self._command(check, name, HEALTH_CHECK_TIMEOUT_SECS)
-        steps.append(Step(kind="health_check", result=result))
-        return result
-
-    def _server_check(self, server: McpServer) -> str:
-        """Return a command that opens a session with the server and lists its tools, without recording anything."""
-        folder, workspace = self._attempt.folders.scratch / "server-check", self._attempt.folders.workspace
-        script = recording.install(folder, server, self._agents, workspace, Path(os.devnull))
-        return shlex.join([str(script), "--check"])
+    async def _server_check(self, server: McpServer) -> CommandResult:
+        """Open a session with the server and list what it offers, without recording anything."""
+        command = server_command(self._attempt, server, self._agents, "server-check")
+        folder = self._attempt.folders.scratch / "server-check-session"
+        seconds = min(HEALTH_CHECK_TIMEOUT_SECS, max(0.1, self._attempt.deadline - time.monotonic()))
+        result = await check_server(self._attempt.supervisor, command, folder, seconds)
+        return result.model_copy(update={"command": server.command})
 
     async def _command(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         left = max(0.1, self._attempt.deadline - time.monotonic())
@@ -91,6 +90,22 @@ class Start:
             limits=self._attempt.place.limits,
         )
         return result
+
+
+def server_command(attempt: Attempt, server: McpServer, environment: Mapping[str, str], name: str) -> Command:
+    """Return the command that starts the server as agents do, without recording. `name`: of its output."""
+    folders = attempt.folders
+    folder = folders.scratch / "server-check" / name  # where a trial's commands may start programs
+    stderr = folders.record / "output" / f"{name}.stderr"
+    stderr.parent.mkdir(parents=True, exist_ok=True)
+    return Command(
+        argv=(str(recording.install(folder, server, environment, folders.workspace, Path(os.devnull))),),
+        cwd=folders.workspace,
+        env=environment,
+        stdout=Path(os.devnull),
+        stderr=stderr,
+        limits=attempt.place.limits,
+    )
 
 
 def failure_of(what: str, result: CommandResult) -> str:

@@ -1,35 +1,54 @@
-"""The status of a tool call: whether the server's answer is a result, an error, or one that clients refuse.
+"""The status of a request to an MCP server: whether its answer is a result, an error, or one that clients refuse.
 
 The recorder's and the mutants' proxies contain this file, so it imports nothing from Tidegate.
 """
 
 from typing import Any
 
+CALL, READ, PROMPT, COMPLETE = "tools/call", "resources/read", "prompts/get", "completion/complete"
+ANY_STRUCTURE_FROM = "2026-07-28"  # the version in which `structuredContent` may be any JSON; they sort as text
 INVALID_STATUS = 3  # of a call whose answer has the first of these faults; the next one is 4, and so on
 FAULTS = (
     "it has both `result` and `error`",
     "`isError` is neither true nor false",
     "`content` is not a list of content blocks",
     "`structuredContent` is not an object",
+    "`contents` is not a list of resources",
+    "`messages` is not a list of messages",
+    "`completion` has no list `values`",
 )
 
 
-def status_of(answer: dict[str, Any]) -> int:
-    """Return the status of a call with this answer: 0, 1 for an error, or one for a fault for which clients refuse it.
+def status_of(answer: dict[str, Any], method: str = CALL, version: str = "") -> int:
+    """Return the status of a request with this answer: 0, 1 for an error, or one for a fault for which clients refuse
+    it. A tool could otherwise report an error in a way that does not count as one.
 
-    A tool could otherwise report an error in a way that does not count as one.
+    `version` is the session's protocol version, where it is known.
     """
     result = answer.get("result")
     if not isinstance(result, dict):
         return 1
+    if answer.get("error") is not None:
+        return INVALID_STATUS
+    if method != CALL:
+        return _status_without_tool(result, method)
     content = result.get("content")
     faults = (
-        answer.get("error") is not None,
+        False,
         not isinstance(result.get("isError", False), bool),
         not isinstance(content, list) or not all(map(is_block, content)),
-        not isinstance(result.get("structuredContent", {}), dict),
+        version < ANY_STRUCTURE_FROM and not isinstance(result.get("structuredContent", {}), dict),
     )
     return INVALID_STATUS + faults.index(True) if any(faults) else int(result.get("isError") is True)
+
+
+def _status_without_tool(result: dict[str, Any], method: str) -> int:
+    """Return the status of a result of another request than a tool's call."""
+    key, fault = {READ: ("contents", 4), PROMPT: ("messages", 5), COMPLETE: ("values", 6)}[method]
+    place = result.get("completion") if method == COMPLETE else result
+    listed = place.get(key) if isinstance(place, dict) else None
+    is_valid = isinstance(listed, list) and (method == COMPLETE or all(isinstance(one, dict) for one in listed))
+    return 0 if is_valid else INVALID_STATUS + fault
 
 
 def is_block(part: Any) -> bool:
@@ -42,4 +61,4 @@ def is_block(part: Any) -> bool:
 def fault_of(status: int | None) -> str:
     """Return why clients refuse the answer to a call with this status; "" if they do not."""
     place = (status or 0) - INVALID_STATUS
-    return f"the server's answer is not a valid tool result: {FAULTS[place]}" if 0 <= place < len(FAULTS) else ""
+    return f"the server's answer is not a valid result: {FAULTS[place]}" if 0 <= place < len(FAULTS) else ""

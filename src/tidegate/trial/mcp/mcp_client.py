@@ -1,31 +1,37 @@
-"""An MCP client for agents that are part of Tidegate and have no client of their own.
+"""The client of the MCP server under test: the official SDK's, behind the supervisor that runs the server.
 
-The package `mcp` is not used: it needs fourteen more packages and half a second to import. The process, its limits and
-the cutting of long lines would remain Tidegate's task, and the rest of the protocol is small.
+The SDK takes half a second to import, so it is imported where a client is opened.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tidegate.model.agent import ServerTools, Tool, ToolAnswer
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus
-from tidegate.trial.mcp.answer_status import fault_of, status_of
-from tidegate.trial.mcp.recorder_proxy import CALL, GIVEN_UP, INITIALIZE, PROTOCOL, messages
-from tidegate.trial.mcp.server_process import LineTooLongError, ServerProcess, serving
+from tidegate.model.probe import ServerPart
+from tidegate.trial.mcp.answer_status import CALL, PROMPT, READ, fault_of, status_of
+from tidegate.trial.mcp.server_process import ServerProcess, serving
 from tidegate.trial.processes import MEGABYTE, Command, Supervisor
 
-START_SECS = 30.0  # per request: `initialize`, and each page of the tool list; like the check before the agent
-MAX_TOOLS = 5000  # no further page is requested after that many
-MAX_PAGES = 100  # of the tool list
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import PaginatedResult
+
+    from tidegate.trial.mcp.sdk_transport import Lines
+
+T = TypeVar("T")
+START_SECS = 30.0  # for the server to open a session, and for all pages of a list
+MAX_LISTED = 5000  # no further page of a list is requested after so many entries
+MAX_PAGES = 100
 ANYTHING = {"type": "object"}  # the input schema of a tool without one
-METHOD_NOT_FOUND = -32601  # JSON-RPC 2.0, 5.1
+Mode = Literal["auto", "legacy"]  # of the SDK: with `server/discover` first, or with `initialize` only
 
 
 class NoAnswerFromServerError(Exception):
@@ -38,75 +44,186 @@ class NoAnswerFromServerError(Exception):
 
 
 @asynccontextmanager
-async def connected(supervisor: Supervisor, server: Command, folder: Path) -> AsyncIterator[McpClient]:
-    """Yield a client of this server, which runs beside the supervisor's commands until the block ends."""
+async def connected(
+    supervisor: Supervisor, server: Command, folder: Path, start_secs: float = START_SECS
+) -> AsyncIterator[McpClient]:
+    """Yield a client with an open session; the server runs beside the supervisor's commands until the block ends.
+
+    A server that ends at the first message of today's protocol is started again for the older one. Raises
+    NoAnswerFromServerError if no session can be opened.
+    """
+    folder.mkdir()
+    async with supervisor.beside() as other:
+        try:
+            async with _session(other, server, folder / "auto", "auto", start_secs) as client:
+                yield client
+                return
+        except _EndedAtOnceError:
+            pass
+        async with _session(other, server, folder / "legacy", "legacy", start_secs) as client:
+            yield client
+
+
+class _EndedAtOnceError(Exception):
+    """The server ended when it was asked for today's protocol."""
+
+
+@asynccontextmanager
+async def _session(
+    supervisor: Supervisor, server: Command, folder: Path, mode: Mode, start_secs: float
+) -> AsyncIterator[McpClient]:
     line_bytes = int(server.limits.output_mb * MEGABYTE)
-    async with supervisor.beside() as other, serving(other, server, folder, line_bytes) as process:
-        yield McpClient(process)
+    async with serving(supervisor, server, folder, line_bytes) as process:
+        client = McpClient(process)
+        running = asyncio.ensure_future(client.keep_open(mode))
+        try:
+            await client.opened(start_secs)
+            yield client
+        except NoAnswerFromServerError as error:
+            if mode == "auto" and error.status == "unfinished" and not client.is_open:
+                raise _EndedAtOnceError from None
+            raise
+        finally:
+            client.closing.set()
+            if not client.is_open:
+                running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
 
 class McpClient:
-    """A session with a server, one request at a time. `over` is how the server ended, once that has been noticed."""
+    """A session with a server. `over` is how the server ended, once that has been noticed."""
 
     def __init__(self, server: ServerProcess) -> None:
-        self._server = server
-        self._number = 0
         self.over: CommandResult | None = None
+        self.closing = asyncio.Event()
+        self._server = server
+        self._session: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._lines: Lines | None = None
 
-    async def open(self, timeout_secs: float = START_SECS) -> ServerTools:
-        """Open the session and return the server's tools, in its order. Raises NoAnswerFromServerError on failure."""
-        me = {"name": "tidegate", "version": "1"}
-        params = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": me}
-        hello = await self._request(INITIALIZE, params, timeout_secs)
-        self._say({"method": "notifications/initialized"})
-        tools: list[Tool] = []
-        cursor: Any = None
-        for _ in range(MAX_PAGES):
-            page = await self._request("tools/list", {} if cursor is None else {"cursor": cursor}, timeout_secs)
-            listed = page.get("tools")
-            tools += map(_tool, listed if isinstance(listed, list) else [])
-            cursor = page.get("nextCursor")
-            if cursor is None or len(tools) > MAX_TOOLS:
-                break
-        return ServerTools(tuple(tools), _string(hello.get("instructions")))
+    @property
+    def is_open(self) -> bool:
+        """True once a session was opened."""
+        return self._session.done() and not self._session.cancelled() and self._session.exception() is None
 
-    async def call(self, tool: str, given: Mapping[str, Any], timeout_secs: float) -> ToolAnswer:
-        """Call a tool and return its answer. Errors are also returned as an answer, with a status."""
+    async def keep_open(self, mode: Mode) -> None:
+        """Open the session and keep it until `closing` is set; the SDK has to enter and leave it in one task."""
+        from mcp import Client
+        from mcp_types import Implementation
+
+        from tidegate.trial.mcp.sdk_transport import Lines, lines_of
+
+        self._lines = Lines(self._server)
+        try:
+            me = Implementation(name="tidegate", version="1")
+            async with Client(lines_of(self._lines), mode=mode, cache=None, client_info=me) as client:
+                self._session.set_result(client)
+                await self.closing.wait()
+        except Exception as error:  # the SDK raises what the server makes it raise, in groups
+            while isinstance(error, ExceptionGroup):
+                error = error.exceptions[0]
+            if not self._session.done():
+                self._session.set_exception(error)
+
+    async def opened(self, timeout_secs: float = START_SECS) -> None:
+        """Wait for the session. Raises NoAnswerFromServerError on failure."""
+        await self._awaited(asyncio.shield(self._session), timeout_secs)
+
+    async def tools(self) -> ServerTools:
+        """Return the tools and instructions, in the server's order. Raises NoAnswerFromServerError."""
+        client = self._session.result()
+        listed = await self._listed("tools/list", "tools", client.list_tools)
+        return ServerTools(tuple(map(_tool, listed)), _string(client.instructions))
+
+    async def interface(self) -> dict[str, Any]:
+        """Return all that the server offers, as it describes it. Raises NoAnswerFromServerError."""
+        client = self._session.result()
+        has = client.server_capabilities
+        lists: tuple[tuple[str, str, object, Callable[..., Awaitable[PaginatedResult]]], ...] = (
+            ("tools/list", "tools", True, client.list_tools),
+            ("resources/list", "resources", has.resources, client.list_resources),
+            ("resources/templates/list", "resourceTemplates", has.resources, client.list_resource_templates),
+            ("prompts/list", "prompts", has.prompts, client.list_prompts),
+        )
+        found: dict[str, Any] = {}
+        for method, key, declared, page in lists:
+            try:
+                found[key] = await self._listed(method, key, page) if declared else []
+            except NoAnswerFromServerError as error:
+                if error.status != "error" or (key == "tools" and (has.tools or not (has.resources or has.prompts))):
+                    raise  # servers that offer something else may have no method for it
+                found[key] = []
+        capabilities = has.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return {**found, "instructions": _string(client.instructions), "capabilities": capabilities}
+
+    async def ask(self, what: ServerPart, name: str, given: Mapping[str, Any], timeout_secs: float) -> ToolAnswer:
+        """Call a tool, read a resource or get a prompt, and return the answer as text.
+
+        Errors are also returned as an answer, with a status.
+        """
+        match what:
+            case "tool":
+                return await self._told(CALL, lambda client: client.call_tool(name, dict(given)), timeout_secs)
+            case "resource":
+                return await self._told(READ, lambda client: client.read_resource(name), timeout_secs)
+            case "prompt":
+                texts = {key: one if isinstance(one, str) else json.dumps(one) for key, one in given.items()}
+                return await self._told(PROMPT, lambda client: client.get_prompt(name, texts), timeout_secs)
+
+    async def _told(self, method: str, ask: Callable[[Client], Awaitable[object]], timeout_secs: float) -> ToolAnswer:
         if self.over is not None:
             return ToolAnswer("not_executed", self._gone())
+        assert self._lines is not None
+        client, answers = self._session.result(), self._lines.answers
+        answers.pop(method, None)
+        failed: NoAnswerFromServerError | None = None
         try:
-            answer = await self._answered(CALL, {"name": tool, "arguments": dict(given)}, timeout_secs)
-            result = _result(answer)
+            await self._awaited(ask(client), timeout_secs)
         except NoAnswerFromServerError as error:
-            return ToolAnswer(error.status, error.why)
-        status = status_of(answer)
-        return ToolAnswer("error" if status else "ok", fault_of(status) or _text(result))
+            failed = error
+        answer = answers.get(method, {})
+        status = status_of(answer, method, client.protocol_version)
+        if failed is not None:
+            return ToolAnswer(failed.status, fault_of(status) or failed.why)
+        return ToolAnswer("error" if status else "ok", fault_of(status) or _text(answer["result"]))
 
-    async def _request(self, method: str, params: Mapping[str, Any], timeout_secs: float) -> dict[str, Any]:
-        return _result(await self._answered(method, params, timeout_secs))
+    async def _listed(
+        self, method: str, key: str, page: Callable[..., Awaitable[PaginatedResult]]
+    ) -> list[dict[str, Any]]:
+        """Return all pages of a list, as the server wrote them."""
+        assert self._lines is not None
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(MAX_PAGES):
+            answer = await self._awaited(page(cursor=cursor), START_SECS)
+            found += self._lines.answers[method]["result"][key]
+            cursor = answer.next_cursor
+            if cursor is None or len(found) > MAX_LISTED:
+                break
+        return found
 
-    async def _answered(self, method: str, params: Mapping[str, Any], timeout_secs: float) -> dict[str, Any]:
-        self._number += 1
-        self._say({"id": self._number, "method": method, "params": params})
+    async def _awaited(self, waiting: Awaitable[T], timeout_secs: float) -> T:
+        """Return the SDK's answer. Raises NoAnswerFromServerError with the reason if there is none."""
+        from mcp.shared.exceptions import MCPError
+        from mcp_types import CONNECTION_CLOSED
+        from pydantic import ValidationError
+
+        limit = asyncio.timeout(timeout_secs)
         try:
-            async with asyncio.timeout(timeout_secs):
-                await self._server.all_said()
-                return await self._answer(self._number)
+            async with limit:
+                return await waiting
         except TimeoutError:
-            self._say({"method": GIVEN_UP, "params": {"requestId": self._number, "reason": "timeout"}})
+            if not limit.expired():
+                raise
             raise NoAnswerFromServerError("timeout", f"no answer within {timeout_secs:g} s") from None
-        except LineTooLongError:
-            raise NoAnswerFromServerError("error", "the server's answer is too long to be read") from None
-
-    async def _answer(self, number: int) -> dict[str, Any]:
-        """Return the answer with this number. Invalid lines and answers to abandoned requests are skipped."""
-        while (line := await self._server.next_line()) is not None:
-            await asyncio.sleep(0)  # a server that prints endlessly must not block other trials
-            for message in messages(line):
-                if "method" in message:
-                    self._reply(message)
-                elif message.get("id") == number:
-                    return message
+        except MCPError as error:
+            if error.error.code != CONNECTION_CLOSED:
+                raise NoAnswerFromServerError("error", _string(error.error.message)) from None
+        except ValidationError as error:
+            asked = self._lines.method if self._lines else ""
+            why = f"clients refuse its answer to `{asked}`, in which {_first_fault(error)}"
+            raise NoAnswerFromServerError("error", why) from None
+        except Exception as error:  # the SDK reports what it does not accept
+            raise NoAnswerFromServerError("error", _string(str(error))) from None
         ended = await self._server.ended()
         self.over = CommandResult(
             command="",
@@ -121,49 +238,32 @@ class McpClient:
     def _gone(self) -> str:
         return f"the server has ended: {self.over.how_it_ended() if self.over else 'for an unknown reason'}"
 
-    def _reply(self, message: Mapping[str, Any]) -> None:
-        """Answer the server's own requests: a ping with success, everything else with an error."""
-        if message.get("id") is None or self._server.is_behind:
-            return
-        if message.get("method") == "ping":
-            self._say({"id": message["id"], "result": {}})
-        else:
-            error = {"code": METHOD_NOT_FOUND, "message": "this client offers nothing"}
-            self._say({"id": message["id"], "error": error})
 
-    def _say(self, message: Mapping[str, Any]) -> None:
-        self._server.say(json.dumps({"jsonrpc": "2.0", **message}).encode())
+def _first_fault(error: Any) -> str:
+    """Return the place and the reason of the first fault in an answer."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"`{'.'.join(map(str, first['loc']))}` is wrong: {first['msg']}"
 
 
-def _result(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result in an answer. Raises NoAnswerFromServerError if it has none."""
-    result = answer.get("result")
-    if isinstance(result, dict):
-        return result
-    error = answer.get("error")
-    said = _string(error.get("message")) if isinstance(error, dict) else ""
-    raise NoAnswerFromServerError("error", said or "the server answered with neither a result nor an error")
-
-
-def _tool(given: Any) -> Tool:
+def _tool(given: Mapping[str, Any]) -> Tool:
     """Return a tool as the server describes it; missing texts are empty."""
-    fields = given if isinstance(given, dict) else {}
-    hints = fields.get("annotations")
+    hints = given.get("annotations")
     return Tool(
-        _string(fields.get("name")),
-        _string(fields.get("description")),
-        fields.get("inputSchema", ANYTHING),
+        _string(given.get("name")),
+        _string(given.get("description")),
+        given.get("inputSchema", ANYTHING),
         hints if isinstance(hints, dict) else {},
     )
 
 
 def _text(result: Mapping[str, Any]) -> str:
-    """Return the text of a result."""
-    content = result.get("content")
-    parts = [_part(part) for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    if not parts and "structuredContent" in result:
-        parts = [json.dumps(result["structuredContent"])]
-    return "\n".join(parts)
+    """Return what agents are shown of a result: its structured content if it has some, else its text."""
+    if "structuredContent" in result:
+        return _string(json.dumps(result["structuredContent"], ensure_ascii=False))
+    messages = result.get("messages")
+    if isinstance(messages, list):
+        return "\n".join(f"{_string(one.get('role'))}: {_part(one.get('content') or {})}" for one in messages)
+    return "\n".join(_part(part) for part in result.get("content", result.get("contents", [])))
 
 
 def _part(part: Mapping[str, Any]) -> str:

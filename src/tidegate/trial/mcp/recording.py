@@ -12,9 +12,10 @@ from tidegate.model.invocation import Invocation
 from tidegate.model.target import McpServer
 from tidegate.trial import recorder
 from tidegate.trial.mcp.answer_status import fault_of
-from tidegate.trial.mcp.recorder_proxy import GIVEN_UP_STATUS
+from tidegate.trial.mcp.session_notes import GIVEN_UP_STATUS, NOTICES
 
-PROXY = tuple(Path(__file__).with_name(name) for name in ("answer_status.py", "recorder_proxy.py"))
+PROXY = tuple(Path(__file__).with_name(f"{name}.py") for name in ("answer_status", "session_notes", "recorder_proxy"))
+_NOTICED = frozenset((name,) for name in NOTICES)
 _READY = b"\0tidegate-ready\0\0\n"
 
 
@@ -35,12 +36,14 @@ def install(folder: Path, server: McpServer, environment: Mapping[str, str], wor
 class Conversation(NamedTuple):
     """What was recorded of an agent's session with the server.
 
-    The arguments of a call are the tool's name and its input. `opened` is True if an agent opened a session.
+    The arguments of a call are the tool's name and its input; of another request, its method comes first. `notices` are
+    what the server announced, with the time in seconds since the epoch. `opened` is True if an agent opened a session.
     """
 
     invocations: tuple[Invocation, ...]
     warnings: tuple[str, ...]
     opened: bool
+    notices: tuple[tuple[float, str], ...] = ()
 
 
 def read(record: Path, stops: recorder.Stops) -> Conversation:
@@ -49,9 +52,19 @@ def read(record: Path, stops: recorder.Stops) -> Conversation:
     if data is None:
         return Conversation((), ("the recorder's file is gone: no call of the target is known",), opened=True)
     plain = data.replace(_READY, b"")
-    calls, warnings = recorder.parsed(plain, stops)
+    recorded, warnings = recorder.parsed(plain, stops)
+    calls = [call for call in recorded if call.argv[:1] not in _NOTICED]
+    others = [call for call in recorded if call.argv[:1] in _NOTICED]
     faults = {f"{call.argv[0]}: {why}" for call in calls if call.argv and (why := fault_of(call.exit_code))}
-    return Conversation(tuple(map(_of_tool, calls)), (*warnings, *sorted(faults)), opened=_READY in data)
+    said = {
+        f"{call.argv[1]}: the text of a result without an error begins with `Error:`"
+        for call in others
+        if call.argv[1:]
+    }
+    changed = tuple((call.started_at, f"the server sent {call.argv[0]}") for call in others if not call.argv[1:])
+    return Conversation(
+        tuple(map(_of_tool, calls)), (*warnings, *sorted(faults | said)), opened=_READY in data, notices=changed
+    )
 
 
 def _of_tool(call: Invocation) -> Invocation:

@@ -1,0 +1,84 @@
+"""Checks that the MCP server under test opens a session and offers something, before an agent is paid for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from tidegate.model.command import CommandEnd, CommandResult
+from tidegate.model.probe import AskServer
+from tidegate.model.session import TOOLS_MARK
+from tidegate.text.shorten import excerpt
+from tidegate.trial.mcp.mcp_client import NoAnswerFromServerError, connected
+from tidegate.trial.processes import MEGABYTE, Command, Supervisor
+from tidegate.trial.safe_files import read_output
+
+MOST_LINES = 3  # of the server's stderr in a message
+MOST_SHOWN = 60  # characters of its command
+
+
+async def check_server(supervisor: Supervisor, server: Command, folder: Path, timeout_secs: float) -> CommandResult:
+    """Open a session and return what the server offers: the names of its tools and a hash of their descriptions.
+
+    The result has status 1 and the reason at the end of its stderr if no agent could use the server.
+    """
+    began = time.monotonic()
+    offered: dict[str, Any] = {}
+    why, late = "it offers no tools, no resources and no prompts", False
+    try:
+        async with connected(supervisor, server, folder, timeout_secs) as client:
+            offered = await client.interface()
+    except NoAnswerFromServerError as error:
+        why, late = error.why, error.status == "timeout"
+    is_usable = any(offered.get(kind) for kind in ("tools", "resources", "resourceTemplates", "prompts"))
+    said = read_output(server.stderr, int(server.limits.output_mb * MEGABYTE))[0]
+    supervisor.confinement.note_output(said)
+    return CommandResult(
+        command=" ".join(server.argv),
+        end="timeout" if late else "exited",
+        exit_code=None if late else int(not is_usable),
+        stdout=_described(offered, str(server.cwd)),
+        stderr=said if is_usable else f"{said.rstrip()}\n{why}".lstrip(),
+        duration_s=round(time.monotonic() - began, 3),
+    )
+
+
+async def asked_server(supervisor: Supervisor, server: Command, folder: Path, request: AskServer) -> CommandResult:
+    """Ask the server once, in a session of its own, and return the answer as `AskServer` says."""
+    began = time.monotonic()
+    end: CommandEnd = "exited"
+    try:
+        async with connected(supervisor, server, folder, request.timeout_secs) as client:
+            status, text = await client.ask(request.what, request.name, request.input, request.timeout_secs)
+    except NoAnswerFromServerError as error:
+        status, text = error.status, f"the MCP server did not start: {error.why}"
+        end = "not_started"
+    if status not in ("ok", "error"):
+        end = "timeout" if status == "timeout" else "not_started"
+    return CommandResult(
+        command=f"{request.what} {request.name}",
+        end=end,
+        exit_code=int(status != "ok") if end == "exited" else None,
+        stdout=text if status == "ok" else "",
+        stderr="" if status == "ok" else text,
+        duration_s=round(time.monotonic() - began, 3),
+    )
+
+
+def why_not(command: str, result: CommandResult) -> str:
+    """Return why no agent could use the server, with the last lines that it wrote."""
+    *said, why = [line.strip() for line in result.stderr.splitlines() if line.strip()] or [result.how_it_ended()]
+    last = f"; it wrote: {' / '.join(said[-MOST_LINES:])}" if said else ""
+    return f"the MCP server `{excerpt(command, MOST_SHOWN)}` did not start: {why}{last}"
+
+
+def _described(offered: dict[str, Any], folder: str) -> str:
+    """Return the names of the tools, one per line, and a hash of all that clients are given of them."""
+    tools = offered.get("tools", [])
+    given = json.dumps([tools, offered.get("instructions")], sort_keys=True).replace(folder, ".")
+    return "\n".join(
+        [*(str(tool.get("name")) for tool in tools), TOOLS_MARK + hashlib.sha256(given.encode()).hexdigest()]
+    )

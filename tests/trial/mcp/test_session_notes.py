@@ -1,0 +1,94 @@
+"""What is recorded of messages that few servers send: tasks, batches, and results of other versions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tidegate.trial.mcp import answer_status, recording, session_notes
+from tidegate.trial.recorder import Stops
+
+for name in ("CALL", "COMPLETE", "PROMPT", "READ", "status_of"):  # the proxy is one file with these
+    setattr(session_notes, name, getattr(answer_status, name))
+
+TEXT = {"content": [{"type": "text", "text": "done"}]}
+LIST = {**TEXT, "structuredContent": [1]}
+
+
+def recorded(folder: Path, *messages: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The recorded calls; requests have a `method` and an even id, and the server's messages an odd `from`."""
+    record = folder / "calls"
+    record.touch()
+    notes = session_notes.Notes(str(record))
+    for message in messages:
+        said = {key: value for key, value in message.items() if key != "server"}
+        (notes.answered if "server" in message else notes.asked)(json.dumps(said).encode())
+    return [(*call.argv, call.status) for call in recording.read(record, Stops()).invocations]
+
+
+def call(number: int, **params: Any) -> dict[str, Any]:
+    return {"id": number, "method": "tools/call", "params": {"name": "add", **params}}
+
+
+def asked(number: int, method: str, **params: Any) -> dict[str, Any]:
+    return {"id": number, "method": method, "params": params}
+
+
+def answer(number: int, **result: Any) -> dict[str, Any]:
+    return {"server": True, "id": number, "result": result}
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        ([asked(2, "tasks/result", taskId="t"), answer(2, **TEXT)], "ok"),
+        ([asked(2, "tasks/result", taskId="t"), answer(2, **TEXT, isError=True)], "error"),
+        ([asked(2, "tasks/get", taskId="t"), answer(2, taskId="t", status="working")], "error"),
+        ([asked(2, "tasks/get", taskId="t"), answer(2, taskId="t", status="failed")], "error"),
+        ([asked(2, "tasks/get", taskId="t"), answer(2, taskId="t", status="completed", result=TEXT)], "ok"),
+        ([asked(2, "tasks/cancel", taskId="t"), answer(2, taskId="t", status="cancelled")], "timeout"),
+    ],
+)
+@pytest.mark.parametrize("started", [{"task": {"taskId": "t"}}, {"resultType": "task", "taskId": "t"}])
+def test_a_call_that_becomes_a_task_ends_with_it(
+    tmp_path: Path, started: dict[str, Any], end: list[dict[str, Any]], status: str
+) -> None:
+    assert recorded(tmp_path, call(1), answer(1, **started), *end) == [("add", status)]
+
+
+def test_a_call_whose_input_is_never_given_has_failed(tmp_path: Path) -> None:
+    waiting = answer(1, resultType="input_required", requestState="s")
+    assert recorded(tmp_path, call(1), waiting) == [("add", "error")]
+
+
+def test_two_calls_that_wait_for_input_are_told_apart(tmp_path: Path) -> None:
+    first, second = (answer(number, resultType="input_required", requestState=f"s{number}") for number in (1, 2))
+    rest = [call(3, requestState="s2"), answer(3, **TEXT), call(4, requestState="s1"), answer(4, **TEXT, isError=True)]
+    found = recorded(tmp_path, call(1, arguments={"a": 1}), call(2, arguments={"a": 2}), first, second, *rest)
+    assert found == [("add", '{"a": 1}', "error"), ("add", '{"a": 2}', "ok")]
+
+
+@pytest.mark.parametrize(("version", "status"), [("2025-11-25", "error"), ("2026-07-28", "ok")])
+def test_structured_content_may_be_a_list_in_todays_version(tmp_path: Path, version: str, status: str) -> None:
+    greeting = [asked(0, "initialize"), answer(0, protocolVersion=version)]
+    assert recorded(tmp_path, *greeting, call(1), answer(1, **LIST)) == [("add", status)]
+    meta = {"_meta": {session_notes.VERSION_KEY: version}}
+    assert recorded(tmp_path, call(3, **meta), answer(3, **LIST))[-1] == ("add", status)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "good"),
+    [
+        ("resources/read", {"uri": "x:y"}, {"contents": []}),
+        ("prompts/get", {"name": "p"}, {"messages": [{"role": "user"}]}),
+        ("completion/complete", {"ref": {"name": "p"}, "argument": {}}, {"completion": {"values": []}}),
+    ],
+)
+def test_an_answer_of_another_shape_is_refused_by_clients(
+    tmp_path: Path, method: str, params: dict[str, Any], good: dict[str, Any]
+) -> None:
+    messages = [asked(1, method, **params), answer(1, **good), asked(2, method, **params), answer(2, x=1)]
+    assert [status for *_, status in recorded(tmp_path, *messages)] == ["ok", "error"]
