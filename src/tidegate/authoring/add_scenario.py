@@ -22,7 +22,7 @@ from tidegate.authoring.scenario_text import (
     scenario_text,
 )
 from tidegate.errors import ConfigurationError
-from tidegate.evaluators.stored_answers import gate_answers
+from tidegate.evaluators.advance import gate_answers
 from tidegate.invocations.from_log import logged_calls
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.event import Event, Message, ToolCall

@@ -1,7 +1,7 @@
 """Records what an agent and an MCP server send each other, whatever carries it and whichever version they speak.
 
 The recorder's proxies contain this file, so it imports nothing from Tidegate. Calls are recorded in the format of
-`recorder_shim`. The arguments of a tool's call are its name and, if there are any, its arguments as JSON; those of
+`recorder.c`. The arguments of a tool's call are its name and, if there are any, its arguments as JSON; those of
 other requests begin with the method. The status is 0, 1 for an error, 2 if the agent gave up, or 3 and more for an
 answer that clients refuse. What the server announces is recorded as a call that succeeded, see NOTICES.
 
@@ -168,7 +168,7 @@ class Notes:
             self.note(b"tidegate-end", call.id, b"%d" % (time.monotonic_ns() - call.start), b"%d\0" % status)
 
     def note(self, kind: bytes, call: bytes, *fields: bytes) -> None:
-        """Add one entry as `recorder_shim.note` does. Does nothing if the record has no reader."""
+        """Add one entry as `note` of recorder.c does. Does nothing if the record has no reader."""
         entry = b"\0%s\0%s\0%s\n" % (kind, call, b"\0".join(fields))
         flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
