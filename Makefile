@@ -73,8 +73,7 @@ site: $(READY) ## build the docs site in site/
 docs: $(READY) ## write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py
 
-error-rates: $(READY) ## measure the procedure again on simulated suites: docs/error-rates.md, and the power that reports promise
-	@$(BIN)/python docs/detection_power.py
+error-rates: $(READY) ## measure the procedure again on simulated suites: docs/error-rates.md
 	@$(BIN)/python docs/error_rates.py
 
 judge-warnings: $(READY) ## measure the judge's warnings on simulated pull requests: docs/judge-warnings.md

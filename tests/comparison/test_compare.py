@@ -19,8 +19,8 @@ from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import NotMeasured, Phase, Side, TrialSpec
-from tidegate.procedure.detection import Screening, weakness
-from tidegate.procedure.detection_power import POWER
+from tidegate.procedure.detection import Screening, detection, weakness
+from tidegate.statistics.e_process import Pairs, e_of_drop
 from tidegate.statistics.rates import newcombe
 from tidegate.verdict.decide import decide
 
@@ -182,7 +182,7 @@ PAST = Metrics(command_count=4, error_rate=0.5)
 
 def test_a_row_that_base_seldom_passes_is_said_to_show_little_with_what_would_help() -> None:
     """By the function that `tidegate check` uses, for the same rate and history."""
-    lines = ("rare base: head:FPF", "rarer base: head:FFF", "steady base: head:PPP", "new base:FPF head:FPF")
+    lines = ("rare base: head:FPF", "rarer base: head:FFP", "steady base: head:PPP", "new base:FPF head:FPF")
     base = run("base", *lines)
     past = {"rare": "FFFFPPFFFP", "rarer": "FFFFPPFFFP", "steady": "P" * 10, "new": ""}
     seen = [
@@ -201,16 +201,16 @@ def test_a_row_that_base_seldom_passes_is_said_to_show_little_with_what_would_he
 
 
 def test_history_is_counted_for_people_and_compared_with_by_the_test() -> None:
-    line = "docs base:PPPPPPPPPPPPPPPP head:F|FFFFFFF"
+    line = "docs base:PPPPPPPPPPPPPP head:F|FFFFFFFFFFFFFF"
     base = with_history(run("base", line.replace("base:", "base:|")), "P" * 40)
     (row,) = compare(base, run("head", line)).rows
     assert row.state == "regressed"
-    assert (row.base.passes, row.base.trials, row.base.history, row.base.fresh) == (56, 56, (40, 40), (16, 16))
-    assert (row.head.passes, row.head.screen, row.head.confirm) == (0, (0, 1), (0, 7))
+    assert (row.base.passes, row.base.trials, row.base.history, row.base.fresh) == (54, 54, (40, 40), (14, 14))
+    assert (row.head.passes, row.head.screen, row.head.confirm) == (0, (0, 1), (0, 14))
     assert row.effect is not None
     assert row.effect.difference == -1
-    assert row.effect.interval == pytest.approx(newcombe(0, 7, 56, 56, 0.999))
-    assert row.effect.p == pytest.approx(2.0341783814199464e-09)
+    assert row.effect.interval == pytest.approx(newcombe(0, 14, 14, 14, 0.999))
+    assert row.effect.p == pytest.approx(1 / e_of_drop(Pairs(14, 0, 14)))
 
 
 def test_stored_runs_are_compared_without_the_history() -> None:
@@ -238,7 +238,13 @@ def test_a_history_that_is_too_short_to_be_used_is_not_counted() -> None:
     assert (row.base.trials, row.base.history, row.metrics["command_count"].base) == (3, (0, 0), 2)
 
 
-@pytest.mark.parametrize(("history", "half"), [("P" * 20, POWER[1.0, 20, 3][3]), ("", POWER[1.0, 0, 3][3])])
+@pytest.mark.parametrize(
+    ("history", "half"),
+    [
+        ("P" * 20, detection([], [], 0.02, [Screening(3, 1.0, 20)])["-0.5"]),
+        ("", detection([], [], 0.02, [Screening(3, 1.0)])["-0.5"]),
+    ],
+)
 def test_a_clean_run_says_what_it_would_have_caught(history: str, half: float) -> None:
     line = f"docs base:{'' if history else 'PPP'} head:PPP"
     suite = compare(with_history(run("base", line), history), run("head", line)).suite
@@ -246,7 +252,7 @@ def test_a_clean_run_says_what_it_would_have_caught(history: str, half: float) -
 
 
 def test_the_suite_s_own_test_is_in_the_comparison() -> None:
-    lines = [f"{name} base: head:PPF" for name in "abcdefgh"]
+    lines = [f"{name} base: head:PPF|PPP" for name in "abcdefgh"]
     suite = compare(with_history(run("base", *lines), "P" * 18 + "FF"), run("head", *lines)).suite
     assert suite.state == "unconfirmed"
     assert suite.p is not None

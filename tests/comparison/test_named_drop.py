@@ -17,7 +17,7 @@ def test_the_true_drop_is_at_least_what_a_named_row_is_said_to_drop_by(base: flo
     gate, chance, covered, named = Gate(), Random(1), 0, 0
     situation = Situation.of("one row", (base,), (base - drop,))
     while named < 60:
-        end = judge(situation, gate, drawn_history(situation.past, gate, chance), chance).report.rows[0].confirmed
+        end = judge(situation, gate, drawn_history(situation.past, gate, chance), chance).report.rows[0].paired
         if end is not None and end.found == "regressed":
             named += 1
             covered += newcombe(*end.head, *end.base, NAMED_CONFIDENCE)[1] >= -drop

@@ -9,7 +9,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes
 
 ROW = RowKey(scenario="add", agent="docs")
-RED = EarlierPushes(state="regressed", head=(0, 5), spent=1)
+RED = EarlierPushes(state="regressed", pairs=(5, 0, 5), pushes=1)
 NAMES = ("default", "main", "topic")
 
 
@@ -29,9 +29,9 @@ def test_a_re_run_of_the_same_test_knows_what_its_first_run_knew(tmp_path: Path)
 
 def test_a_re_run_knows_what_its_first_run_showed_of_rows_that_are_run_again(tmp_path: Path) -> None:
     """It spends no more of the error budget than the first run did."""
-    pushes(tmp_path, "before").add({ROW: EarlierPushes(spent=4)})
-    pushes(tmp_path, "first").add({ROW: RED.model_copy(update={"spent": 5})})
-    assert pushes(tmp_path, "first").earlier() == {ROW: RED.model_copy(update={"spent": 4})}
+    pushes(tmp_path, "before").add({ROW: EarlierPushes(pushes=4)})
+    pushes(tmp_path, "first").add({ROW: RED.model_copy(update={"pushes": 5})})
+    assert pushes(tmp_path, "first").earlier() == {ROW: RED.model_copy(update={"pushes": 4})}
 
 
 def test_another_pull_request_knows_nothing_of_it(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from tidegate.authoring.simulate import Gate, Situation, simulate
-from tidegate.procedure.detection import Screening, detection, weakness
-from tidegate.procedure.detection_power import DROPS
+from tidegate.procedure.detection import DROPS, Screening, detection, weakness
 
 
 def test_deterministic_rows_drop_to_nothing_or_not_at_all() -> None:
@@ -70,7 +69,7 @@ def test_a_row_that_base_seldom_passes_is_said_to_show_what_the_procedure_finds(
 
 
 def test_where_more_trials_do_not_help_a_better_scenario_does() -> None:
-    assert weakness(Screening(3, 0.4, 40), 0.02).endswith("; a scenario that passes more often guards more")
+    assert weakness(Screening(10, 0.3, 40), 0.02).endswith("; a scenario that passes more often guards more")
 
 
 def test_a_row_that_base_nearly_always_passes_has_no_weakness() -> None:
@@ -78,5 +77,5 @@ def test_a_row_that_base_nearly_always_passes_has_no_weakness() -> None:
 
 
 def test_nothing_is_promised_where_base_hardly_passes_or_the_limit_is_too_low() -> None:
-    assert set(detection([], [], 0.02, [Screening(3, 0.2, 40)]).values()) == {0.0}
+    assert max(detection([], [], 0.02, [Screening(3, 0.2, 40)]).values()) < 0.01
     assert set(detection([], [], 0.02, [Screening(3, 1.0, 40, most=5)]).values()) == {0.0}

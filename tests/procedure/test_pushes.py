@@ -1,4 +1,4 @@
-"""A row that regressed at an earlier push is green only if its new trials show it; all pushes share one budget."""
+"""A row that regressed at an earlier push is green only if its new pairs show it; all pushes share one error budget."""
 
 from __future__ import annotations
 
@@ -11,76 +11,100 @@ from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes
 from tidegate.procedure.pushes import after_push
 from tidegate.procedure.rules import Ask, Facts, Rules
-from tidegate.procedure.screen import Report, ScreenConfirmVerify
+from tidegate.procedure.screening import Procedure, Report
 
-RED = EarlierPushes(state="regressed", head=(0, 7), spent=1)
+RED = EarlierPushes(state="regressed", pairs=(14, 0, 14), pushes=1)
 KEY = RowKey(scenario="add", agent="docs")
+Outcome = Callable[[int], bool]
 
 
-def played(earlier: EarlierPushes, head: Callable[[int], bool]) -> tuple[Report, int]:
-    machine = ScreenConfirmVerify([Facts((40, 40), earlier=earlier)], Rules())
-    steps, heads = machine.steps(), 0
+def played(earlier: EarlierPushes, head: Outcome, base: Outcome = lambda _: True, history: int = 40) -> Report:
+    machine = Procedure([Facts((history, history), earlier=earlier)], Rules())
+    steps, seen = machine.steps(), {"head": 0, "base": 0}
 
     def outcome(ask: Ask) -> bool:
-        nonlocal heads
-        if ask.side == "base":
-            return True
-        heads += 1
-        return head(heads)
+        seen[ask.side] += 1
+        return (head if ask.side == "head" else base)(seen[ask.side])
 
     try:
         asks = next(steps)
         while True:
             asks = steps.send([outcome(ask) for ask in asks])
     except StopIteration:
-        return machine.report(), heads
+        return machine.report()
 
 
-def found(earlier: EarlierPushes, head: Callable[[int], bool]) -> str:
-    (row,) = played(earlier, head)[0].rows
-    return row.confirmed.found if row.confirmed else "not confirmed"
+def found(*given: object) -> str:
+    (row,) = played(*given).rows  # type: ignore[arg-type]
+    return row.paired.found if row.paired else "not tested"
 
 
 def test_a_lucky_screening_does_not_clear_it() -> None:
-    assert found(EarlierPushes(), lambda trial: trial <= 3) == "not confirmed"
+    assert found(EarlierPushes(), lambda trial: trial <= 3) == "not tested"
     assert found(RED, lambda trial: trial <= 3) == "regressed"
 
 
-def test_a_repair_clears_it_with_twelve_trials() -> None:
-    (report, heads) = played(RED, lambda _: True)
-    assert report.rows[0].confirmed is not None
-    assert report.rows[0].confirmed.found == "ok"
-    assert heads == 12 + 3  # and the screening
+def test_a_repair_clears_it_on_pairs() -> None:
+    (row,) = played(RED, lambda _: True).rows
+    assert row.paired is not None
+    assert row.paired.found == "ok"
+    assert row.paired.pairs.number == 5, "a drop from 100 to 0 is contradicted quickly"
+    half = RED.model_copy(update={"pairs": (20, 10, 20)})
+    (row,) = played(half, lambda _: True).rows
+    assert row.paired is not None
+    assert (row.paired.found, row.paired.pairs.number) == ("ok", 17)
 
 
-def test_trials_that_neither_repeat_nor_contradict_the_drop_leave_it_red() -> None:
-    half = RED.model_copy(update={"head": (5, 10)})
-    report, _ = played(half, lambda trial: trial % 4 > 0)
-    assert report.rows[0].confirmed is not None
-    assert report.rows[0].confirmed.found == "regressed"
+@pytest.mark.parametrize("history", [40, 0])
+def test_one_failed_trial_of_base_does_not_clear_it(history: int) -> None:
+    """Without a history, a base that had failed once was taken for one that always fails."""
+    assert found(RED, lambda _: False, lambda trial: trial > 1, history) == "regressed"
+
+
+def test_a_base_that_fails_along_with_head_clears_nothing() -> None:
+    assert found(RED, lambda _: False, lambda _: False, 0) == "regressed"
+
+
+def test_pairs_that_neither_repeat_nor_contradict_the_drop_leave_it_red() -> None:
+    half = RED.model_copy(update={"pairs": (20, 10, 20)})
+    (row,) = played(half, lambda trial: trial % 4 > 0).rows
+    assert row.paired is not None
+    assert row.paired.found == "regressed"
 
 
 def test_every_push_spends_of_the_same_budget() -> None:
-    first, later = played(EarlierPushes(), lambda _: False)[0].rows[0], played(RED, lambda _: False)[0].rows[0]
-    assert [first.level, later.level] == pytest.approx([0.02 / 2, 0.02 / 6])
+    limits = []
+    for pushes in range(3):
+        (row,) = played(EarlierPushes(pushes=pushes), lambda _: False).rows
+        assert row.paired is not None
+        limits.append(row.paired.limit)
+    assert limits == pytest.approx([0.02 / 2 / 2, 0.02 / 2 / 6, 0.02 / 2 / 12])
 
 
-def test_what_is_known_adds_up_while_the_row_stays_red() -> None:
-    (row,) = played(RED, lambda _: False)[0].rows
-    assert row.confirmed is not None
+def test_what_is_known_adds_up_while_the_row_regresses_again() -> None:
+    (row,) = played(RED, lambda _: False).rows
+    assert row.paired is not None
     (known,) = after_push({KEY: row}, {KEY: RED}).values()
-    assert known == EarlierPushes(state="regressed", head=(0, 7 + row.confirmed.head[1]), spent=2)
+    pairs = 14 + row.paired.pairs.number
+    assert known == EarlierPushes(state="regressed", pairs=(pairs, 0, pairs), pushes=2)
+
+
+def test_pairs_that_show_nothing_do_not_make_the_earlier_drop_smaller() -> None:
+    (row,) = played(RED, lambda trial: trial % 2 > 0).rows
+    assert row.paired is not None
+    kept = after_push({KEY: row}, {KEY: RED})[KEY].pairs
+    assert kept == RED.pairs if row.paired.carried else kept[0] > RED.pairs[0]
 
 
 def test_a_row_that_another_push_did_not_reach_stays_red() -> None:
     other = RowKey(scenario="list", agent="docs")
-    (row,) = played(RED, lambda _: False)[0].rows
+    (row,) = played(RED, lambda _: False).rows
     assert after_push({KEY: row}, {other: RED})[other].state == "regressed"
 
 
 def test_a_defect_stays_red_over_ten_pushes_and_its_repair_is_green() -> None:
     half = simulate_pushes(Situation.of("half", (1.0, 0.95, 0.8), (0.5, 0.95, 0.8)), Gate(), 60)
     assert half.blocked >= 0.95
-    assert half.green_later <= 0.15
+    assert half.green_later <= 0.05
     assert half.cleared >= 0.9
     assert simulate_pushes(Situation.of("clean", (1.0, 0.95, 0.8)), Gate(), 60).blocked <= 0.05

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from tidegate.statistics.beta import as_few, beta_cdf, t_quantile
+from tidegate.statistics.beta import beta_cdf, t_quantile
 from tidegate.statistics.exact import fisher_less, fisher_midp_less
 from tidegate.statistics.multiplicity import bh, holm
 from tidegate.statistics.pair import Pair
 from tidegate.statistics.ranks import mean_shift, van_elteren
 from tidegate.statistics.rates import newcombe, wilson
-from tidegate.statistics.sequential import GRID, p_seq
 from tidegate.statistics.stratified import stratified_less
 
 TABLES = 1_000
@@ -44,12 +43,6 @@ def test_fisher_and_mid_p(stats: Any) -> None:
         assert fisher_less(head, head_n, base, base_n) == pytest.approx(null.cdf(head), abs=1e-10)
         midp = null.cdf(head) - null.pmf(head) / 2
         assert fisher_midp_less(head, head_n, base, base_n) == pytest.approx(midp, abs=1e-10)
-
-
-def test_the_guard(stats: Any) -> None:
-    for new, new_n, past, past_n in tables():
-        expected = stats.betabinom.cdf(new, new_n, past + 0.5, past_n - past + 0.5)
-        assert as_few(new, new_n, past, past_n) == pytest.approx(expected, abs=1e-9)
 
 
 def test_the_beta_function_and_student_s_t(stats: Any) -> None:
@@ -116,13 +109,3 @@ def test_one_stratum_is_fisher_s_test() -> None:
     for table in tables():
         expected = fisher_less(*table), fisher_midp_less(*table)
         assert tuple(stratified_less([table], [3])) == pytest.approx(expected, abs=1e-10)
-
-
-def test_looking_again_never_lowers_p_and_one_look_is_exact() -> None:
-    """With one look P_seq is the probability of Fisher's p being as small, at the worst rate of the grid."""
-    for head, head_n, base, base_n in tables(60, most=9):
-        smallest = fisher_less(head, head_n, base, base_n)
-        one = p_seq(smallest, ((head_n, base_n),))
-        assert one <= smallest * (1 + 1e-9)
-        assert p_seq(smallest, ((head_n, base_n), (head_n + 2, base_n))) >= one * (1 - 1e-9)
-    assert p_seq(1 / 20, ((3, 3),)) == pytest.approx(max((p * (1 - p)) ** 3 for p in GRID))

@@ -149,8 +149,8 @@ def test_the_highest_cost_is_said_where_limits_tell() -> None:
     rows = [scenario("a", GATE, max_usd=0.25), scenario("b", GATE, max_usd=0.25, trials=TrialCounts(max=4))]
     agents = {"mine": CommandAgent(type="command", command="x"), "docs": make.DOCS}
     suite = make.suite(*rows, agents=agents)
-    # standard: 3 to screen, then K and vh to confirm and to verify, on both sides; the second at most 4; docs is free
-    whole = 3 + Rules.of(suite.policy).most_heads
+    # standard: up to 6 to screen, then the pairs, on both sides; the second at most 4; docs is free
+    whole = 6 + Rules().most_pairs + Rules().verify_pairs
     total = (whole + 4) * 2 * 0.25
     (line,) = highest_cost(suite, make_plan(suite))
     assert line.startswith(f"a pull request costs at most ${total:.2f}, by max_usd of each trial")
@@ -209,13 +209,13 @@ def test_trials_max_below_what_a_flip_takes() -> None:
 
 
 def test_too_few_trials_to_tell_a_dead_scenario_from_chance() -> None:
-    """Three head trials of screening, and seven fresh ones in which all fail."""
+    """Three head trials of screening, and twelve pairs in which all fail on head."""
     chance = scenario("a", GATE, deterministic=False)
 
     assert said(chance) == []
-    assert said(chance, trials=TrialCounts(max=10)) == []
+    assert said(chance, trials=TrialCounts(max=15)) == []
     assert said(chance, trials=TrialCounts(max=9)) == [
-        "a.yaml, docs: with trials.max 9 no regression can be confirmed without history; that takes 10 trials on head"
+        "a.yaml, docs: with trials.max 9 no regression can be confirmed without history; that takes 15 trials on head"
     ]
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tidegate.procedure.detection import Screening, detection
-from tidegate.procedure.detection_power import DROPS
+from tidegate.procedure.detection import DROPS, Screening, detection
 
 NAME = 37  # columns of a row's name; the table has 80
 CHOICES = (1, 3, 5, 10)  # screening trials that are compared

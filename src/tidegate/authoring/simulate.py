@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from tidegate.model.plan import RowKey
 from tidegate.model.trial_spec import Side
+from tidegate.procedure.observed import usual_rate
+from tidegate.procedure.pairs import RowTest
 from tidegate.procedure.pushes import after_push
 from tidegate.procedure.rules import Ask, Facts, Rules
-from tidegate.procedure.screen import Report, ScreenConfirmVerify
+from tidegate.procedure.screening import Procedure, Report
 
 Rates = tuple[float, ...]  # success rates, one per scenario
 
@@ -60,8 +62,8 @@ class Gate(NamedTuple):
 class Cell(NamedTuple):
     """The results of simulated pull requests.
 
-    `trials` is a mean. The others are shares: `blocked`, `named` (a worse row is regressed), `amber` (not blocked,
-    and a row or the suite is unconfirmed).
+    `trials` is a mean. The others are shares: `blocked` (exit code 1), `named` (a worse row is regressed), `amber` (not
+    blocked, and a row or the suite is unconfirmed), `unproven` (exit code 5).
     """
 
     prs: int
@@ -69,6 +71,7 @@ class Cell(NamedTuple):
     blocked: float
     named: float
     amber: float = 0.0
+    unproven: float = 0.0
 
     @property
     def error(self) -> float:
@@ -86,6 +89,7 @@ class Outcome(NamedTuple):
 
     trials: int
     blocked: bool
+    unproven: bool
     amber: bool
     regressed: frozenset[int]
     report: Report
@@ -95,28 +99,30 @@ def simulate(situation: Situation, gate: Gate, count: int, seed: int = 0) -> Cel
     """Judge `count` pull requests. The same seed gives the same numbers on every machine."""
     chance = Random(f"{seed}/{situation.name}/{gate.screening}/{gate.history}")
     worse = {n for n, (base, head) in enumerate(zip(situation.base, situation.head, strict=True)) if head < base}
-    trials = blocked = named = amber = 0
+    trials = blocked = named = amber = unproven = 0
     for _ in range(count):
         one = judge(situation, gate, drawn_history(situation.past, gate, chance), chance)
         trials += one.trials
         blocked += one.blocked
         named += bool(one.regressed & worse)
         amber += one.amber
-    return Cell(count, trials / count, blocked / count, named / count, amber / count)
+        unproven += one.unproven
+    return Cell(count, trials / count, blocked / count, named / count, amber / count, unproven / count)
 
 
 def drawn_history(rates: Rates, gate: Gate, chance: Random) -> list[Facts]:
     """Return what is known of each row before its first trial, with a random history."""
     plans = gate.rows or [RowPlan(gate.screening, gate.history, gate.most)] * len(rates)
+    drawn = ([chance.random() < rate for _ in range(plan.history)] for rate, plan in zip(rates, plans, strict=True))
     return [
-        Facts((sum(chance.random() < rate for _ in range(plan.history)), plan.history), plan.screening, plan.most)
-        for rate, plan in zip(rates, plans, strict=True)
+        Facts((sum(past), len(past)), plan.screening, plan.most, before=usual_rate((sum(past), len(past)), past[-5:]))
+        for past, plan in zip(drawn, plans, strict=True)
     ]
 
 
 def judge(situation: Situation, gate: Gate, facts: Sequence[Facts], chance: Random) -> Outcome:
     """Judge one pull request with the code that judges real ones."""
-    machine = ScreenConfirmVerify(facts, gate.rules)
+    machine = Procedure(facts, gate.rules)
     draws = _Draws(situation, chance)
     steps, used = machine.steps(), 0
     try:
@@ -127,13 +133,20 @@ def judge(situation: Situation, gate: Gate, facts: Sequence[Facts], chance: Rand
     except StopIteration:
         pass
     report = machine.report()
-    regressed = frozenset(
-        n for n, row in enumerate(report.rows) if row.confirmed and row.confirmed.found == "regressed"
-    )
+    regressed = frozenset(n for n, row in enumerate(report.rows) if row.regressed)
     blocked = bool(regressed) or (report.suite is not None and report.suite.regressed)
-    doubtful = any(row.confirmed and row.confirmed.found == "unconfirmed" for row in report.rows)
+    unproven = not blocked and any(_unproven(row) for row in report.rows)
+    doubtful = any(row.paired and row.paired.found == "unconfirmed" for row in report.rows)
     amber = not blocked and (doubtful or (report.suite is not None and report.suite.unconfirmed))
-    return Outcome(used, blocked, amber, regressed, report)
+    return Outcome(used, blocked, unproven, amber, regressed, report)
+
+
+def _unproven(row: RowTest) -> bool:
+    """Return True if the row ends the run with exit code 5."""
+    end = row.paired
+    if end is None:
+        return False
+    return end.found == "base_fails" or (end.found == "unconfirmed" and not row.head[0] + end.pairs.head)
 
 
 class Pushes(NamedTuple):

@@ -26,7 +26,7 @@ from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import SETUP_KINDS
 from tidegate.procedure.observed import Past
 from tidegate.procedure.rules import LEAST_HISTORY
-from tidegate.procedure.steps import Conclusion, State, conclude, observe, start
+from tidegate.procedure.steps import Conclusion, State, conclude, history_holds, observe, start
 
 Trials = Sequence[TrialResult]
 NEWEST = 5  # trials of the history that show whether base is known to fail
@@ -52,16 +52,15 @@ def compare(
     state = observe(state, (*base_trials, *head_trials))
     sides = _sides(state, past, base_trials, head_trials)
     conclusions = tuple(map(doubting_rewritten, map(doubting_disuse, conclude(state), sides), sides))
-    metrics = suite_metrics(sides, conclusions)
+    holds = history_holds(state)
+    metrics = suite_metrics(sides) if holds else {}
     every = zip(state.rows, conclusions, sides, strict=True)
-    rows = tuple(row_of(entry.row, said, trials, head, metrics) for entry, said, trials in every)
-    rows = with_power(tuple(with_judge_tests(rows, list(_scored(conclusions, sides)))), state)
+    rows = tuple(row_of(entry.row, said, trials, head, metrics, holds=holds) for entry, said, trials in every)
+    rows = with_power(tuple(with_judge_tests(rows, list(_scored(sides, holds)))), state)
     made = _weakened_by_change(rows, sides, definitions)
     return Comparison(
         rows=rows,
-        suite=suite_effect(rows, state, baseline_changed=any(said.baseline_changed for said in conclusions)).model_copy(
-            update={"metrics": metrics}
-        ),
+        suite=suite_effect(rows, state, holds=holds).model_copy(update={"metrics": metrics}),
         definitions=(*made, *definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
         used_by_head=used_by_head(base, head, dict(zip((row.key for row in rows), sides, strict=True)), shares),
@@ -85,10 +84,10 @@ def _sides(state: State, past: Sequence[PastTrial], base: Trials, head: Trials) 
     return [RowTrials(past_of[key] if known else (), base_of[key], head_of[key]) for key, known in keys]
 
 
-def _scored(conclusions: Sequence[Conclusion], sides: Sequence[RowTrials]) -> Iterator[tuple[Scored, Scored]]:
+def _scored(sides: Sequence[RowTrials], holds: bool) -> Iterator[tuple[Scored, Scored]]:
     """Yield the trials of each row whose scores are compared: head's, and base's with its history if that holds."""
-    for said, (past, base, head) in zip(conclusions, sides, strict=True):
-        yield head, base if said.baseline_changed else (*past, *base)
+    for past, base, head in sides:
+        yield head, (*past, *base) if holds else base
 
 
 def _rows(base: Run, head: Run) -> tuple[RunRow, ...]:

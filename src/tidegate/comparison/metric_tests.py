@@ -17,7 +17,7 @@ from tidegate.statistics.ranks import mean_shift, van_elteren
 
 Q = 0.05  # false discovery rate of warnings (Benjamini and Hochberg)
 FEW_RUNS = 4  # with fewer runs in the history, their variation is not estimated
-RUN_SPREAD = 0.2  # assumed then: the standard deviation of tokens and cost from run to run, as a share
+RUN_SPREAD = 0.2  # assumed then: the standard deviation from run to run, as a share; of others, their margin
 RUN_GAP = 0.5  # seconds: trials of one run are stored a millisecond apart
 _CLOSE = 1e-9
 
@@ -39,7 +39,11 @@ def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
             sign = -1 if rule.lower_is_worse else 1
             p = van_elteren([([sign * x for x in head], [sign * x for x in base]) for head, base in strata])
             change = _change(rule, strata)
-            tested[name] = max(p, by_run_to_run(_runs(name, rule, rows), sign * _shift(change), rule.ratio)), change
+            assumed = RUN_SPREAD if rule.ratio else rule.margin
+            tested[name] = (
+                max(p, by_run_to_run(_runs(name, rule, rows), sign * _shift(change), assumed)),
+                change,
+            )
     adjusted = bh([p for p, _ in tested.values()])
     return {
         name: change.model_copy(update={"q": q, "warns": q <= Q and matters(name, change)})
@@ -47,18 +51,18 @@ def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
     }
 
 
-def by_run_to_run(runs: Sequence[float], shift: float, ratio: bool) -> float:
+def by_run_to_run(runs: Sequence[float], shift: float, assumed: float) -> float:
     """Return the p of a shift as large as this one if only the run differs from those of the history.
 
     `runs`: each earlier run's mean deviation, on the scale that is compared, so that it includes the trials' own
     scatter. Trials of one run share the provider's state of that day, which no number of trials averages out. With
-    fewer than FEW_RUNS, that variation is unknown: RUN_SPREAD is assumed for ratios.
+    fewer than FEW_RUNS, that variation is unknown: `assumed` is its standard deviation then.
     """
     if not runs:
         return 0.0
     both = sqrt(1 + 1 / len(runs))  # head's run varies, and so does the mean of the earlier ones
     if len(runs) < FEW_RUNS:
-        return 1 - NormalDist().cdf(shift / (RUN_SPREAD * both)) if ratio else 0.0
+        return 1 - NormalDist().cdf(shift / (assumed * both))
     spread = stdev(runs) * both
     return t_above(shift / spread, len(runs) - 1) if spread > _CLOSE else 0.0
 

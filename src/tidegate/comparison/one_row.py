@@ -32,7 +32,10 @@ Trials = Sequence[TrialResult]
 OfSides = dict[Literal["base", "head"], float | None]
 
 
-def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Mapping[str, MetricChange]) -> Row:
+def row_of(
+    row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: Mapping[str, MetricChange], *, holds: bool
+) -> Row:
+    """Return the row. `holds`: base's fresh trials do not contradict the history."""
     past, base, head = trials
     return Row(
         scenario=row.scenario,
@@ -52,9 +55,9 @@ def row_of(row: RunRow, said: Conclusion, trials: RowTrials, run: Run, metrics: 
         head=_head_counts(head),
         effect=_effect(said, base, head),
         **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
-        metrics=_row_metrics(said, trials, metrics),
+        metrics=_row_metrics(said, trials, metrics, holds=holds),
         gates=gate_table(base, head),
-        judge=judge_change(base, head, () if said.baseline_changed else past),
+        judge=judge_change(base, head, past if holds else ()),
         evidence=find_evidence(said, base, head, run.revision),
         replay=row.replay,
     )
@@ -133,23 +136,23 @@ def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_h
 # --- metrics
 
 
-def suite_metrics(sides: Sequence[RowTrials], conclusions: Sequence[Conclusion]) -> dict[str, MetricChange]:
-    """Return the metrics over the suite, from screening trials only (see `_pass_rates`); none if base changed."""
-    if any(said.baseline_changed for said in conclusions):
-        return {}
+def suite_metrics(sides: Sequence[RowTrials]) -> dict[str, MetricChange]:
+    """Return the metrics over the suite, from screening trials only (see `_pass_rates`)."""
     return compared_metrics(
         [RowTrials(past, _in_phases(base, "screen"), _in_phases(head, "screen")) for past, base, head in sides]
     )
 
 
-def _row_metrics(said: Conclusion, trials: RowTrials, suite: Mapping[str, MetricChange]) -> dict[str, MetricChange]:
+def _row_metrics(
+    said: Conclusion, trials: RowTrials, suite: Mapping[str, MetricChange], *, holds: bool
+) -> dict[str, MetricChange]:
     """Return the row's means with the suite's q. A metric warns if the suite's does and the row changed as much.
 
     Changes have intervals, unless the row is deterministic or base has changed since its history.
     """
     own = metric_changes((*trials.past, *trials.base), trials.head)
     judged = {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
-    if said.deterministic or said.baseline_changed:
+    if said.deterministic or not holds:
         return judged
     return {name: row_change(name, change, trials) for name, change in judged.items()}
 

@@ -19,16 +19,16 @@ from tidegate.statistics.rates import mean_difference
 SUITE_CONFIDENCE = 0.90
 
 
-def suite_effect(rows: Sequence[Row], state: State, *, baseline_changed: bool = False) -> SuiteEffect:
+def suite_effect(rows: Sequence[Row], state: State, *, holds: bool = True) -> SuiteEffect:
     """Return the effect on the suite as a whole, over the rows measured on both sides.
 
-    With `baseline_changed`, base's history is out of date, so that success is not compared.
+    Unless it `holds`, base's history is out of date, so that success is not compared.
     """
     both = [row for row in rows if row.base.trials and row.head.trials]
     if not both:
         return SuiteEffect()
     finding = suite_finding(state)
-    effect = SuiteEffect() if baseline_changed else success_over([Successes.of(row) for row in both])
+    effect = success_over([Successes.of(row) for row in both]) if holds else SuiteEffect()
     return effect.model_copy(
         update={
             "detection": _mean_power(both),

@@ -78,9 +78,9 @@ class Pushes:
         counts as that of a push.
         """
         known = _last(self._others())
-        spent = max((one.spent for one in known.values()), default=0)
+        pushes = max((one.pushes for one in known.values()), default=0)
         own = {row: one for row, one in _last(self._all()).items() if row not in resumed}
-        return known | {row: one.model_copy(update={"spent": spent}) for row, one in own.items()}
+        return known | {row: one.model_copy(update={"pushes": pushes}) for row, one in own.items()}
 
     def add(self, rows: Mapping[RowKey, EarlierPushes]) -> None:
         """Store what is known after this push."""

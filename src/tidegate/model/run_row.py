@@ -14,15 +14,15 @@ from tidegate.model.value import Value
 class EarlierPushes(Value):
     """What earlier runs of the same pull request showed for a row.
 
-    `state`: the last finding. `head`: passes and number of head's fresh trials since it regressed. `failed`: any run
-    had a failure on head and none on base. `spent`: how many rows earlier pushes have confirmed, this one or others;
-    all pushes of a pull request share one error budget.
+    `state`: the last finding. `pairs`: number of pairs in which it regressed, and the passes of head and base in them.
+    `failed`: any run had a failure on head and none on base. `pushes`: earlier pushes in which any row was tested on
+    pairs; all pushes of a pull request share `policy.alpha`.
     """
 
     state: Literal["regressed", "unconfirmed", "ok"] = "ok"
-    head: tuple[int, int] = (0, 0)
+    pairs: tuple[int, int, int] = (0, 0, 0)
     failed: bool = False
-    spent: int = 0
+    pushes: int = 0
 
 
 class RunRow(Value):

@@ -29,7 +29,6 @@ class Conclusion(Value):
     one_shot: bool = False
     deterministic: bool = False
     compared: tuple[Counts, Counts] | None = None
-    baseline_changed: bool = False  # fresh base trials contradict the history
     clears_when: str = ""
     not_measured: NotMeasured | None = None
     warnings: tuple[str, ...] = ()

@@ -5,20 +5,25 @@ Reports show it beside "nothing regressed", which is weak evidence when the powe
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
-from itertools import count
+from math import comb
 from typing import NamedTuple
 
-from tidegate.procedure.confirm import Confirmation, Confirmed
-from tidegate.procedure.detection_power import DROPS, POWER
 from tidegate.procedure.one_shot import power
-from tidegate.procedure.rules import LEAST_HISTORY, Facts, Rules, level
+from tidegate.procedure.pairs import look
+from tidegate.procedure.rules import LEAST_HISTORY, Counts, Rules, limit_of
+from tidegate.statistics.drop_odds import drop_odds
+from tidegate.statistics.e_process import Pairs, e_of_drop
 
 Trials = tuple[int, int]  # head, base
+DROPS = (0.1, 0.2, 0.3, 0.5, 1.0)
 ENOUGH = 0.8  # a row that shows a complete failure with at least this probability guards well
 MORE_TRIALS = 10  # screening trials that reports suggest for a row that does not
 MORE_HISTORY = 40
+RARE = 1e-6  # probability of paths that are left out
+GRID = 20  # rates are rounded down to a multiple of 1/20, and histories to a tenth of MORE_HISTORY
 
 
 class Screening(NamedTuple):
@@ -42,8 +47,8 @@ def detection(
     `tested`: trials of each row tested in one shot. Its power is exact, at Holm's first limit, as only it has dropped.
     `repeated`: for each deterministic row, whether a flip could be confirmed. Such a row can only drop to 0, so it
     counts in the drop of 1.0 alone; the smaller drops are omitted if there are no other rows.
-    `screened`: rows that are screened, confirmed and verified. Their power is simulated (detection_power.py), for the
-    row's own rate and history; between two entries of that table, the lower one counts.
+    `screened`: rows that are screened, and tested on pairs. Their power is exact for a history at the row's own rate,
+    in the first push, if no other row looks worse.
     """
     table: dict[str, float] = {}
     for drop in DROPS:
@@ -57,23 +62,12 @@ def detection(
 
 
 @cache
-def heads_to_confirm(screening: int, with_history: bool, limit: float) -> int:
-    """Return the least `trials.max` at which a row that fails completely can be confirmed at that limit of p."""
-    first = screening + Rules().first_heads
-    return next(most for most in count(first) if _dead(screening, with_history, limit, most))
-
-
-def _dead(screening: int, with_history: bool, limit: float, most: int) -> bool:
-    """Return True if so many head trials confirm a row that fails completely."""
-    facts = Facts((40, 40) if with_history else (0, 0), screening, most)
-    steps = Confirmation(0, facts, (screening, screening), limit, Rules(), []).run()
-    try:
-        asks = next(steps)
-        while True:
-            asks = steps.send([ask.side == "base" for ask in asks])
-    except StopIteration as end:
-        confirmed: Confirmed = end.value
-        return confirmed.found == "regressed"
+def heads_to_confirm(screening: int, limit: float) -> int:
+    """Return the least `trials.max` at which a row that fails completely is found at that limit."""
+    rules, pairs = Rules(), Rules().first_pairs
+    while e_of_drop(Pairs(pairs, 0, pairs)) * limit < 1:
+        pairs += 1
+    return screening + pairs + rules.verify_pairs
 
 
 def weakness(row: Screening, alpha: float) -> str:
@@ -92,17 +86,77 @@ def weakness(row: Screening, alpha: float) -> str:
 
 
 def _caught(drop: float, row: Screening, alpha: float) -> float:
-    with_history = row.history >= LEAST_HISTORY
-    limit = level(Rules(alpha=alpha), 1, with_history)
-    if not row.trials or (row.most and row.most < heads_to_confirm(row.trials, with_history, limit)):
+    limit = limit_of(alpha)
+    if not row.trials or (row.most and row.most < heads_to_confirm(row.trials, limit)):
         return 0.0
-    rates, histories, screenings = (sorted({place[n] for place in POWER}) for n in range(3))
-    rate, screening = _floor(rates, row.rate), _floor(screenings, row.trials)
-    history = _floor(histories, row.history)
-    if rate is None or screening is None or history is None:
-        return 0.0  # base itself fails too often for a promise
-    return POWER[rate, int(history), int(screening)][DROPS.index(drop)]
+    base = int(row.rate * GRID + 1e-9) / GRID
+    head = max(0.0, base - drop)
+    history = row.history if row.history < LEAST_HISTORY else row.history // 4 * 4
+    most = Rules().most_pairs if row.most is None else min(Rules().most_pairs, row.most - row.trials - 6)
+    return _noticed(head, base, row.trials, history) * found_on_pairs(head, base, limit, most)
 
 
-def _floor(steps: Sequence[float], value: float) -> float | None:
-    return max((step for step in steps if step <= value + 1e-9), default=None)
+@cache
+def _noticed(head: float, base: float, screening: int, history: int) -> float:
+    """Return the probability that screening trials at these rates look worse than base's history, or its trials."""
+    if history < LEAST_HISTORY:
+        return _looks_worse(head, base, screening, None)
+    pasts = ((passes, _binomial(passes, history, base)) for passes in range(history + 1))
+    return sum(chance * _looks_worse(head, base, screening, (p, history)) for p, chance in pasts if chance > 1e-3)
+
+
+def _looks_worse(head: float, base: float, screening: int, past: Counts | None) -> float:
+    going, noticed = {(0, 0): 1.0}, 0.0  # passes of head, and of base without a history
+    for turn in range(1, 2 * screening + 1):
+        reached: defaultdict[tuple[int, int], float] = defaultdict(float)
+        for (heads, bases), chance in going.items():
+            for more_head in (0, 1):
+                for more_base in (0, 1) if past is None else (0,):
+                    share = head if more_head else 1 - head
+                    share *= 1.0 if past else base if more_base else 1 - base
+                    reached[heads + more_head, bases + more_base] += chance * share
+        going = {}
+        for (heads, bases), chance in reached.items():
+            odds = drop_odds(heads, turn, *(past or (bases, turn))) if heads < turn else -1.0
+            if odds >= Rules().suspect:
+                noticed += chance
+            elif turn < screening or odds > 0:
+                going[heads, bases] = chance
+    return noticed
+
+
+@cache
+def found_on_pairs(head: float, base: float, limit: float, most: int) -> float:
+    """Return the probability that pairs at these rates reach the limit, and show the drop again after the pause."""
+    rules, found = Rules(), 0.0
+    going = {(0, 0): 1.0}
+    looks = range(rules.first_pairs, most + 1, rules.more_pairs)
+    for count in range(1, most + 1):
+        reached: defaultdict[tuple[int, int], float] = defaultdict(float)
+        for (heads, bases), chance in going.items():
+            for more_head, share in ((0, 1 - head), (1, head)):
+                for more_base, other in ((0, 1 - base), (1, base)):
+                    reached[heads + more_head, bases + more_base] += chance * share * other
+        going = {counts: chance for counts, chance in reached.items() if chance > RARE}
+        if count not in looks:
+            continue
+        for (heads, bases), chance in list(going.items()):
+            end = look(Pairs(count, heads, bases), most - count, limit, rules)
+            if end is not None:
+                del going[heads, bases]
+                found += chance * _again(Pairs(count, heads, bases), head, base, limit) if end == "reached" else 0.0
+    return found
+
+
+def _again(pairs: Pairs, head: float, base: float, limit: float) -> float:
+    """Return the probability that the verification of these pairs succeeds."""
+    more, shown = Rules().verify_pairs, 0.0
+    for bases in range(more + 1):
+        for heads in range(bases):
+            if e_of_drop(pairs.plus(more, heads, bases)) * limit >= 1:
+                shown += _binomial(heads, more, head) * _binomial(bases, more, base)
+    return shown
+
+
+def _binomial(passes: int, trials: int, rate: float) -> float:
+    return comb(trials, passes) * rate**passes * (1 - rate) ** (trials - passes)

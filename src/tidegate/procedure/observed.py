@@ -11,10 +11,11 @@ from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
 from tidegate.procedure.repeats import CLEARS, Enough, Flip, Tally, enough_for, flip, repeats_needed
-from tidegate.procedure.rules import DROP, LEAST_HISTORY, Counts
-from tidegate.statistics.exact import fisher_less
+from tidegate.procedure.rules import LEAST_HISTORY, Counts
+from tidegate.statistics.e_process import e_of_fall
 
-LUCK = 0.05  # Fisher's p at which a side passes less often than the history beyond chance
+LUCK = 0.01  # the probability that a side seems to have fallen below base's history, and has not
+STEADY = 10  # trials of base without a failure that show a deterministic row to be one
 
 
 class Past(NamedTuple):
@@ -28,6 +29,12 @@ class Past(NamedTuple):
     unsteady: bool = False
     apart: Counts = (0, 0)
     newest: Sequence[bool] = ()
+
+
+def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
+    """Return the success rate of base's history, or that of the newest trials if it is lower; None without trials."""
+    passes, trials = apart
+    return min((passes + 0.5) / (trials + 1), sum(newest) / len(newest)) if trials and newest else None
 
 
 class SeenTrial(Value):
@@ -102,16 +109,26 @@ class RowSeen(Value):
 
     @property
     def screening(self) -> int:
-        """Screening trials per side: one in a spot check that passes."""
-        if not self.by_chance or (self.spot_checked and not self.tally("head").fails):
-            return 1
-        return self.k0
+        """Screening trials of head: one in a spot check that passes, and of a deterministic row without a history."""
+        if not self.by_chance:
+            return 2 if self.steady and self.row.presence == "both" else 1
+        return 1 if self.spot_checked and not self.tally("head").fails else self.k0
 
     @property
     def screened(self) -> dict[Side, int]:
         """Screening trials of each side: within `most`, and none of base if there is a history."""
         head = min(self.screening, self.most or self.screening)
-        return {"base": 0 if self.history[1] else head, "head": head}
+        return {"base": 0 if self.history[1] else head if self.by_chance else 1, "head": head}
+
+    @property
+    def steady(self) -> bool:
+        """True if base never failed in a long history: a second head trial then shows a tool that fails at random."""
+        return len(self.past) >= STEADY and all(self.past) and not self.tally("base").fails
+
+    @property
+    def before(self) -> float | None:
+        """Base's success rate without a pull request, of which a fall is looked for; None without a history."""
+        return usual_rate(self.apart, self.newest)
 
     @property
     def by_chance(self) -> bool:
@@ -225,19 +242,17 @@ class RowSeen(Value):
 
     @property
     def base_fails(self) -> bool:
-        """True if both sides pass at least DROP less often than base's history: what head leaves behind can be why."""
+        """True if both sides fail although base's history passes: what head leaves behind can be why."""
         return self.row.presence == "both" and self.dropped("base") and self.dropped("head")
 
     def dropped(self, side: Side) -> bool:
-        """Return True if the side passes at least DROP less often than base's history, beyond chance."""
-        seen = self.tally(side)
-        trials = seen.measured + seen.inside
-        if not self.newest or not seen.measured or (self.row.deterministic and not self.newest[-1]):
+        """Return True if the side passes much less often than base's history, beyond chance."""
+        seen, before = self.tally(side), self.before
+        if before is None or not seen.measured or (self.row.deterministic and not self.newest[-1]):
             return False
         if not self.by_chance:
             return not seen.passes
-        lowest = min(self.apart[0] / self.apart[1], sum(self.newest) / len(self.newest)) - DROP
-        return seen.passes <= lowest * trials and fisher_less(seen.passes, trials, *self.apart) <= LUCK
+        return e_of_fall(seen.passes, seen.measured + seen.inside, before) * LUCK >= 1
 
     def cause(self, sides: Sequence[Side]) -> NotMeasured:
         """Return why these sides were not measured: what head may have caused, unless base was kept from outside.

@@ -2,7 +2,8 @@
 
 The pipeline calls `next_step`, runs the trials it returns and passes each result to `observe`, until it returns
 `Decided`. The state holds only observed trials: each call replays the procedure from the start, so that an interrupted
-run can be resumed. Stochastic rows are screened, confirmed and verified; deterministic rows need only a few repeats.
+run can be resumed. Stochastic rows are screened, and tested on pairs if they look worse; deterministic rows need only a
+few repeats.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Phase, Side, TrialSpec
 from tidegate.model.value import Value
 from tidegate.procedure.conclusion import Conclusion
-from tidegate.procedure.conclusions import conclusions
 from tidegate.procedure.observed import Past, RowSeen, SeenTrial
 from tidegate.procedure.repeats import BASE_TRIALS, WORSE
+from tidegate.procedure.row_states import conclusions
 from tidegate.procedure.rules import Ask, Facts, Rules, screening_of, screening_trials
-from tidegate.procedure.screen import Report, ScreenConfirmVerify
+from tidegate.procedure.screening import Procedure, Report
 from tidegate.procedure.suite_gate import SuiteFinding
+from tidegate.procedure.suite_gate import history_holds as not_outdated
 
 __all__ = [
     "Conclusion",
@@ -32,6 +34,7 @@ __all__ = [
     "RunTrials",
     "State",
     "conclude",
+    "history_holds",
     "next_step",
     "observe",
     "screening",
@@ -154,23 +157,28 @@ def suite_finding(state: State) -> SuiteFinding | None:
     return state.played.report.suite
 
 
+def history_holds(state: State) -> bool:
+    """Return False if base's fresh trials contradict its history, so that it says nothing of today."""
+    return not_outdated(state.played.report.rows)
+
+
 # --- stochastic rows
 
 
 class Played:
-    """Replay of screen, confirm and verify with the observed trials. `missing` are the trials that it needs next."""
+    """Replay of the procedure with the observed trials. `missing` are the trials that it needs next."""
 
     def __init__(self, entries: Sequence[RowSeen], policy: Policy) -> None:
         self._entries = entries
         self._asked: dict[tuple[int, Side, bool], int] = defaultdict(int)
         self._seen = {(n, t.side, t.index): t for n, entry in enumerate(entries) for t in entry.trials}
         self._screened = [entry.screened for entry in entries]
-        machine = ScreenConfirmVerify([_facts(entry, policy) for entry in entries], Rules.of(policy))
+        machine = Procedure([_facts(entry, policy) for entry in entries], Rules.of(policy))
         self.missing = self._play(machine)
         self.report: Report = machine.report()
         self.by_row = {entry.row.key: row for entry, row in zip(entries, self.report.rows, strict=True)}
 
-    def _play(self, machine: ScreenConfirmVerify) -> tuple[TrialSpec, ...]:
+    def _play(self, machine: Procedure) -> tuple[TrialSpec, ...]:
         steps = machine.steps()
         try:
             asks = next(steps)
@@ -209,7 +217,18 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
     row = entry.row
     blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
     severity, failing = (row.replay.severity, bool(row.replay.failing)) if row.replay is not None else (0.0, False)
-    return Facts(entry.history, entry.screened["head"], entry.most, blocks, row.earlier, severity, failing, row.changed)
+    return Facts(
+        history=(sum(entry.past), len(entry.past)),
+        screening=entry.screened["head"],
+        most=entry.most,
+        blocks=blocks,
+        earlier=row.earlier,
+        severity=severity,
+        failing=failing,
+        changed=row.changed,
+        before=entry.before,
+        patient=row.deterministic and entry.steady,
+    )
 
 
 # --- deterministic rows

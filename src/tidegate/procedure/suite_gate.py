@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from math import exp
 from typing import NamedTuple
 
 from tidegate.model.trial_spec import Side
-from tidegate.procedure.rules import Ask, Facts, Rules
-from tidegate.procedure.screened import Screened
+from tidegate.procedure.pairs import RowTest
+from tidegate.procedure.rules import TIES, Ask, Facts, Rules
+from tidegate.statistics.e_process import Pairs, log_e
 from tidegate.statistics.pair import Pair
-from tidegate.statistics.sequential import TIES
-from tidegate.statistics.stratified import Stratified, stratified_less, suite_weights
+from tidegate.statistics.stratified import stratified_less, suite_weights
 
-SPENT = (0.1, 0.3, 0.6)  # shares of alpha_s at each look; they sum to 1
-HOPELESS = 0.4  # p of a look, other than the last, at which the test gives up
-MORE_ROUNDS = 6  # further trials per side and row before each later look
+SUSPECT = 0.15  # mid-p of the screening from which the suite is tested on pairs
+DOUBT = 0.01  # mid-p from which it is unconfirmed, where it is not tested on pairs
+OUTDATED = 0.05  # mid-p at which base's fresh trials contradict its history
+LIMIT = 0.005  # of the test on pairs
+SHIFTS = (0.05, 0.1, 0.2)  # drops of every row that the test is aimed at
+ROUNDS = 20  # most pairs of each row
+FIRST = 3  # pairs of each row before the test may give up
+GIVES_UP = 0.5  # evidence at which it does
 
 
 class SuiteFinding(NamedTuple):
-    """The result of the suite's test, by mid-p of the screening; `p`, `level`: of concurrent trials.
+    """The result of the suite's test, by mid-p of the screening; `p`, `level`: of the test on pairs.
 
-    `hit`: in `block` mode it is tested on concurrent trials. `unconfirmed`: it looks worse, and was not tested so.
+    `hit`: in `block` mode it is tested on pairs. `unconfirmed`: it looks worse, and was not tested so.
     """
 
     midp: float
@@ -34,60 +40,53 @@ class SuiteFinding(NamedTuple):
 Steps = Generator[Sequence[Ask], Sequence[bool | None], SuiteFinding | None]
 
 
-def suite_gate(rows: Sequence[Screened], facts: Sequence[Facts], rules: Rules) -> Steps:
-    """Test the screening trials of all rows together; in `block` mode, confirm a hit on concurrent trials only.
+def suite_gate(rows: Sequence[RowTest], facts: Sequence[Facts], rules: Rules) -> Steps:
+    """Test the screening trials of all rows together; in `block` mode, test a hit on pairs.
 
     Returns None if no row has more than one screening trial and something to compare them with; without `block` mode
-    also if fresh base trials contradict the history of a row, since that of the others is then outdated too.
+    also if base's fresh trials contradict its history.
     """
-    if rules.suite != "block" and any(row.confirmed and row.confirmed.moved for row in rows):
+    if rules.suite != "block" and not history_holds(rows):
         return None
-    counted = [number for number, row in enumerate(rows) if facts[number].screening > 1 and row.head[1]]
+    counted = [n for n, row in enumerate(rows) if facts[n].screening > 1 and row.head[1] and row.compared_with[1]]
+    if not counted:
+        return None
     tables = [Pair(*rows[n].head, *rows[n].compared_with) for n in counted]
-    usable = [table for table in tables if table.base_n]
-    if not usable:
-        return None
-    midp = _test(usable).midp
-    hit, doubt = midp <= rules.suite_screen * TIES, midp <= rules.suite_doubt * TIES
+    midp = stratified_less(tables, suite_weights(tables)).midp
+    hit, doubt = midp <= SUSPECT * TIES, midp <= DOUBT * TIES
     if not hit or rules.suite != "block":
         return SuiteFinding(midp, hit, unconfirmed=doubt)
-    found = SuiteFinding(midp, hit)
-    seen = {n: [*rows[n].head, *rows[n].base] for n in counted}
-    rounds = max(rules.suite_rounds, *(facts[n].screening for n in counted))
-    for _ in range(rounds):
-        yield from _ask([Ask(n, "base", "confirm") for n in counted if seen[n][3] < rounds], seen)
-    for look, share in enumerate(SPENT):
-        if look:
-            yield from _more(counted, seen)
-        p, limit = _concurrent(seen), share * rules.suite_alpha
-        found = found._replace(regressed=p <= limit * TIES, p=p, level=limit)
-        if found.regressed or p > HOPELESS:
+    passed = {n: rows[n].compared_with for n in counted}
+    evidence = yield from _paired({n: (passes + 0.5) / (trials + 1) for n, (passes, trials) in passed.items()})
+    return SuiteFinding(
+        midp, hit, regressed=evidence * LIMIT * TIES >= 1, p=min(1.0, 1 / max(evidence, 1e-300)), level=LIMIT
+    )
+
+
+def history_holds(rows: Sequence[RowTest]) -> bool:
+    """Return False if base's fresh trials contradict its history over all rows: a provider may have changed."""
+    paired = [(row.paired.base, row.compared_with) for row in rows if row.paired and row.paired.pairs.number]
+    tables = [Pair(*fresh, *past) for fresh, past in paired if past[1]]
+    return not tables or stratified_less(tables).midp > OUTDATED
+
+
+def _paired(rates: dict[int, float]) -> Generator[Sequence[Ask], Sequence[bool | None], float]:
+    """Run pairs of all rows, and return the evidence of all together. `rates`: how often base is expected to pass."""
+    seen = dict.fromkeys(rates, Pairs())
+    evidence = 1.0
+    for turn in range(ROUNDS):
+        sides: tuple[Side, Side] = ("head", "base") if turn % 2 else ("base", "head")
+        outcomes = yield [Ask(n, side, "verify") for n in rates for side in sides]
+        for place, n in enumerate(rates):
+            passed = dict(zip(sides, outcomes[2 * place : 2 * place + 2], strict=True))
+            head, base = passed["head"], passed["base"]
+            if head is not None and base is not None:
+                seen[n] = seen[n].plus(1, head, base)
+        evidence = sum(exp(_log_e(seen, rates, shift)) for shift in SHIFTS) / len(SHIFTS)
+        if evidence * LIMIT * TIES >= 1 or (turn + 1 >= FIRST and evidence < GIVES_UP):
             break
-    return found
+    return evidence
 
 
-def _more(rows: Sequence[int], seen: dict[int, list[int]]) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
-    """Request trials of both sides of every row; the sides take turns at starting."""
-    for turn in range(MORE_ROUNDS):
-        sides: tuple[Side, ...] = ("head", "base") if turn % 2 else ("base", "head")
-        yield from _ask([Ask(n, side, "verify") for n in rows for side in sides], seen)
-
-
-def _ask(asks: Sequence[Ask], seen: dict[int, list[int]]) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
-    if not asks:
-        return
-    outcomes = yield asks
-    for ask, passed in zip(asks, outcomes, strict=True):
-        if passed is not None:
-            place = 0 if ask.side == "head" else 2
-            seen[ask.row][place] += passed
-            seen[ask.row][place + 1] += 1
-
-
-def _concurrent(seen: dict[int, list[int]]) -> float:
-    tables = [Pair(*counts) for counts in seen.values() if counts[1] and counts[3]]
-    return _test(tables).p if tables else 1.0
-
-
-def _test(tables: Sequence[Pair]) -> Stratified:
-    return stratified_less(tables, suite_weights(tables))
+def _log_e(seen: dict[int, Pairs], rates: dict[int, float], shift: float) -> float:
+    return sum(log_e(pairs, rates[n], max(rates[n] / 10, rates[n] - shift)) for n, pairs in seen.items())

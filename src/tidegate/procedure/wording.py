@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 
 from tidegate.model.row_replay import Difference, RowReplay
-from tidegate.procedure.confirm import Confirmed, verify_bases
 from tidegate.procedure.detection import heads_to_confirm
 from tidegate.procedure.one_shot import Finding, fewest_passes, trials_to_settle
+from tidegate.procedure.pairs import Paired
 from tidegate.procedure.repeats import Enough, Tally
-from tidegate.procedure.rules import DELTA, Counts, Rules, concurrent_limit
-from tidegate.statistics.exact import fisher_less
+from tidegate.procedure.rules import Counts
 from tidegate.statistics.pair import Pair
-from tidegate.statistics.sequential import TIES, p_seq
 from tidegate.text.scores import p_text
-
-MOST_FRESH = 60  # the largest number of fresh head trials that reports suggest
 
 
 def replayed(found: RowReplay) -> str:
@@ -89,7 +84,7 @@ def recovered(pair: Pair) -> str:
     return f"at least {fewest_passes(pair)} of {pair.head_n} trials pass on head"
 
 
-# --- screen, confirm and verify
+# --- rows that were screened, and tested on pairs
 
 
 def compared(head: Counts, base: Counts) -> str:
@@ -97,65 +92,15 @@ def compared(head: Counts, base: Counts) -> str:
     return f"passes {head[0]} of {head[1]} trials on head, {base[0]} of {base[1]} on base"
 
 
-def confirmed(end: Confirmed) -> str:
-    """Return `passes 0 of 5 fresh trials on head, 50 of 50 on base (p = 1.9e-7, limit 0.01)`."""
-    test = f" (p = {p_text(end.p)}, limit {p_text(end.level)})" if end.p is not None else ""
+def paired(end: Paired) -> str:
+    """Return `passes 0 of 11 fresh trials on head, 11 of 11 on base (p = 0.0001, limit 0.005)`."""
+    test = f" (p = {p_text(end.p)}, limit {p_text(end.limit)})" if end.pairs.number else ""
     return f"passes {end.head[0]} of {end.head[1]} fresh trials on head, {end.base[0]} of {end.base[1]} on base{test}"
 
 
-def seen_once(end: Confirmed) -> str:
-    """Return why a drop within its limit is not confirmed: the verification does not show it, or was not possible."""
-    if end.beside is None:
-        return f"{confirmed(end)}, but no trial was left to verify it"
-    p, limit = end.beside
-    if p > limit:
-        alone = f"{end.fresh[0]} of {end.fresh[1]} pass (p = {p:.2g}, limit {limit:.2g})"
-        return f"{confirmed(end)}, but against base's fresh trials alone it is not significant: {alone}"
-    return f"{confirmed(end)}, but the second batch does not show it again"
-
-
-def moved(end: Confirmed, history: Counts) -> str:
-    """Return base's pass count now and in its history."""
-    now, before = end.fresh, history
-    return (
-        f"base itself passes {now[0]} of {now[1]} trials now, {before[0]} of {before[1]} before: "
-        "something outside the repository changed, for example the provider"
-    )
-
-
-def enough_passes(end: Confirmed) -> int:
-    """Return how many head trials, of the same number, have to pass to be within DELTA of base's rate."""
-    return ceil((end.base[0] / end.base[1] - DELTA) * end.head[1] - 1e-9)
-
-
-def to_settle(end: Confirmed, screening: int) -> str:
-    """Return what would settle an unconfirmed row: the `trials.max` that allows the head trials that it takes."""
-    if not end.head[1]:
-        enough = heads_to_confirm(screening, not end.alone, end.level)
-        return f"trials.max allows no confirmation; set it to at least {enough} for this scenario"
-    needed = fresh_heads(end)
-    if needed is None:
-        return f"at these rates more than {MOST_FRESH} fresh head trials are needed"
-    return (
-        f"at these rates about {needed} fresh head trials are needed: set trials.max to {screening + needed} for this "
-        "scenario"
-    )
-
-
-def fresh_heads(end: Confirmed) -> int | None:
-    """Return how many fresh head trials would confirm a drop at these rates, in steps of 5; None if over MOST_FRESH."""
-    rules, (passes, trials), (base, base_n) = Rules(), end.head, end.base
-    if not (trials and base_n):
-        return None
-    limit = concurrent_limit(rules, 0 if end.alone else base_n - end.fresh[1])
-    for heads in range(trials - trials % 5 + 5, MOST_FRESH + 1, 5):
-        before = heads - rules.verify_heads  # the drop has to show before the verification, and after it
-        fresh = before if end.alone else verify_bases(rules, heads)
-        bases = before if end.alone else base_n
-        head = ceil(passes / trials * before)
-        looks = tuple((n, n if end.alone else base_n) for n in range(rules.first_heads, heads + 1))
-        p = p_seq(fisher_less(head, before, int(base / base_n * bases), bases), looks)
-        beside = fisher_less(head, before, int(base / base_n * fresh), fresh)
-        if p <= end.level * TIES and beside <= limit:
-            return heads
-    return None
+def to_settle(end: Paired, screening: int) -> str:
+    """Return what would settle an unconfirmed row."""
+    if end.cut:
+        enough = heads_to_confirm(screening, end.limit)
+        return f"trials.max ended the test; set it to at least {enough} for this scenario"
+    return "more trials of it may settle it: push again, or run `tidegate run` on both sides"

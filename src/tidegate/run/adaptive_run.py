@@ -129,8 +129,7 @@ def pushes_of(root: Path, work: RunJob, options: Options, keys: Iterable[str]) -
 
 def with_earlier(rows: Sequence[RunRow], before: Mapping[RowKey, EarlierPushes]) -> tuple[RunRow, ...]:
     """Return the rows, each with what earlier pushes of the pull request showed."""
-    spent = max((one.spent for one in before.values()), default=0)
-    unknown = EarlierPushes(spent=spent)
+    unknown = EarlierPushes(pushes=max((one.pushes for one in before.values()), default=0))
     return tuple(row.model_copy(update={"earlier": before.get(row.key, unknown)}) for row in rows)
 
 

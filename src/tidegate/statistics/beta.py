@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 
 _ENOUGH = 1e-15
@@ -10,21 +10,6 @@ _TINY = 1e-300
 _MOST_TERMS = 500
 
 
-@cache
-def as_few(passes: int, trials: int, past_passes: int, past_trials: int) -> float:
-    """Return the probability of at most `passes` passes in `trials` new trials, given the past ones.
-
-    The predictive distribution is beta-binomial, with Jeffreys' prior Beta(½, ½) updated by the past trials.
-    """
-    a, b = past_passes + 0.5, past_trials - past_passes + 0.5
-    terms = (
-        lgamma(trials + 1) - lgamma(x + 1) - lgamma(trials - x + 1) + _log_beta(x + a, trials - x + b) - _log_beta(a, b)
-        for x in range(passes + 1)
-    )
-    return min(1.0, sum(map(exp, terms)))
-
-
-@cache
 @lru_cache(1000)
 def t_quantile(probability: float, freedom: int) -> float:
     """Return the quantile of Student's t distribution with `freedom` ≥ 1 degrees of freedom."""

@@ -15,7 +15,7 @@ from tidegate.model.price import Price
 from tidegate.model.suite import Scenario, Suite
 from tidegate.procedure.detection import Screening, heads_to_confirm, weakness
 from tidegate.procedure.repeats import HEAD_TRIALS
-from tidegate.procedure.rules import LEAST_HISTORY, Rules, level, screening_trials
+from tidegate.procedure.rules import LEAST_HISTORY, Rules, limit_of, screening_trials
 
 ENOUGH_CASES = 20  # regression scenarios
 ENOUGH_PASSES = 20  # passes without a failure after which a capability case is ready to guard
@@ -159,7 +159,8 @@ def _most_trials(row: PlanRow, suite: Suite) -> int:
     counts = row.scenario.trials.over(suite.trials)
     if row.deterministic:
         return 2 * min(HEAD_TRIALS, counts.max or HEAD_TRIALS)
-    return 2 * (counts.max or screening_trials(counts, suite.policy) + Rules.of(suite.policy).most_heads)
+    rules = Rules()
+    return 2 * (counts.max or 2 * screening_trials(counts, suite.policy) + rules.most_pairs + rules.verify_pairs)
 
 
 def _only_path(scenario: Scenario) -> tuple[str, str] | None:
@@ -209,7 +210,7 @@ def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
         what = f"a regression stays unconfirmed; it takes {HEAD_TRIALS} trials on head"
         return (place, f"with trials.max {counts.max} {what}") if counts.max < HEAD_TRIALS else None
     screening = screening_trials(counts, suite.policy)
-    enough = heads_to_confirm(screening, False, level(Rules.of(suite.policy), 1, has_history=False))
+    enough = heads_to_confirm(screening, limit_of(suite.policy.alpha))
     what = f"no regression can be confirmed without history; that takes {enough} trials on head"
     return (place, f"with trials.max {counts.max} {what}") if counts.max < enough else None
 

@@ -1,4 +1,4 @@
-"""Draw a conclusion on each row from its observed trials."""
+"""Determine the state of each row from its observed trials."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from tidegate.procedure.conclusion import Conclusion, say
 from tidegate.procedure.flaky import is_flaky
 from tidegate.procedure.observed import RowSeen
 from tidegate.procedure.one_shot import IMPROVED, Finding, compare_once
+from tidegate.procedure.pairs import Paired, RowTest
 from tidegate.procedure.repeats import NO_START, Tally
-from tidegate.procedure.row_findings import found
-from tidegate.procedure.screened import Screened
+from tidegate.procedure.rules import TIES
+from tidegate.statistics.exact import fisher_less
+from tidegate.statistics.multiplicity import bh
 from tidegate.statistics.pair import Pair
 
 _SETUP_WORDS: dict[NotMeasured | None, str] = {
@@ -25,14 +27,12 @@ _SETUP_WORDS: dict[NotMeasured | None, str] = {
 }
 
 
-def conclusions(
-    entries: Sequence[RowSeen], alpha: float, screened: Mapping[RowKey, Screened]
-) -> tuple[Conclusion, ...]:
-    """Return one conclusion per row, in order. Rows not in `screened` are tested together, at family level `alpha`."""
+def conclusions(entries: Sequence[RowSeen], alpha: float, tests: Mapping[RowKey, RowTest]) -> tuple[Conclusion, ...]:
+    """Return one conclusion per row, in order. Rows not in `tests` are tested together, at family level `alpha`."""
     settled = {entry.row.key: conclusion for entry in entries if (conclusion := _settled(entry)) is not None}
     open_ones = [entry for entry in entries if entry.row.key not in settled]
-    tested = _compared_once([entry for entry in open_ones if entry.row.key not in screened], alpha)
-    said = settled | tested | found([entry for entry in open_ones if entry.row.key in screened], screened)
+    once = _compared_once([entry for entry in open_ones if entry.row.key not in tests], alpha)
+    said = settled | once | _screened([entry for entry in open_ones if entry.row.key in tests], tests)
     doubted = ((entry, _doubting_loss(entry, _doubting_base(entry, said[entry.row.key]))) for entry in entries)
     return tuple(_warned(entry, _without_key(entry, conclusion)) for entry, conclusion in doubted)
 
@@ -133,13 +133,16 @@ def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
 
 
 def _doubting_base(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
-    """Return `baseline_changed`, of kind `base_fails`, if base fails like head although its history passes."""
-    if not entry.base_fails or conclusion.state not in ("ok", "flaky", "baseline_changed", "unconfirmed"):
+    """Return `base_fails` if a deterministic base fails like head although its history passes."""
+    if entry.by_chance or not entry.base_fails or conclusion.state not in ("ok", "unconfirmed"):
         return conclusion
+    return _base_fails(entry)
+
+
+def _base_fails(entry: RowSeen) -> Conclusion:
     reason = wording.base_fails(entry.tally("head"), entry.tally("base"), entry.past)
     clears = "base passes again, it passes on head, or the history records that base fails"
-    doubt = {"state": "baseline_changed", "kind": "base_fails", "reason": reason, "clears_when": clears}
-    return conclusion.model_copy(update=doubt)
+    return say(entry, "baseline_changed", reason, "base_fails", clears)
 
 
 def _without_key(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
@@ -219,3 +222,79 @@ def _verdict_of_tests(entry: RowSeen, finding: Finding) -> Conclusion:
         return say(entry, "unconfirmed", reason, clears_when=f"{wording.recovered(pair)}; {settle}")
     counts = wording.nothing_detected(entry.tally("head"), entry.tally("base"))
     return say(entry, "flaky" if is_flaky((pair.base_pass, pair.base_n)) else "ok", counts)
+
+
+# --- rows that were screened, and tested on pairs if they looked worse
+
+_CLEARS = "its head trials pass again"
+_AS_OFTEN = "its fresh trials pass on head about as often as on base"
+_OUT_OF_BUDGET = "the budget ended before it was confirmed; raise `budget`, or run again to go on"
+
+
+def _screened(entries: Sequence[RowSeen], tests: Mapping[RowKey, RowTest]) -> dict[RowKey, Conclusion]:
+    """Return one conclusion per row. Improvements are tested together, on the screening trials only."""
+    rows = [tests[entry.row.key] for entry in entries]
+    better = bh([fisher_less(*row.compared_with, *row.head) for row in rows])
+    return {entry.row.key: _of_test(entry, row, q) for entry, row, q in zip(entries, rows, better, strict=True)}
+
+
+def _of_test(entry: RowSeen, row: RowTest, q_better: float) -> Conclusion:
+    if row.paired is not None:
+        return _paired(entry, row.paired)
+    counts = wording.compared(row.head, row.compared_with)
+    if row.hit or (row.in_doubt and not entry.cut_short):
+        reason = f"{counts}: looks worse, but the {_what_ended(entry)} ended before it was confirmed"
+        conclusion = say(entry, "unconfirmed", reason, clears_when=_CLEARS)
+    elif entry.cut_short and _worse(row):
+        # Another row's regression or the budget ended the run while this row was looking worse: "ok" would be wrong.
+        conclusion = say(entry, "unconfirmed", f"looks worse: {counts}{_cut_short(entry)}", clears_when=_CLEARS)
+    elif q_better <= IMPROVED * TIES:
+        conclusion = say(entry, "improved", counts).model_copy(update={"p": q_better, "level": IMPROVED})
+    elif is_flaky(entry.history):
+        conclusion = say(entry, "flaky", f"no regression detected, base itself fails often: {counts}")
+    else:
+        conclusion = say(entry, "ok", f"no regression detected: {counts}{_cut_short(entry)}")
+    return conclusion.model_copy(update={"compared": (row.head, row.compared_with)})
+
+
+def _worse(row: RowTest) -> bool:
+    """Return True if head's pass rate is lower than the rate that it is compared with, by however little."""
+    (head, head_n), (base, base_n) = row.head, row.compared_with
+    return head * base_n < base * head_n
+
+
+def _cut_short(entry: RowSeen) -> str:
+    if not entry.cut_short:
+        return ""
+    return f"; the {_what_ended(entry)} ended after {entry.heads_run} of {entry.screening} trials"
+
+
+def _what_ended(entry: RowSeen) -> str:
+    return "budget" if entry.out_of_budget else "run"
+
+
+def _paired(entry: RowSeen, end: Paired) -> Conclusion:
+    """Return the conclusion on a row that was tested on pairs."""
+    numbers = wording.paired(end)
+    if end.found == "base_fails":
+        conclusion = _base_fails(entry)
+    elif end.carried:
+        reason = f"regressed at an earlier push, and is not shown to be fixed: {numbers}"
+        conclusion = say(entry, "regressed", reason, clears_when=_AS_OFTEN)
+    elif end.found == "regressed":
+        conclusion = say(
+            entry,
+            "regressed",
+            f"{numbers}, verified in a second batch",
+            clears_when=_AS_OFTEN,
+        )
+    elif end.found == "ok":
+        reason = f"no regression detected: looked worse at first, but not on fresh trials: {numbers}"
+        conclusion = say(entry, "ok", reason)
+    else:
+        settle = _OUT_OF_BUDGET if entry.out_of_budget else wording.to_settle(end, entry.screening)
+        again = ", but the second batch does not show it again" if end.reached else ": this may be noise"
+        conclusion = say(entry, "unconfirmed", f"{numbers}{again}; {settle}", clears_when=settle)
+    if not end.pairs.number:
+        return conclusion
+    return conclusion.model_copy(update={"p": end.p, "level": end.limit, "compared": (end.head, end.base)})
