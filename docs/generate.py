@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tidegate.agents import AnyAgent
-from tidegate.authoring.callers import PULL_REQUEST, Needs, Place, workflow_files
+from tidegate.authoring.callers import Needs, Place, workflow
 from tidegate.evaluators import AnyEvaluator
 from tidegate.executors import AnyExecutor
 from tidegate.gates import AnyGate
@@ -228,7 +228,7 @@ def _words(annotation: Any) -> str:
 
 def _keyless_caller() -> str:
     """Return what `init` writes for pull requests to a suite whose agents have no key."""
-    return workflow_files(Place(), "main", Needs(keys=False, identity=True))[PULL_REQUEST]
+    return workflow("pull-request", Place(), "main", Needs(keys=False, identity=True)).text
 
 
 def main() -> int:

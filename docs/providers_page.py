@@ -17,17 +17,15 @@ agents:
     provider: {type: bedrock, region: us-east-1, role: "arn:aws:iam::123456789012:role/tidegate"}
 ```
 
-The job needs one more permission, `id-token: write`. `tidegate init` writes workflows that grant it, for a committed suite. They differ
-in two lines from those of an agent with a key: `permissions` grants it, and no secret is passed.
+The job needs one more permission, `id-token: write`. Commit the suite and run `tidegate init`: it writes workflows that grant it:
 
 ```yaml
 # .github/workflows/tidegate.yml
 WORKFLOW```
 
-In workflows that you have already, change these two lines for [pull requests](github.md#pull-requests),
-[several jobs](github.md#several-jobs), [forks, by a maintainer](github.md#pull-requests-from-forks) and
-[history](github.md#history). In the called workflows, the jobs that run agents have the permissions of their caller; the others name
-their own. In [a job of your own](action.md), add it to the job's `permissions`.
+Where you have workflows already, add the permission to the jobs that run agents: those for [pull requests](github.md#pull-requests),
+for [several jobs](github.md#several-jobs), for [forks, by a maintainer](github.md#forks-a-maintainers-run), and for
+[history](github.md#bases-history).
 
 The credential stays in Tidegate's own process. The agent's program speaks the provider's own protocol to the model proxy with a
 short-lived token; the proxy adds the credential or signs the request. It renews credentials during long runs, and allows

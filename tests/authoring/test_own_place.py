@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
-from tidegate.authoring.callers import Place, place_of_origin, place_of_release
+from tidegate.authoring.callers import Place, place_of_origin, place_of_release, workflow
 
 COMMIT = "4" * 40
 
@@ -57,8 +57,8 @@ def test_a_release_is_named_by_the_commit_of_its_tag(
         Place("acme/tidegate", "v9.9.9"),
     ]
     line = "acme/tidegate/.github/workflows/reusable-publish.yml"
-    assert Place("acme/tidegate", head, "1.2.3").workflow("publish") == f"{line}@{head} # v1.2.3"
-    assert Place("acme/tidegate", "v9.9.9").workflow("publish") == f"{line}@v9.9.9"
+    assert f"uses: {line}@{head} # v1.2.3\n" in workflow("publish", Place("acme/tidegate", head, "1.2.3"), "main").text
+    assert f"uses: {line}@v9.9.9\n" in workflow("publish", Place("acme/tidegate", "v9.9.9"), "main").text
 
 
 def _stand_in_for_github(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

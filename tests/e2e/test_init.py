@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from tests.e2e.conftest import FILES
-from tidegate.authoring.callers import FOLDER
+from tidegate.authoring.callers import FOLDER, USUAL_WORKFLOWS
 
 Make = Callable[..., Any]
 TOOL = {"bin/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"]}
@@ -32,7 +32,7 @@ def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository:
     repo.branch("suite", {})
     shown = repo.git("show", "--name-only", "--format=").splitlines()
     workflows = [name for name in shown if name.startswith(f"{FOLDER}/tidegate")]
-    assert (workflows[-1], len(workflows), shown[-1]) == (WORKFLOW, 4, "tidegate.yaml")
+    assert (workflows[-1], len(workflows), shown[-1]) == (WORKFLOW, 5, "tidegate.yaml")
     assert all(name.startswith("scenarios/") for name in shown[4:-1])
     assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["network"] == {"agent": False}
     first = tidegate("pr", cwd=repo.root)
@@ -320,22 +320,20 @@ def test_a_build_that_the_container_cannot_do_is_for_the_native_action(
     assert [given == {"native": True} for given in called.values()] == [True, False, True, True]
 
 
-def test_the_workflows_are_those_of_the_documentation(make_repository: Make, tidegate: Make) -> None:
+def test_the_workflows_are_those_of_the_examples(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     suite = "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {claude: {type: claude-code}}\n"
     repo.commit(FILES | {"tidegate.yaml": suite})
-    done = tidegate("init", "--commands", cwd=repo.root)
-    section = (ROOT / "docs/github.md").read_text().partition("## Complete workflows")[0]
-    samples = re.findall(r"```yaml\n# (\S+)\n(.*?)```", section, re.DOTALL)
-    documented = dict(reversed(samples))  # of two for the same file, the first is written; the second is for many jobs
+    done = tidegate("init", cwd=repo.root)
+    examples = [(ROOT / f"examples/workflows/{name}.yml").read_text().split("\n", 1) for name in USUAL_WORKFLOWS]
+    expected = {first.removeprefix("# ").partition(":")[0]: text for first, text in examples}
 
-    texts = {name: (repo.root / name).read_text() for name in documented}
+    texts = {name: (repo.root / name).read_text() for name in expected}
     unnamed = r"OWNER/tidegate/\1@COMMIT"
     written = {name: re.sub(r"[\w.-]+/tidegate/(\S+)@\w+", unnamed, text) for name, text in texts.items()}
 
-    assert len(written) == 5
     assert all(name in done.stdout for name in written)
-    assert written == documented
+    assert written == expected
     assert ("there is no release yet" in done.stdout) == ("@COMMIT" in texts[WORKFLOW])
 
 
@@ -350,11 +348,25 @@ def test_workflows_pass_no_key_on_if_no_agent_needs_one(make_repository: Make, t
     assert "    # secrets: # no agent of the suite needs a key" in text
 
 
-def test_commands_can_be_added_later_and_nothing_else_is(make_repository: Make, tidegate: Make) -> None:
+def test_one_workflow_can_be_written_and_nothing_else_is(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     repo.commit(FILES | {WORKFLOW: "# mine\n"})
 
-    done = tidegate("init", "--commands", cwd=repo.root)
+    done = tidegate("init", "--workflow", "commands", "--workflow", "badge", cwd=repo.root)
 
     assert done.code == 0, done.stderr
-    assert repo.git("status", "--porcelain", "--untracked-files=all") == f"?? {FOLDER}/tidegate-commands.yml"
+    assert repo.git("status", "--porcelain", "--untracked-files=all").splitlines() == [
+        f"?? {FOLDER}/tidegate-badge.yml",
+        f"?? {FOLDER}/tidegate-commands.yml",
+    ]
+
+
+def test_an_unknown_workflow_is_refused_with_the_names_of_all(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+
+    done = tidegate("init", "--workflow", "nightly", cwd=repo.root)
+
+    assert done.code == 2
+    assert "badge, commands, complete-commands" in done.stderr
+    assert repo.git("status", "--porcelain") == ""

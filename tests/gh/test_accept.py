@@ -203,3 +203,49 @@ def test_what_gets_worse_in_the_merge_queue_alone_is_accepted_by_nobody(job: Job
     job.repo.commit({"scenarios/second.yaml": second})
 
     assert queue(job).exit_code == 1
+
+
+def test_the_label_starts_the_run_again_which_is_accepted(job: Job) -> None:
+    """As `rerun` does: the event is that of the first attempt."""
+    job.run(action="opened", attempt=(5, 1))
+    job.pull.label(LABEL, "olivia")
+
+    ran, step = job.run(action="opened", attempt=(5, 2))
+
+    assert (ran.exit_code, step.outputs()["reason"]) == (0, "accepted"), ran.stdout
+    assert "Accepted by `olivia`" in job.pull.bot_comments()[0].body
+
+
+@pytest.mark.parametrize("by", ["tristan", "mallory"])
+def test_in_a_run_that_is_started_again_the_label_counts_for_people_who_may_push(job: Job, by: str) -> None:
+    job.run(action="opened", attempt=(5, 1))
+    job.pull.label(LABEL, by)
+
+    assert job.run(action="opened", attempt=(5, 2))[0].exit_code == 1
+
+
+def test_a_label_from_before_the_verdict_does_not_count_in_a_run_that_is_started_again(job: Job) -> None:
+    job.pull.label(LABEL)
+    job.run(action="opened", attempt=(5, 1))
+
+    ran, _ = job.run(action="opened", attempt=(5, 2))
+
+    assert ran.exit_code == 1
+    assert "no run has seen who put it there" in ran.stdout
+
+
+def test_a_run_that_is_started_again_compares_with_the_base_branch_of_now(job: Job) -> None:
+    """The payload is still that of the first attempt, and so is the test merge."""
+    job.fix()
+    job.run(action="opened", attempt=(5, 1))
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.git("branch", "release", "main")
+    job.pull.row.base_ref = "release"
+    job.check_out_merge()
+
+    ran, _ = job.run(action="opened", attempt=(5, 2))
+
+    (comment,) = job.pull.bot_comments()
+    assert ran.exit_code == 0, ran.stderr
+    assert "The base branch is `release` now" in ran.stdout
+    assert "base=release" in comment.body.partition("\n")[0]

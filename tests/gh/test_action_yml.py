@@ -9,13 +9,15 @@ from typing import Any
 import yaml
 
 from tests.gh.conftest import make_result
-from tidegate.authoring.callers import FOLDER, Place, workflow_files
 from tidegate.gh.runner_files import outputs
 from tidegate.settings import Settings
 from tidegate.suite.load import load_suite
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+EXAMPLES: dict[str, Any] = {
+    file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in (ROOT / "examples/workflows").glob("*.yml")
+}
 PAGE = (ROOT / "docs/action.md").read_text(encoding="utf-8")
 
 
@@ -52,18 +54,24 @@ def test_every_choice_is_told_where_the_input_is_described() -> None:
                 assert f"`{choice}`" in pages[name]
 
 
-def test_every_workflow_that_people_paste_uses_inputs_that_there_are() -> None:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    blocks = [
-        text for page in pages for text in re.findall(r"```yaml\n(# \.github/workf.*?)```", page.read_text(), re.S)
-    ]
-    jobs = [job for block in blocks for job in yaml.safe_load(block)["jobs"].values() if "steps" in job]
+def test_every_workflow_that_people_copy_uses_inputs_that_there_are() -> None:
+    jobs = [job for text in EXAMPLES.values() for job in text["jobs"].values() if "steps" in job]
     ours = [step for job in jobs for step in job["steps"] if "tidegate" in step.get("uses", "")]
     given = {name for step in ours for name in step.get("with", {})}
 
     assert len(ours) >= 4
     assert given
     assert given <= set(ACTION["inputs"])
+
+
+def test_every_upload_that_people_copy_or_call_never_decides() -> None:
+    files = [*(ROOT / "examples/workflows").glob("*.yml"), *(ROOT / ".github/workflows").glob("*.yml")]
+    jobs = [job for file in files for job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].values()]
+    uploads = [step for job in jobs for step in job.get("steps", ()) if "upload-artifact" in step.get("uses", "")]
+    released = [step for step in uploads if str(step["with"].get("name", "")).startswith("release-")]
+
+    assert len(uploads) >= 10
+    assert all(step.get("continue-on-error") for step in uploads if step not in released)
 
 
 def test_reusable_workflows_use_inputs_that_there_are() -> None:
@@ -73,53 +81,39 @@ def test_reusable_workflows_use_inputs_that_there_are() -> None:
 
     assert len(files) == 6
     for job in jobs:
-        ours = [step for step in job["steps"] if step["uses"].startswith("./.tidegate-action")]
-        assert ours
-        for step in ours:
-            assert set(step["with"]) <= set(ACTION["inputs"])
-            assert step["with"] == ours[0]["with"]
-            assert set(step.get("env", {})) - {"RUSTUP_HOME"} == set(ours[0].get("env", {}))
+        every = [step for step in job["steps"] if step.get("uses", "").startswith("./.tidegate-action")]
+        assert every
+        for ours in ([one for one in every if one["with"].get("command") == "link"], every):
+            ways = [one for one in ours if one["with"].get("command") == ours[0]["with"].get("command")]
+            for step in ways:
+                assert set(step["with"]) <= set(ACTION["inputs"])
+                assert step["with"] == ways[0]["with"]
+                assert set(step.get("env", {})) - {"RUSTUP_HOME"} == set(ways[0].get("env", {}))
 
 
-def test_reusable_workflows_have_the_permissions_and_steps_of_the_documented_ones() -> None:
-    documented_ones: dict[str, Any] = {}
-    for block in re.findall(r"```yaml\n(# \.github/workf.*?)```", (ROOT / "docs/github.md").read_text(), re.S):
-        workflow = yaml.safe_load(block)
-        if all("steps" in job for job in workflow["jobs"].values()):
-            documented_ones.setdefault(workflow["name"], workflow)
-    names = {
-        "pull-request": "tidegate",
-        "publish": "tidegate publish",
-        "maintainer": "tidegate for a fork",
-        "history": "tidegate history",
-        "commands": "tidegate commands",
-    }
-    callers = workflow_files(Place(), "main", commands=True)
-    for file, name in names.items():
-        text = (ROOT / f".github/workflows/reusable-{file}.yml").read_text(encoding="utf-8")
-        (ours,), (theirs,) = (one["jobs"].values() for one in (yaml.safe_load(text), documented_ones[name]))
+def test_copied_workflows_have_the_permissions_and_steps_of_the_called_ones() -> None:
+    for name in ("pull-request", "publish", "maintainer", "history", "commands"):
+        text = (ROOT / f".github/workflows/reusable-{name}.yml").read_text(encoding="utf-8")
+        (ours,), (theirs,) = (one["jobs"].values() for one in (yaml.safe_load(text), EXAMPLES[f"complete-{name}"]))
+        (calling,) = EXAMPLES[name]["jobs"].values()
 
-        caller = f"{FOLDER}/tidegate{'' if file == 'pull-request' else f'-{file}'}.yml"
-        granted = yaml.safe_load(callers[caller])["jobs"]["call"]
-        assert ours.get("permissions", granted["permissions"]) == theirs["permissions"], file
-        apart = (".tidegate-action", *([".tidegate/store/history"] if file == "pull-request" else []))
-        used = [step["uses"] for step in ours["steps"] if step.get("with", {}).get("path") not in apart]
-        assert [step["uses"] for step in theirs["steps"] if step["uses"].startswith("actions/")] == [
-            one for one in used if one.startswith("actions/")
-        ], file
-        for key in ("if", "environment", "name", "runs-on"):
-            assert ours.get(key) == theirs.get(key), (file, key)
+        assert calling["permissions"] == theirs["permissions"] == ours.get("permissions", calling["permissions"]), name
+        used = [
+            step["uses"]
+            for step in ours["steps"]
+            if step.get("uses", "").startswith("actions/") and step["with"].get("path") != ".tidegate-action"
+        ]
+        assert [step["uses"] for step in theirs["steps"] if step.get("uses", "").startswith("actions/")] == used, name
+        for key in ("if", "environment", "name"):
+            assert ours.get(key) == theirs.get(key), (name, key)
 
 
 def test_what_a_pull_request_s_run_showed_is_saved_after_a_failure_too() -> None:
     """The action `actions/cache` alone saves nothing after a failed step: a red would be forgotten."""
-    texts = [(ROOT / f".github/workflows/reusable-{name}.yml").read_text() for name in ("pull-request", "sharded")]
-    texts += re.findall(
-        r"```yaml\n(# \.github/workflows/tidegate\.yml.*?)```", (ROOT / "docs/github.md").read_text(), re.S
-    )
+    called = [(ROOT / f".github/workflows/reusable-{name}.yml").read_text() for name in ("pull-request", "sharded")]
     cached = 0
-    for text in texts:
-        for name, job in yaml.safe_load(text)["jobs"].items():
+    for workflow in [*map(yaml.safe_load, called), EXAMPLES["complete-pull-request"], EXAMPLES["several-suites"]]:
+        for name, job in workflow["jobs"].items():
             steps = [step for step in job.get("steps", ()) if "store/tests" in str(step.get("with"))]
             steps = steps[1:] if name == "confirm-plan" else steps  # it runs no trials, and only reads
             assert [re.sub("@.*", "", step["uses"]) for step in steps] in (
@@ -127,11 +121,21 @@ def test_what_a_pull_request_s_run_showed_is_saved_after_a_failure_too() -> None
                 ["actions/cache/restore", "actions/cache/save"],
             )
             for step in steps:
-                kept = [f".tidegate/store/{name}" for name in ("pushes", "tests", "judge")]
-                assert step["with"]["path"].split() == kept
+                kept = re.findall(r"store/(\w+)", step["with"]["path"])
+                assert kept == ["pushes", "tests", "judge"]
             assert [step.get("if") for step in steps[1:]] == ["always()"] * (len(steps) // 2)
             cached += len(steps) // 2
-    assert cached == 3
+    assert cached == 4
+
+
+def test_the_page_points_to_every_workflow_and_shows_the_first() -> None:
+    page = (ROOT / "docs/github.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```yaml\n# \.github/workflows/tidegate\.yml\n(.*?)```", page, re.S)
+    named = set(re.findall(r"`([a-z-]+)`", page.split("\n## ")[0]))
+
+    assert len(page.splitlines()) <= 250
+    assert yaml.safe_load(shown) == EXAMPLES["pull-request"]
+    assert {name.removeprefix("complete") for name in EXAMPLES} - {"-pull-request"} <= named
 
 
 def test_there_are_few_inputs_and_their_names_survive_a_shell() -> None:
@@ -164,15 +168,13 @@ def test_the_suite_of_our_own_pull_requests_loads() -> None:
     assert len(load_suite(ROOT, ".github/tidegate.yaml", environ={}).scenarios) == 3
 
 
-def test_the_documented_workflow_is_our_own() -> None:
-    """As far as permissions, checkout and concurrency go."""
-    (block,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.S)
-    documented_one, ours = (
-        yaml.safe_load(text) for text in (block, (ROOT / ".github/workflows/tidegate.yml").read_text(encoding="utf-8"))
-    )
-    job, our_job = documented_one["jobs"]["tidegate"], ours["jobs"]["tidegate"]
+def test_the_workflow_of_our_own_pull_requests_is_the_one_that_people_copy() -> None:
+    """As far as events, permissions, checkout and concurrency go."""
+    ours = yaml.safe_load((ROOT / ".github/workflows/tidegate.yml").read_text(encoding="utf-8"))
+    copied = EXAMPLES["complete-pull-request"]
+    (job,), (our_job,) = copied["jobs"].values(), ours["jobs"].values()
 
-    assert documented_one[True] == ours[True]  # YAML 1.1 reads `on` as true
-    assert documented_one["concurrency"] == ours["concurrency"]
+    assert copied[True] == ours[True]  # YAML 1.1 reads `on` as true
+    assert copied["concurrency"] == ours["concurrency"]
     assert job["permissions"] == our_job["permissions"] == {"contents": "read", "pull-requests": "write"}
     assert job["steps"][0] == our_job["steps"][0]

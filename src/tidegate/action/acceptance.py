@@ -107,7 +107,7 @@ def _was_seen(shown: Comment, labelling: Labelling, head: str) -> bool:
     The comment is written a moment after we have asked for the head, so a move just before it counts as one after it.
     """
     marker = Marker.parse(shown.body)
-    if marker is None or marker.head != head or not shown.updated_at < labelling.at:
+    if marker is None or not marker.verdict or marker.head != head or not shown.updated_at < labelling.at:
         return False
     if not labelling.moved_at:
         return True
@@ -164,11 +164,15 @@ def _acceptance(
     if asked.labelling is not None:
         acceptance = Acceptance(sha=asked.head_sha, actor=asked.labelling, run=job.runner.run_id)
     else:
-        marker = standing_marker(repository.comments(asked.number), job.settings.instance)
+        shown = standing_comment(repository.comments(asked.number), job.settings.instance)
+        marker = Marker.parse(shown.body) if shown else None
         recorded = marker.accepted if marker else None
-        if recorded is None or recorded.sha != asked.head_sha:
+        if recorded is not None and recorded.sha == asked.head_sha:
+            acceptance = recorded
+        elif shown and set_last and _was_seen(shown, set_last, asked.head_sha):  # the label started the run again
+            acceptance = Acceptance(sha=asked.head_sha, actor=by, run=job.runner.run_id)
+        else:
             return NOT_ACCEPTED, _UNRECORDED.format(label=label)
-        acceptance = recorded
     if by.casefold() != acceptance.actor.casefold():
         return NOT_ACCEPTED, _OTHERWISE.format(label=label, actor=acceptance.actor)
     if not repository.may_write(acceptance.actor):
@@ -211,7 +215,7 @@ def _is_set(label: str, pull: PullRequest) -> bool:
 
 _UNRECORDED = (
     "the label `{label}` stands, but no run has seen who put it there at this commit. Take it away and put it back"
-    " when the comment shows the verdict on this commit; the workflow has to run on `labeled`."
+    " when the comment shows the verdict on this commit; the workflow `rerun` then starts the run again."
 )
 _OTHERWISE = "GitHub does not say that `{actor}` put the label `{label}` there last."
 _UNCOMMANDED = "`{by}` put the label there, and no comment of a person that accepts this commit is recorded."

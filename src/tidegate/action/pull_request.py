@@ -8,7 +8,7 @@ from pathlib import Path
 from tidegate.action.acceptance import accepted_by, accepted_in_queue, expire
 from tidegate.action.announce import skip, tell
 from tidegate.action.git_credentials import origin_of
-from tidegate.action.job import OUT, Job
+from tidegate.action.job import BEFORE, OUT, Job
 from tidegate.action.nothing_to_do import DRAFT
 from tidegate.action.publishing import Subject, comment_on, note
 from tidegate.action.standing import seal_key, standing_verdict
@@ -16,6 +16,7 @@ from tidegate.errors import MissingKeyError
 from tidegate.gh.comment import Statement
 from tidegate.gh.event import MergeGroupEvent, PullRequestEvent
 from tidegate.gh.no_verdict import NoVerdict
+from tidegate.gh.port import PublishError
 from tidegate.model.links import Links
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
@@ -47,6 +48,7 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     if (standing := await standing_verdict(event, subject, job)) is not None:
         return standing
     await expire(event, subject.repository, job)
+    event = await _as_it_is_now(event, subject, job)
     sides = sides_of(event, job)
     if job.check is not None and not event.without_secrets:  # without secrets, the token can only read
         job.check.start(event.head_sha, job)
@@ -58,6 +60,22 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
             return skip("fork_without_key", f"No secret reaches this pull request: {error.message}", job)
         raise
     return await conclude(event, result, subject, job)
+
+
+async def _as_it_is_now(event: PullRequestEvent, subject: Subject, job: Job) -> PullRequestEvent:
+    """Return the event with the pull request's base branch: a run that is started again has the event of the first."""
+    repository = subject.repository
+    if repository is None or job.runner.run_attempt == 1:
+        return event
+    try:
+        now = await job.deadline.ask(lambda: repository.pull_request(event.number), BEFORE)
+    except PublishError as error:
+        job.say(f"Whether the base branch is still `{event.base_ref}` could not be seen: {error.message}")
+        return event
+    if now.base_ref == event.base_ref:
+        return event
+    job.say(f"The base branch is `{now.base_ref}` now; it was `{event.base_ref}` when the run was first started.")
+    return event.model_copy(update={"base_ref": now.base_ref, "retargeted": True})
 
 
 async def conclude(event: PullRequestEvent, result: Result, subject: Subject, job: Job) -> int:
@@ -79,6 +97,8 @@ def sides_of(event: PullRequestEvent | MergeGroupEvent, job: Job) -> RevisionPai
     """Return the commits to compare. Raises ConfigurationError if another commit is checked out than the event's."""
     require_whole_checkout(job.workspace)
     if isinstance(event, PullRequestEvent):
+        if job.runner.run_attempt > 1 and event.retargeted:  # what is checked out is a merge into the earlier branch
+            return RevisionPair(event.base_ref, event.head_sha, (event.base_ref, event.head_ref))
         base, head = checked_out_sides(job.workspace, event.head_sha, event.base_ref)
         return RevisionPair(base, head, (event.base_ref, event.head_ref))
     require_checked_out(job.workspace, event.head_sha)

@@ -1,4 +1,4 @@
-"""The workflows that `tidegate init` writes. Each calls one of Tidegate's reusable workflows."""
+"""The workflows that `tidegate init` writes: those of examples/workflows, with Tidegate's place filled in."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from tidegate.authoring.scenario_text import flow
+from tidegate.errors import ConfigurationError
 from tidegate.vcs.git import git
 
 _GITHUB = re.compile(r"(?:https://|ssh://git@|git@)(?:[^/@]*@)?github\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?/?")
@@ -19,10 +21,12 @@ _PATIENCE_S = 10.0
 
 FOLDER = ".github/workflows"
 PULL_REQUEST = f"{FOLDER}/tidegate.yml"
-COMMANDS = f"{FOLDER}/tidegate-commands.yml"
 UNKNOWN = "OWNER/tidegate"
 UNKNOWN_COMMIT = "COMMIT"
+USUAL_WORKFLOWS = ("pull-request", "rerun", "publish", "maintainer", "history")
 
+_COMMIT = f"@{UNKNOWN_COMMIT}"
+_BRANCHES = "branches: [main]"
 _KEYS = """\
     secrets:
       ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }} # if an agent needs it; or OPENAI_API_KEY, GEMINI_API_KEY
@@ -35,83 +39,7 @@ _NATIVE = """\
     with:
       native: true # without a container, so that the build has the runner's toolchains
 """
-_TEXTS = {
-    PULL_REQUEST: """\
-name: tidegate
-on:
-  pull_request:
-    types: [opened, synchronize, reopened, ready_for_review, edited, labeled]
-  merge_group:
-permissions: {}
-jobs:
-  call:
-    name: call
-    permissions: {contents: read, pull-requests: write<id-token>} # the checkout; the comment
-    uses: <pull-request>
-<native><keys>""",
-    f"{FOLDER}/tidegate-publish.yml": """\
-name: tidegate publish
-on:
-  workflow_run: # zizmor: ignore[dangerous-triggers] nothing from the pull request is checked out or run here
-    workflows: [tidegate]
-    types: [completed]
-permissions: {}
-jobs:
-  call:
-    name: call
-    permissions: {actions: read, pull-requests: write} # the other run's artifact; the comment
-    uses: <publish>
-""",
-    f"{FOLDER}/tidegate-maintainer.yml": """\
-name: tidegate for a fork
-on:
-  workflow_dispatch:
-    inputs:
-      pull_request: {description: Number of the pull request, required: true, type: string}
-      sha: {description: Reviewed commit (full SHA), required: true, type: string}
-permissions: {}
-jobs:
-  call:
-    name: call
-    permissions: {contents: read, pull-requests: write, statuses: write<id-token>} # checkout; comment; commit status
-    uses: <maintainer>
-<native>""",
-    f"{FOLDER}/tidegate-history.yml": """\
-name: tidegate history
-on:
-  push:
-    branches: <branches> # the default branch
-  schedule:
-    - cron: "17 3 * * *"
-  workflow_dispatch:
-permissions: {}
-jobs:
-  call:
-    name: call
-    permissions: {actions: read, contents: read, pull-requests: read<id-token>} # artifact; checkout; pull request
-    uses: <history>
-<native><keys>""",
-    COMMANDS: """\
-name: tidegate commands
-on:
-  issue_comment: # zizmor: ignore[dangerous-triggers] nothing from the pull request is checked out or run here
-    types: [created]
-permissions: {}
-jobs:
-  call:
-    name: call
-    permissions: {actions: write, pull-requests: write} # start a run again, read its artifact; the answer, the label
-    uses: <commands>
-""",
-}
-
-PURPOSES = {
-    PULL_REQUEST: "compares each pull request with its base",
-    f"{FOLDER}/tidegate-publish.yml": "posts the comments on forks' pull requests",
-    f"{FOLDER}/tidegate-maintainer.yml": "runs a reviewed commit of a fork with your keys, on demand",
-    f"{FOLDER}/tidegate-history.yml": "records base's results, each night and on each push",
-    COMMANDS: "answers `/tidegate ...` in comments",
-}
+_WITH_AGENTS = ("pull-request", "maintainer", "history")
 
 
 @dataclass(frozen=True)
@@ -127,10 +55,10 @@ class Place:
         """True unless `OWNER` and `COMMIT` stand for what the user has to fill in."""
         return self.commit != UNKNOWN_COMMIT
 
-    def workflow(self, name: str) -> str:
-        """Return the value of `uses:` for one of the reusable workflows."""
-        comment = f" # v{self.version}" if self.version else ""
-        return f"{self.repository}/{FOLDER}/reusable-{name}.yml@{self.commit}{comment}"
+    def filled_in(self, text: str) -> str:
+        """Return the text of a workflow with this place in each `uses:`."""
+        version = f" # v{self.version}" if self.version else ""
+        return text.replace(f"uses: {UNKNOWN}", f"uses: {self.repository}").replace(_COMMIT, f"@{self.commit}{version}")
 
 
 class Needs(NamedTuple):
@@ -144,27 +72,37 @@ class Needs(NamedTuple):
 USUAL = Needs()
 
 
-def workflow_files(place: Place, branch: str, needs: Needs = USUAL, *, commands: bool = False) -> dict[str, str]:
-    """Return path and text of each workflow. `branch` is the default branch, which has the history.
+class Workflow(NamedTuple):
+    """A workflow's path in a repository, what it does, and its text."""
 
-    `commands`: also the workflow for `/tidegate …` in comments.
-    """
-    names = ("pull-request", "publish", "maintainer", "history", "commands")
-    filled = {f"<{name}>": place.workflow(name) for name in names}
-    filled |= {
-        "<native>": _NATIVE if needs.native else "",
-        "<keys>": _KEYS if needs.keys else _NO_KEYS,
-        "<id-token>": ", id-token: write" if needs.identity else "",
-        "<branches>": flow([branch]),
-    }
-    files = {}
-    for path, text in _TEXTS.items():
-        if path == COMMANDS and not commands:
-            continue
-        for mark, value in filled.items():
-            text = text.replace(mark, value)
-        files[path] = text
-    return files
+    path: str
+    purpose: str
+    text: str
+
+
+def workflow_names() -> list[str]:
+    """Return the names of all workflows."""
+    folder = files("tidegate.examples") / "workflows"
+    return sorted(file.name.removesuffix(".yml") for file in folder.iterdir() if file.name.endswith(".yml"))
+
+
+def workflow(name: str, place: Place, branch: str, needs: Needs = USUAL) -> Workflow:
+    """Return the workflow with that name; ConfigurationError if there is none. `branch` is the default branch."""
+    if name not in workflow_names():
+        raise ConfigurationError(f"there is no workflow `{name}`.", f"There are: {', '.join(workflow_names())}.")
+    file = files("tidegate.examples") / "workflows" / f"{name}.yml"
+    first, _, text = place.filled_in(file.read_text(encoding="utf-8")).partition("\n")
+    path, _, purpose = first.removeprefix("# ").partition(": ")
+    text = text.replace(_BRANCHES, f"branches: {flow([branch])}")
+    if not needs.keys:
+        text = text.replace(_KEYS, _NO_KEYS)
+    if name in _WITH_AGENTS:
+        lines = text.splitlines(keepends=True)
+        (at,) = (number for number, line in enumerate(lines) if line.startswith("    uses: "))
+        lines.insert(at + 1, _NATIVE if needs.native else "")
+        text = "".join(lines)
+        text = text.replace("} # ", ", id-token: write} # ", 1) if needs.identity else text
+    return Workflow(path, purpose, text)
 
 
 def own_place() -> Place:

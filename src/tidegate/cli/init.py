@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import shlex
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ Finds the repository's tool, first in the current folder, and its existing scena
 commit in a separate checkout, and runs the tool's help and the examples of the docs there, as you (as separate
 users if you are root). Writes tidegate.yaml, scenarios with the checks that passed each time, and the workflows: for
 pull requests, for those from forks, and for base's history. Existing files are not changed.
+`--workflow NAME` writes nothing but that workflow.
 Exits with 4 if the suite could not be run: what is missing is printed.
 """
 
@@ -43,7 +45,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--binary", metavar="NAME", help="the tool's name (default: detected)")
     parser.add_argument("--no-try", action="store_true", help="build and run nothing; scenarios are for you to write")
     parser.add_argument(
-        "--commands", action="store_true", help="also write the workflow for `/tidegate ...` in comments"
+        "--workflow", action="append", metavar="NAME", help="write this workflow only (docs/github.md lists them)"
     )
     parser.add_argument("--quiet", action="store_true", help="hide progress")
     parser.set_defaults(run=run)
@@ -51,13 +53,15 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files that do not exist yet, then print what was written and the next steps."""
-    from tidegate.authoring.callers import PULL_REQUEST, PURPOSES, own_place
+    from tidegate.authoring.callers import PULL_REQUEST, USUAL_WORKFLOWS, own_place
     from tidegate.authoring.starter import SUITE
     from tidegate.authoring.survey import missing_toolchain
     from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
+    if args.workflow:
+        return _write_workflows(root, args.workflow)
     problem: str | None = None
     files: dict[str, bytes] = {}
     if (root / SUITE).exists():
@@ -73,10 +77,10 @@ def run(args: argparse.Namespace) -> int:
     suite = load_suite(root, environ=options.environ())  # raises if files that were here before have errors
     toolchain = missing_toolchain(build)
     place = own_place()
-    workflows = _workflows(root, place, _needs(suite, toolchain), commands=args.commands)
-    added = [name for name, content in workflows.items() if _write(root, name, content)]
-    print(*(f"wrote {name}: {PURPOSES[name]}" for name in added), sep="\n", end="\n" if added else "")
-    written += added
+    if (root / PULL_REQUEST).exists():
+        print(f"kept {PULL_REQUEST}, which is here already")
+    else:
+        written += _add_workflows(root, USUAL_WORKFLOWS, place, _needs(suite, toolchain))
     if toolchain and PULL_REQUEST in written:
         print(
             f"the build needs `{toolchain}`, which the container lacks: `native: true` in the workflows runs everything"
@@ -251,9 +255,24 @@ def _needs(suite: Suite, toolchain: str | None) -> Needs:
     )
 
 
-def _workflows(root: Path, place: Place, needs: Needs, *, commands: bool) -> dict[str, bytes]:
-    """Return the workflows to write: all of them, or only that for commands where pull requests have one already."""
-    from tidegate.authoring.callers import COMMANDS, PULL_REQUEST, workflow_files
+def _write_workflows(root: Path, names: Sequence[str]) -> int:
+    """Write these workflows for the suite that is here, or for one with keys, and print the next steps."""
+    from tidegate.authoring.callers import USUAL, own_place
+    from tidegate.authoring.starter import SUITE
+    from tidegate.authoring.survey import missing_toolchain
+    from tidegate.suite.load import load_suite
+
+    needs, place = USUAL, own_place()
+    if (root / SUITE).exists():
+        suite = load_suite(root, environ=options.environ())
+        needs = _needs(suite, missing_toolchain(suite.build))
+    print(_next_steps(_add_workflows(root, names, place, needs), root, place))
+    return 0
+
+
+def _add_workflows(root: Path, names: Sequence[str], place: Place, needs: Needs) -> list[str]:
+    """Write those workflows that are not here, and return their paths."""
+    from tidegate.authoring.callers import workflow
     from tidegate.errors import ConfigurationError
     from tidegate.vcs.revisions import default_base
 
@@ -261,11 +280,10 @@ def _workflows(root: Path, place: Place, needs: Needs, *, commands: bool) -> dic
         branch = default_base(root).removeprefix("origin/")
     except ConfigurationError:
         branch = "main"
-    texts = workflow_files(place, branch, needs, commands=commands)
-    if (root / PULL_REQUEST).exists():
-        print(f"kept {PULL_REQUEST}, which is here already")
-        texts = {name: text for name, text in texts.items() if name == COMMANDS}
-    return {name: text.encode() for name, text in texts.items()}
+    wanted = [workflow(name, place, branch, needs) for name in names]
+    added = [one for one in wanted if _write(root, one.path, one.text.encode())]
+    print(*(f"wrote {one.path}: {one.purpose}" for one in added), sep="\n", end="\n" if added else "")
+    return [one.path for one in added]
 
 
 def _next_steps(written: list[str], root: Path, place: Place) -> str:

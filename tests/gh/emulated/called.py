@@ -67,7 +67,7 @@ class Called:
     workflow: Mapping[str, Any]
     job: Mapping[str, Any]
     contexts: dict[str, Any]
-    granted: Mapping[str, str]
+    granted: Mapping[str, str] = field(default_factory=dict)  # by the calling job
 
     @property
     def concurrency(self) -> Any:
@@ -81,7 +81,7 @@ class Called:
 
     @property
     def permissions(self) -> dict[str, str]:
-        """Those of the job's token: a job that names none has those that the caller grants."""
+        """Those of the job's token."""
         return dict(self.job.get("permissions", self.granted))
 
 
@@ -102,12 +102,21 @@ def call(caller: str, event: Event, name: str = "", **contexts: Any) -> Called:
     handed = evaluated(calling.get("secrets", {}), {**github, "secrets": dict(event.secrets)})
     if unknown := set(handed) - set(accepted.get("secrets", {})):
         raise RefusedError(f"secrets that are not declared: {unknown}")
-    asked = [pair for one in jobs.values() for pair in one.get("permissions", {}).items()]
-    for permission, level in asked:
+    for permission, level in (
+        (key, value) for one in jobs.values() for key, value in one.get("permissions", {}).items()
+    ):
         if LEVELS.index(level) > LEVELS.index(calling["permissions"].get(permission, "none")):
             raise RefusedError(f"a job asks for `{permission}: {level}`, which the caller does not have")
     known = {**github, "inputs": inputs, "secrets": {**handed}, "job": OWN, **contexts}
     return Called(workflow, job, known, calling["permissions"])
+
+
+def complete(text: str, event: Event) -> Called:
+    """A workflow that calls no other, with one job; its secrets are the repository's."""
+    workflow = yaml.safe_load(text.replace("OWNER/tidegate@COMMIT", "./.tidegate-action"))
+    (job,) = workflow["jobs"].values()
+    contexts = {"github": event.github, "secrets": dict(event.secrets), "job": OWN}
+    return Called({**workflow, "copied": True}, job, contexts)
 
 
 def _inputs(declared: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,7 +143,23 @@ class Ended:
     ran: Ran
     step: Step
     token: str
-    uploads: dict[str, bytes]
+    uploads: dict[str, bytes] = field(default_factory=dict)
+    failed: bool = False  # the job's conclusion
+    said: str = ""  # by the steps that are commands
+    env: Mapping[str, str] = field(default_factory=dict)  # of the job, in the end
+
+
+@dataclass
+class _Running:
+    """A job between two of its steps."""
+
+    event: Event
+    token: str
+    contexts: dict[str, Any]
+    env: dict[str, str]
+    failed: bool = False
+    said: str = ""
+    ours: Ended | None = None
 
 
 @dataclass
@@ -149,31 +174,68 @@ class Runner:
     token_with: Callable[[Mapping[str, str]], str] | None = None
     artifacts: Mapping[str, bytes] = field(default_factory=dict)  # of the run's earlier jobs
     environ: Mapping[str, str] = field(default_factory=dict)
+    refuses: str = ""  # what the artifact service says to every upload
 
     def run(self, called: Called, event: Event) -> Ended:
         """Run all steps whose `if:` holds."""
         token_with = self.token_with or self.pull_request.github.token_with
         token = token_with({"metadata": "read", **called.permissions})
-        contexts = {**called.contexts, "github": {**called.contexts["github"], "token": token}}
-        before = [step | {"if": step.get("if", "true")} for step in called.job["steps"]]
-        ended: Ended | None = None
-        for step, written in zip(evaluated(before, contexts), called.job["steps"], strict=True):
-            if step["uses"].startswith("./") and step["if"]:
-                assert ended is None
-                ended = self._ours(
-                    step | {"env": {**step.get("env", {}), **self._more(called)}}, event, token, contexts
-                )
-            elif step["uses"].startswith("actions/checkout@"):
-                self._checked_out(step.get("with", {}))
-            elif step["uses"].startswith("actions/download-artifact@") and step["if"]:
-                self._download(step["with"])
-            elif step["uses"].startswith("actions/upload-artifact@"):
-                assert ended is not None
-                condition = {"if": written.get("if", "true")}
-                if evaluated(condition, contexts, failed=ended.ran.exit_code != 0)["if"]:
-                    ended.uploads |= self._uploaded(step["with"])
-        assert ended is not None
-        return ended
+        contexts = {**called.contexts, "github": {**called.contexts["github"], "token": token}, "steps": {}}
+        contexts["env"] = evaluated(called.job.get("env", {}), contexts)
+        if "copied" in called.workflow:
+            (self.workspace / ".tidegate-action").symlink_to(ROOT)
+        job = _Running(event, token, contexts, {**contexts["env"], **self._more(called)})
+        steps = called.job["steps"]
+        ahead = next(index for index, step in enumerate(steps) if step.get("uses", "").startswith("./")) + 1
+        before = evaluated([step | {"if": step.get("if", "true")} for step in steps[:ahead]], contexts)
+        for step in before:
+            self._step(step, job)
+        for step in steps[ahead:]:
+            self._step(evaluated(step | {"if": step.get("if", "true")}, job.contexts, failed=job.failed), job)
+        assert job.ours is not None
+        job.ours.failed, job.ours.said, job.ours.env = job.failed, job.said, job.env
+        return job.ours
+
+    def _step(self, step: Mapping[str, Any], job: _Running) -> None:
+        if not step["if"]:
+            return
+        ok, outputs, uses = True, dict[str, str](), step.get("uses", "")
+        if uses.startswith("./"):
+            ended = self._ours({**step, "env": {**job.env, **step.get("env", {})}}, job)
+            ok, outputs = ended.ran.exit_code == 0, ended.step.outputs()
+            job.ours = job.ours or ended
+        elif uses.startswith("actions/checkout@"):
+            self._checked_out(step.get("with", {}))
+        elif uses.startswith("actions/download-artifact@"):
+            self._download(step["with"])
+        elif uses.startswith("actions/upload-artifact@"):
+            ok, outputs = self._upload(step["with"], job)
+        elif "run" in step:
+            ok = self._command(step, job)
+        job.contexts["steps"][step.get("id", "")] = {"outcome": "success" if ok else "failure", "outputs": outputs}
+        job.failed |= not ok and not step.get("continue-on-error", False)
+
+    def _command(self, step: Mapping[str, Any], job: _Running) -> bool:
+        """A step that is a command. What it writes to GITHUB_ENV holds for the later steps."""
+        file = self.workspace.parent / "github-env"
+        file.write_text("")
+        given = {name: _text(value) for name, value in {**job.env, **step.get("env", {})}.items()}
+        environ = {"PATH": "/usr/bin:/bin", "GITHUB_ENV": str(file), **given}
+        command = ["bash", "-e", "-o", "pipefail", "-c", step["run"]]
+        done = subprocess.run(command, cwd=self.workspace, env=environ, capture_output=True, text=True, check=False)
+        job.said += done.stdout + done.stderr
+        job.env |= {name: value for name, _, value in (line.partition("=") for line in file.read_text().splitlines())}
+        return done.returncode == 0
+
+    def _upload(self, given: Mapping[str, Any], job: _Running) -> tuple[bool, dict[str, str]]:
+        if self.refuses:
+            job.said += f"::error::Failed to CreateArtifact: {self.refuses}\n"
+            return False, {}
+        uploaded = self._uploaded(given)
+        assert job.ours is not None
+        job.ours.uploads |= uploaded
+        page = f"https://github.com/{job.event.payload['repository']['full_name']}/actions/runs/{job.event.run}"
+        return True, {"artifact-url": f"{page}/artifacts/77"} if uploaded else {}
 
     def _more(self, called: Called) -> dict[str, str]:
         has_identity = called.permissions.get("id-token") == "write"
@@ -193,8 +255,9 @@ class Runner:
                 folder = self.workspace / given["path"] / ("" if "name" in given else name)
                 zipfile.ZipFile(io.BytesIO(data)).extractall(folder)
 
-    def _ours(self, step: Mapping[str, Any], event: Event, token: str, contexts: Mapping[str, Any]) -> Ended:
+    def _ours(self, step: Mapping[str, Any], job: _Running) -> Ended:
         """Run the action that lies in the workspace, with its defaults, as the runner does."""
+        event, token, contexts = job.event, job.token, job.contexts
         action = yaml.safe_load((self.workspace / step["uses"] / "action.yml").read_text(encoding="utf-8"))
         given = {name: _text(value) for name, value in step.get("with", {}).items()}
         assert set(given) <= set(action["inputs"])
@@ -204,17 +267,20 @@ class Runner:
         env = {name: _text(value) for name, value in step.get("env", {}).items()}
         environ = {**ours.environ(event.name, event.payload, inputs, (event.run, 1)), **env}
         if action["runs"]["using"] == "docker":
-            return Ended(self.pull_request.start(ours, environ), ours, token, {})
+            return Ended(self.pull_request.start(ours, environ), ours, token)
         (inner,) = action["runs"]["steps"]
         environ = {key: value for key, value in environ.items() if not key.startswith("INPUT_")}
         environ |= evaluated(inner["env"], {**contexts, "inputs": inputs})
         environ["GITHUB_ACTION_PATH"] = str(self.workspace / step["uses"])
         (Path(environ["RUNNER_TEMP"]) / "tidegate-venv").symlink_to(sys.prefix)
-        return Ended(ours.run(environ, ("bash", "-e", "-o", "pipefail", "-c", inner["run"])), ours, token, {})
+        return Ended(ours.run(environ, ("bash", "-e", "-o", "pipefail", "-c", inner["run"])), ours, token)
 
     def _uploaded(self, given: Mapping[str, Any]) -> dict[str, bytes]:
         """Pack the named files that exist. All of ours lie in one folder, whose name is not part of the archive."""
         paths = [self.workspace / line for line in given["path"].split()]
+        if not given.get("archive", True):
+            (path,) = paths
+            return {path.name: path.read_bytes()} if path.is_file() else {}
         assert given["include-hidden-files"] or all(not line.startswith(".") for line in given["path"].split())
         found = [path for path in paths if path.is_file()]
         packed = io.BytesIO()
