@@ -29,13 +29,19 @@ def notes(version: str, root: Path) -> str:
         raise NotReadyError(
             f'`[project]` of pyproject.toml lacks `urls = {{Source = "{source}"}}`, for `tidegate init`'
         )
-    if _git(root, "ls-remote", "--tags", "origin", f"refs/tags/v{version}"):
-        raise NotReadyError(f"the tag v{version} is there already")
+    if _git(root, "ls-remote", "--tags", "origin", f"refs/tags/v{version}") and not _is_ours(root, version):
+        raise NotReadyError(f"the tag v{version} is there already, of another commit")
     part = rf"^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |\Z)"
     found = re.search(part, (root / CHANGELOG).read_text(encoding="utf-8"), re.M | re.S)
     if found is None or not found[1].strip():
         raise NotReadyError(f"{CHANGELOG} says nothing under `## [{version}]`")
     return found[1].strip() + "\n"
+
+
+def _is_ours(root: Path, version: str) -> bool:
+    """Return True if an earlier attempt has tagged this commit: the tag's commit comes right after it."""
+    _git(root, "fetch", "--quiet", "--depth=2", "origin", f"refs/tags/v{version}")
+    return _git(root, "cat-file", "commit", "FETCH_HEAD").split("parent ")[1][:40] == _git(root, "rev-parse", "HEAD")
 
 
 def _git(root: Path, *arguments: str) -> str:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# `refresh.sh`: updates all that images and releases are made of, and opens a pull request if that changed anything.
+# `refresh.sh PATCH`: updates all that images and releases are made of, and writes what that changed. Runs others' programs, so it
+# needs no token; `propose.sh` takes the patch from there.
 set -euo pipefail
 base=$(sed -n 's/^ARG BASE=\([^@]*\).*/\1/p' Dockerfile)
 digest=$(docker buildx imagetools inspect "$base" --format '{{json .Manifest.Digest}}' | tr -d '"')
@@ -7,14 +8,4 @@ day=$(date --utc --date yesterday +%Y%m%dT000000Z) # today's archive may still c
 
 python3 release/refresh.py "$digest" "$day"
 make lock
-if git diff --quiet; then
-    echo "nothing has changed" >&2
-    exit
-fi
-branch=refresh/$day
-git switch --quiet --create "$branch"
-git -c user.name=github-actions -c user.email=41898282+github-actions[bot]@users.noreply.github.com \
-    commit --quiet --all --message "images: base, packages and lock files of $day"
-git push --quiet origin "$branch"
-gh pr create --head "$branch" --title "images: base, packages and lock files of $day" \
-    --body "Close and reopen this pull request to start its checks: GitHub starts none for what a workflow opens."
+git diff > "$1"

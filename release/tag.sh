@@ -9,9 +9,13 @@ python3 release/pin.py "$image" "$digest" "$agents_digest"
 git add action.yml agents/action.yml
 git -c user.name=github-actions -c user.email=41898282+github-actions[bot]@users.noreply.github.com \
     commit --quiet --message "release: $version"
-git tag "v$version"
-git tag --force "$major"
-git push --quiet origin "refs/tags/v$version"
+if git fetch --quiet origin "refs/tags/v$version:refs/tags/v$version" 2> /dev/null; then # by an attempt that failed later
+    git diff --quiet "v$version" HEAD || { echo "the tag v$version is there already, with other images" >&2 && exit 1; }
+else
+    git tag "v$version"
+    git push --quiet origin "refs/tags/v$version"
+fi
+git tag --force "$major" "v$version"
 # Only forwards: a release of an older line must not take the major version's tag back.
 newest=$(git ls-remote --tags origin "refs/tags/$major.*" | sed 's|.*refs/tags/v||; /\^{}$/d' | sort --version-sort | tail -1)
 if [ "$newest" = "$version" ]; then

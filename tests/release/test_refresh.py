@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.release.test_release import DIGEST, ENGINE, Release
 from tests.release.test_release import release as release
@@ -56,13 +57,22 @@ def test_every_stage_comes_from_the_base_or_from_nothing() -> None:
     assert {name for name, _ in stages[1:]} == {"base", "scratch"}
 
 
-def test_the_script_proposes_what_has_changed(project: Release) -> None:
+@pytest.fixture
+def tools(project: Release) -> None:
+    """Programs in the place of gh and make."""
     for name, program in (("gh", ENGINE), ("make", "#!/bin/sh\nexit 0\n")):
         path = project.calls.parent / "bin" / name
         path.write_text(program)
         path.chmod(0o755)
 
-    done = project.run("release/refresh.sh", answer=DIGEST)
+
+@pytest.mark.usefixtures("tools")
+def test_what_has_changed_is_proposed_by_a_job_that_runs_nothing_of_others(project: Release) -> None:
+    done = project.run("release/refresh.sh", "refresh.patch", answer=DIGEST)
+    assert done.returncode == 0, done.stderr
+    project.repo.git("checkout", "--quiet", "Dockerfile")
+
+    done = project.run("release/propose.sh", "refresh.patch")
 
     assert done.returncode == 0, done.stderr
     inspected, proposed = project.calls.read_text().splitlines()[:2]
@@ -75,8 +85,38 @@ def test_the_script_proposes_what_has_changed(project: Release) -> None:
 
 
 def test_an_answer_that_is_no_digest_changes_nothing(project: Release) -> None:
-    assert project.run("release/refresh.sh", answer="null").returncode != 0
+    assert project.run("release/refresh.sh", "refresh.patch", answer="null").returncode != 0
+    assert not (project.repo.root / "refresh.patch").exists()
+
+
+@pytest.mark.usefixtures("tools")
+def test_a_patch_of_other_files_is_refused(project: Release) -> None:
+    action = project.repo.root / "action.yml"
+    action.write_text(action.read_text() + "# more\n")
+    (project.repo.root / "refresh.patch").write_text(project.repo.git("diff") + "\n")
+    project.repo.git("checkout", "--quiet", "action.yml")
+
+    done = project.run("release/propose.sh", "refresh.patch")
+
+    assert done.returncode == 1
+    assert "the patch changes action.yml" in done.stderr
     assert project.repo.git("ls-remote", "--heads", "origin") == ""
+
+
+@pytest.mark.usefixtures("tools")
+def test_nothing_is_proposed_if_nothing_has_changed(project: Release) -> None:
+    (project.repo.root / "refresh.patch").touch()
+
+    assert project.run("release/propose.sh", "refresh.patch").returncode == 0
+    assert project.repo.git("ls-remote", "--heads", "origin") == ""
+
+
+def test_a_job_with_a_token_that_writes_runs_nothing_of_others() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/refresh.yml").read_text(encoding="utf-8"))
+    update, propose = workflow["jobs"]["update"], workflow["jobs"]["propose"]
+
+    assert update["permissions"] == {"contents": "read"}
+    assert not [step for step in propose["steps"] if "make" in step.get("run", "") or "pip" in step.get("run", "")]
 
 
 @pytest.mark.parametrize("place", ["requirements.lock", "images/agents/requirements.lock", "release/requirements.lock"])
@@ -92,4 +132,5 @@ def test_the_wheel_is_built_and_published_by_locked_programs() -> None:
     steps = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
 
     assert "--require-hashes -r release/requirements.lock" in steps
-    assert "uv build --no-build-isolation" in steps
+    assert "release/wheel.sh .release/bin dist" in steps
+    assert "--no-build-isolation" in (ROOT / "release/wheel.sh").read_text(encoding="utf-8")

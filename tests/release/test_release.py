@@ -135,7 +135,26 @@ def test_a_version_without_notes_is_refused(release: Release) -> None:
 
 def test_a_version_is_released_once(release: Release) -> None:
     assert release.tag("1.2.3").returncode == 0
+    release.repo.git("checkout", "--quiet", "main")
+    release.repo.commit({"more": "x"})
     assert "there already" in release.run("python3", "release/check.py", "1.2.3", "notes.md").stderr
+
+
+def test_a_release_that_failed_after_its_tag_is_started_again(release: Release) -> None:
+    """From the same commit and with the same images; with others it ends."""
+    assert release.tag("1.2.3").returncode == 0
+    before = release.tagged("v1.2.3", "action.yml")
+    release.repo.git("tag", "--delete", "v1.2.3", "v1")
+    release.repo.git("checkout", "--quiet", "--detach", "main")
+
+    checked = release.run("python3", "release/check.py", "1.2.3", "notes.md")
+    again = release.run("release/tag.sh", "1.2.3", IMAGE, DIGEST, AGENTS_DIGEST)
+    release.repo.git("checkout", "--quiet", "--detach", "main")
+    others = release.run("release/tag.sh", "1.2.3", IMAGE, AGENTS_DIGEST, DIGEST)
+
+    assert (checked.returncode, again.returncode, others.returncode) == (0, 0, 1), again.stderr
+    assert "with other images" in others.stderr
+    assert release.tagged("v1.2.3", "action.yml") == before
 
 
 def test_both_images_are_built_for_the_architecture_with_provenance_and_sbom(release: Release) -> None:
@@ -203,11 +222,17 @@ def test_the_workflow_gives_each_job_what_it_needs_and_no_more() -> None:
     permissions = {name: set(job["permissions"].items()) - {("contents", "read")} for name, job in jobs.items()}
 
     assert workflow["permissions"] == {}
+    assert "images" in jobs["public"]["needs"]
+    assert "public" in jobs["publish"]["needs"]
+    assert "publish" in jobs["tag"]["needs"]
+    assert not [step for step in jobs["publish"]["steps"] if "build" in step.get("run", "")]
     assert permissions == {
         "check": set(),
         "build": {("packages", "write")},
         "images": {("packages", "write"), ("id-token", "write"), ("attestations", "write")},
-        "wheel": {("id-token", "write")},
+        "public": set(),
+        "wheel": set(),
+        "publish": {("id-token", "write"), ("attestations", "write")},
         "tag": {("contents", "write")},
     }
     assert "inputs.version" not in "".join(step.get("run", "") for job in jobs.values() for step in job["steps"])
