@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 INSTALLED := pyproject.toml setup.py build_backend.py $(shell find src -name "*.c") # what an editable installation is made from
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test image lock lint types format docs site golden error-rates real-rates trouble-rates kills bench check clean
+.PHONY: help install demo test image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills bench check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ test: $(READY) ## run the tests, several at a time
 
 image: $(READY) ## build the container image and run it as GitHub does; Debian 12 with podman, runc, mmdebstrap
 	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/image
+
+release-check: $(READY) ## rehearse a release: wheels, a local index and registry, pipx and podman; Debian 12, with docker-registry too
+	@$(ROOMY) TIDEGATE_RELEASE_TEST=1 $(BIN)/pytest --quiet -rs tests/release
 
 lint: $(READY) ## ruff's rules and format, the direction of imports, and banned phrases
 	@$(BIN)/ruff check --quiet

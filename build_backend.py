@@ -6,6 +6,7 @@ Sources: PEP 517, PEP 660.
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from typing import Any
 from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403
 
+MACHINE = os.environ.get("TIDEGATE_MACHINE") or platform.machine()  # that the wheel is for, as `uname -m` has it
 TRIAL = Path(__file__).parent / "src/tidegate/trial"
 SOURCES = (TRIAL / "recorder.c", TRIAL / "supervisor/launcher.c")
 MISSING = "Tidegate's recorder and launcher need a C compiler: install cc, or `pip install ziglang`."
@@ -56,16 +58,21 @@ def _stale() -> list[Path]:
 
 
 def _compiler_required() -> list[str]:
-    return ["ziglang"] if _stale() and shutil.which("cc") is None else []
+    return ["ziglang"] if _stale() and _compiler() is None else []
+
+
+def _compiler() -> str | None:
+    """Return the machine's own compiler, or None if it has none or the wheel is for another machine."""
+    return shutil.which("cc") if platform.machine() == MACHINE else None
 
 
 def _compile(source: Path) -> None:
     """Compile a program, linked statically where the system has the C library for it: it starts in half the time."""
     flags = ["-O2", "-s", "-o", str(_program(source)), str(source)]
-    if compiler := shutil.which("cc"):
+    if compiler := _compiler():
         if subprocess.run([compiler, *flags, "-static"], check=False, capture_output=True).returncode != 0:
             subprocess.run([compiler, *flags], check=True)
         return
-    target = f"{platform.machine()}-linux-musl"
+    target = f"{MACHINE}-linux-musl"
     if subprocess.run([sys.executable, "-m", "ziglang", "cc", "-target", target, *flags], check=False).returncode != 0:
         sys.exit(MISSING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 
 from setuptools import Distribution, setup
@@ -12,8 +13,8 @@ class WheelOfPrograms(bdist_wheel):
     """A wheel for this machine."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        """Return the tag for all systems with glibc or musl."""
-        machine = platform.machine()
+        """Return the tag for all systems with glibc or musl. TIDEGATE_MACHINE names another machine than this one."""
+        machine = os.environ.get("TIDEGATE_MACHINE") or platform.machine()
         return "py3", "none", f"manylinux_2_17_{machine}.musllinux_1_1_{machine}"
 
 

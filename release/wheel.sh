@@ -1,15 +1,25 @@
 #!/usr/bin/env bash
-# `wheel.sh BIN DIST`: builds the wheel for this machine and, on x86-64, the source distribution. BIN has uv and what builds.
-# The same commit makes the same files, so that a release that failed half-way can be started again.
+# `wheel.sh BIN DIST [MACHINE]`: builds the wheel for this machine or for another one (`uname -m`), and on x86-64 the source
+# distribution. BIN has uv and what builds. The same commit makes the same files, so that a failed release can be started again.
 set -euo pipefail
 bin=$1 dist=$2
+TIDEGATE_MACHINE=${3:-$(uname -m)}
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH
+export TIDEGATE_MACHINE SOURCE_DATE_EPOCH
 build=(--quiet --no-build-isolation --python "$bin/python" --out-dir "$dist")
+programs=(src/tidegate/trial/recorder-program src/tidegate/trial/supervisor/launcher-program)
 
 umask 022
+rm -rf build "${programs[@]}" # they may be another machine's
 "$bin/uv" build --wheel "${build[@]}"
-if [ "$(uname -m)" = x86_64 ]; then
+for program in "${programs[@]}"; do
+    # The wheel's tag promises that they need no library of the system.
+    if readelf --program-headers "$program" | grep --quiet INTERP; then
+        echo "$program is not linked statically" >&2
+        exit 1
+    fi
+done
+if [ "$TIDEGATE_MACHINE" = x86_64 ]; then
     "$bin/uv" build --sdist "${build[@]}"
 fi
-rm -f "$dist/.gitignore"
+rm -rf "$dist/.gitignore" build
