@@ -18,7 +18,7 @@ INTRODUCTION = """# Commands
 
 def cli() -> str:
     """Return the page: a section for each command, with its description and its options."""
-    commands = parsers()[1]
+    commands = parsers(COMMANDS)[1]
     return INTRODUCTION + "".join(_section(f"tidegate {name}", commands[name]) for name in COMMANDS)
 
 

@@ -162,7 +162,7 @@ def test_simulate_says_what_the_policy_costs_and_catches(
     repo = make_repository()
     repo.commit({**files, "tidegate.yaml": SUITE})
 
-    ran = tidegate("simulate", "--prs", "50", "--history", "40", "--rate", "1", cwd=repo.root)
+    ran = tidegate("simulate", "--prs", "50", "--rate", "1", cwd=repo.root)
 
     assert ran.code == 0, ran.stderr
     dead = next(line for line in ran.stdout.splitlines() if line.startswith("one fails completely"))
@@ -172,7 +172,7 @@ def test_simulate_says_what_the_policy_costs_and_catches(
     )
     heads, row = ran.stdout.splitlines()[first + 2 : first + 4]
     assert heads.split() == ["row", "base", "history", "-10", "-20", "-30", "-50", "-100"]
-    assert row.split()[-7:-5] == ["100%", "40"]
+    assert row.split()[-7:-5] == ["100%", "0"]
     assert row.split()[-1] == "100%"
 
 

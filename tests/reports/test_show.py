@@ -13,8 +13,7 @@ from tidegate.model.judgement import Judgement
 from tidegate.model.measurement import AgentInfo, Call, GateResult, Run, TrialResult
 from tidegate.model.metrics import InvocationCounts, Metrics
 from tidegate.model.revision import Revision
-from tidegate.model.run_row import RunRow
-from tidegate.reports.show import pass_table, run_overview, trial_story
+from tidegate.reports.show import run_overview, trial_story
 
 TRIAL = trial_result(
     scenario="add_task",
@@ -265,12 +264,3 @@ def test_the_judge_s_confidence_issues_and_highlights_are_shown() -> None:
         "  issue: It looked at the help twice.",
         "  highlight: Short commands.",
     ]
-
-
-def test_pass_at_k_is_shown_for_any_k() -> None:
-    """3 of 5 trials pass: 1 − C(2,2)/C(5,2) and C(3,2)/C(5,2); with more than 5 trials, neither is known."""
-    trials = [trial_result(index=n, outcome="pass" if n < 3 else "fail") for n in range(5)]
-    row = RunRow(scenario=trials[0].scenario, agent=trials[0].agent, deterministic=False)
-    made = run(*trials).model_copy(update={"rows": (row,)})
-    assert text_of(pass_table(made, 2))[-1].split()[-3:] == ["3/5", "90%", "30%"]
-    assert text_of(pass_table(made, 6))[-1].split()[-3:] == ["3/5", "–", "–"]

@@ -7,7 +7,7 @@ import difflib
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from itertools import groupby
 from typing import Any, NoReturn
@@ -35,36 +35,36 @@ exit codes:
 """
 
 
-COMMANDS = (
-    "demo",
-    "init",
-    "check",
-    "doctor",
-    "pr",
-    "plan",
-    "shard",
-    "merge",
-    "replay",
-    "prove",
-    "run",
-    "compare",
-    "show",
-    "view",
-    "regrade",
-    "import",
-    "import-config",
-    "add",
-    "export",
-    "label",
-    "calibrate",
-    "injections",
-    "generate",
-    "guidance",
-    "simulate",
-    "schema",
-    "trials",
-    "action",
-)  # in the order of `tidegate --help`
+COMMANDS = {
+    "demo": "run Tidegate on a throwaway repository; no key, no network",
+    "init": "write a first suite for this repository",
+    "check": "validate the suite and list what would run",
+    "doctor": "report what this machine can do, and what is missing",
+    "pr": "compare a branch with its base, as on a pull request",
+    "plan": "split `tidegate pr` over several jobs",
+    "shard": "run one shard of a plan",
+    "merge": "join the shards of a plan, and decide",
+    "replay": "replay base's recorded sessions here, without an agent",
+    "prove": "show what the suite would catch, and what it misses",
+    "run": "run the suite on one revision and store it",
+    "compare": "compare two stored runs",
+    "show": "show a stored run",
+    "view": "show the report of a stored run in a browser",
+    "regrade": "grade a stored run again, without agents",
+    "import": "import results of AgentV or llm-tool-test, or a transcript",
+    "import-config": "write a suite from llm-tool-test's configuration",
+    "add": "write a scenario from a trial or a transcript",
+    "export": "write stored trials as OpenTelemetry spans",
+    "label": "label judged trials by hand",
+    "calibrate": "measure how reliable the judge is",
+    "injections": "test the judge for prompt injection",
+    "generate": "draft rubrics from expected outcomes",
+    "guidance": "compare two guidance files",
+    "simulate": "simulate error rates and cost on this suite",
+    "schema": "print JSON Schemas for editors",
+    "trials": "run a batch of trials on a worker of an executor",
+    "action": "entry point of the GitHub Action",
+}  # in the order of `tidegate --help`, which imports none of them
 
 
 class _Wrapped(argparse.RawDescriptionHelpFormatter):
@@ -104,7 +104,7 @@ def _meant(message: str, options: Iterable[str]) -> str:
     wrong = re.match(r"argument COMMAND: invalid choice: '([^']*)'|unrecognized arguments: (--[\w-]+)", message)
     if wrong is None:
         return ""
-    known = COMMANDS if wrong[1] is not None else tuple(options)
+    known = tuple(COMMANDS) if wrong[1] is not None else tuple(options)
     close = difflib.get_close_matches(wrong[1] or wrong[2] or "", known, n=1)
     return f" (did you mean `{close[0]}`?)" if close else ""
 
@@ -115,7 +115,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     Without any argument, `run` prints the help.
     """
     given = sys.argv[1:] if argv is None else argv
-    whole, commands = parsers(given[:1] if given and given[0] in COMMANDS else COMMANDS)
+    whole, commands = parsers(given[:1] if given and given[0] in COMMANDS else ())
     arguments, unknown = whole.parse_known_args(argv)
     if arguments.command is None and not unknown:
         arguments.run = lambda _: print(whole.format_help(), end="")
@@ -126,14 +126,16 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
-def parsers(names: Iterable[str] = COMMANDS) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
-    """Return the parser of `tidegate`, and those of these commands by name. All of them take 30 ms."""
+def parsers(names: Collection[str]) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """Return the parser of `tidegate`, and those of these commands by name. Of no command: it only lists them."""
     whole = _Parser(prog="tidegate", description=DESCRIPTION, epilog=EPILOG)
     whole.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in names:
         name = "import_" if command == "import" else command.replace("-", "_")  # the word is reserved in Python
         import_module(f"tidegate.cli.{name}").add(commands)
+    for command, told in COMMANDS.items() if not names else ():
+        commands.add_parser(command, help=told)
     return whole, commands.choices
 
 

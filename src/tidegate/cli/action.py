@@ -31,7 +31,7 @@ written.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("action", help="entry point of the GitHub Action", description=DESCRIPTION)
+    parser = commands.add_parser("action", description=DESCRIPTION)
     parser.add_argument("--dry-run", action="store_true", help="same as the input `dry_run: true`: post nothing")
     parser.set_defaults(run=run)
 

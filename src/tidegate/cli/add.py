@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario, list_scenario
 from tidegate.cli import options
+from tidegate.errors import ConfigurationError
+from tidegate.plan import did_you_mean
+from tidegate.streams import STREAMS
+from tidegate.suite.load import load_suite
+from tidegate.suite.uncommitted import uncommitted
+from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Writes a scenario from each stored trial (RUN/trials/SCENARIO/AGENT/N), or from the transcript of a real failure. A
@@ -31,13 +38,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the scenarios, validate the suite with them, and print the next steps."""
-    from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario, list_scenario
-    from tidegate.errors import ConfigurationError
-    from tidegate.plan import did_you_mean
-    from tidegate.streams import STREAMS
-    from tidegate.suite.load import load_suite
-    from tidegate.suite.uncommitted import uncommitted
-    from tidegate.vcs.revisions import repository_root
 
     if args.workspace is not None and not args.workspace.is_dir():
         raise ConfigurationError(f"{args.workspace} is not a folder.", "Name the initial workspace.")

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rich.console import Console
+
+from tidegate.calibration.labels_file import read_labels
+from tidegate.calibration.trust import calibrate
 from tidegate.cli import options
+from tidegate.errors import ConfigurationError
+from tidegate.reports.calibration_table import calibration_report
+from tidegate.store.run_folder import stored_runs, write_value
 
 DESCRIPTION = """\
 Compares labels made by people (LABELS, JSON Lines, written by `tidegate label`) with the judge's answers: agreement,
@@ -17,7 +24,7 @@ tidegate.calibration.json; commit it beside tidegate.yaml, and reports quote it.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("calibrate", help="measure how reliable the judge is", description=DESCRIPTION)
+    parser = commands.add_parser("calibrate", description=DESCRIPTION)
     parser.add_argument("labels", type=Path, metavar="LABELS", help="file with labels, in JSON Lines")
     parser.add_argument(
         "--run",
@@ -36,13 +43,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Calibrate the judge with the labels, then store and print the result."""
-    from rich.console import Console
-
-    from tidegate.calibration.labels_file import read_labels
-    from tidegate.calibration.trust import calibrate
-    from tidegate.errors import ConfigurationError
-    from tidegate.reports.calibration_table import calibration_report
-    from tidegate.store.run_folder import stored_runs, write_value
 
     labels = read_labels(args.labels)
     runs = [stored for place in args.runs or [args.labels.parent] for stored in stored_runs(place)]

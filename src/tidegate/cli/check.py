@@ -24,7 +24,7 @@ run on a pull request. Runs nothing.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("check", help="validate the suite and list what would run", description=DESCRIPTION)
+    parser = commands.add_parser("check", description=DESCRIPTION)
     options.add_repository(parser)
     options.add_json(parser, "the plan")
     options.add_name(parser)

@@ -16,7 +16,7 @@ cannot confirm a regression: what `tidegate pr` would confirm is unconfirmed her
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("compare", help="compare two stored runs", description=DESCRIPTION)
+    parser = commands.add_parser("compare", description=DESCRIPTION)
     parser.add_argument("base", type=Path, metavar="BASE", help="the folder of a stored run")
     parser.add_argument("head", type=Path, metavar="HEAD", help="the folder of the run to compare with it")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write comment.md, result.json and report.html there")

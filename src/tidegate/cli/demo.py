@@ -25,9 +25,7 @@ UNEXPECTED = 70  # exit code
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser(
-        "demo", help="run Tidegate on a throwaway repository; no key, no network", description=DESCRIPTION
-    )
+    parser = commands.add_parser("demo", description=DESCRIPTION)
     parser.add_argument(
         "--out",
         type=Path,

@@ -23,7 +23,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser(
         "doctor",
-        help="report what this machine can do, and what is missing",
         description=DESCRIPTION,
     )
     options.add_repository(parser)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tidegate.model.measurement import TrialResult
+from tidegate.errors import ConfigurationError
+from tidegate.model.measurement import TrialResult
+from tidegate.reports.export_otlp import Told, traces
+from tidegate.store.run_folder import RunFolder, load_run, write_text
 
 DESCRIPTION = """\
 Writes the trials of a stored run as OpenTelemetry spans (GenAI conventions, OTLP JSON) into traces.json, for other
@@ -18,7 +19,7 @@ tools. They contain prompts, commands and output.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("export", help="write stored trials as OpenTelemetry spans", description=DESCRIPTION)
+    parser = commands.add_parser("export", description=DESCRIPTION)
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run")
     parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="only this scenario's trials")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
@@ -28,9 +29,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the file and print its path."""
-    from tidegate.errors import ConfigurationError
-    from tidegate.reports.export_otlp import Told, traces
-    from tidegate.store.run_folder import RunFolder, load_run, write_text
 
     stored, folder = load_run(args.stored), RunFolder.at(args.stored)
     chosen = [

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tidegate.authoring.draft_rubrics import draft_rubrics
 from tidegate.cli import options
+from tidegate.errors import ConfigurationError
+from tidegate.judges import judge_of_model
+from tidegate.model.judge import JudgeContext
+from tidegate.suite.load import load_suite
+from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Drafts rubrics for an eval file: the judge writes three to seven rubrics for each case that has an expected_outcome
@@ -15,7 +21,7 @@ and no rubrics. The file keeps its comments and layout. Review the drafts before
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("generate", help="draft rubrics from expected outcomes", description=DESCRIPTION)
+    parser = commands.add_parser("generate", description=DESCRIPTION)
     parser.add_argument("what", choices=["rubrics"], help="what to draft")
     parser.add_argument("file", type=Path, metavar="FILE", help="an eval file of the suite")
     parser.add_argument(
@@ -27,12 +33,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draft the rubrics, write them into the file, and print a summary."""
-    from tidegate.authoring.draft_rubrics import draft_rubrics
-    from tidegate.errors import ConfigurationError
-    from tidegate.judges import judge_of_model
-    from tidegate.model.judge import JudgeContext
-    from tidegate.suite.load import load_suite
-    from tidegate.vcs.revisions import repository_root
 
     root, environ = repository_root(args.repo), options.environ()
     suite = load_suite(root, args.config, environ=environ)

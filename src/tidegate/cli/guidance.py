@@ -6,13 +6,18 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rich.console import Console
+
+from tidegate.authoring.compare_guidance import Compared, Texts, compare_guidance
 from tidegate.cli import options
-
-if TYPE_CHECKING:
-    from tidegate.authoring.compare_guidance import Compared
-    from tidegate.model.comparison import MetricChange
+from tidegate.cli.progress import make_progress
+from tidegate.comparison.metric_rules import RULES
+from tidegate.comparison.metric_tests import matters
+from tidegate.model.comparison import MetricChange
+from tidegate.reports.filters import words
+from tidegate.store.our_folder import make_our_folder
+from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Runs the same scenarios on the same commit, once with A as AGENTS.md and once with B, and reports what is worse with
@@ -22,7 +27,7 @@ either: metrics first, then scenarios. It uses the procedure for pull requests, 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("guidance", help="compare two guidance files", description=DESCRIPTION)
+    parser = commands.add_parser("guidance", description=DESCRIPTION)
     parser.add_argument("first", type=Path, metavar="A.md", help="a guidance file")
     parser.add_argument("second", type=Path, metavar="B.md", help="the guidance file to compare with it")
     parser.add_argument(
@@ -41,12 +46,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare the two files and print the findings. Returns 0 even if one of them is worse."""
-    from rich.console import Console
-
-    from tidegate.authoring.compare_guidance import Texts, compare_guidance
-    from tidegate.cli.progress import make_progress
-    from tidegate.store.our_folder import make_our_folder
-    from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
     out = (args.out or make_our_folder(root) / "guidance").resolve()
@@ -61,7 +60,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
-    from tidegate.reports.filters import words
 
     forward, backward = compared
     yield f"A: {first}   B: {second}\n"
@@ -87,8 +85,6 @@ def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
 
 def _metric_finding(name: str, forward: MetricChange, backward: MetricChange | None, *, exact: bool) -> str:
     """Return the finding for a metric. With `exact`, no chance is involved: a change that matters needs no test."""
-    from tidegate.comparison.metric_rules import RULES
-    from tidegate.comparison.metric_tests import matters
 
     exact = exact and not RULES[name].concurrent
     for change, finding in ((forward, "B is worse"), (backward, "A is worse")):

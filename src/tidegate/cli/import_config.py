@@ -13,9 +13,7 @@ command for each profile. Scenario files need no changes.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser(
-        "import-config", help="write a suite from llm-tool-test's configuration", description=DESCRIPTION
-    )
+    parser = commands.add_parser("import-config", description=DESCRIPTION)
     parser.add_argument("source", type=Path, metavar="FILE", help="llm-tool-test-config.toml")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", default=Path("tidegate.yaml"), help="default: tidegate.yaml"

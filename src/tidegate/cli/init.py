@@ -6,17 +6,40 @@ import argparse
 import json
 import os
 import shlex
+import shutil
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
+import yaml
+
+from tidegate.authoring.build_systems import find_tools, has_favourite
+from tidegate.authoring.callers import (
+    FOLDER,
+    PULL_REQUEST,
+    USUAL,
+    USUAL_WORKFLOWS,
+    Needs,
+    Place,
+    own_place,
+    workflow,
+)
+from tidegate.authoring.first_suite import first_suite
+from tidegate.authoring.import_config import CONFIG, suite_of_config
+from tidegate.authoring.starter import SUITE, bare_files, suite_text
+from tidegate.authoring.survey import find_programs, find_scenarios, missing_toolchain, tool_at
+from tidegate.authoring.tool import Tool
+from tidegate.authoring.tryout import Tried
 from tidegate.cli import options
-
-if TYPE_CHECKING:
-    from tidegate.authoring.callers import Needs, Place
-    from tidegate.authoring.tool import Tool
-    from tidegate.authoring.tryout import Tried
-    from tidegate.model.suite import Suite
+from tidegate.cli.progress import Steps
+from tidegate.errors import ConfigurationError, TidegateError
+from tidegate.model.progress import Silent
+from tidegate.model.suite import Suite
+from tidegate.run.run_job import Options
+from tidegate.store.our_folder import make_our_folder
+from tidegate.suite.json_schema import file_schema
+from tidegate.suite.load import load_suite
+from tidegate.text.shorten import few
+from tidegate.vcs.revisions import default_base, is_ignored, repository_root
 
 NOT_TRIED = 4  # exit code: the files are written, but the suite could not be run
 
@@ -38,7 +61,7 @@ Exits with 4 if the suite could not be run: what is missing is printed.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("init", help="write a first suite for this repository", description=DESCRIPTION)
+    parser = commands.add_parser("init", description=DESCRIPTION)
     parser.add_argument(
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
     )
@@ -53,11 +76,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files that do not exist yet, then print what was written and the next steps."""
-    from tidegate.authoring.callers import PULL_REQUEST, USUAL_WORKFLOWS, own_place
-    from tidegate.authoring.starter import SUITE
-    from tidegate.authoring.survey import missing_toolchain
-    from tidegate.suite.load import load_suite
-    from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)
     if args.workflow:
@@ -92,8 +110,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[str, bytes], str | None]:
     """Return the tool, the files of its suite, and why the suite could not be run, if so."""
-    from tidegate.authoring.starter import SUITE, bare_files, suite_text
-    from tidegate.authoring.survey import find_scenarios
 
     where = os.path.relpath(args.repo.resolve(), root.resolve())
     scenarios = find_scenarios(root)
@@ -117,9 +133,6 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
 
 def _imported(root: Path, suite: str) -> str:
     """Return the suite of llm-tool-test's configuration with the build of ours, or ours if there is none."""
-    import yaml
-
-    from tidegate.authoring.import_config import CONFIG, suite_of_config
 
     if not (root / CONFIG).is_file():
         return suite
@@ -129,12 +142,6 @@ def _imported(root: Path, suite: str) -> str:
 
 def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
     """Build the last commit and try the tool, with progress."""
-    from tidegate.authoring.first_suite import first_suite
-    from tidegate.authoring.tryout import Tried
-    from tidegate.cli.progress import Steps
-    from tidegate.errors import TidegateError
-    from tidegate.model.progress import Silent
-    from tidegate.run.run_job import Options
 
     toolchains = Path.home() / ".rustup"
     rust = {"RUSTUP_HOME": str(toolchains)} if toolchains.is_dir() else {}  # a build has a HOME of its own
@@ -160,8 +167,6 @@ def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool |
 
     Raises ConfigurationError if a tool is `needed` and none is found, or several are equally likely.
     """
-    from tidegate.authoring.build_systems import find_tools, has_favourite
-    from tidegate.errors import ConfigurationError
 
     found = find_tools(root, where)
     if binary is not None:
@@ -188,9 +193,6 @@ def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool |
 
 def _named(root: Path, binary: str, found: tuple[Tool, ...]) -> Tool:
     """Return the tool with that name: one that was found, a program of the repository, or one of an unknown build."""
-    from tidegate.authoring.survey import find_programs, tool_at
-    from tidegate.authoring.tool import Tool
-    from tidegate.vcs.revisions import is_ignored
 
     tool = next((tool for tool in found if tool.binary == binary), None)
     if tool is not None:
@@ -207,7 +209,6 @@ def _named(root: Path, binary: str, found: tuple[Tool, ...]) -> Tool:
 
 def _doubt(binary: str, found: tuple[Tool, ...]) -> None:
     """Warn if no program has this name: if it is a typo, no trial can be measured."""
-    import shutil
 
     if "/" in binary or shutil.which(binary):
         return
@@ -231,8 +232,6 @@ def _write(root: Path, name: str, content: bytes) -> bool:
 
 def _write_schemas(root: Path) -> None:
     """Write the JSON Schemas that the `yaml-language-server` lines refer to, always those of this version."""
-    from tidegate.store.our_folder import make_our_folder
-    from tidegate.suite.json_schema import file_schema
 
     folder = make_our_folder(root) / "schema"
     folder.mkdir(exist_ok=True)
@@ -242,7 +241,6 @@ def _write_schemas(root: Path) -> None:
 
 def _needs(suite: Suite, toolchain: str | None) -> Needs:
     """Return what the jobs of the suite need. An agent with a provider needs no other key than the provider's."""
-    from tidegate.authoring.callers import Needs
 
     providers = [agent.chosen_provider for agent in suite.agents.values() if agent.chosen_provider]
     keys = [key for provider in providers for key in provider.variables]
@@ -257,10 +255,6 @@ def _needs(suite: Suite, toolchain: str | None) -> Needs:
 
 def _write_workflows(root: Path, names: Sequence[str]) -> int:
     """Write these workflows for the suite that is here, or for one with keys, and print the next steps."""
-    from tidegate.authoring.callers import USUAL, own_place
-    from tidegate.authoring.starter import SUITE
-    from tidegate.authoring.survey import missing_toolchain
-    from tidegate.suite.load import load_suite
 
     needs, place = USUAL, own_place()
     if (root / SUITE).exists():
@@ -272,9 +266,6 @@ def _write_workflows(root: Path, names: Sequence[str]) -> int:
 
 def _add_workflows(root: Path, names: Sequence[str], place: Place, needs: Needs) -> list[str]:
     """Write those workflows that are not here, and return their paths."""
-    from tidegate.authoring.callers import workflow
-    from tidegate.errors import ConfigurationError
-    from tidegate.vcs.revisions import default_base
 
     try:
         branch = default_base(root).removeprefix("origin/")
@@ -287,11 +278,6 @@ def _add_workflows(root: Path, names: Sequence[str], place: Place, needs: Needs)
 
 
 def _next_steps(written: list[str], root: Path, place: Place) -> str:
-    from tidegate.authoring.callers import FOLDER
-    from tidegate.authoring.starter import SUITE
-    from tidegate.errors import ConfigurationError
-    from tidegate.text.shorten import few
-    from tidegate.vcs.revisions import default_base, is_ignored
 
     lines = ["", "next:"]
     if any(name.startswith(FOLDER) for name in written) and not place.is_known:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import argparse
 import time
 
+from tidegate.authoring.judge_injections import Injected, inject
 from tidegate.cli import options
+from tidegate.errors import ConfigurationError
+from tidegate.history.known_results import open_answers
+from tidegate.run.panel_client import PanelClient
+from tidegate.suite.load import load_suite
+from tidegate.vcs.revisions import repository_root
 
 PATIENCE_SECS = 3600.0
 TALKED_ROUND = 1  # exit code
@@ -20,19 +26,13 @@ Exits with 1 if an attempt succeeded, with 4 if none did but some could not be j
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("injections", help="test the judge for prompt injection", description=DESCRIPTION)
+    parser = commands.add_parser("injections", description=DESCRIPTION)
     options.add_repository(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Test the judge with all attacks, print those that raised the score, and return the exit code."""
-    from tidegate.authoring.judge_injections import Injected, inject
-    from tidegate.errors import ConfigurationError
-    from tidegate.history.known_results import open_answers
-    from tidegate.run.panel_client import PanelClient
-    from tidegate.suite.load import load_suite
-    from tidegate.vcs.revisions import repository_root
 
     root, environ = repository_root(args.repo), options.environ()
     suite = load_suite(root, args.config, environ=environ)

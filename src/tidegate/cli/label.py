@@ -7,15 +7,25 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from pydantic import ValidationError
+from rich.console import Console
+from rich.markup import escape
+from rich.rule import Rule
 
-    from tidegate.calibration.labelling import Item
-    from tidegate.model.calibration import Mark
+from tidegate.calibration.labelling import Item, items, without_opinions
+from tidegate.calibration.labels_file import add_label, read_labels
+from tidegate.cli.label_page import LabelServer, Question
+from tidegate.errors import ConfigurationError
+from tidegate.model.calibration import Label, Mark
+from tidegate.model.result import Result
+from tidegate.reports.show import trial_story
+from tidegate.rubrics.transcript import transcript
+from tidegate.store.run_folder import run_folder_of, stored_runs
+from tidegate.text.safe import one_line, visible
+from tidegate.text.shorten import shortened
 
-    Keep = Callable[[int, Mark], None]
+Keep = Callable[[int, Mark], None]
 
 DESCRIPTION = """\
 Shows judged trials one criterion at a time, uncertain ones first, and asks whether it is met. The judge's answer
@@ -29,7 +39,7 @@ KEYS = "[y] met  [n] not met  [t] the whole trial  [s] skip  [b] back  [q] quit"
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("label", help="label judged trials by hand", description=DESCRIPTION)
+    parser = commands.add_parser("label", description=DESCRIPTION)
     parser.add_argument("stored", type=Path, metavar="RUN", help="a stored run, or what `tidegate pr` wrote")
     parser.add_argument("--labels", type=Path, metavar="FILE", help="file for the labels (default: RUN/labels.jsonl)")
     parser.add_argument("--page", action="store_true", help="ask in a browser, on a local page")
@@ -38,11 +48,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask for labels until none is left or the person quits."""
-    from tidegate.calibration.labelling import items
-    from tidegate.calibration.labels_file import add_label, read_labels
-    from tidegate.errors import ConfigurationError
-    from tidegate.model.calibration import Label
-    from tidegate.store.run_folder import stored_runs
 
     place = args.stored
     file = args.labels or (place if place.is_dir() else place.parent) / "labels.jsonl"
@@ -66,7 +71,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _in_the_terminal(place: Path, left: Sequence[Item], given: Mapping[int, Mark], keep: Keep) -> None:
-    from rich.console import Console
 
     console = Console()
     number = 0
@@ -81,9 +85,6 @@ def _in_the_terminal(place: Path, left: Sequence[Item], given: Mapping[int, Mark
 
 
 def _on_a_page(place: Path, left: Sequence[Item], given: Mapping[int, Mark], keep: Keep) -> None:
-    from tidegate.calibration.labelling import without_opinions
-    from tidegate.cli.label_page import LabelServer, Question
-    from tidegate.text.safe import one_line, visible
 
     def ask(number: int) -> Question:
         item = left[number]
@@ -106,9 +107,6 @@ def _on_a_page(place: Path, left: Sequence[Item], given: Mapping[int, Mark], kee
 
 def _told(place: Path, item: Item) -> tuple[str, list[str]]:
     """Return the agent's task, and the lines of its transcript."""
-    from tidegate.rubrics.transcript import transcript
-    from tidegate.store.run_folder import run_folder_of
-    from tidegate.text.safe import visible
 
     store, spec = run_folder_of(place, item.trial.side), item.trial.spec
     return store.prompt(spec), visible(transcript(store.events(spec))).splitlines()
@@ -116,9 +114,6 @@ def _told(place: Path, item: Item) -> tuple[str, list[str]]:
 
 def _unconfirmed(result: Path) -> set[tuple[str, str]]:
     """Return the unconfirmed rows in the result.json beside the runs; empty if there is no such file."""
-    from pydantic import ValidationError
-
-    from tidegate.model.result import Result
 
     try:
         found = Result.model_validate_json(result.read_bytes())
@@ -129,12 +124,6 @@ def _unconfirmed(result: Path) -> set[tuple[str, str]]:
 
 def _show(console: Console, place: Path, item: Item, number: str) -> None:
     """Print the trial's name, its task and the last lines of its transcript."""
-    from rich.markup import escape
-    from rich.rule import Rule
-
-    from tidegate.calibration.labelling import without_opinions
-    from tidegate.text.safe import one_line
-    from tidegate.text.shorten import shortened
 
     task, lines = _told(place, item)
     console.print()
@@ -147,9 +136,6 @@ def _show(console: Console, place: Path, item: Item, number: str) -> None:
 
 def _answer(console: Console, place: Path, item: Item) -> str:
     """Ask about the criterion, and return y, n, b, s or q. The end of the input and Ctrl-C count as q."""
-    from rich.markup import escape
-
-    from tidegate.text.safe import one_line
 
     while True:
         console.print(f"[bold]{escape(item.criterion)}[/]: {escape(one_line(item.description))}", highlight=False)
@@ -166,9 +152,6 @@ def _answer(console: Console, place: Path, item: Item) -> str:
 
 def _tell(console: Console, place: Path, item: Item) -> None:
     """Print the whole trial without the judge's opinions."""
-    from tidegate.calibration.labelling import without_opinions
-    from tidegate.reports.show import trial_story
-    from tidegate.store.run_folder import run_folder_of
 
     events = tuple(run_folder_of(place, item.trial.side).events(item.trial.spec))
     console.print(trial_story(without_opinions(item.trial), events))

@@ -19,7 +19,7 @@ of another plan, commit, suite or version. They never pass: by default the exit 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("merge", help="join the shards of a plan, and decide", description=DESCRIPTION)
+    parser = commands.add_parser("merge", description=DESCRIPTION)
     parser.add_argument(
         "shards", type=Path, nargs="?", metavar="DIR", help="plan and bundles (default: .tidegate/shards)"
     )

@@ -26,7 +26,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     from tidegate.shards.arguments import add_shards
 
-    parser = commands.add_parser("plan", help="split `tidegate pr` over several jobs", description=DESCRIPTION)
+    parser = commands.add_parser("plan", description=DESCRIPTION)
     parser.add_argument("--base", metavar="REV", help="the target branch (default: origin's default branch, or main)")
     parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
     add_shards(parser)

@@ -22,9 +22,7 @@ exit code 3.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser(
-        "pr", help="compare a branch with its base, as on a pull request", description=DESCRIPTION
-    )
+    parser = commands.add_parser("pr", description=DESCRIPTION)
     parser.add_argument("--base", metavar="REV", help="the target branch (default: origin's default branch, or main)")
     parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/pr)")

@@ -5,13 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rich.console import Console
+
+from tidegate.authoring.drafts import drafts_for
 from tidegate.cli import options
-
-if TYPE_CHECKING:
-    from tidegate.model.proof import Proof
-    from tidegate.run.prove_tool import Wanted
+from tidegate.cli.progress import make_progress
+from tidegate.errors import ConfigurationError
+from tidegate.model.proof import Proof
+from tidegate.mutants.trend import trend
+from tidegate.reports.badge import proof_badge
+from tidegate.reports.prove_page import prove_page
+from tidegate.reports.prove_text import prove_text
+from tidegate.run.checkouts import make_run_folder
+from tidegate.run.prove import prove
+from tidegate.run.prove_tool import Wanted
+from tidegate.store.proofs import earlier, keep
+from tidegate.store.run_folder import write_text
+from tidegate.vcs.revisions import repository_root
 
 BELOW = 1  # exit code: fewer mutants are caught than `--min` asks for
 
@@ -27,9 +38,7 @@ Exits with 0, or with 1 if fewer mutants are caught than --min asks for.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser(
-        "prove", help="show what the suite would catch, and what it misses", description=DESCRIPTION
-    )
+    parser = commands.add_parser("prove", description=DESCRIPTION)
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument(
         "--base", metavar="REV", help="also list what is new, gone or different in the surface since this branch"
@@ -57,13 +66,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Prove the suite, print what was found, and return the exit code."""
-    from rich.console import Console
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.reports.prove_text import prove_text
-    from tidegate.run.checkouts import make_run_folder
-    from tidegate.run.prove import prove
-    from tidegate.vcs.revisions import repository_root
 
     _refuse_without_mutants(args)
     root = repository_root(args.repo)
@@ -95,8 +97,6 @@ def _next(proof: Proof, *, drafted: bool) -> str:
 
 def _remembered(root: Path, proof: Proof) -> Proof:
     """Return the proof with what differs from an earlier one, and store it."""
-    from tidegate.mutants.trend import trend
-    from tidegate.store.proofs import earlier, keep
 
     known = earlier(root, proof)
     keep(root, proof)
@@ -105,9 +105,6 @@ def _remembered(root: Path, proof: Proof) -> Proof:
 
 def _write(out: Path, proof: Proof) -> None:
     """Write the files of a proof."""
-    from tidegate.reports.badge import proof_badge
-    from tidegate.reports.prove_page import prove_page
-    from tidegate.store.run_folder import write_text
 
     write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
     write_text(out / "prove.html", prove_page(proof))
@@ -115,8 +112,6 @@ def _write(out: Path, proof: Proof) -> None:
 
 
 def _wanted(args: argparse.Namespace) -> Wanted:
-    from tidegate.authoring.drafts import drafts_for
-    from tidegate.run.prove_tool import Wanted
 
     return Wanted(
         mutants=not args.surface,
@@ -137,7 +132,6 @@ def _too_few(share: float | None, least: float) -> str:
 
 def _refuse_without_mutants(args: argparse.Namespace) -> None:
     """Raise ConfigurationError if `--surface`, which runs no mutants, is given with an option that needs them."""
-    from tidegate.errors import ConfigurationError
 
     asked = {"--min": args.min is not None, "--mutants": args.mutants, "--draft": args.draft}
     needs = next((name for name, given in asked.items() if given), None)

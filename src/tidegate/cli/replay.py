@@ -19,9 +19,7 @@ Exits with 0 if all sessions show the same, with 1 if one does not, with 3 if th
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser(
-        "replay", help="replay base's recorded sessions here, without an agent", description=DESCRIPTION
-    )
+    parser = commands.add_parser("replay", description=DESCRIPTION)
     parser.add_argument("--base", metavar="REV", help="their branch (default: origin's default branch, or main)")
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")

@@ -25,7 +25,7 @@ Without --history, exits with 1 if a trial of a regression scenario fails, and w
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("run", help="run the suite on one revision and store it", description=DESCRIPTION)
+    parser = commands.add_parser("run", description=DESCRIPTION)
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument(
         "--trials", type=options.trials, metavar="N", help="trials per scenario and agent (default: the suite's)"

@@ -13,7 +13,7 @@ complete keys and mark errors while you type.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("schema", help="print JSON Schemas for editors", description=DESCRIPTION)
+    parser = commands.add_parser("schema", description=DESCRIPTION)
     parser.add_argument("kind", choices=("suite", "scenario", "eval", "result"), help="kind of file")
     parser.set_defaults(run=run)
 

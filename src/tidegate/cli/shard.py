@@ -18,7 +18,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     from tidegate.shards.arguments import add_shard
 
-    parser = commands.add_parser("shard", help="run one shard of a plan", description=DESCRIPTION)
+    parser = commands.add_parser("shard", description=DESCRIPTION)
     add_shard(parser)
     parser.add_argument("--plan", type=Path, metavar="FILE", help="the plan (default: .tidegate/shards/plan.json)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the bundle (default: .tidegate/shards)")

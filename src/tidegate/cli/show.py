@@ -7,7 +7,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from tidegate.cli import options
+from tidegate.errors import ConfigurationError
+from tidegate.reports.for_agent import for_agent
+from tidegate.reports.show import run_overview, trial_story
+from tidegate.store.run_folder import RunFolder, load_run, run_places
+from tidegate.store.stored_result import load_result
 
 DESCRIPTION = """\
 Shows a stored run. Without a scenario: one line per trial. With one: the transcript of each of its trials, with every
@@ -18,7 +25,7 @@ for a coding agent that fixes them.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("show", help="show a stored run", description=DESCRIPTION)
+    parser = commands.add_parser("show", description=DESCRIPTION)
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run, or of `tidegate pr`")
     parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="show the transcripts of its trials")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
@@ -27,14 +34,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="print task, cause, diff, first divergence and how to verify a fix; RUN is the folder of `tidegate pr`",
     )
-    parser.add_argument("-k", type=int, metavar="K", help="also show pass@k and pass^k of each row, for this k")
     options.add_json(parser, "the run, or the trials with their events,")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the run. For a folder of `tidegate pr`, print base, then head."""
-    from tidegate.store.run_folder import run_places
 
     if args.for_agent:
         return _print_for_agent(args.stored)
@@ -46,8 +51,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_for_agent(folder: Path) -> int:
-    from tidegate.reports.for_agent import for_agent
-    from tidegate.store.stored_result import load_result
 
     print(for_agent(load_result(folder)) or "Nothing regressed.")
     return 0
@@ -55,11 +58,6 @@ def _print_for_agent(folder: Path) -> int:
 
 def _show(args: argparse.Namespace, place: Path, *, both: bool) -> list[dict[str, Any]]:
     """Print one run and return an empty list; with `--json`, return its values and print nothing."""
-    from rich.console import Console
-
-    from tidegate.errors import ConfigurationError
-    from tidegate.reports.show import pass_table, run_overview, trial_story
-    from tidegate.store.run_folder import RunFolder, load_run
 
     stored = load_run(place)
     console = Console()
@@ -67,8 +65,6 @@ def _show(args: argparse.Namespace, place: Path, *, both: bool) -> list[dict[str
         if args.json:
             return [stored.model_dump(mode="json")]
         console.print(run_overview(stored))
-        if args.k is not None:
-            console.print("", pass_table(stored, args.k), sep="\n")
         return []
     trials = [trial for trial in stored.trials if trial.scenario == args.scenario and args.agent in (None, trial.agent)]
     if not trials and not (both and any(row.scenario == args.scenario for row in stored.rows)):

@@ -5,14 +5,19 @@ from __future__ import annotations
 import argparse
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from tidegate.authoring.sensitivity import sensitivity
+from tidegate.authoring.simulate import Cell, Gate, Rates, RowPlan, drifts, simulate, situations
 from tidegate.cli import options
-
-if TYPE_CHECKING:
-    from tidegate.authoring.simulate import Cell, Rates
-    from tidegate.model.plan import Plan
-    from tidegate.model.suite import Suite
+from tidegate.history.known_results import history_counts, replayable_rows
+from tidegate.model.plan import Plan
+from tidegate.model.suite import Suite
+from tidegate.plan import make_plan
+from tidegate.procedure.detection import Screening
+from tidegate.procedure.rules import LEAST_HISTORY, Rules
+from tidegate.procedure.steps import screening_trials
+from tidegate.suite.load import load_suite
+from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Simulates thousands of pull requests with the suite's policy and Tidegate's own decision code. Prints how many clean
@@ -24,9 +29,7 @@ its history says, or at --rate without history. Deterministic rows are left out.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser(
-        "simulate", help="simulate error rates and cost on this suite", description=DESCRIPTION
-    )
+    parser = commands.add_parser("simulate", description=DESCRIPTION)
     parser.add_argument(
         "--prs", type=options.positive, default=2000, metavar="N", help="pull requests per situation (default: 2000)"
     )
@@ -37,23 +40,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="P",
         help="success rate of scenarios without history (default: 0.95)",
     )
-    parser.add_argument("--history", type=int, metavar="N", help="trials of history per scenario (default: as stored)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed")
     options.add_repository(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Simulate pull requests and print the table."""
-    from tidegate.authoring.sensitivity import sensitivity
-    from tidegate.authoring.simulate import Gate, RowPlan, drifts, simulate, situations
-    from tidegate.history.known_results import history_counts, replayable_rows
-    from tidegate.plan import make_plan
-    from tidegate.procedure.detection import Screening
-    from tidegate.procedure.rules import LEAST_HISTORY, Rules
-    from tidegate.procedure.steps import screening_trials
-    from tidegate.suite.load import load_suite
-    from tidegate.vcs.revisions import repository_root
 
     root: Path = repository_root(args.repo)
     suite = load_suite(root, args.config, environ=options.environ())
@@ -66,16 +58,15 @@ def run(args: argparse.Namespace) -> int:
     plans = []
     for key, (_, trials) in counts.items():
         own = plan.row(key).scenario.trials.over(suite.trials)
-        known = trials if args.history is None else args.history
-        plans.append(RowPlan(screening_trials(own, suite.policy), known if known >= LEAST_HISTORY else 0, own.max))
+        plans.append(RowPlan(screening_trials(own, suite.policy), trials if trials >= LEAST_HISTORY else 0, own.max))
     gate = Gate(rules=Rules.of(suite.policy), rows=tuple(plans))
     print(_heading(suite, plan, len(rates), [row.history for row in plans]))
     for situation in [*situations(rates), *(drifts(rates) if any(row.history for row in plans) else ())]:
-        print(_line(situation.name, simulate(situation, gate, args.prs, args.seed)))
+        print(_line(situation.name, simulate(situation, gate, args.prs)))
     replayed = replayable_rows(root, suite, plan)
     left = [number for number, key in enumerate(counts) if key not in replayed]
     of_left = gate._replace(rows=tuple(plans[number] for number in left))
-    clean = simulate(situations(tuple(rates[n] for n in left))[0], of_left, args.prs, args.seed).trials if left else 0.0
+    clean = simulate(situations(tuple(rates[n] for n in left))[0], of_left, args.prs).trials if left else 0.0
     print(_with_replay(suite, len(counts), len(left), clean))
     screened = {
         str(key): Screening(row.screening, rate, row.history, row.most)

@@ -16,7 +16,7 @@ docs/executors.md says what a worker needs.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("trials", help="run a batch of trials on a worker of an executor")
+    parser = commands.add_parser("trials")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     action = actions.add_parser("run", help="run the trials of a bundle", description=DESCRIPTION)
     action.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle's folder")

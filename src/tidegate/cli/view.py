@@ -14,7 +14,7 @@ Serves the report of a stored run on this machine only and opens it in a browser
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("view", help="show the report of a stored run in a browser", description=DESCRIPTION)
+    parser = commands.add_parser("view", description=DESCRIPTION)
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of `tidegate pr` or of a stored run")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--watch", action="store_true", help="reload the page whenever a trial has finished")

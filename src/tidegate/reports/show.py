@@ -13,11 +13,10 @@ from rich.text import Text
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, Run, TrialResult
-from tidegate.model.plan import RowKey, by_row
+from tidegate.model.plan import RowKey
 from tidegate.reports.filters import NONE, count, measured, money, number, percent, seconds, words
 from tidegate.reports.judge_summary import trial_lines
 from tidegate.reports.step_calls import take
-from tidegate.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.text.safe import one_line, visible
 from tidegate.text.scores import score_text
 from tidegate.text.shorten import first_and_last, shortened
@@ -87,20 +86,6 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
             number(trial.metrics.error_count) if _has_metrics(trial) else "–",
             seconds(trial.metrics.duration_s) if _has_metrics(trial) else "–",
         )
-    return table
-
-
-def pass_table(run: Run, k: int) -> Table:
-    """Return each row's estimates that at least one of k trials passes, and that all k do; `–` for fewer trials."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("scenario", "agent", "passes", f"pass@{k}", f"pass^{k}"):
-        table.add_column(name, overflow="fold")
-    of_row = by_row(run.trials)
-    for row in run.rows:
-        outcomes = [trial.outcome for trial in of_row[row.key] if trial.outcome]
-        passes, trials = outcomes.count("pass"), len(outcomes)
-        rates = (pass_at_k(passes, trials, k), pass_hat_k(passes, trials, k)) if 1 <= k <= trials else (None, None)
-        table.add_row(_text(row.scenario), _text(row.agent), f"{passes}/{trials}", *map(percent, rates))
     return table
 
 
