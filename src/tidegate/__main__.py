@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import io
+import json
 import os
 import sys
 import traceback
@@ -26,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from tidegate.cli import parse
 
     _open_streams()
+    arguments = None
     try:
         arguments = parse(argv)
         code: int = arguments.run(arguments) or 0
@@ -36,9 +38,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except TidegateError as error:
         _say(error.message, error.advice)
+        if getattr(arguments, "json", False):
+            said = {"exit_code": error.exit_code, "error": error.message, "advice": error.advice}
+            print(json.dumps(said, indent=2))
         return error.exit_code
     except KeyboardInterrupt:
-        _say("interrupted.", "Finished trials are stored; all child processes were terminated.")
+        stored = (
+            "Finished trials are stored in .tidegate, and the next `tidegate pr` of these commits goes on from them."
+        )
+        _say("interrupted.", f"All child processes were terminated. {stored}")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe. Redirect stdout, so that the interpreter's final flush does not fail.

@@ -39,6 +39,7 @@ async def pull_request(root: Path, commits: Commits, out: Path, options: Options
             runs = no_runs(loaded.job)
             comparison, verdict = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
         result = _conclude(root, loaded, runs, comparison, verdict)
+        result = await _fixed(root, result, loaded.job, options)
     result = without_secrets(result.model_copy(update={"instance": options.instance, "links": options.links}))
     write_reports(result, out, {side.side: side.store for side in sides})
     return result
@@ -76,6 +77,15 @@ async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:
     except TidegateError as error:
         return (f"the surfaces of both sides could not be compared: {error}",)
     return tuple(change_text(change, tool) for tool, changes in found for change in changes)
+
+
+async def _fixed(root: Path, result: Result, job: RunJob, options: Options) -> Result:
+    """Return the result with a fix that was tried, if there is one."""
+    if not any(cause.still_named and cause.new for cause in result.causes):
+        return result
+    from tidegate.run.tried_fix import with_fix
+
+    return await with_fix(root, result, job, options)
 
 
 def _conclude(root: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, verdict: Verdict) -> Result:

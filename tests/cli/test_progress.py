@@ -128,7 +128,7 @@ def test_the_live_view_has_a_line_for_each_running_trial() -> None:
     ]
     view.stage("")
     view.finished(PASSED)
-    assert rendered(view) == ["1 of 12 trials · 1 pass · 4.0 s · about 46 s left"]
+    assert rendered(view) == ["1 of 12 trials · 1 pass · 4.0 s · at least 46 s left"]
 
 
 def test_the_live_view_keeps_what_did_not_pass_on_the_screen() -> None:

@@ -187,6 +187,157 @@ def test_each_guide_that_still_uses_what_is_gone_is_named(make_repository: Make,
 
 def test_docs_come_before_the_lines_of_scenarios_which_are_checks(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
+    gate = "    - {type: command_succeeds, command: notes show --json}\n"
+    scenario = SCENARIO.replace("Follow AGENTS.md.", "Follow AGENTS.md, and notes show --json.") + gate
+    repo.commit({**files("option"), "scenarios/keep.yaml": scenario})
+    repo.branch("pr", {"bin/notes": TOOL.replace('"--json"', '"--raw", dest="json"')})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert (cause["still_named"][0]["path"], cause["still_named"][0]["line"]) == ("AGENTS.md", 6)
+    assert [(place["path"], place["line"]) for place in cause["checked_in"]] == [
+        ("scenarios/keep.yaml", 4),
+        ("scenarios/keep.yaml", 10),
+    ]
+    fix = next(line for line in done.comment.splitlines() if line.startswith("**To fix:**"))
+    assert fix.index("AGENTS.md:6") < fix.index("scenarios/keep.yaml:4") < fix.index("scenarios/keep.yaml:10")
+    assert fix.endswith("a maintainer has to accept a change there that weakens a check.")
+    assert "files that define scenarios are checks" in done.comment
+
+
+def test_an_option_of_a_tool_without_subcommands_has_one_cause_and_all_docs(
+    make_repository: Make, tidegate: Make
+) -> None:
+    """One scenario checks the help text, the other one uses the option, whose value stands first."""
+    tool = (
+        "#!/usr/bin/env python3\nimport argparse\nparser = argparse.ArgumentParser()\n"
+        'parser.add_argument(\n    "-s",\n    "--start",\n    help="first day"\n)\n'
+        'parser.add_argument("file")\nprint(parser.parse_args())\n'
+    )
+    head = "name: {}\ndescription: d\ntarget: {{binary: plot}}\n"
+    task = head + "task: |-\n  ```sh\n  {}\n  ```\nevaluation:\n  gates:\n"
+    words = "    - {type: command_output_words, command: plot --help, words: [-s, --start, file]}\n"
+    use = "    - {type: command_succeeds, command: plot -s 2017-07-01 x}\n"
+    repo = make_repository()
+    repo.commit(
+        {
+            "bin/plot": tool,
+            "tidegate.yaml": SUITE.partition("build:")[0] + "agents:\n  docs: {type: doc-follower}\n",
+            "README.md": "# plot\n\n    $ plot -s 2017-07-01 x\n\n    -s, --start START  first day\n\n    grep -s x\n",
+            "scenarios/help.yaml": task.format("help", "plot --help") + words,
+            "scenarios/use.yaml": task.format("use", "plot -s 2017-07-01 x") + use,
+        }
+    )
+    repo.branch("pr", {"bin/plot": tool.replace('"-s"', '"-d"').replace('"--start"', '"--date"')})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert sentence(cause) == "`plot` no longer accepts `-s` and `--start`; `-d` and `--date` are new"
+    assert [row["scenario"] for row in cause["rows"]] == ["help", "use"]
+    named = [f"{place['path']}:{place['line']}" for place in cause["still_named"]]
+    assert named == ["README.md:3", "README.md:5"]
+    assert [f"{place['path']}:{place['line']}" for place in cause["checked_in"]] == [
+        "scenarios/help.yaml:10",
+        "scenarios/use.yaml:6",
+        "scenarios/use.yaml:10",
+    ]
+    assert done.comment.count("**Likely cause:**") == done.comment.count("**To fix:**") == 1
+
+
+def test_a_build_that_fails_is_the_cause(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(files("option"))
+    repo.branch("pr", {"broken.cfg": "x\n"})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert (cause["kind"], sentence(cause)) == ("build", "the build fails on head: `error: cannot read broken.cfg`")
+
+
+def test_a_changed_line_of_the_guide_is_the_cause_where_the_tool_did_not_change(
+    make_repository: Make, tidegate: Make
+) -> None:
+    repo = make_repository()
+    repo.commit(files("option"))
+    repo.branch("pr", {"AGENTS.md": GUIDE.replace("notes clear", "notes erase")})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert cause["kind"] == "guidance"
+    assert sentence(cause) == "`AGENTS.md:7` now tells the agent to run `notes erase`, which fails"
+    (edit,) = cause["edits"]
+    assert (edit["removed"]["text"], edit["added"]["text"]) == ("$ notes clear", "$ notes erase")
+
+
+COUNTED = """\
+#!/usr/bin/env python3
+import argparse, json, pathlib, sys
+parser = argparse.ArgumentParser(prog="store")
+commands = parser.add_subparsers(dest="command", required=True)
+one = commands.add_parser("put")
+one.add_argument("--count", type=int, default=1)
+two = commands.add_parser("take")
+two.add_argument("--count", type=int, default=1)
+args = parser.parse_args()
+file = pathlib.Path("stock.json")
+stock = json.loads(file.read_text())["stock"] if file.exists() else 0
+stock += args.count if args.command == "put" else -args.count
+file.write_text(json.dumps({"stock": stock}))
+print(stock)
+"""
+STORE = """\
+name: keep_stock
+description: Things are put in and taken out.
+target: {binary: store}
+task: Follow AGENTS.md.
+evaluation:
+  gates: [{type: file_contains, path: stock.json, substring: '"stock": 7'}]
+"""
+COUNT_GUIDE = "# Store\n\n```console\n$ store put --count 10\n$ store take --count 3\n```\n"
+
+
+def store(guide: str = COUNT_GUIDE) -> dict[str, str]:
+    suite = "version: 1\nscenarios: [keep.yaml]\npath: [bin]\nagents: {docs: {type: doc-follower}}\n"
+    return {"bin/store": COUNTED, "tidegate.yaml": suite, "keep.yaml": STORE, "AGENTS.md": guide}
+
+
+def test_every_subcommand_that_lost_an_option_and_each_of_its_places_are_named(
+    make_repository: Make, tidegate: Make
+) -> None:
+    repo = make_repository()
+    repo.commit(store())
+    renamed = COUNTED.replace('"--count"', '"--amount", dest="count"')
+    repo.branch("pr", {"bin/store": renamed})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert sentence(cause) == "`store put` and `store take` no longer accept `--count`; `--amount` is new"
+    assert [place["line"] for place in cause["still_named"]] == [4, 5]
+    assert [edit["added"]["line"] for edit in cause["edits"]] == [6, 8]
+
+
+def test_a_line_that_follows_the_advice_is_not_blamed(make_repository: Make, tidegate: Make) -> None:
+    """One of two places is updated: the other one is what is left to do."""
+    repo = make_repository()
+    repo.commit(store())
+    renamed = COUNTED.replace('"--count"', '"--amount", dest="count"')
+    half = COUNT_GUIDE.replace("put --count", "put --amount")
+    repo.branch("pr", {"bin/store": renamed, "AGENTS.md": half})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    (cause,) = done.result["causes"]
+    assert sentence(cause) == "`store take` no longer accepts `--count`; `--amount` is new"
+    assert [(place["path"], place["line"]) for place in cause["still_named"]] == [("AGENTS.md", 5)]
+
+
+def test_a_guide_that_shows_what_head_accepts_is_no_cause(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(store())
+    broken = COUNTED.replace('"--count"', '"--amount", dest="count"').replace("-args.count", "-args.count * 2")
+    repo.branch("pr", {"bin/store": broken, "AGENTS.md": COUNT_GUIDE.replace("--count", "--amount")})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    assert done.code == 1
+    assert not any(cause["kind"] == "guidance" for cause in done.result["causes"])
+    assert "revert `AGENTS.md" not in done.comment
+
+
+def test_a_key_that_only_a_check_reads_is_named_with_the_new_one(make_repository: Make, tidegate: Make) -> None:
+    """Scenario files have `tag:` keys of their own, which are no places of the tool's key."""
+    repo = make_repository()
     gate = "- {type: command_json_path, command: notes show --json, path: $.tag, assertion: equals work}"
     scenario = SCENARIO.partition("    - {")[0] + f"    {gate}\n"
     guide = GUIDE.replace("$ notes show --json\n", "").replace("$ notes clear\n$ notes add --tag work last\n", "")

@@ -164,10 +164,10 @@ def test_where_a_fix_is_named_the_comment_gives_no_general_advice(stories: Stori
     assert re.search(
         r"\*\*To fix:\*\* update .*AGENTS.md:12.* and .*AGENTS.md:14.*, which still use `--prio`, or", text
     )
-    assert "Fix the regressed scenarios" not in text
+    assert "Fix what broke these scenarios" not in text
     assert "\nIntentional? A maintainer can accept this" in text
     other = result.rows[-1].model_copy(update={"state": "regressed", "scenario": "unexplained"})
-    assert "Fix the regressed scenarios" in comment_body(result.model_copy(update={"rows": (*result.rows, other)}))
+    assert "Fix what broke these scenarios" in comment_body(result.model_copy(update={"rows": (*result.rows, other)}))
 
 
 def test_blank_lines_in_evidence_do_not_end_the_fence(stories: Stories) -> None:

@@ -16,7 +16,7 @@ def test_a_head_without_a_branch_is_checked_out_by_its_commit(stories: Mapping[s
     def first_line(ref: str) -> str:
         head = result.sides.head.model_copy(update={"ref": ref})
         named = result.model_copy(update={"sides": result.sides.model_copy(update={"head": head})})
-        return recipe(named, result.rows[0]).splitlines()[0]
+        return recipe(named, result.rows[:1]).splitlines()[0]
 
     assert first_line("rename-prio-flag") == "git switch rename-prio-flag"
     assert first_line("HEAD") == f"git switch --detach {sha}"
@@ -29,11 +29,11 @@ def test_the_base_of_the_run_is_named(stories: Mapping[str, Callable[[], Result]
     local = result.model_copy(update={"links": Links()})
     found = next(row for row in result.rows if row.state == "regressed")
     row = "--scenario add_high_priority --agent docs"
-    assert recipe(local, found).splitlines() == [
+    assert recipe(local, [found]).splitlines() == [
         "git switch rename-prio-flag",
         f"tidegate pr --base main {row}",
     ]
-    assert recipe(result, found).splitlines()[1:] == [
+    assert recipe(result, [found]).splitlines()[1:] == [
         "gh pr checkout 7",
         f"tidegate pr --base origin/main {row}",
     ]

@@ -97,7 +97,7 @@ def test_what_to_do_is_said_once(stories: Stories) -> None:
     unknown = result.model_copy(update={"causes": ()})
     for shown, alone in ((result, True), (unknown, False)):
         lines = summary(shown, console(terminal=False), alone=alone)
-        assert [line for line in lines if line.startswith("What to do: Fix the regressed")]
+        assert [line for line in lines if line.startswith("What to do: Fix what broke")]
     assert not [line for line in summary(result, console(terminal=False)) if "What to do" in line]
 
 

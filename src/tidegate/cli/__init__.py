@@ -41,6 +41,7 @@ COMMANDS = {
     "check": "validate the suite and list what would run",
     "doctor": "report what this machine can do, and what is missing",
     "pr": "compare a branch with its base, as on a pull request",
+    "fix": "apply the edit that `tidegate pr` has tried",
     "plan": "split `tidegate pr` over several jobs",
     "shard": "run one shard of a plan",
     "merge": "join the shards of a plan, and decide",

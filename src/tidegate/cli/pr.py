@@ -85,9 +85,10 @@ def _left_out(root: Path, commits: Commits, args: argparse.Namespace) -> str:
             f"git add {args.config} and what it names, and commit them on a branch.",
         )
     if commits.base.sha == commits.head.sha:
+        same = commits.target.sha == commits.head.sha
+        where = f"both are at {commits.head.sha[:12]}" if same else "base is ahead of it"
         raise NothingToRunError(
-            f"head (`{args.head}`) has no commits that base (`{commits.target.ref}`) lacks: "
-            f"both are at {commits.head.sha[:12]}.",
+            f"head (`{args.head}`) has no commits that base (`{commits.target.ref}`) lacks: {where}.",
             "Changes that are not committed are not compared: commit them on a branch."
             if dirty
             else "Check out the branch to compare, or name both with `--base` and `--head`.",

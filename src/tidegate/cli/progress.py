@@ -274,7 +274,7 @@ class LiveProgress:
         left = self._expected - done
         if self._first is None or not done or left <= 0:
             return []
-        return [f"about {seconds(round((now - self._first) / done * left))} left"]
+        return [f"at least {seconds(round((now - self._first) / done * left))} left"]
 
     def _print(self, line: str, style: str) -> None:
         self._console.print(one_line(line), style=style, markup=False, highlight=False, emoji=False)

@@ -15,7 +15,8 @@ Serves the report of a stored run on this machine only and opens it in a browser
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("view", description=DESCRIPTION)
-    parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of `tidegate pr` or of a stored run")
+    what = "the folder of `tidegate pr` or of a stored run (default: the newest one)"
+    parser.add_argument("stored", type=Path, nargs="?", metavar="RUN", help=what)
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--watch", action="store_true", help="reload the page whenever a trial has finished")
     parser.set_defaults(run=run)
@@ -28,15 +29,30 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.cli.view_page import ReportServer, StoredReport
 
-    report = StoredReport(args.stored, watch=args.watch)
+    stored = args.stored or _newest()
+    report = StoredReport(stored, watch=args.watch)
     report.page()  # an error is reported before anything is served
     with ReportServer(report) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        print(f"{server.url} shows {args.stored}; Ctrl-C stops it", flush=True)
+        print(f"{server.url} shows {stored}; Ctrl-C stops it", flush=True)
         with suppress(KeyboardInterrupt):
             if not args.no_browser and not webbrowser.open(server.url):
                 print("No browser was found: open the address in one.", flush=True)
             thread.join()
         server.shutdown()
     return 0
+
+
+def _newest() -> Path:
+    """Return the folder of the newest comparison or run of this repository. Raises ConfigurationError without any."""
+    from tidegate.errors import ConfigurationError
+    from tidegate.store.our_folder import OUR_FOLDER
+    from tidegate.store.run_folder import PULL_REQUEST_FILE, RUN_FILE
+    from tidegate.vcs.revisions import repository_root
+
+    folder = repository_root(Path()) / OUR_FOLDER
+    found = [*folder.glob(f"pr/{PULL_REQUEST_FILE}"), *folder.glob(f"runs/*/{RUN_FILE}")]
+    if not found:
+        raise ConfigurationError(f"no run is stored in {folder}.", "Run `tidegate pr` first, or name the run's folder.")
+    return max(found, key=lambda path: path.stat().st_mtime).parent

@@ -60,6 +60,14 @@ class Edit(Value):
         return self.added or self.removed
 
 
+class Fix(Value):
+    """An edit of head's docs that was tried: a patch for `git apply`. All trials of these rows pass with it."""
+
+    diff: str
+    trials: int
+    rows: tuple[RowKey, ...]
+
+
 class Cause(Value):
     """One cause, and the rows that it explains. All texts are data.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.model.cause import Cause
+from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
 from tidegate.model.links import Links
@@ -92,6 +92,7 @@ class Result(Value):
     rows: tuple[Row, ...]
     suite: SuiteEffect
     causes: tuple[Cause, ...] = ()  # at most one for a row
+    fix: Fix | None = None  # None if none was tried, or if it does not make its rows pass
     definitions: tuple[DefinitionChange, ...] = ()
     agents: dict[str, AgentInfo] = {}
     judge: JudgeReport | None = None

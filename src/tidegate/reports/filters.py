@@ -30,7 +30,7 @@ _MARKUP = re.compile(
     r"|(?P<entity>[&<|$])"  # a backslash would be read differently inside a table or a formula
     r"|(?P<apart>@|(?<![^\W_])GH(?=-\d)|(?<![^\W_])www(?=\.)|:(?=//)|:(?=[\w+-]+:))"
     r"|(?P<escaped>[\\*\[\]~`]|^[-+=>\#]|(?<![^\W_])_|_(?![^\W_]))"
-    r"|(?P<sha>(?<![0-9A-Za-z])[0-9a-f]{7,}(?![0-9A-Za-z]))",
+    r"|(?P<sha>(?<![0-9A-Za-z])(?=[0-9]*[a-f])[0-9a-f]{7,}(?![0-9A-Za-z]))",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*(?:\n|$)|```(?:sh\b)?", re.MULTILINE)

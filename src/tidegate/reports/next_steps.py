@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from tidegate.model.result import Result
     from tidegate.model.trial_spec import NotMeasured
 
-_ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept` (setup: docs/github.md)."
+_ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept`."
 _AT_BASE = "This setting is read from the base branch: a change takes effect after merging."
 _AGAIN = "Run it again"
 _ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "weakened_check", "metric", "unproven"})
 
 OF_VERDICT: dict[VerdictReason, str] = {
-    "regression": "Fix the regressed scenarios.",
+    "regression": "Fix what broke these scenarios, in the code or in the docs that agents read.",
     "setup_regression": "Fix what keeps head's trials from starting; the row shows its output.",
     "weakened_check": (
         "Restore the weakened checks. If the tool changes on purpose, such as by an option that is renamed in its docs"

@@ -1,4 +1,4 @@
-"""The metrics in the report's overview: each side's mean over all trials, and the result of the suite's test."""
+"""The metrics in the report's overview: each side's mean, and the result of the suite's test."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ def suite_metrics(result: Result) -> Iterator[SuiteMetric]:
         base, head = _mean(base_metrics, key), _mean(head_metrics, key)
         if base is not None or head is not None:
             change = result.suite.metrics.get(key)
+            if change and change.base is not None and change.head is not None:
+                base, head = change.base, change.head  # averaged as the change is: over scenarios
             yield SuiteMetric(
                 key=key,
                 name=words(key).removesuffix(" s").removesuffix(" usd"),

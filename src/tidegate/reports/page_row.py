@@ -135,7 +135,7 @@ def row_view(line: Line, page: PageOf, trials: Sequence[TrialResult], trend: Row
         judge=row.judge,
         diagnosis=tuple(_hints(row, view)),
         definitions=tuple(change_line(change) for change in view.definitions if change.scenario == row.scenario),
-        recipe=recipe(page.result, row),
+        recipe=recipe(page.result, (row,)),
         for_agent=for_agent(alone),
         pair=shown_pair(row, trials),
         trials=tuple(mark(trial, row.gates) for trial in trials),

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 
-_NEEDED = "# needs Tidegate on PATH: see docs/install.md"
+_NEEDED = "# needs Tidegate on PATH"
 _FULL_HASH = re.compile("[0-9a-f]{40}")
 _MOST_SCENARIOS = 20  # for more, the command runs the whole suite
 
 
-def recipe(result: Result, row: Row) -> str:
-    """Return lines for a shell: check out the pull request, and run the row on both sides.
+def recipe(result: Result, rows: Sequence[Row]) -> str:
+    """Return lines for a shell: check out the pull request, and run the rows on both sides.
 
     '' for results imported from another tool, whose commit is unknown.
     """
@@ -29,7 +29,7 @@ def recipe(result: Result, row: Row) -> str:
     elif " " in ref:  # the name of a merge group, whose branch GitHub removes
         switch = f"git fetch origin {shlex.quote(sha)} && git switch --detach {shlex.quote(sha)}"
     checkout = [_NEEDED, f"gh pr checkout {number}"] if number else [switch]
-    return "\n".join((*checkout, _command(result, (row,))))
+    return "\n".join((*checkout, _command(result, rows)))
 
 
 def verification(result: Result, rows: Sequence[Row]) -> str:

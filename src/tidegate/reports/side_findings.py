@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import FailedCall, Row
@@ -67,10 +67,10 @@ def findings(result: Result, state: RowState) -> tuple[Finding, ...]:
     )
 
 
-def _finding(result: Result, row: Row, others: Iterable[Row], trials: Iterable[TrialResult]) -> Finding:
+def _finding(result: Result, row: Row, others: Sequence[Row], trials: Iterable[TrialResult]) -> Finding:
     return Finding(
         row=row,
-        recipe=recipe(result, row),
+        recipe=recipe(result, (row, *others)),
         others=tuple(others),
         unmeasured=tuple(_kept_from_measuring(row, result.rows)),
         trials=tuple(_alike(trials)),

@@ -15,7 +15,9 @@ from rich.measure import Measurement
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
+from rich.theme import Theme
 
+from tidegate.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import Row
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
@@ -44,6 +46,7 @@ _STYLES: dict[RowState, str] = {
     "improved": "bold green",
     "ok": "green",
 }
+_THEME = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})  # no background: terminals may be light
 _LONGEST_NAME = 60
 _LONGEST_LINE = 200  # characters of a line of the summary in a log
 _UNBOUND = 10_000  # columns
@@ -78,6 +81,10 @@ def final_line(result: Result) -> Text:
     found = Counter(row.state for row in result.rows)
     weakened = len({change.scenario for change in result.definitions if change.weakened})
     counts = [f"{found[state]} {words(state)}" for state in STATE_SIGNS if found[state]]
+    neither = sum(row.state == "ok" and cannot_guard(row) for row in result.rows)
+    if neither:  # these are `ok` only in that head is no worse
+        counts = [*(one for one in counts if one != f"{found['ok']} ok"), f"{neither} passing on neither side"]
+        counts += [f"{found['ok'] - neither} ok"] if found["ok"] > neither else []
     states = ", ".join([*([f"{weakened} weakened"] if weakened else []), *counts])
     accepted = " (accepted)" if result.verdict.accepted_by else ""
     style = {"passed": "bold green", "failed": "bold red"}.get(result.verdict.state, "bold yellow")
@@ -95,7 +102,12 @@ def _summary_lines(result: Result, verbose: bool, width: int) -> Iterator[Text]:
     for row in rows:
         line = Text(f"{words(row.state):<{widest}}", style=_STYLES.get(row.state, ""))
         line.append(f"  {_name(row):<{min(names, _LONGEST_NAME)}}  {passed(row.base)} → {passed(row.head)}", style="")
-        line.append(f"  {_known(row, causes)}".rstrip(), style="dim")
+        known = Text(f"  {_known(row, causes)}".rstrip(), style="dim")
+        if line.cell_len + known.cell_len > width:  # on a line of its own, so that the key word is not cut off
+            line.truncate(width, overflow="ellipsis")
+            yield line
+            line = Text()
+        line.append_text(known)
         line.truncate(width, overflow="ellipsis")
         yield line
 
@@ -125,7 +137,8 @@ def _print(line: Text, console: Console) -> None:
 def print_markdown(markdown: str, console: Console) -> None:
     """Print Markdown: rendered on a terminal; elsewhere as text without HTML and escapes."""
     if console.is_terminal:
-        console.print(_Markdown(_unfolded(markdown)))
+        with console.use_theme(_THEME):
+            console.print(_Markdown(_unfolded(markdown), code_theme="ansi_light"))
         return
     for line in _as_text(_unfolded(markdown)).splitlines():
         console.print(log_line(line), markup=False, highlight=False, emoji=False, soft_wrap=True)

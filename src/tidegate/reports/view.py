@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.comparison.weak_rows import cannot_guard
-from tidegate.model.cause import Cause
+from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
 from tidegate.model.links import Links
@@ -82,6 +82,7 @@ class CommentView(Value):
     sides: Sides
     links: Links
     causes: tuple[Cause, ...]  # of regressed rows first, then of others
+    fix: Fix | None = None  # an edit of the docs that was tried
     for_agent: str = ""  # a text for the author's coding agent
     definitions: tuple[DefinitionChange, ...]
     regressed: tuple[Finding, ...]
@@ -149,6 +150,7 @@ def _view(result: Result) -> CommentView:
         sides=result.sides,
         links=result.links,
         causes=tuple(_causes(result)),
+        fix=result.fix,
         definitions=tuple(sorted(result.definitions, key=lambda change: not change.weakened)),
         regressed=regressed,
         unconfirmed=findings(result, "unconfirmed"),

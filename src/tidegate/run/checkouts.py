@@ -119,5 +119,5 @@ def _start_afresh(runs: Path) -> None:
             f"{runs} holds `{foreign[0].name}`, which is not ours.", "Name another folder with `--out`."
         )
     shutil.rmtree(runs, ignore_errors=True)
-    for report in ("comment.md", "result.json", "report.html"):
+    for report in ("comment.md", "result.json", "report.html", "fix.patch"):
         (runs.parent / report).unlink(missing_ok=True)

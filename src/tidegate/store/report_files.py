@@ -12,13 +12,20 @@ from tidegate.reports.html import render_html
 from tidegate.reports.result_json import result_json
 from tidegate.store.run_folder import RunFolder, write_text
 
+FIX = "fix.patch"
+
 
 def write_reports(result: Result, out: Path, stores: Mapping[Side, RunFolder]) -> None:
-    """Write result.json and report.html, each atomically. The comment is written where its links are known."""
+    """Write result.json, report.html and, if there is one, fix.patch, each atomically.
+
+    The comment is written where its links are known.
+    """
     write_text(out / "result.json", result_json(result))
     folders: dict[Side, str] = {side: os.path.relpath(store.folder, out) for side, store in stores.items()}
     page = render_html(result, lambda trial: stores[trial.side].record(trial.spec), folders)
     write_text(out / "report.html", page)
+    if result.fix:
+        write_text(out / FIX, result.fix.diff)
 
 
 def rewrite_reports(result: Result, out: Path) -> None:

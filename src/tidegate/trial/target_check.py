@@ -21,4 +21,6 @@ def missing_target(target: Target, environment: Mapping[str, str], workspace: Pa
     folders = [os.path.join(workspace, folder) for folder in (*environment["PATH"].split(os.pathsep), ".")]  # noqa: PTH118
     if shutil.which(target.binary, path=os.pathsep.join(folders)):
         return None
+    if found := shutil.which(target.binary, mode=os.F_OK, path=os.pathsep.join(folders)):
+        return f"`{Path(found).name}` cannot be executed: run `chmod +x` on it, and commit that"
     return f"there is no program `{target.binary}` on PATH; is that its name, and does `path` have its folder?"

@@ -64,10 +64,15 @@ def resolve(root: Path, ref: str) -> Revision:
     return Revision(sha=sha, ref=ref)
 
 
+_MAIN = ("main", "master", "trunk", "develop")  # usual names of the target branch
+
+
 def _meant(root: Path, ref: str) -> str:
     """Return a "did you mean" hint with branches and tags of similar spelling, or ""."""
     names = git(root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/tags", "refs/remotes")
-    close = difflib.get_close_matches(ref, dict.fromkeys(name.removeprefix("origin/") for name in names.stdout.split()))
+    known = dict.fromkeys(name.removeprefix("origin/") for name in names.stdout.split())
+    main = [name for name in _MAIN if name in known] if ref in _MAIN else []
+    close = main or difflib.get_close_matches(ref, known)
     return f" (did you mean {' or '.join(f'`{name}`' for name in close)}?)" if close else ""
 
 
