@@ -15,9 +15,10 @@ from tests.conftest import Repository
 from tidegate.__main__ import main
 
 SERVER = """\
-import json, os, sys
+import json, os, sys, time
 print("starting", file=sys.stderr)
 if "broken" in sys.argv: sys.exit("no database")
+if "slow" in sys.argv: time.sleep(3)
 for line in sys.stdin:
     message = json.loads(line)
     if "id" not in message: continue
@@ -41,7 +42,7 @@ for line in sys.stdin:
 """
 # Calls the tool once for each of its arguments after the first, which is the configuration that agents are given.
 AGENT = """\
-import json, os, subprocess, sys
+import json, os, select, subprocess, sys
 assert sys.argv[1] == os.environ["TIDEGATE_MCP_CONFIG"]
 ((name, server),) = json.load(open(sys.argv[1]))["mcpServers"].items()
 command = [server["command"], *server["args"]]
@@ -49,12 +50,16 @@ program = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIP
 def ask(number, method, params):
     program.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}) + "\\n")
     program.stdin.flush()
+    if "impatient" in sys.argv and not select.select([program.stdout], [], [], 1.5)[0]:
+        sys.exit("it does not answer")
     answer = program.stdout.readline()
     return json.loads(answer) if answer else {}
 if "silent" not in sys.argv:
     ask(0, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}})
 for number, title in enumerate(sys.argv[2:], 1):
-    if title not in ("silent", "leave"):
+    if title == "list":
+        ask(number, "tools/list", {})
+    elif title not in ("silent", "leave", "impatient"):
         answer = ask(number, "tools/call", {"name": "add", "arguments": {"title": title} if title != "none" else {}})
         print(name, json.dumps(answer.get("result") or answer.get("error") or "gone"))
 """
@@ -109,6 +114,21 @@ def test_calls_are_invocations_and_error_results_fail(run: Callable[..., dict[st
     assert "/workspace" in said, "and works in the workspace"
 
 
+def test_a_server_that_starts_slowly_runs_before_the_agent(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    trial = run("slow", "impatient milk milk")
+    assert [status for _, status in calls_of(trial)] == ["ok", "ok"]
+    assert "hello " in next((tmp_path / "run").rglob("agent.stdout")).read_text()
+    assert "starting" in next((tmp_path / "run").rglob("server.stderr")).read_text()
+
+
+def test_a_pass_without_a_call_gives_a_warning(run: Callable[..., dict[str, Any]]) -> None:
+    trial = run("", "list")
+    assert (trial["outcome"], trial["warnings"]) == (
+        "pass",
+        ["the trial passed without a single call of the MCP server"],
+    )
+
+
 def test_a_call_that_a_server_dies_in_has_failed(run: Callable[..., dict[str, Any]]) -> None:
     trial = run("", "milk die")
     assert [status for _, status in calls_of(trial)] == ["ok", "error"]
@@ -137,7 +157,7 @@ def test_an_agent_that_opens_no_session_is_not_measured(run: Callable[..., dict[
     """It never asks the server, or leaves when it has heard who that is, as clients do that refuse the answer."""
     trial = run("", calls)
     assert (trial["outcome"], trial["not_measured"]) == (None, "no_session")
-    assert trial["reason"] == "the agent opened no session with the MCP server items"
+    assert trial["reason"] == "the agent opened no session with the MCP server items; it wrote: starting"
 
 
 TODAY = """\

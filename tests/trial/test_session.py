@@ -38,7 +38,9 @@ STOPS: dict[Path, Stops] = {}  # of the session in that folder, once it is over
 def server_script(folders: Folders, quirks: str) -> ServerScript:
     """The MCP server of the tests, behind the recorder."""
     server = McpServer(command=f"{sys.executable} -IS {mcp_server.__file__} {quirks}", name="shelf")
-    script = recording.install(folders.scratch / "recorder", server, ENVIRONMENT, folders.workspace, folders.calls)
+    script = recording.install(
+        folders.scratch / "recorder", server, ENVIRONMENT, folders.workspace, folders.calls, folders.early_server
+    )
     return ServerScript(server.name, script)
 
 
@@ -268,4 +270,7 @@ def test_without_a_server_there_are_no_tools(tmp_path: Path) -> None:
 
 def test_a_server_that_does_not_start_ends_the_step(tmp_path: Path) -> None:
     said = stopped(tmp_path, lambda session: session.server_tools(), server="broken")
-    assert said == "crashed: the MCP server shelf did not start: the server has ended: exit 1"
+    assert (
+        said
+        == "crashed: the MCP server shelf did not start: the server has ended: exit 1; it wrote: starting / no database"
+    )

@@ -70,6 +70,7 @@ class CodingAgent(Agent):
     provider: AnyProvider | None = Field(default=None, validate_default=True)
 
     calls_servers: ClassVar[bool] = True
+    starts_server: ClassVar[bool] = True
     shell: ClassVar[Literal["sh", "bash"]] = "bash"
     program: ClassVar[str]
     package: ClassVar[str]  # npm package

@@ -40,6 +40,7 @@ class CommandAgent(Agent):
     stdin: Literal["none", "prompt"] = "none"
 
     calls_servers: ClassVar[bool] = True
+    starts_server: ClassVar[bool] = True
 
     @field_validator("command")
     @classmethod

@@ -72,9 +72,15 @@ def measure_trial(
         calls=calls_of(trial, scenario.target.binary),
         around_s=trial.around_s,
         rewritten=trial.rewritten,
-        warnings=(*trial.warnings, *warnings, *scored[1]),
+        warnings=(*trial.warnings, *warnings, *scored[1], *_unused(trial, scenario, checks.decides)),
         refused_hosts=trial.refused_hosts,
     )
+
+
+def _unused(trial: Trial, scenario: Scenario, decides: Outcome | None) -> tuple[str, ...]:
+    """Return a warning if the trial passes without a single call of the MCP server: its checks say nothing about it."""
+    unused = scenario.target.mcp is not None and decides == "pass" and not trial.invocations and trial.calls_known
+    return ("the trial passed without a single call of the MCP server",) if unused else ()
 
 
 def _guesses(trial: Trial, metrics: Metrics) -> dict[str, bool]:

@@ -185,6 +185,7 @@ class Agent(Value):
 
     limits_turns: ClassVar[bool] = True  # False: it has no limit of turns, so that the model proxy enforces it
     calls_servers: ClassVar[bool] = False  # whether it can call tools of an MCP server
+    starts_server: ClassVar[bool] = False  # its program starts the MCP server, and may not wait for it
     shell: ClassVar[Literal["sh", "bash"]] = "sh"  # runs its commands
     keeps_folder: ClassVar[bool] = False  # True: a `cd` holds for its later commands
     asks_model_itself: ClassVar[bool] = False  # in Tidegate's own process, where no trial can forge the answers

@@ -6,7 +6,7 @@ import asyncio
 import shlex
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +16,6 @@ from tidegate.invocations.counting import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event, Message, is_traced
 from tidegate.model.invocation import Invocation
-from tidegate.model.target import McpServer
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
@@ -25,6 +24,8 @@ from tidegate.trial.call_log import receiving
 from tidegate.trial.directories import Attempt
 from tidegate.trial.inner_sandbox import inner_sandbox
 from tidegate.trial.mcp import recording
+from tidegate.trial.mcp.early_server import early_server
+from tidegate.trial.mcp.server_check import last_lines
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
@@ -44,6 +45,7 @@ class AgentStep:
     invocations: tuple[Invocation, ...] = ()
     warnings: tuple[str, ...] = ()
     started_at: float = 0.0  # seconds since the epoch; times of events are relative to it
+    duration_s: float = 0.0
 
 
 class _Recorded(NamedTuple):
@@ -55,12 +57,19 @@ class _Recorded(NamedTuple):
     without: tuple[NotMeasured, str] | None = None
 
 
-async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentStep:
-    """Run the agent in `environment`, extended by the recorder's folder and the agent's own variables."""
+async def run_agent(attempt: Attempt, environment: Mapping[str, str], ready_secs: float = 0) -> AgentStep:
+    """Run the agent in `environment`, extended by the recorder's folder and the agent's own variables.
+
+    `ready_secs`: how long an MCP server under test took to answer when it was checked.
+    """
     folders = attempt.folders
-    with receiving(folders.calls, folders.record / folders.calls.name) as log:
-        if attempt.scenario.target.mcp is not None:
-            session, read = _with_server(attempt, environment, attempt.scenario.target.mcp)
+    async with AsyncExitStack() as stack:
+        log = stack.enter_context(receiving(folders.calls, folders.record / folders.calls.name))
+        script = await stack.enter_async_context(early_server(attempt, environment, ready_secs))
+        started = time.monotonic()
+        if attempt.scenario.target.mcp is not None and script is not None:
+            server = ServerScript(attempt.scenario.target.mcp.name, script)
+            session, read = _with_server(attempt, environment, server)
         elif attempt.scenario.target.binary:
             session, read = _with_program(attempt, environment)
         else:
@@ -73,7 +82,10 @@ async def run_agent(attempt: Attempt, environment: Mapping[str, str]) -> AgentSt
             return found if log.lost is None else found._replace(without=("record_lost", log.lost))
 
         end, not_measured, found = await _ended(attempt, session, recorded)
-    return AgentStep(end, not_measured, tuple(session.events), found.invocations, found.warnings, session.started_at)
+        duration = round(time.monotonic() - started, 3)
+    return AgentStep(
+        end, not_measured, tuple(session.events), found.invocations, found.warnings, session.started_at, duration
+    )
 
 
 def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[TrialSession, Callable[[], _Recorded]]:
@@ -112,19 +124,19 @@ def _without_new(attempt: Attempt, environment: Mapping[str, str]) -> tuple[dict
 
 
 def _with_server(
-    attempt: Attempt, environment: Mapping[str, str], server: McpServer
+    attempt: Attempt, environment: Mapping[str, str], server: ServerScript
 ) -> tuple[TrialSession, Callable[[], _Recorded]]:
     """Return the same for an MCP server. A trial in which the agent opens no session is not measured."""
     folders = attempt.folders
-    script = recording.install(folders.scratch / "recorder", server, environment, folders.workspace, folders.calls)
-    session = _session(attempt, _without_new(attempt, environment)[0], server=ServerScript(server.name, script))
+    session = _session(attempt, _without_new(attempt, environment)[0], server=server)
 
     def read() -> _Recorded:
+        wrote = folders.record / "output" / "server.stderr"
         told = recording.read(folders.record / folders.calls.name, session.stops)
         invocations = told.invocations + never_arrived(session.events, server.name, session.started_at)
         without: tuple[NotMeasured, str] | None = None
         if not told.opened:
-            without = "no_session", f"the agent opened no session with the MCP server {server.name}"
+            without = "no_session", f"the agent opened no session with the MCP server {server.name}{last_lines(wrote)}"
         return _Recorded(invocations, told.warnings, told.notices, without)
 
     return session, read

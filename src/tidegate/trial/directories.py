@@ -90,6 +90,11 @@ class Folders:
         return self.shared / "results"
 
     @cached_property
+    def early_server(self) -> Path:
+        """The socket at which an MCP server waits for the agent."""
+        return self.tmp / ".mcp-server"
+
+    @cached_property
     def shared_tmp(self) -> Path:
         """What the trial's commands see as /tmp, where the system allows mounts."""
         return self.scratch / "shared-tmp"

@@ -100,11 +100,10 @@ class _TrialRun:
         return await self._measured()
 
     async def _measured(self) -> Trial:
-        started = time.monotonic()
         self._enter("agent")
-        step = await run_agent(self._attempt, self._agent_environment)
+        checked = sum(step.result.duration_s for step in self._steps if step.kind == "health_check")
+        step = await run_agent(self._attempt, self._agent_environment, checked)
         self._enter("gates")
-        duration = round(time.monotonic() - started, 3)
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)
         trial = self.trial(
@@ -113,7 +112,7 @@ class _TrialRun:
             not_measured=step.not_measured,
             reason=step.end.message if step.not_measured else "",
             agent_started_at=step.started_at,
-            duration_s=duration,
+            duration_s=step.duration_s,
             events=step.events,
             invocations=step.invocations,
         )

@@ -19,6 +19,7 @@ from tidegate.model.value import Value
 from tidegate.text.redaction import Redaction
 from tidegate.text.shorten import both_ends
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
+from tidegate.trial.mcp.server_check import last_lines
 from tidegate.trial.processes import MEGABYTE, Command, Ended
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
@@ -143,7 +144,7 @@ class TrialSession:
             self._client = await self.in_time(self._open.enter_async_context(connection))
             return await self.in_time(self._client.tools())
         except NoAnswerFromServerError as error:
-            why = f"the MCP server {self.server.name} did not start: {error.why}"
+            why = f"the MCP server {self.server.name} did not start: {error.why}{last_lines(stderr)}"
             raise AgentStopped("crashed", why, "no_session") from None
 
     async def ask_server(

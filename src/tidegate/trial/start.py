@@ -99,7 +99,9 @@ def server_command(attempt: Attempt, server: McpServer, environment: Mapping[str
     stderr = folders.record / "output" / f"{name}.stderr"
     stderr.parent.mkdir(parents=True, exist_ok=True)
     return Command(
-        argv=(str(recording.install(folder, server, environment, folders.workspace, Path(os.devnull))),),
+        argv=(
+            str(recording.install(folder, server, environment, folders.workspace, Path(os.devnull), Path(os.devnull))),
+        ),
         cwd=folders.workspace,
         env=environment,
         stdout=Path(os.devnull),

@@ -41,7 +41,7 @@ def with_server(
         record = folder / "calls"
         record.touch()
         server = McpServer(command=f"exec {sys.executable} -IS {mcp_server.__file__} {folder} {quirks}")
-        script = recording.install(folder / "script", server, ENVIRONMENT, folder, record)
+        script = recording.install(folder / "script", server, ENVIRONMENT, folder, record, folder / "early")
         command = Command(
             (str(script),), folder, {"AGENTS": "own"}, folder / "out", folder / "server.stderr", limits=LIMITS
         )

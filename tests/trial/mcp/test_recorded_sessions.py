@@ -30,7 +30,7 @@ def session(folder: Path, mode: str, work: Work) -> recording.Conversation:
     record = folder / "calls"
     record.touch()
     server = McpServer(command=f"exec {sys.executable} {sdk_server.__file__}")
-    script = recording.install(folder / "script", server, {"PATH": "/usr/bin:/bin"}, folder, record)
+    script = recording.install(folder / "script", server, {"PATH": "/usr/bin:/bin"}, folder, record, folder / "early")
 
     async def run() -> None:
         started = StdioServerParameters(command=str(script))

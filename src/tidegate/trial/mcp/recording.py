@@ -19,14 +19,16 @@ _NOTICED = frozenset((name,) for name in NOTICES)
 _READY = b"\0tidegate-ready\0\0\n"
 
 
-def install(folder: Path, server: McpServer, environment: Mapping[str, str], workspace: Path, record: Path) -> Path:
-    """Create the script below `folder` and return its path.
+def install(
+    folder: Path, server: McpServer, environment: Mapping[str, str], workspace: Path, record: Path, early: Path
+) -> Path:
+    """Create the script below `folder` and return its path. `early`: where a server may wait, see `recorder_proxy`.
 
     Server, environment, folder and record are written into the script, because agents' MCP clients filter the variables
     that they pass to servers, and the server must not see the agent's key.
     """
     source = "\n".join(file.read_text(encoding="utf-8") for file in PROXY)
-    arguments = (server.command, dict(environment), str(workspace), str(record.absolute()))
+    arguments = (server.command, dict(environment), str(workspace), str(record.absolute()), str(early))
     script = folder.absolute() / re.sub(r"\W", "-", f"mcp-{server.name}")
     folder.mkdir(parents=True, exist_ok=True)
     recorder.write_script(script, os.fsencode(f"{source}\nos._exit(main(*{arguments!r}))\n"))

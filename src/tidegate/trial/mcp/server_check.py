@@ -17,19 +17,24 @@ from tidegate.trial.processes import MEGABYTE, Command, Supervisor
 from tidegate.trial.safe_files import read_output
 
 MOST_LINES = 3  # of the server's stderr in a message
+MOST_READ = 64 << 10  # bytes of a file of which the last lines are wanted
 MOST_SHOWN = 60  # characters of its command
 
 
 async def check_server(supervisor: Supervisor, server: Command, folder: Path, timeout_secs: float) -> CommandResult:
     """Open a session and return what the server offers: the names of its tools and a hash of their descriptions.
 
-    The result has status 1 and the reason at the end of its stderr if no agent could use the server.
+    Its duration is that of the start. Its status is 1 if no agent could use the server, with the reason at the end of
+    stderr.
     """
-    began = time.monotonic()
+    import mcp  # noqa: F401  (takes its time, which is not the server's)
+
+    began = answered = time.monotonic()
     offered: dict[str, Any] = {}
     why, late = "it offers no tools, no resources and no prompts", False
     try:
         async with connected(supervisor, server, folder, timeout_secs) as client:
+            answered = time.monotonic()
             offered = await client.interface()
     except NoAnswerFromServerError as error:
         why, late = error.why, error.status == "timeout"
@@ -42,7 +47,7 @@ async def check_server(supervisor: Supervisor, server: Command, folder: Path, ti
         exit_code=None if late else int(not is_usable),
         stdout=_described(offered, str(server.cwd)),
         stderr=said if is_usable else f"{said.rstrip()}\n{why}".lstrip(),
-        duration_s=round(time.monotonic() - began, 3),
+        duration_s=round(answered - began, 3),
     )
 
 
@@ -70,9 +75,21 @@ async def asked_server(supervisor: Supervisor, server: Command, folder: Path, re
 
 def why_not(command: str, result: CommandResult) -> str:
     """Return why no agent could use the server, with the last lines that it wrote."""
-    *said, why = [line.strip() for line in result.stderr.splitlines() if line.strip()] or [result.how_it_ended()]
-    last = f"; it wrote: {' / '.join(said[-MOST_LINES:])}" if said else ""
-    return f"the MCP server `{excerpt(command, MOST_SHOWN)}` did not start: {why}{last}"
+    *said, why = _lines(result.stderr) or [result.how_it_ended()]
+    return f"the MCP server `{excerpt(command, MOST_SHOWN)}` did not start: {why}{_last(said)}"
+
+
+def last_lines(stderr: Path) -> str:
+    """Return the last lines that a server wrote to this file, for the end of a message; "" without any."""
+    return _last(_lines(read_output(stderr, MOST_READ)[0]))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _last(lines: list[str]) -> str:
+    return f"; it wrote: {' / '.join(lines[-MOST_LINES:])}" if lines else ""
 
 
 def _described(offered: dict[str, Any], folder: str) -> str:
