@@ -16,17 +16,17 @@ from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.gates.file_exists import FileExists
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
-from tidegate.model.target import Target
+from tidegate.model.target import McpServer, Target
 from tidegate.plan import (
     Selection,
     base_name,
     definition_hash,
     did_you_mean,
     make_plan,
+    pull_request_plan,
     run_rows,
     suite_hash,
     watched_files,
-    with_presence,
     without_agents,
 )
 
@@ -154,27 +154,69 @@ def test_a_row_can_fail_only_by_a_check_that_is_required() -> None:
     assert can_fail(gates=(FileExists(path="x"),))
 
 
-def test_rows_that_only_one_side_has_are_marked() -> None:
-    base = make_plan(suite(scenario("old"), scenario("a")))
-    head = suite(scenario("a"), scenario("new"))
-
-    marked = with_presence(make_plan(head), base)
-
-    assert {(row.key.scenario, row.presence) for row in marked.rows} == {
-        ("a", "both"),
-        ("new", "added"),
-        ("old", "removed"),
-    }
-    assert ids(marked)[:6] == ids(make_plan(head))
+def planned(base: Suite, head: Suite, *changed: str, product: Suite | None = None) -> Plan:
+    """The plan of a pull request that changes files of these scenarios."""
+    return pull_request_plan(make_plan(base), make_plan(product or base), make_plan(head), set(changed))
 
 
-def test_what_was_not_selected_was_not_removed() -> None:
-    whole = suite(scenario("old"), scenario("a"))
-    selection = Selection(scenarios=("a",), agents=("docs",))
+def rows_of(plan: Plan) -> set[tuple[str, str]]:
+    return {(row.key.scenario, row.presence) for row in plan.rows if row.key.agent == "docs"}
 
-    marked = with_presence(make_plan(whole, selection), make_plan(whole), selection)
 
-    assert [(row.key.scenario, row.presence) for row in marked.rows] == [("a", "both")]
+def test_base_s_rows_are_run_whatever_head_removes_and_head_s_new_ones_besides() -> None:
+    plan = planned(suite(scenario("old"), scenario("a")), suite(scenario("a"), scenario("new")))
+
+    assert rows_of(plan) == {("old", "both"), ("a", "both"), ("new", "added")}
+    assert [row.presence for row in plan.rows] == sorted((row.presence for row in plan.rows), reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("more", "changed", "added"),
+    [
+        ({}, (), False),
+        ({}, ("a",), True),
+        ({"file": "elsewhere", "description": "x", "tags": ("x",)}, (), False),
+        ({"gates": (FileExists(path="x"),)}, (), True),
+        ({"prompt": "Do it."}, (), True),
+        ({"target": Target(binary="other", env={"A": "b"})}, (), True),
+    ],
+)
+def test_a_changed_definition_is_a_row_beside_base_s(
+    more: dict[str, Any], changed: tuple[str, ...], added: bool
+) -> None:
+    base = suite(scenario("a"))
+    plan = planned(base, suite(scenario("a", **more)), *changed)
+
+    assert rows_of(plan) == {("a", "both"), *([("a (as changed)", "added")] if added else [])}
+    assert all(row.scenario == base.scenarios[0] for row in plan.rows if row.presence == "both")
+
+
+def test_another_agent_of_the_same_name_is_a_row_of_its_own() -> None:
+    base = suite(scenario("a"), agents={"docs": DOCS})
+    plan = planned(base, suite(scenario("a"), agents={"docs": DOCS.model_copy(update={"timeout_secs": 9})}))
+
+    assert rows_of(plan) == {("a", "both"), ("a (as changed)", "added")}
+    assert plan.rows[0].agent == DOCS
+
+
+def test_how_the_tool_is_started_is_head_s_and_its_name_is_base_s() -> None:
+    server = McpServer(command="old", name="base")
+    before = Target(binary="base", mcp=server, env={"A": "1", "B": "1"}, command_pattern="x", health_check="y")
+    after = Target(binary="head", mcp=McpServer(command="new", name="head"), env={"A": "1", "B": "2", "C": "3"})
+    row = planned(suite(scenario("a", target=before)), suite(scenario("a", target=after))).rows[0]
+
+    assert row.new_env == ("B", "C")
+    assert row.on("base").scenario.target == before
+    assert row.on("head").scenario.target == before.model_copy(
+        update={"mcp": McpServer(command="new", name="base"), "env": after.env}
+    )
+
+
+def test_the_files_that_a_prompt_contains_are_each_side_s() -> None:
+    base = suite(scenario("a", prompt="old text"))
+    row = planned(base, base, product=suite(scenario("a", prompt="new text"))).rows[0]
+
+    assert [row.on(side).scenario.prompt for side in ("base", "head")] == ["old text", "new text"]
 
 
 def test_all_that_can_change_an_outcome_is_watched() -> None:
@@ -187,8 +229,8 @@ def test_all_that_can_change_an_outcome_is_watched() -> None:
         ".gitmodules",
         "src/**",
         "AGENTS.md",
-        "bin/notes",
-        "notes",
+        "bin/**",
+        "*",
         "lib/**",
         "tidegate.yaml",
         "a.yaml",

@@ -41,7 +41,7 @@ async def pull_request(root: Path, commits: Commits, out: Path, options: Options
         result = _conclude(root, loaded, runs, comparison, verdict)
         result = await _fixed(root, result, loaded.job, options)
     result = without_secrets(result.model_copy(update={"instance": options.instance, "links": options.links}))
-    write_reports(result, out, {side.side: side.store for side in sides})
+    write_reports(result, out, {side.side: side.store for side in (sides.base, sides.head)})
     return result
 
 
@@ -58,7 +58,7 @@ async def _run_and_compare(
     with joining(loaded.job, options) as job:
         runs = await run_both(root, job, options)
     shares = job.joined.shares if job.joined else []
-    comparison = compare(runs.base, runs.head, (*runs.made, *loaded.definitions), shares=shares)
+    comparison = compare(runs.base, runs.head, loaded.definitions, shares=shares)
     return runs, await with_tip(root, target, loaded.job, comparison, options)
 
 

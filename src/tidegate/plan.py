@@ -6,7 +6,7 @@ import difflib
 import glob
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import product
 from posixpath import normpath
 from typing import Any
@@ -15,9 +15,10 @@ from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
 from tidegate.model.model_name import same_model
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey, Texts
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Scenario, Suite
+from tidegate.model.target import Target
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.name_expression import name_expression
@@ -40,6 +41,15 @@ class Selection(Value):
     name: str = ""
     rows: tuple[RowKey, ...] = ()
 
+    def takes_row(self, row: PlanRow) -> bool:
+        """Return True if the row is selected."""
+        return (
+            self.takes(row.scenario)
+            and (not self.agents or not {row.key.agent, base_name(row.key.agent)}.isdisjoint(self.agents))
+            and (not self.rows or row.key in self.rows)
+            and (not self.name or name_expression(self.name)(str(row.key)))
+        )
+
     def takes(self, scenario: Scenario) -> bool:
         """Return True if the scenario is selected, regardless of the agent."""
         return (
@@ -59,7 +69,7 @@ def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
     """
     rows = tuple(row for scenario in suite.scenarios for row in _rows(scenario, suite))
     _check_names(suite, rows, selection)
-    selected = tuple(row for row in rows if _is_selected(row, selection))
+    selected = tuple(row for row in rows if selection.takes_row(row))
     if not selected:
         raise NothingToRunError(*_why_nothing(rows, selection))
     return Plan(rows=selected)
@@ -73,22 +83,59 @@ def not_selected(suite: Suite, plan: Plan) -> tuple[str, ...]:
     return (f"{missing} of {len(everything)} {are} not selected, and not run",) if missing else ()
 
 
-def with_presence(plan: Plan, base: Plan, selection: Selection = EVERYTHING) -> Plan:
-    """Return the plan with new rows marked as added, and base's selected rows that head lacks appended as removed.
+def pull_request_plan(base: Plan, product: Plan, head: Plan, changed: Container[str]) -> Plan:
+    """Return base's rows, then a row of head's own for each definition that head adds or changes.
 
-    `base` is the plan of base's whole suite. Rows also get the variables that are not base's.
+    `product` has base's definitions as head's files make them: prompts contain files of the repository. `changed`:
+    scenarios of which head changes a file. A changed definition is a row of its own, beside base's.
     """
-    of_base = {row.key: row.scenario for row in base.rows}
-    here = {row.key for row in plan.rows}
-    rows = [_placed(row, of_base.get(row.key)) for row in plan.rows]
-    lost = [row for row in base.rows if row.key not in here and _is_selected(row, selection)]
-    return Plan(rows=(*rows, *(row.model_copy(update={"presence": "removed"}) for row in lost)))
+    of_head = {row.key: row for row in head.rows}
+    of_product = {row.key: row for row in product.rows}
+    rows = [_with_product(row, of_product.get(row.key, row), of_head.get(row.key)) for row in base.rows]
+    known = {row.key: row for row in rows}
+    added = []
+    for row in head.rows:
+        before = known.get(row.key)
+        if before is None:
+            added.append(row.model_copy(update={"presence": "added"}))
+        elif row.key.scenario in changed or not _is_same(before.on("head"), row):
+            added.append(row.model_copy(update={"presence": "added", "key": _changed_key(row.key)}))
+    return Plan(rows=(*rows, *added))
 
 
-def _placed(row: PlanRow, before: Scenario | None) -> PlanRow:
-    known = before.target.env if before else {}
-    new = tuple(name for name, value in row.scenario.target.env.items() if known.get(name) != value)
-    return row.model_copy(update={"presence": "both" if before else "added", "new_env": new})
+def _with_product(row: PlanRow, product: PlanRow, head: PlanRow | None) -> PlanRow:
+    """Return base's row with what head's product has otherwise."""
+    target = row.scenario.target
+    if head is not None:
+        target = _own_target(target, head.scenario.target)
+    new = tuple(name for name, value in target.env.items() if row.scenario.target.env.get(name) != value)
+    texts = Texts(prompt=product.scenario.prompt, agent=product.agent)
+    same = texts.prompt == row.scenario.prompt and texts.agent == row.agent
+    return row.model_copy(
+        update={
+            "own_target": None if target == row.scenario.target else target,
+            "own_texts": None if same else texts,
+            "new_env": new,
+        }
+    )
+
+
+def _own_target(base: Target, head: Target) -> Target:
+    """Return base's target as head starts it: its server's command, and its variables. Its name stays base's."""
+    server = base.mcp and head.mcp and base.mcp.model_copy(update={"command": head.mcp.command})
+    return base.model_copy(update={"env": head.env, "secrets": head.secrets, "mcp": server or base.mcp})
+
+
+def _is_same(before: PlanRow, after: PlanRow) -> bool:
+    """Return True if both are tried and judged alike; how a scenario is described, found and chosen has no effect."""
+    told = {"file": "", "description": "", "source": None, "tags": (), "tier": 0}
+    scenarios = [row.scenario.model_copy(update=told) for row in (before, after)]
+    return scenarios[0] == scenarios[1] and before.agent == after.agent and before.deterministic == after.deterministic
+
+
+def _changed_key(key: RowKey) -> RowKey:
+    """Return the key of head's definition of a row that base has, too."""
+    return RowKey(scenario=f"{key.scenario} (as changed)", agent=key.agent)
 
 
 def without_agents(plan: Plan, environ: Mapping[str, str] | None) -> Plan:
@@ -102,21 +149,31 @@ def without_agents(plan: Plan, environ: Mapping[str, str] | None) -> Plan:
     return Plan(rows=tuple(row.model_copy(update={"no_agent": why(row)}) for row in plan.rows))
 
 
+def with_seed(plan: Plan, seed: int) -> Plan:
+    """Return the plan in which agents that choose by chance have this seed, unless the suite gives them one."""
+
+    def seeded(row: PlanRow) -> PlanRow:
+        agents = {"agent": row.agent.with_seed(seed)}
+        texts = row.own_texts and row.own_texts.model_copy(update={"agent": row.own_texts.agent.with_seed(seed)})
+        return row.model_copy(update={**agents, "own_texts": texts})
+
+    return Plan(rows=tuple(map(seeded, plan.rows)))
+
+
 # They change how git checks out other files.
 ALWAYS_WATCHED = ("**/.gitattributes", ".gitmodules")
 
 
 def watched_of_side(*suites: Suite) -> tuple[str, ...]:
-    """Return globs of the files that each side has for itself: the watched ones, guidance, and the tools in `path`.
+    """Return globs of the files that each side has for itself: the watched ones, guidance, and all below `path`.
 
-    A tool that a pull request adds to a folder of `path` may be found first, whether the folder is watched or not.
+    A program that a pull request adds to a folder of `path` is found first, whether the folder is watched or not.
     """
     patterns = dict.fromkeys(ALWAYS_WATCHED)
     for suite in suites:
         patterns |= dict.fromkeys((*suite.watch, *suite.guidance_globs))
-        names = dict.fromkeys(scenario.target.binary for scenario in suite.scenarios)
-        places = (normpath(f"{folder}/{name}") for folder in suite.path for name in names if name and "/" not in name)
-        patterns |= dict.fromkeys(map(glob.escape, places))
+        folders = (normpath(folder) for folder in suite.path)
+        patterns |= dict.fromkeys("*" if folder == "." else f"{glob.escape(folder)}/**" for folder in folders)
     return tuple(patterns)
 
 
@@ -150,7 +207,6 @@ def run_rows(plan: Plan, suite: Suite) -> tuple[RunRow, ...]:
             task=clipped(row.scenario.prompt, MAX_TASK),
             source=row.scenario.source,
             presence=row.presence,
-            changed=row.changed,
             definition=definition_hash(row.scenario),
             can_fail=_can_fail(row.scenario, judge_blocks=suite.policy.judge_blocks),
             trials=row.scenario.trials.over(suite.trials),
@@ -270,16 +326,6 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
     ]
     if problems:
         raise ConfigurationError.of(problems, "Use names that the suite has; `tidegate check` lists them.")
-
-
-def _is_selected(row: PlanRow, selection: Selection) -> bool:
-    agent = row.key.agent
-    return (
-        selection.takes(row.scenario)
-        and (not selection.agents or not {agent, base_name(agent)}.isdisjoint(selection.agents))
-        and (not selection.rows or row.key in selection.rows)
-        and (not selection.name or name_expression(selection.name)(str(row.key)))
-    )
 
 
 def _why_nothing(rows: tuple[PlanRow, ...], selection: Selection) -> tuple[str, str]:

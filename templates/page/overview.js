@@ -23,7 +23,7 @@ function overview(query) {
     el("p", { class: "tools" }, copyButton("Copy for an agent", data.for_agent), failing && copyButton("Copy reproduce", failing.recipe)),
     causesOfAll(),
     whatToDo([...fixes(data.causes), ...data.advice]),
-    section("Changed definitions", data.definitions.length > 0 && list(data.definitions.map(coded))),
+    section("From the merge on", data.definitions.length > 0 && list(data.definitions.map(coded))),
     section("Warnings", data.warnings.length > 0 && list(data.warnings.map(coded))),
     data.rows.length > 0 && section("Scenarios × agents", filters(asked, changed), table.found, table.node),
     section("What this pull request changed", changedFiles(data.changes)),

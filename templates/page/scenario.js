@@ -15,7 +15,7 @@ function scenario(row) {
     section("Task", row.task && el("pre", null, row.task), row.trials.length > 0 && wholePrompt(row)),
     el("p", { class: "tools" }, row.trials.length > 0 && el("a", { class: "action", href: pair(row) }, "Base and head side by side"),
       copyButton("Copy for an agent", row.for_agent), copyButton("Copy reproduce", row.recipe)),
-    section("Changed definitions", row.definitions.length > 0 && list(row.definitions.map(coded))),
+    section("From the merge on", row.definitions.length > 0 && list(row.definitions.map(coded))),
     row.evidence && evidence(row, row.evidence),
     row.judge && section("Judged by a model", judged(row.judge)),
     section("Hints from the metrics", row.diagnosis.length > 0 && list(row.diagnosis.map(coded))),

@@ -65,7 +65,7 @@ WITH_COPY = {**suite(old="path: [bin]", new="path: [bin, vendor/bin]"), "vendor/
 DEFINITIONS = {
     "capability": Attempt(
         "makes the scenario `purpose: capability`, which never blocks",
-        "weakened",
+        "regression",
         head=keep(more="purpose: capability\n"),
     ),
     "not deterministic": Attempt(
@@ -88,7 +88,7 @@ DEFINITIONS = {
     ),
     "other agent for the scenario": Attempt(
         "adds an agent that does nothing, and has the scenario use only that one",
-        "weakened",
+        "regression",
         head={
             **keep(more="tool_matrix: [{tool: idle}]\n"),
             **suite(old="agents:", new="agents:\n  idle: {type: command, deterministic: true, command: 'true'}"),
@@ -108,7 +108,7 @@ DEFINITIONS = {
     ),
     "other tool": Attempt(
         "tests another tool that works",
-        "weakened",
+        "regression",
         head={
             **keep("binary: notes, health_check: notes --version", "binary: good"),
             "bin/good": NOTES,
@@ -117,7 +117,7 @@ DEFINITIONS = {
     ),
     "health check that fails": Attempt(
         "adds a health check that fails on both sides",
-        "weakened",
+        "regression",
         head=keep("notes --version", "notes --never"),
     ),
     "setup that fails": Attempt(
@@ -139,12 +139,12 @@ DEFINITIONS = {
     ),
     "other globs": Attempt(
         "changes the globs of `scenarios`, so that the failing one is left out",
-        "weakened",
+        "regression",
         head=suite(old="scenarios/*.yaml", new="scenarios/v*.yaml"),
     ),
     "tag removed": Attempt(
         "removes the tag by which the job selects the scenario",
-        "weakened",
+        "regression",
         base={
             **keep(more="tags: [smoke]\n"),
             "scenarios/version.yaml": FILES["scenarios/version.yaml"] + "tags: [smoke]\n",
@@ -154,7 +154,7 @@ DEFINITIONS = {
     ),
     "higher tier": Attempt(
         "moves the scenario to a tier that the job does not run",
-        "weakened",
+        "regression",
         head=keep(more="tier: 5\n"),
         arguments=("--tier", "1"),
     ),
@@ -226,7 +226,7 @@ DEFINITIONS = {
     ),
     "data that no side meets": Attempt(
         "edits a data file in another folder, so that an evaluator fails on both sides",
-        "weakened",
+        "regression",
         base={**evaluated("python3 judge.py"), "scenarios/judge.py": READS, "data/wanted.txt": "first second\n"},
         head={"data/wanted.txt": "third\n"},
     ),
@@ -260,30 +260,30 @@ DEFINITIONS = {
     ),
     "build of the old tool": Attempt(
         "has its build put base's tool into place, which is then tested instead of head's",
-        "weakened",
+        "regression",
         head=suite('build: ["git show main:bin/notes > bin/notes"]\n'),
     ),
     "another copy": Attempt(
         "adds a working copy of the tool, and a folder in `path` in which it is found first",
-        "weakened",
+        "regression",
         head={**suite(old="path: [bin]", new="path: [compat, bin]"), "compat/notes": NOTES},
     ),
     "another copy in a folder that is there": Attempt(
         "adds a working copy of the tool to a folder that base's `path` has in front",
-        "weakened",
+        "regression",
         base=suite(old="path: [bin]", new="path: [compat, bin]"),
         head={"compat/notes": NOTES},
     ),
     "an older copy": Attempt(
         "removes the tool, of which `path` has another copy on base as well",
-        "weakened",
+        "regression",
         base=WITH_COPY,
         head={"bin/notes": None},
         tool=None,
     ),
     "an older copy behind a link": Attempt(
         "replaces the tool by a link that leads nowhere, so that another copy in `path` is tested",
-        "weakened",
+        "regression",
         base=WITH_COPY,
         head={"bin/notes": None},
         tool=None,
@@ -291,7 +291,7 @@ DEFINITIONS = {
     ),
     "a tool in front": Attempt(
         "adds a broken tool to a folder of `path` that `watch` does not list",
-        "regression or weakened",
+        "regression",
         base={
             "tidegate.yaml": SUITE.replace("path: [bin]", "watch: ['bin/**']\npath: [bin0, bin]"),
             "bin0/other": "x\n",
@@ -301,7 +301,7 @@ DEFINITIONS = {
     ),
     "a folder of the tool's name": Attempt(
         "replaces the tool by a folder, so that another copy in `path` is tested",
-        "weakened",
+        "regression",
         base=WITH_COPY,
         head={"bin/notes": None, "bin/notes/readme": "x\n"},
         tool=None,
@@ -314,7 +314,7 @@ DEFINITIONS = {
     ),
     "prompt without the tool": Attempt(
         "has the prompt write the result instead of using the tool",
-        "weakened",
+        "regression",
         base={
             **keep(AS_TOLD, "task: |\n  ```sh\n  notes add first\n  notes add second\n  ```"),
             "AGENTS.md": "# Notes\n",

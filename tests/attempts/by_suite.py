@@ -69,14 +69,14 @@ SUITES = {
     ),
     "AgentV's expected calls": Attempt(
         "has AgentV's file expect the calls that head makes",
-        "weakened",
+        "regression",
         base=AGENTV,
         head={**WANDERING, "evals/research.yaml": LAX},
         tool=None,
     ),
     "AgentV's target": Attempt(
         "has AgentV's targets start another agent, which does what is expected",
-        "weakened",
+        "regression",
         base=AGENTV,
         head={
             **WANDERING,
@@ -94,7 +94,7 @@ SUITES = {
     ),
     "another MCP server": Attempt(
         "tests another MCP server, which works",
-        "weakened",
+        "regression",
         base=MCP,
         head={
             "bin/server.py": FORGETS,
@@ -123,10 +123,9 @@ SUITES = {
     ),
     "declared deterministic": Attempt(
         "declares the agent deterministic, so that one lucky trial is enough",
-        "weakened",
+        "regression",
         base=agent("type: command, command: 'notes add first; notes add second'"),
         head=agent("type: command, deterministic: true, command: 'notes add first; notes add second'"),
-        tool=NOTES + "# as before\n",
     ),
     "command pattern": Attempt(
         "narrows the pattern of commands that count as calls",
@@ -151,7 +150,7 @@ SUITES = {
     ),
     "flaky gate": Attempt(
         "adds a gate that fails by chance on both sides, so that base's rate is low",
-        "regression or weakened",  # by chance
+        "regression",  # by chance
         head=keep(
             more="    - {type: command_succeeds, command: 'test $(($(date +%N | tail -c 2) % 2)) = 0'}\n",
         ),

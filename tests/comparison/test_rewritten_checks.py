@@ -32,8 +32,8 @@ def test_a_pass_by_a_file_that_base_leaves_alone_is_unproven() -> None:
     found = said(RowTrials((), trials("base", ""), trials("head", "f")))
 
     assert (found.state, found.kind) == ("unconfirmed", "rewritten")
-    assert found.reason == "every passing trial on head has changed files that its gates use, and none of base's has: f"
-    assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind), ())
+    assert found.reason == "every passing trial on head has changed files of its template, and none of base's has: f"
+    assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind))
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,11 @@ def test_agents_that_change_it_now_and_then_need_enough_trials() -> None:
 
     states = [said(one, deterministic=False).state for one in (few, three, with_history)]
     assert states == ["ok", "unconfirmed", "unconfirmed"]
+
+
+def test_a_build_that_replaces_files_of_the_commit_is_not_what_was_merged() -> None:
+    sides = RowTrials((), trials("base", ""), trials("head", ""))
+    found = doubting_rewritten(Conclusion(key=KEY, state="ok", reason="", deterministic=True), sides, ["bin/notes"])
+
+    assert (found.state, found.kind) == ("unconfirmed", "rewritten")
+    assert found.reason.endswith("which are then not what is tested: bin/notes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests import make
 from tidegate.comparison.metric_tests import RowTrials
-from tidegate.comparison.unused_tool import doubting_disuse, is_unused
+from tidegate.comparison.unused_tool import doubting_disuse
 from tidegate.model.measurement import Outcome, PastTrial, TrialResult
 from tidegate.model.metrics import InvocationCounts
 from tidegate.model.plan import RowKey
@@ -35,7 +35,7 @@ def test_a_pass_without_a_use_is_unproven_where_base_uses_the_tool() -> None:
 
     assert (found.state, found.kind) == ("unconfirmed", "unused")
     assert found.reason == "no trial on head uses the tool under test, but all 1 passing trials on base do"
-    assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind), ())
+    assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind))
 
 
 def test_a_use_in_one_trial_of_head_or_none_in_one_of_base_shows_nothing() -> None:
@@ -66,9 +66,3 @@ def test_a_head_that_fails_without_the_tool_is_no_pass_without_it() -> None:
 
 def test_a_regression_stays_one() -> None:
     assert said(RowTrials((), trials("base", 1), trials("head", 0)), "regressed").state == "regressed"
-
-
-def test_no_trial_at_all_is_not_a_disuse() -> None:
-    assert not is_unused(RowTrials((), (), ()))
-    assert is_unused(RowTrials((), trials("base", 0), trials("head", 0)))
-    assert not is_unused(RowTrials((), trials("base", 1), trials("head", 0)))

@@ -1,4 +1,4 @@
-"""What head used of the budget, compared with base."""
+"""Whether base alone would have ended the budget."""
 
 from __future__ import annotations
 
@@ -10,72 +10,80 @@ from tests import make
 from tidegate.comparison.metric_tests import RowTrials
 from tidegate.comparison.used_by_head import used_by_head
 from tidegate.model.judge_result import JudgeUse
-from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.plan import RowKey
+from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side
 
 
-def trial(side: Side, **more: Any) -> TrialResult:
-    return make.trial_result(side=side, outcome="pass", decides="pass", **more)
+def trial(side: Side, secs: float, **more: Any) -> TrialResult:
+    return make.trial_result(side=side, outcome="pass", metrics=Metrics(duration_s=secs, cost_usd=secs), **more)
 
 
-def cost(side: Side, usd: float, **more: Any) -> TrialResult:
-    return trial(side, metrics=Metrics(cost_usd=usd), **more)
+def lost(side: Side = "head", why: str = "budget") -> TrialResult:
+    return trial(side, 0).model_copy(update={"outcome": None, "decides": None, "not_measured": why})
 
 
-def cut_off(side: Side, usd: float) -> TrialResult:
-    return cost(side, usd).model_copy(update={"outcome": None, "decides": None, "not_measured": "budget"})
-
-
-def found(*sides: RowTrials, shares: list[list[str]] | None = None) -> tuple[str, ...]:
+def found(*sides: RowTrials, budget: Budget, build_s: float = 0, slots: int = 1, shares: Any = ()) -> tuple[str, ...]:
     rows = {RowKey(scenario=f"row{number}", agent="docs"): side for number, side in enumerate(sides)}
-    given = [[RowKey(scenario=name, agent="docs") for name in share] for share in shares or []]
-    return used_by_head(make.run(side="base"), make.run(side="head"), rows, given)
+    given = [[RowKey(scenario=name, agent="docs") for name in share] for share in shares]
+    head = make.run(side="head").model_copy(update={"budget": budget, "slots": slots})
+    base = make.run(side="base").model_copy(update={"build_s": build_s})
+    return used_by_head(base, head, rows, given)
 
 
-def test_agents_that_cost_more_than_twice_as_much() -> None:
-    base = (cost("base", 0.1),)
-    assert found(RowTrials((), base, (cost("head", 0.2), cost("head", 0.2)))) == ()
-    of_head = (cost("head", 0.5), cost("head", 0.1))
-    assert found(RowTrials((), base, of_head)) == ("head's agents cost $0.6; as on base, the same trials cost $0.2",)
-    assert found(RowTrials((), (), of_head)) == ()
-    past = PastTrial(scenario="row0", agent="docs", decides="pass", at=0, sha="c0ffee", metrics=base[0].metrics)
-    assert found(RowTrials((past,), (), of_head)) == found(RowTrials((), base, of_head))
-    assert found(RowTrials((), base, tuple(one.model_copy(update={"reused": True}) for one in of_head))) == ()
+def row(base: float, head: float) -> RowTrials:
+    return RowTrials((), (trial("base", base),), (trial("head", head),))
 
 
-def test_a_trial_that_the_budget_cut_off_counts_by_what_it_used_more() -> None:
-    base = (cost("base", 0.1),)
-    assert found(RowTrials((), base, (cut_off("head", 0.3),)))
-    assert not found(RowTrials((), base, (cost("head", 0.1), cut_off("head", 0.05))))
-    assert not found(RowTrials((), (cut_off("base", 0.3),), (cut_off("head", 0.4),)))
+UNTRIED = RowTrials((), (lost("base"),), (lost(),))
 
 
-@pytest.mark.parametrize(
-    ("more", "text"),
-    [
-        (lambda n: {"metrics": Metrics(tokens_in=1000 * n, tokens_out=500)}, "head's agents used 9,500 tokens"),
-        (lambda n: {"judge_use": JudgeUse(calls=1, usd=0.01 * n)}, "the judge of head's trials cost $0.09"),
-        (lambda n: {"judge_use": JudgeUse(calls=1, tokens_in=10 * n)}, "the judge of head's trials used 90 tokens"),
-    ],
-)
-def test_tokens_and_the_judge_count_too(more: Any, text: str) -> None:
-    sentences = found(RowTrials((), (trial("base", **more(1)),), (trial("head", **more(9)),)))
-    assert [sentence.partition(";")[0] for sentence in sentences] == [text]
+@pytest.mark.parametrize(("base", "head", "by_head"), [(10, 10, True), (10, 18.5, True), (20, 20, False)])
+def test_a_row_that_was_not_tried_is_head_s_doing_unless_base_is_as_slow(
+    base: float, head: float, by_head: bool
+) -> None:
+    """Two rows on two sides: four trials at base's speed."""
+    assert bool(found(row(base, head), UNTRIED, budget=Budget(minutes=1))) is by_head
 
 
-def test_trials_that_only_head_s_failures_asked_for() -> None:
-    fresh = [trial("head", phase="confirm") for _ in range(3)]
-    assert found(RowTrials((), (), (trial("head"), *fresh))) == (
-        "head needed 3 trials more, besides 1 of the screening",
-    )
-    assert found(RowTrials((), (), (trial("head"), fresh[0]))) == ()
+def test_the_sentence_has_the_numbers() -> None:
+    (said,) = found(row(10, 40), UNTRIED, budget=Budget(minutes=1))
+    assert said == "at base's rate, all trials take 40 of the budget's 60 s"
+
+
+def test_base_s_build_counts_for_both_sides_and_trials_run_side_by_side() -> None:
+    assert not found(row(10, 10), UNTRIED, budget=Budget(minutes=1), build_s=10)
+    assert found(row(20, 20), UNTRIED, budget=Budget(minutes=1), slots=2)
+
+
+@pytest.mark.parametrize(("budget", "by_head"), [(Budget(usd=30), False), (Budget(usd=50), True)])
+def test_money_counts_as_time_does(budget: Budget, by_head: bool) -> None:
+    assert bool(found(row(10, 10), UNTRIED, budget=budget)) is by_head
+
+
+@pytest.mark.parametrize(("most", "by_head"), [(4, False), (5, True)])
+def test_trials_that_only_head_s_failures_asked_for_do_not_count(most: int, by_head: bool) -> None:
+    more = RowTrials((), (trial("base", 1),), (trial("head", 1), trial("head", 1, phase="confirm")))
+    assert bool(found(more, UNTRIED, budget=Budget(minutes=None, trials=most))) is by_head
+
+
+def test_a_run_that_ended_by_itself_says_nothing() -> None:
+    assert found(row(1, 100), budget=Budget(minutes=1)) == ()
 
 
 def test_each_shard_has_its_own_part_of_the_budget() -> None:
-    """An expensive row of another shard, alike on both sides, does not hide what used up this shard's part."""
-    large = RowTrials((), (cost("base", 9.0),), (cost("head", 9.0),))
-    small = RowTrials((), (cost("base", 0.01),), (cost("head", 0.4),))
-    assert found(large, small) == ()
-    assert len(found(large, small, shares=[["row0"], ["row1"]])) == 1
+    """A slow row of another shard does not hide what used up this shard's part."""
+    sides = (row(100, 100), row(1, 40), UNTRIED)
+    assert found(*sides, budget=Budget(minutes=1)) == ()
+    assert found(*sides, budget=Budget(minutes=1), shares=[["row0"], ["row1", "row2"]])
+
+
+@pytest.mark.parametrize(("tokens", "by_head"), [(20, False), (21, True)])
+def test_a_judge_that_reads_much_more_of_head_s_trials(tokens: int, by_head: bool) -> None:
+    def judged(side: Side, count: int) -> TrialResult:
+        return trial(side, 1, judge_use=JudgeUse(calls=1, tokens_in=count))
+
+    side = RowTrials((), (judged("base", 10),), (judged("head", tokens), lost(why="judge")))
+    assert bool(found(side, budget=Budget())) is by_head

@@ -10,17 +10,15 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.conftest import Repository
-from tests.definitions.test_changes import changed, suite
 from tests.e2e.conftest import FILES
 from tests.model_server import Step, serving
 from tests.warm import run_tidegate
 from tidegate.agents import AnyAgent
-from tidegate.definitions.changes import in_force
+from tidegate.definitions.agent_fields import entrusted
 from tidegate.model.agent import Agent
 
 READ: TypeAdapter[Agent] = TypeAdapter(AnyAgent)
 ELSEWHERE = {"ANTHROPIC_BASE_URL": "https://mallory.example"}
-AFTER = "(takes effect after the merge, as the agent is given a key)"
 KEYED = ("anthropic", "claude-code", "codex", "gemini", "opencode")
 
 
@@ -32,7 +30,7 @@ def agent(type_: str = "claude-code", **more: Any) -> Agent:
 def run_as(base: Agent | None, head: Agent) -> Agent:
     """Head's agent as it is run."""
     agents = {} if base is None else {"one": base}
-    return in_force(suite(agents=agents), suite(agents={"one": head})).agents["one"]
+    return entrusted(agents, {"one": head})["one"]
 
 
 @pytest.mark.parametrize("type_", KEYED)
@@ -68,24 +66,6 @@ def test_every_type_that_is_given_a_key_is_known_to_be() -> None:
     assert all(agent(type_).variables for type_ in KEYED)
 
 
-def test_what_is_held_back_is_said_and_nothing_of_its_value() -> None:
-    base, head = (suite(agents={"one": one}) for one in (agent(), agent(env=ELSEWHERE, model="other")))
-
-    assert changed(base, head) == [
-        (None, "agent_changed", "agent one: model m → other", False),
-        (None, "policy_changed", f"agent one: env {AFTER}", False),
-    ]
-
-
-def test_the_same_of_a_new_agent() -> None:
-    added = suite(agents={"one": agent(), "two": agent(env=ELSEWHERE)})
-
-    assert changed(suite(agents={"one": agent()}), added) == [
-        (None, "added", "agent two", False),
-        (None, "policy_changed", f"agent two: env {AFTER}", False),
-    ]
-
-
 def test_a_redirected_key_never_arrives(make_repository: Callable[..., Repository]) -> None:
     """The real thing: the pull request names an address of its own, and nobody ever calls there."""
     repo = make_repository()
@@ -99,7 +79,6 @@ def test_a_redirected_key_never_arrives(make_repository: Callable[..., Repositor
 
         assert mallory.requests == [], done.stderr
         assert len(honest.requests) >= 2, done.stdout + done.stderr
-        assert "takes effect after the merge" in done.stdout
 
 
 def _keyed(address: str) -> str:

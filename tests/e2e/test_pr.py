@@ -150,7 +150,7 @@ def test_changed_guidance_at_the_root_reaches_each_sides_workspace(
     assert "notes append second" not in calls["head"]
 
 
-def test_the_definition_comes_from_head_and_a_removed_scenario_blocks(
+def test_a_removed_scenario_is_judged_until_the_merge_and_a_new_one_besides(
     make_repository: Make, tidegate: Make, files: dict[str, str]
 ) -> None:
     repo = make_repository()
@@ -163,9 +163,9 @@ def test_the_definition_comes_from_head_and_a_removed_scenario_blocks(
     assert {row["scenario"]: row["state"] for row in ran.result["rows"]} == {
         "keep_notes": "ok",
         "new": "added",
-        "other": "removed",
+        "other": "ok",
     }
-    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "weakened_check")
+    assert (ran.code, [change["effect"] for change in ran.result["definitions"]]) == (0, ["less", "more"])
 
 
 def test_the_pull_request_that_brings_the_suite_is_judged_in_advisory_mode(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.attempts.test_hidden import FORGETFUL
 from tests.conftest import Repository
 from tests.e2e.conftest import AGENTS_MD, FILES, NOTES, SCENARIO, SUITE
-from tests.e2e.test_definitions_of_base import FORGETFUL, said
 
 Make = Callable[..., Any]
 BEFORE = {"bin/notes": NOTES, "AGENTS.md": AGENTS_MD}  # there was a suite
@@ -51,16 +51,15 @@ def test_scenarios_that_the_branch_is_too_old_to_have_are_named(forked: Make) ->
     assert "b and 2 more; merge" in ran.comment
 
 
-@pytest.mark.attempt("begins before there was a suite, and brings one without the scenario that fails", "weakened")
-def test_its_own_suite_is_compared_with_the_target_branch_s(forked: Make) -> None:
+@pytest.mark.attempt("begins before there was a suite, and brings one without the scenario that fails", "regression")
+def test_the_suite_of_the_target_branch_judges(forked: Make) -> None:
     """It leaves the scenario out that would fail."""
     other = SCENARIO.partition("evaluation:")[0].replace("keep_notes", "other")
     gates = "evaluation: {gates: [{type: command_succeeds, command: notes --version}]}\n"
     own = {"tidegate.yaml": SUITE, "scenarios/other.yaml": other + gates}
     ran = forked(BEFORE, FILES, {**own, **BROKEN})
 
-    assert ran.code == 1, ran.comment
-    assert "scenario removed" in said(ran)
+    assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed"), ran.comment
 
 
 @pytest.mark.attempt("begins at a commit at which the policy was milder", "regression")
@@ -70,7 +69,6 @@ def test_its_own_suite_is_compared_with_the_target_branch_s(forked: Make) -> Non
         "policy: {mode: advisory}\n",
         "policy: {block: []}\n",
         "policy: {agents: []}\n",
-        "policy: {weakened_checks: warn}\n",
         "budget: {trials: 1}\n",
         "trials: {max: 1}\n",
     ],
@@ -82,11 +80,12 @@ def test_a_policy_that_was_mild_when_the_branch_began_is_that_of_today(forked: M
     assert (ran.code, ran.result["verdict"]["reason"]) == (1, "regression"), ran.comment
 
 
-def test_a_weakened_check_blocks_by_the_policy_of_today(forked: Make) -> None:
-    mild = {**FILES, "tidegate.yaml": SUITE + "policy: {weakened_checks: warn}\n"}
-    ran = forked(mild, {"tidegate.yaml": SUITE}, {"scenarios/keep.yaml": SCENARIO + "setup: {commands: ['true']}\n"})
+def test_less_to_check_blocks_by_the_policy_of_today(forked: Make) -> None:
+    other = {"scenarios/other.yaml": SCENARIO.replace("keep_notes", "other")}
+    strict = {"tidegate.yaml": SUITE + "policy: {rules: block}\n"}
+    ran = forked({**FILES, **other}, strict, {"scenarios/other.yaml": None})
 
-    assert (ran.code, said(ran)) == (1, ["setup"])
+    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "checks_less")
 
 
 def test_the_policy_may_have_become_milder_too(forked: Make) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from tests.conftest import Repository
 from tests.e2e.conftest import AGENTS_MD, FILES, SCENARIO
-from tests.e2e.test_definitions_of_base import FORGETFUL, said
 
 Make = Callable[..., Any]
 IN_TEMPLATE = SCENARIO.replace("target:", "template_folder: state\ntarget:")
@@ -40,21 +39,6 @@ def test_pr_names_them(repo: Repository, tidegate: Make) -> None:
 
     assert any(IGNORED in warning for warning in ran.result["warnings"])
     assert "git does not track scenarios/new.yaml" in ran.comment
-
-
-def test_a_row_that_lacks_a_file_on_both_sides_is_no_plain_pass(make_repository: Make, tidegate: Make) -> None:
-    """Its gate would be skipped for want of it."""
-    optional = "script, command: 'if [ -f check.sh ]; then sh check.sh; fi'"
-    gate = IN_TEMPLATE.replace("command_output_matches, command: notes list, pattern: second", optional)
-    made: Repository = make_repository()
-    made.commit({**FILES, "scenarios/keep.yaml": gate, "scenarios/state/readme": "x\n", ".gitignore": "*.sh\n"})
-    made.branch("pr", {"bin/notes": FORGETFUL["bin/notes"]})
-    made.write({"scenarios/state/check.sh": "notes list | grep second\n"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=made.root)
-
-    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "weakened_check"), ran.comment
-    assert said(ran) == ["files that its checks name and that git does not track: scenarios/state/check.sh"]
 
 
 def test_a_suite_that_is_committed_has_nothing_to_name(make_repository: Make, tidegate: Make) -> None:

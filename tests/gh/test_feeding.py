@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Repository
-from tests.e2e.conftest import NOTES
-from tests.e2e.test_definitions_of_base import YES, evaluated
+from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.runner import load_event
 from tests.gh.job import Job
 from tests.gh.test_artifact import packed
@@ -172,7 +171,9 @@ def test_what_is_poisoned_or_foreign_is_ignored_and_said(
 
 
 def test_a_row_with_a_script_of_its_own_is_adopted_and_found_again(job: Job, tested: Tested) -> None:
-    scored = {**evaluated("{type: code_judge, name: scored, script: python3 judge.py}"), "scenarios/judge.py": YES}
+    judged = "evaluation:\n  evaluators:\n    - {type: code_judge, name: scored, script: python3 judge.py}\n"
+    scenario = FILES["scenarios/keep.yaml"].partition("evaluation:")[0] + judged
+    scored = {"scenarios/keep.yaml": scenario, "scenarios/judge.py": 'print("{\\"score\\": 1}")\n'}
     job.repo.git("checkout", "--quiet", "main")
     job.repo.commit(scored)
     job.repo.git("checkout", "--quiet", "pr")

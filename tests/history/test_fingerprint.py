@@ -67,12 +67,11 @@ def test_guidance_and_the_file_s_place_do_not_matter(folder: Path) -> None:
     assert printed(folder, moved) == before
 
 
-def test_what_evaluators_and_agents_run_and_what_base_s_definition_asks_too_are_part_of_it(folder: Path) -> None:
-    twice = ROW.model_copy(update={"base_checks": SCENARIO.model_copy(update={"minimum_steps": 3})})
-    found = [printed(folder), printed(folder, twice)]
+def test_what_evaluators_and_agents_run_is_part_of_it(folder: Path) -> None:
+    found = [printed(folder)]
     files = template_files(folder, SCENARIO, ("DOCSS.md",))
     found += [fingerprint(ROW, files, agent_mark(ROW, "1.0"), code=code) for code in (("a", ""), ("", "a"))]
-    assert len(set(found)) == 4
+    assert len(set(found)) == 3
 
 
 def test_another_definition_agent_or_model_has_another(folder: Path) -> None:

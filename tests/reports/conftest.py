@@ -448,18 +448,16 @@ def accepted() -> Result:
     return found.model_copy(update={"verdict": found.verdict.accepted("octocat")})
 
 
-def weakened() -> Result:
-    only = "passes only because the scenario was changed: 1 of 1 trials on head"
+def checks_less() -> Result:
     return result(
         *all_fine().rows,
         row("old_export", "removed", "1/1", "", reason="is no longer in the suite"),
         row("flaky_sync", "flaky", "6/12", "1/3", agent="claude", reason="base passes 6 of 12 by itself"),
         suite=all_fine().suite,
         definitions=(
-            DefinitionChange(scenario="export_json", kind="added", detail="new scenario"),
-            DefinitionChange(scenario="add_task", kind="changed", detail=only, weakened=True),
-            DefinitionChange(scenario="add_task", kind="gate_removed", detail="file_exists: tasks.json", weakened=True),
-            DefinitionChange(scenario=None, kind="policy_changed", detail="alpha: 0.02 → 0.05; after the merge"),
+            DefinitionChange(scenario="add_task", effect="less", detail="gates: file_exists: tasks.json"),
+            DefinitionChange(scenario="export_json", effect="more", detail="new scenario"),
+            DefinitionChange(scenario=None, effect="other", detail="policy.alpha: 0.02 → 0.05"),
         ),
     )
 
@@ -526,7 +524,7 @@ def hostile() -> Result:
         ),
         instance=HOSTILE,
         warnings=(HOSTILE,),
-        definitions=(DefinitionChange(scenario=HOSTILE, kind="gate_removed", detail=HOSTILE, weakened=True),),
+        definitions=(DefinitionChange(scenario=HOSTILE, effect="less", detail=HOSTILE),),
         sides=Sides(base=BaseSide(sha=HOSTILE, ref=HOSTILE), head=HeadSide(sha=HOSTILE, ref=HOSTILE)),
         trials=(
             trial("x", "head", 1, "fail").model_copy(update={"scenario": HOSTILE, "agent": HOSTILE, "reason": HOSTILE}),
@@ -548,7 +546,7 @@ STORIES: dict[str, Callable[[], Result]] = {
         not_run,
         advisory,
         accepted,
-        weakened,
+        checks_less,
         many_rows,
         hostile,
         situations.added_and_removed,

@@ -34,14 +34,14 @@ SIDES = Sides(base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=HEAD_SH
 
 
 def added_and_removed() -> Result:
-    """A scenario of head alone, and one of base alone, which the policy takes for a weakened check."""
+    """A scenario of head alone, and one of base alone, by which less is checked from the merge on."""
     return _result(
         _row("export_csv", "added", (0, 0), (1, 1), "new in the suite; passes 1 of 1 trials on head"),
         _row("old_export", "removed", (0, 0), (0, 0), "is no longer in the suite"),
         _fine("add_task"),
         definitions=(
-            DefinitionChange(scenario="old_export", kind="scenario_removed", detail="3 gates", weakened=True),
-            DefinitionChange(scenario="export_csv", kind="added", detail="2 gates"),
+            DefinitionChange(scenario="old_export", effect="less", detail="scenario removed"),
+            DefinitionChange(scenario="export_csv", effect="more", detail="new scenario"),
         ),
     )
 

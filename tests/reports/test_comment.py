@@ -45,7 +45,7 @@ def test_hostile_text_makes_no_markup(stories: Stories) -> None:
     headings = [after.content for token, after in pairwise(tokens) if token.type == "heading_open"]
     words = (
         "❌ Tidegate",
-        "Changed definitions",
+        "From the merge on",
         "❌ Regressed: ",
         "⚠️ Unconfirmed",
         "⏭️ Not measured",
@@ -87,12 +87,12 @@ def test_no_comment_is_longer_than_github_takes(stories: Stories) -> None:
 def test_parts_are_dropped_in_order_and_named(stories: Stories) -> None:
     """Verdict, every regression's headline, changed definitions and cost stay."""
     result = stories["many_rows"]()
-    change = DefinitionChange(scenario="a", kind="gate_removed", detail="tests pass", weakened=True)
+    change = DefinitionChange(scenario="a", effect="less", detail="tests pass")
     text = comment_body(result.model_copy(update={"definitions": (change,)}))
     assert text.count("### ❌ Regressed: `scenario_") == 10
     assert text.count("\n- `scenario_") == 50
     assert text.count("### ❌ Regressed too") == 1
-    assert "gate removed · `a` · tests pass" in text
+    assert "⚠️ **less** is checked · `a` · tests pass" in text
     assert "<sub>**time** " in text
     assert text.count("a line of evidence") == 10 * 12
     assert "140 unchanged rows of the table, the evidence of all but the first 10 rows" in text

@@ -60,11 +60,6 @@ def test_rows_that_are_not_measured_are_grouped_by_reason(stories: Stories) -> N
     assert [len(group.rows) for group in groups] == [2, 1]
 
 
-def test_weakened_checks_come_first(stories: Stories) -> None:
-    changes = comment_view(stories["weakened"]()).definitions
-    assert [change.weakened for change in changes] == [True, True, False, False]
-
-
 @pytest.mark.parametrize(
     ("metric", "base", "head", "trend"),
     [

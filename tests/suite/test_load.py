@@ -69,7 +69,7 @@ policy:
   suite: "off"
   block_metrics: {}
   judge_blocks: false
-  weakened_checks: warn
+  rules: block
 model_proxy: true
 network: {setup: true, gates: true, agent: true}
 pass_env: [TOKEN]
@@ -196,7 +196,7 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
             block=("regressed", "unconfirmed", "not_measured", "inconclusive"),
             agents=("docs", "mine", "mine:small", "docs:m"),
             suite="off",
-            weakened_checks="warn",
+            rules="block",
         ),
         limits=Limits(output_mb=1, memory_mb=2, processes=3, files=4),
         pass_env=("TOKEN",),

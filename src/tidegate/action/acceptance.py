@@ -1,4 +1,4 @@
-"""A maintainer accepts regressions with a label or a comment. It applies to one commit and is recorded."""
+"""A maintainer accepts regressions with a label or a comment: for one commit and base branch. It is recorded."""
 
 from __future__ import annotations
 
@@ -162,15 +162,17 @@ def _acceptance(
     if by.endswith("[bot]"):
         return _by_comment(asked, result, by, repository, job)
     if asked.labelling is not None:
-        acceptance = Acceptance(sha=asked.head_sha, actor=asked.labelling, run=job.runner.run_id)
+        base = result.sides.base.ref
+        acceptance = Acceptance(sha=asked.head_sha, base=base, actor=asked.labelling, run=job.runner.run_id)
     else:
         shown = standing_comment(repository.comments(asked.number), job.settings.instance)
         marker = Marker.parse(shown.body) if shown else None
         recorded = marker.accepted if marker else None
-        if recorded is not None and recorded.sha == asked.head_sha:
+        wanted = asked.head_sha, result.sides.base.ref[:200]
+        if recorded is not None and (recorded.sha, recorded.base) == wanted:
             acceptance = recorded
         elif shown and set_last and _was_seen(shown, set_last, asked.head_sha):  # the label started the run again
-            acceptance = Acceptance(sha=asked.head_sha, actor=by, run=job.runner.run_id)
+            acceptance = Acceptance(sha=asked.head_sha, base=result.sides.base.ref, actor=by, run=job.runner.run_id)
         else:
             return NOT_ACCEPTED, _UNRECORDED.format(label=label)
     if by.casefold() != acceptance.actor.casefold():
@@ -193,12 +195,13 @@ def _by_comment(
         return NOT_ACCEPTED, _MORE.format(scenario=command.scenario)
     if not repository.may_write(comment.author):
         return NOT_ACCEPTED, f"`{comment.author}` may not push to this repository."
-    return Acceptance(sha=asked.head_sha, actor=comment.author, run=job.runner.run_id)
+    base = result.sides.base.ref
+    return Acceptance(sha=asked.head_sha, base=base, actor=comment.author, run=job.runner.run_id)
 
 
 def _concerns_only(result: Result, scenario: str) -> bool:
     """Return True if everything that can have decided the verdict is a result of this scenario."""
-    if any(change.weakened for change in result.definitions) or result.verdict.reason == "metric":
+    if result.verdict.reason in ("checks_less", "metric"):
         return False
     return {row.scenario for row in _deciding(result)} == {scenario}
 
@@ -214,8 +217,8 @@ def _is_set(label: str, pull: PullRequest) -> bool:
 
 
 _UNRECORDED = (
-    "the label `{label}` stands, but no run has seen who put it there at this commit. Take it away and put it back"
-    " when the comment shows the verdict on this commit; the workflow `rerun` then starts the run again."
+    "the label `{label}` stands, but no run has seen who put it there for this commit and base. Take it away and put it"
+    " back when the comment shows the verdict on this commit; the workflow `rerun` then starts the run again."
 )
 _OTHERWISE = "GitHub does not say that `{actor}` put the label `{label}` there last."
 _UNCOMMANDED = "`{by}` put the label there, and no comment of a person that accepts this commit is recorded."

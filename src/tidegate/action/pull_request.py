@@ -37,16 +37,17 @@ PAUSE_S = 60.0  # wait before a verification, longer than most outages of a prov
 async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     """Compare the pull request's head with its base, publish the result, and return the verdict's exit code.
 
-    Skips drafts if the input `drafts` says so.
+    Skips drafts if the input `drafts` says so, unless the commit has a verdict already.
     """
     subject = Subject(event.number, event.head_sha, job.connect())
-    if event.draft and job.settings.drafts == "skip":
+    skips = event.draft and job.settings.drafts == "skip"
+    if (standing := await standing_verdict(event, subject, job, skips=skips)) is not None:
+        return standing
+    if skips:
         code = skip("draft", DRAFT, job)
         said = NoVerdict(instance=job.settings.instance, why="a draft", detail=DRAFT, creates=False)
         await note(said, subject, job)
         return code
-    if (standing := await standing_verdict(event, subject, job)) is not None:
-        return standing
     await expire(event, subject.repository, job)
     event = await _as_it_is_now(event, subject, job)
     sides = sides_of(event, job)

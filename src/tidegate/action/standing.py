@@ -31,15 +31,17 @@ def seal_key(job: Job) -> bytes:
     return hashlib.sha256(f"tidegate's comment\0{known}".encode()).digest() if any(map(str.strip, keys)) else b""
 
 
-async def standing_verdict(event: PullRequestEvent, subject: Subject, job: Job) -> int | None:
+async def standing_verdict(event: PullRequestEvent, subject: Subject, job: Job, *, skips: bool = False) -> int | None:
     """Return the exit code of the verdict that our own comment has on this commit.
 
     None: the event changes something, the commit has no verdict against this base branch, a maintainer has accepted it
     (the label may be gone), or GitHub does not answer. The suite is run then. A fork's verdict is never repeated, and
-    one that passes only with our seal: other people and workflows can edit the comment.
+    one that passes only with our seal: other people and workflows can edit the comment. `skips`: the job would run
+    nothing anyway.
     """
     repository = subject.repository
-    if repository is None or event.without_secrets or not event.changes_nothing(job.settings.accept_label):
+    is_new = not (skips or event.changes_nothing(job.settings.accept_label))
+    if repository is None or event.without_secrets or is_new:
         return None
     try:
         comment = await job.deadline.ask(lambda: _standing(repository, subject.number, job), BEFORE)

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from tidegate.model.agent import Agent, ServerTools
 from tidegate.model.agent import Session as TrialSession
-from tidegate.model.event import End, ToolCall, ToolResult
+from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.places import Places
-from tidegate.model.session import FOLDER_MARK, Session, SessionStep
+from tidegate.model.session import FOLDER_MARK, STDERR, Session, SessionStep
 from tidegate.replay.actions import Action, CannotRepeatError, action_of, edited
 from tidegate.text.steady import Names, Printed, new_names, with_names
 
@@ -90,6 +90,7 @@ class _Again:
         if self._recorded.shell == "bash":
             line = f"bash -c {shlex.quote(line)}"
         done = await self._session.shell(line, timeout_secs=seconds, shown=MOST_CHARACTERS)
+        self._session.emit(Message(role="system", text=f"{STDERR}{done.stderr}"))
         if found := re.search(rf"^{FOLDER_MARK}(/.*)$", done.stdout, re.MULTILINE):
             self._folder = found[1]
         return ToolResult(id="", status=done.status, exit_code=done.shell_status, output=done.printed)

@@ -26,12 +26,13 @@ class Scripted(Agent):
     under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its tools, `{read: URI}` reads a resource,
     `{prompt: NAME, input: {…}}` gets a prompt, and `{list_tools: true}` records what it offers as a call of
     `tools/list`: one line per tool, with its parameters by name, optional ones in brackets. A call of a tool that is
-    not listed gives a warning. The random choices depend only on `seed`, scenario, side and the trial's index, so a run
-    can be repeated.
+    not listed gives a warning. The random choices depend on a seed, which is drawn for each run and recorded in it, so
+    that no pull request can know them. With a `seed` of its own they depend on that, scenario, side and the trial's
+    index alone.
     """
 
     type: Literal["scripted"]
-    seed: int = 0
+    seed: int | None = None
     steps: dict[str, tuple[str | ScriptedStep, ...]] = {}
 
     calls_servers: ClassVar[bool] = True
@@ -54,6 +55,10 @@ class Scripted(Agent):
         if not steps or scenario in self.steps:
             return self
         return Scripted.model_validate({**self.model_dump(), "steps": {**self.steps, scenario: steps}})
+
+    def with_seed(self, seed: int) -> Scripted:
+        """Return the agent with this seed, unless it has one."""
+        return self if self.seed is not None else self.model_copy(update={"seed": seed})
 
     async def run(self, session: Session) -> End:
         """Run the steps of the session's scenario in order, regardless of their outcome. Always completes."""
@@ -116,7 +121,7 @@ def parameters(tool: Tool) -> tuple[dict[str, Any], frozenset[str]]:
     return {**{name: {} for name in names}, **found}, names
 
 
-def _draws(seed: int, session: Session) -> Random:
+def _draws(seed: int | None, session: Session) -> Random:
     """Return the trial's random generator, the same on every machine (SHA-256, Mersenne Twister)."""
     side, *_, index = session.trial_id.split("/")
     key = json.dumps([seed, session.scenario, side, index])

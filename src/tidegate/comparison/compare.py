@@ -7,22 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.comparison.judge_change import Scored, with_judge_tests
 from tidegate.comparison.metric_tests import RowTrials
-from tidegate.comparison.new_gates import hidden_by_new_gates
 from tidegate.comparison.one_row import row_of, suite_metrics
 from tidegate.comparison.rewritten_checks import doubting_rewritten
-from tidegate.comparison.unused_tool import doubting_disuse, is_unused
+from tidegate.comparison.unused_tool import doubting_disuse
 from tidegate.comparison.used_by_head import used_by_head
-from tidegate.comparison.weak_rows import cannot_guard, doubts, shows_little
+from tidegate.comparison.weak_rows import doubts, shows_little
 from tidegate.comparison.whole_suite import suite_effect, with_power
 from tidegate.model.comparison import (
     Comparison,
     DefinitionChange,
-    Row,
 )
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.run_row import RunRow
-from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import SETUP_KINDS
 from tidegate.procedure.observed import Past
 from tidegate.procedure.rules import LEAST_HISTORY
@@ -30,7 +27,6 @@ from tidegate.procedure.steps import Conclusion, State, conclude, history_holds,
 
 Trials = Sequence[TrialResult]
 NEWEST = 5  # trials of the history that show whether base is known to fail
-_COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky")
 
 
 def compare(
@@ -51,23 +47,23 @@ def compare(
     state = start(_rows(base, head), head.policy, past_by_row(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
     sides = _sides(state, past, base_trials, head_trials)
-    conclusions = tuple(map(doubting_rewritten, map(doubting_disuse, conclude(state), sides), sides))
+    used = map(doubting_disuse, conclude(state), sides)
+    doubted = zip(used, sides, strict=True)
+    conclusions = tuple(doubting_rewritten(said, of_row, head.replaced) for said, of_row in doubted)
     holds = history_holds(state)
     metrics = suite_metrics(sides) if holds else {}
     every = zip(state.rows, conclusions, sides, strict=True)
     rows = tuple(row_of(entry.row, said, trials, head, metrics, holds=holds) for entry, said, trials in every)
     rows = with_power(tuple(with_judge_tests(rows, list(_scored(sides, holds)))), state)
-    made = _weakened_by_change(rows, sides, definitions)
     return Comparison(
         rows=rows,
         suite=suite_effect(rows, state, holds=holds).model_copy(update={"metrics": metrics}),
-        definitions=(*made, *definitions, *_changed_since(base, head, definitions)),
+        definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
         used_by_head=used_by_head(base, head, dict(zip((row.key for row in rows), sides, strict=True)), shares),
         warnings=(
             *_interrupted(base, head),
             *_warnings(conclusions, stored),
-            *_asked_anew(rows, definitions),
             *doubts(rows, (*base_trials, *head_trials)),
             *shows_little(rows, state.rows, head.policy.alpha),
         ),
@@ -139,70 +135,6 @@ def _in_order(trials: Trials) -> list[TrialResult]:
     return sorted(trials, key=lambda trial: trial.index)
 
 
-def _weakened_by_change(
-    rows: Sequence[Row], sides: Sequence[RowTrials], changes: Sequence[DefinitionChange]
-) -> Iterator[DefinitionChange]:
-    """Yield the weakened checks that only the trials show."""
-    yield from _green_by_change([trial for side in sides for trial in side.head])
-    yield from _blind_by_change(rows, sides, changes)
-    yield from hidden_by_new_gates(rows, sides, changes)
-
-
-def _green_by_change(trials: Trials) -> Iterator[DefinitionChange]:
-    """Yield a weakened check for each scenario that passes only because the pull request changed it."""
-    for scenario in dict.fromkeys(trial.scenario for trial in trials if trial.only_by_change):
-        own = [trial for trial in trials if trial.scenario == scenario and trial.decides is not None]
-        count = sum(trial.only_by_change for trial in own)
-        before = next(gate for trial in own for gate in trial.base_gates if trial.only_by_change and not gate.passed)
-        detail = f"passes only because the scenario was changed: {count} of {len(own)} trials on head"
-        detail += f"; with base's checks, {before.label}: {before.message}"
-        yield DefinitionChange(scenario=scenario, kind="changed", detail=detail, weakened=True)
-
-
-def _blind_by_change(
-    rows: Sequence[Row], sides: Sequence[RowTrials], changes: Sequence[DefinitionChange]
-) -> Iterator[DefinitionChange]:
-    """Yield a weakened check for each changed row that can no longer show a regression.
-
-    A row also counts as changed if base passes its own checks and fails only by a file that head's evaluators read.
-    A changed row that base cannot run but that passes on head is left out: new features look like that.
-    """
-    for row, trials in zip(rows, sides, strict=True):
-        agent = row.agent.partition(":")[0]
-        if not any(trial.fails_by_change for trial in trials.base) and not any(
-            change.scenario == row.scenario or (change.kind == "agent_changed" and change.agent == agent)
-            for change in changes
-        ):
-            continue
-        if cannot_guard(row) and not any(trial.only_by_change for trial in trials.head):  # these are listed already
-            yield _blind(row, "passes on neither side since it was changed")
-        elif row.state == "not_comparable" and row.head.passes == 0:
-            yield _blind(row, "cannot be run on base since it was changed, and passes in no trial on head")
-        elif row.state in _COMPARED and any(_asks(change, row) for change in changes) and is_unused(trials):
-            yield _blind(row, "passes without a use of the tool since its prompt was changed")
-
-
-def _blind(row: Row, why: str) -> DefinitionChange:
-    detail = f"{why}, so that it shows no regression ({row.agent})"
-    return DefinitionChange(scenario=row.scenario, agent=row.agent, kind="changed", detail=detail, weakened=True)
-
-
-def _asks(change: DefinitionChange, row: Row) -> bool:
-    """Return True if the change is one of the row's prompt."""
-    return change.scenario == row.scenario and change.kind == "changed" and "prompt" in change.detail.split(", ")
-
-
-def _asked_anew(rows: Sequence[Row], changes: Sequence[DefinitionChange]) -> Iterator[str]:
-    """Warn of rows that changed while the pull request changes their prompt: the prompt may be the only cause.
-
-    Both sides were given head's prompt.
-    """
-    asked = [row for row in rows if any(_asks(change, row) for change in changes)]
-    if moved := [row for row in asked if row.state in ("improved", "regressed")]:
-        names = ", ".join(str(row.key) for row in moved)
-        yield f"{names}: the pull request changes the prompt, and base was given the new one: that may be all"
-
-
 def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
     """Yield scenarios whose definition differs between the runs, unless `known` has a change of them."""
     before = {row.key: row.definition for row in base.rows}
@@ -210,9 +142,8 @@ def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> I
     for row in head.rows:
         if row.scenario not in named and before.get(row.key, row.definition) != row.definition:
             named.add(row.scenario)
-            yield DefinitionChange(
-                scenario=row.scenario, kind="changed", detail="the two runs used different definitions of it"
-            )
+            detail = "the two runs used different definitions of it"
+            yield DefinitionChange(scenario=row.scenario, effect="other", detail=detail)
 
 
 def _excluded_share(trials: Trials) -> float:

@@ -73,7 +73,7 @@ def _unmeasured(trial: TrialResult) -> bool:
 
 def _failed_gate(trial: TrialResult) -> GateResult | None:
     """Return the first required gate that the trial failed."""
-    return next((gate for gate in (*trial.gates, *trial.base_gates) if gate.required and not gate.passed), None)
+    return next((gate for gate in trial.gates if gate.required and not gate.passed), None)
 
 
 def _same_gate(trial: TrialResult, gate: GateResult) -> str:

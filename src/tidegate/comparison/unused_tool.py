@@ -33,9 +33,3 @@ def doubting_disuse(said: Conclusion, trials: RowTrials) -> Conclusion:
 def uses_of(trial: TrialResult | PastTrial) -> int | None:
     """Return how many calls ask the tool to do something; None if the calls are not known."""
     return trial.uses if isinstance(trial, PastTrial) else trial.invocations.uses
-
-
-def is_unused(trials: RowTrials) -> bool:
-    """Return True if trials were measured, and none of them on either side uses the tool."""
-    measured = [trial for trial in (*trials.base, *trials.head) if trial.decides is not None]
-    return bool(measured) and all(uses_of(trial) == 0 for trial in measured)

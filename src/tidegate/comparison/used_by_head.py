@@ -1,99 +1,93 @@
-"""Finds out whether head can be why a run's budget ended: its trials used more than twice as much as base's."""
+"""Finds out whether head can be why a run's budget ended: base's trials alone would not have ended it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import NamedTuple
 
 from tidegate.comparison.metric_tests import RowTrials
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import RowKey
 
-MOST = 2.0  # times as much as base's
-
-Amount = Callable[[PastTrial | TrialResult], float | None]
+MOST_OF_JUDGE = 2.0  # times as many tokens as for base's trials; what a judge's answer takes varies
+AnyTrial = PastTrial | TrialResult
+Amount = Callable[[AnyTrial], float | None]
 
 
 def used_by_head(
     base: Run, head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[Iterable[RowKey]] = ()
 ) -> tuple[str, ...]:
-    """Return a sentence for each thing of which head used more than twice as much as base would have used.
+    """Return why head can have ended the budget, one sentence each; none if base would have ended it, too.
 
-    `shares`: the rows of each shard, which had a part of the budget for itself.
+    The trials that were asked for, on both sides, count as if each took what base's trials of the row take. `shares`:
+    the rows of each shard, which had a part of the budget for itself.
     """
+    parts = [[rows[key] for key in keys if key in rows] for keys in shares] or [list(rows.values())]
     found: dict[str, None] = {}
-    for keys in (rows, *shares):
-        sides = [rows[key] for key in keys if key in rows]
-        found |= dict.fromkeys(_excesses(sides, base.build_s, head.build_s))
-    return tuple(found)
+    for sides in parts:
+        if any(trial.not_measured == "budget" for side in sides for trial in (*side.base, *side.head)):
+            found |= dict.fromkeys(_why(base, head, sides, len(parts)))
+    return (*found, *_of_judge(list(rows.values())))
 
 
-class _Kind(NamedTuple):
-    """Something that a budget limits. `text` has the amounts on head, and as on base."""
-
-    text: str
-    of: Amount
-
-
-_KINDS = (
-    _Kind("head's agents cost ${0:.4g}; as on base, the same trials cost ${1:.4g}", lambda one: one.metrics.cost_usd),
-    _Kind("head's agents used {0:,.0f} tokens; as on base, the same trials use {1:,.0f}", lambda one: _tokens(one)),
-    _Kind("the judge of head's trials cost ${0:.4g}; as on base, it costs ${1:.4g}", lambda one: _judge_usd(one)),
-    _Kind("the judge of head's trials used {0:,.0f} tokens; as on base, it uses {1:,.0f}", lambda one: _judged(one)),
-)
-_TIME = _Kind("head's build and trials took {0:.3g} s; as on base, they take {1:.3g} s", lambda one: one.seconds)
-
-
-def _excesses(sides: Sequence[RowTrials], base_build_s: float, head_build_s: float) -> Iterator[str]:
-    for kind, before, after in ((_TIME, base_build_s, head_build_s), *((kind, 0.0, 0.0) for kind in _KINDS)):
-        amounts = [_compared(side, kind.of) for side in sides]
-        of_head, expected = after + sum(own for own, _ in amounts), before + sum(usual for _, usual in amounts)
-        if of_head > MOST * expected:
-            yield kind.text.format(of_head, expected)
-    trials = [trial for side in sides for trial in side.head if trial.decides and not trial.reused]
-    screened = sum(trial.phase == "screen" for trial in trials)
-    if len(trials) > MOST * screened:
-        yield f"head needed {len(trials) - screened} trials more, besides {screened} of the screening"
+def _why(base: Run, head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[str]:
+    """Yield what base would have used of each limit, unless it would have reached one."""
+    said: list[str] = []
+    for name, limit, fixed, of, share in (
+        ("s", 60 * head.budget.minutes if head.budget.minutes else None, 2 * base.build_s, _seconds, head.slots),
+        ("US dollars", head.budget.usd, 0.0, lambda one: one.metrics.cost_usd, 1),
+        ("tokens", head.budget.tokens, 0.0, _tokens, 1),
+        ("trials", head.budget.trials, 0.0, lambda one: 1.0, 1),
+    ):
+        if limit is None:
+            continue
+        limit = limit if name == "s" else limit / parts
+        expected = fixed + _expected(sides, of) / share
+        if expected >= limit:
+            return
+        said.append(f"at base's rate, all trials take {expected:,.3g} of the budget's {limit:,.3g} {name}")
+    yield from said
 
 
-def _compared(side: RowTrials, amount: Amount) -> tuple[float, float]:
-    """Return what head's new trials of a row used, and what the same number uses on base; zeros if one is unknown.
-
-    A trial that the budget cut off would have used more. So it counts only as far as it exceeds base's.
-    """
-    of_base = _amounts((*side.past, *side.base), amount) or _amounts(side.base, amount, cut_off=True)
-    fresh = [trial for trial in side.head if not trial.reused]
-    whole, cut_off = _amounts(fresh, amount), _amounts(fresh, amount, cut_off=True)
-    if not of_base:
-        return 0.0, 0.0
-    usual = fmean(of_base)
-    return sum(whole) + sum(cut_off), usual * len(whole) + sum(min(usual, one) for one in cut_off)
+def _expected(sides: Sequence[RowTrials], of: Amount) -> float:
+    """Return what the trials that were asked for would have used as on base. Rows without an amount take the mean."""
+    means = [_mean(side, of) for side in sides]
+    known = [mean for mean in means if mean is not None]
+    usual = fmean(known) if known else 0.0
+    return sum((usual if mean is None else mean) * _asked(side) for mean, side in zip(means, sides, strict=True))
 
 
-def _amounts(trials: Iterable[PastTrial | TrialResult], amount: Amount, *, cut_off: bool = False) -> list[float]:
-    """Return the known amounts of the measured trials, or of those that the budget cut off."""
-    chosen = (one for one in trials if (_is_cut_off(one) if cut_off else one.decides))
-    return [found for one in chosen if (found := amount(one)) is not None]
+def _asked(side: RowTrials) -> int:
+    """Return how many trials the screening of both sides asked for; further ones are head's doing."""
+    return sum(not trial.reused and trial.phase == "screen" for trial in (*side.base, *side.head))
 
 
-def _is_cut_off(trial: PastTrial | TrialResult) -> bool:
-    return isinstance(trial, TrialResult) and trial.not_measured == "budget"
+def _mean(side: RowTrials, of: Amount) -> float | None:
+    trials: tuple[AnyTrial, ...] = (*side.past, *side.base)
+    amounts = [of(trial) for trial in trials if trial.decides]
+    known = [amount for amount in amounts if amount is not None]
+    return fmean(known) if known else None
 
 
-def _tokens(trial: PastTrial | TrialResult) -> float | None:
-    return _sum(trial.metrics.tokens_in, trial.metrics.tokens_out)
+def _seconds(trial: AnyTrial) -> float | None:
+    return trial.seconds
 
 
-def _judge_usd(trial: PastTrial | TrialResult) -> float | None:
-    use = trial.judge_use if isinstance(trial, TrialResult) else None
-    return use.usd if use is not None and use.calls else None
+def _tokens(trial: AnyTrial) -> float | None:
+    counts = (trial.metrics.tokens_in, trial.metrics.tokens_out)
+    return None if counts == (None, None) else sum(one or 0 for one in counts)
 
 
-def _judged(trial: PastTrial | TrialResult) -> float | None:
-    use = trial.judge_use if isinstance(trial, TrialResult) else None
-    return _sum(use.tokens_in, use.tokens_out) if use is not None and use.calls else None
+def _of_judge(sides: Sequence[RowTrials]) -> Iterator[str]:
+    """Yield a sentence if the judge's limit ended, and head's trials gave it much more to read than base's."""
+    if not any(trial.not_measured == "judge" for side in sides for trial in side.head):
+        return
+    means = [_judged([trial for side in sides for trial in getattr(side, name)]) for name in ("base", "head")]
+    if means[0] and means[1] > MOST_OF_JUDGE * means[0]:
+        yield f"the judge read {means[1]:,.0f} tokens for a trial of head, and {means[0]:,.0f} for one of base"
 
 
-def _sum(read: int | None, written: int | None) -> float | None:
-    return None if read is None and written is None else (read or 0) + (written or 0)
+def _judged(trials: Iterable[TrialResult]) -> float:
+    uses = [trial.judge_use for trial in trials if trial.judge_use is not None and trial.judge_use.calls]
+    counts = [(use.tokens_in or 0) + (use.tokens_out or 0) for use in uses]
+    return fmean(counts) if counts else 0.0

@@ -63,7 +63,7 @@ def _told(said: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _doubts_of(row: Row, trials: Sequence[TrialResult]) -> Iterator[str]:
-    if cannot_guard(row) and not any(trial.only_by_change for trial in trials):
+    if cannot_guard(row):
         yield "passes on neither side, so it cannot show a regression"
     if fails_from_the_start(row):
         yield "new, and no trial passes"

@@ -1,1 +1,1 @@
-"""Changes that a pull request makes to scenarios, agents and policy, and base's checks that still apply."""
+"""What a pull request changes in scenarios, agents and rules, and which settings of agents it may choose."""

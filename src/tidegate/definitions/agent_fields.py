@@ -35,12 +35,6 @@ def entrusted(base: Mapping[str, Agent], head: Mapping[str, Agent]) -> dict[str,
     return {name: _trusted(base.get(name), agent) for name, agent in head.items()}
 
 
-def held_back(base: Mapping[str, Agent], name: str, agent: Agent) -> tuple[str, ...]:
-    """Return the keys of head's agent whose change takes effect only after merging."""
-    trusted = _trusted(base.get(name), agent)
-    return tuple(key for key in type(agent).model_fields if getattr(agent, key) != getattr(trusted, key))
-
-
 def _trusted(before: Agent | None, agent: Agent) -> Agent:
     if not agent.variables:  # the agent gets no API key
         return agent

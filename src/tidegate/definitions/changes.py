@@ -1,158 +1,155 @@
-"""List what a pull request changed in scenarios, agents and policy, so that it cannot weaken a check unnoticed.
+"""List what will be checked differently once a pull request is merged. Until then, base's definitions judge.
 
-Details name keys, not values, except for the policy: agents, targets and commands may contain secrets.
+Details name keys, not values, except for rules: agents, targets and commands may contain secrets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from math import inf
+from pathlib import PurePosixPath
 
-from tidegate.definitions.agent_fields import entrusted, held_back
-from tidegate.definitions.base_checks import EDITED
-from tidegate.definitions.scenario_changes import different, file_changes, is_lower, scenario_changes
-from tidegate.model.agent import Agent
+from tidegate.evaluators.script_files import named_files
 from tidegate.model.calibration import Calibration
-from tidegate.model.comparison import DefinitionChange
-from tidegate.model.edited import Edited
+from tidegate.model.comparison import DefinitionChange, Impact
 from tidegate.model.judge import Judge
-from tidegate.model.suite import Suite
+from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Scenario, Suite
 from tidegate.model.value import Value
-from tidegate.plan import EVERYTHING, Selection
+from tidegate.procedure.rules import screening_trials
 from tidegate.text.shorten import few
 
-# Keys whose value is read from the base branch: a pull request must not change the rules that apply to it.
-READ_AT_BASE = (
-    "trials",
-    "judge",
-    "calibration",
-    "jobs",
-    "budget",
-    "policy",
-    "limits",
-    "pass_env",
-    "prices",
-    "model_proxy",
-    "network",
-    "files",
-    "store",
-    "executor",
-    "comment_template",
-    "guidance",  # globs; the files are each side's own
-)
-_NOT_OF_BASE = ("watch", "build", "path")  # read from head, or from each side for itself
-_FREE_OF_AGENT = {"model", "models", "version", "weight"}
-_LIMITS_OF_AGENT = {"timeout_secs", "max_turns", "max_usd", "max_tokens"}  # free to grow
-
-
-def in_force(base: Suite | None, head: Suite) -> Suite:
-    """Return head's suite with the keys that are read from base. Without a suite on base, the mode is advisory."""
-    if base is None:
-        return head.model_copy(update={"policy": head.policy.model_copy(update={"mode": "advisory"})})
-    rules = {key: getattr(base, key) for key in READ_AT_BASE}
-    return head.model_copy(update={**rules, "agents": entrusted(base.agents, head.agents)})
+_OF_PRODUCT = ("watch", "build", "path")  # each side has its own
+_CHECKS = ("gates", "evaluators", "judge", "post", "evaluator_scripts", "composite", "case")
+_LIMITS = {"timeout_secs": DEFAULT_TIMEOUT_SECS, "max_turns": inf, "max_usd": inf}  # what no value means
+_ALONE = {"name", "file", "trials", "purpose", "tool_matrix", *_CHECKS, *_LIMITS}
+_ORDER: tuple[Impact, ...] = ("less", "more", "other")
 
 
 def changes(
-    base: Suite | None, head: Suite, edited: Edited = EDITED, selection: Selection = EVERYTHING
+    base: Suite | None, head: Suite, touched: Collection[str], rules: Sequence[str]
 ) -> tuple[DefinitionChange, ...]:
-    """Return all definition changes, weakened checks first; none if base has no suite.
+    """Return what head changes in definitions and `rules`; what may check less comes first. None without a base.
 
-    `selection`: the part of the suite that is run.
+    `touched`: the files that the pull request changes.
     """
     if base is None:
         return ()
-    found = (
-        *_agents(base, head),
-        *_programs(head, edited),
-        *_scenarios(base, head, edited, selection),
-        *_not_of_base(base, head),
-        *_policy(base, head),
-    )
-    return tuple(sorted(found, key=lambda change: not change.weakened))
+    found = (*_agents(base, head), *_scenarios(base, head, touched), *_rules(base, head, rules))
+    return tuple(sorted(found, key=lambda change: _ORDER.index(change.effect)))
 
 
-# --- the suite
+def with_changed_files(suite: Suite, touched: Collection[str]) -> frozenset[str]:
+    """Return the names of the scenarios of which the pull request changes a file of the template, or a script."""
+    return frozenset(one.name for one in suite.scenarios if touched_files(one, suite.guidance, touched))
+
+
+def touched_files(scenario: Scenario, guidance: Sequence[str], touched: Iterable[str]) -> list[str]:
+    """Return which of these files are in the scenario's template, guidance aside, or belong to its scripts."""
+    scripts = {path for one in scenario.evaluators for script in one.scripts for path in named_files(*script)}
+    globs = [entry.partition("#")[0] for entry in scenario.guidance_or(guidance)]
+
+    def is_of_template(path: str) -> bool:
+        if scenario.template is None or not PurePosixPath(path).is_relative_to(scenario.template):
+            return False
+        name = str(PurePosixPath(path).relative_to(scenario.template)).removeprefix("initial-state/")
+        return not any(fnmatchcase(name, pattern) for pattern in globs)
+
+    return sorted(path for path in touched if is_of_template(path) or path in scripts)
+
+
+def different(before: Value, after: Value) -> list[str]:
+    """Return the keys whose values differ, in the order of the model."""
+    keys = dict.fromkeys((*type(before).model_fields, *type(after).model_fields))
+    return [key for key in keys if getattr(before, key, None) != getattr(after, key, None)]
 
 
 def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    for name, agent in base.agents.items():
-        if name not in head.agents:
-            yield DefinitionChange(
-                scenario=None, agent=name, kind="agent_removed", detail=f"agent {name}", weakened=True
-            )
-        elif keys := _in_effect(base, head, name, different(agent, head.agents[name])):
-            yield DefinitionChange(
-                scenario=None,
-                agent=name,
-                kind="agent_changed",
-                detail=f"agent {name}: {_what_changed(agent, head.agents[name], keys)}",
-                weakened=_may_hide(agent, head.agents[name], keys),
-            )
-    for name, agent in head.agents.items():
-        if name not in base.agents:
-            yield DefinitionChange(scenario=None, agent=name, kind="added", detail=f"agent {name}")
-        if held := held_back(base.agents, name, agent):
-            detail = f"agent {name}: {', '.join(held)} (takes effect after the merge, as the agent is given a key)"
-            yield DefinitionChange(scenario=None, agent=name, kind="policy_changed", detail=detail)
+    for name in dict.fromkeys((*base.agents, *head.agents)):
+        old, new = base.agents.get(name), head.agents.get(name)
+        if new is None or old is None:
+            yield _change(None, "more" if new else "less", "new agent" if new else "agent removed", agent=name)
+        elif keys := different(old, new):
+            models = f"model {old.model or 'by default'} → {new.model or 'by default'}"
+            told = (models if key == "model" else key for key in keys)
+            yield _change(None, "other", ", ".join(told), agent=name)
 
 
-def _may_hide(before: Agent, after: Agent, keys: list[str]) -> bool:
-    """Return True if these changes can hide a regression: all but those of the model, and limits that grow."""
-    return any(
-        is_lower(getattr(before, key), getattr(after, key)) if key in _LIMITS_OF_AGENT else key not in _FREE_OF_AGENT
-        for key in keys  # `type` comes first: where it is the same, both agents have every key
-    )
-
-
-def _programs(head: Suite, edited: Edited) -> Iterator[DefinitionChange]:
-    """Yield a change for each agent whose program is a file of the repository that the pull request edited."""
-    for name, files in edited.programs.items():
-        if name in head.agents:
-            detail = f"agent {name}: its program {few(files)}"
-            yield DefinitionChange(scenario=None, agent=name, kind="agent_changed", detail=detail)
-
-
-def _in_effect(base: Suite, head: Suite, name: str, keys: list[str]) -> list[str]:
-    held = held_back(base.agents, name, head.agents[name])
-    return [key for key in keys if key not in held]
-
-
-def _what_changed(before: Agent, after: Agent, keys: list[str]) -> str:
-    """Return the changed keys; for `model` with both names, which a reviewer needs to see."""
-    models = f"model {before.model or 'by default'} → {after.model or 'by default'}"
-    return ", ".join(models if key == "model" else key for key in keys)
-
-
-def _scenarios(base: Suite, head: Suite, edited: Edited, selection: Selection) -> Iterator[DefinitionChange]:
+def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[DefinitionChange]:
     after = {scenario.name: scenario for scenario in head.scenarios}
-    for scenario in base.scenarios:
-        if scenario.name in after:
-            now = after.pop(scenario.name)
-            yield from scenario_changes(scenario, now, base, head)
-            yield from file_changes(scenario, edited, judged=base.policy.judge_blocks)
-            if selection.takes(scenario) and not selection.takes(now):
-                detail = "it is not among the scenarios that are run any more"
-                yield DefinitionChange(scenario=now.name, kind="scenario_removed", detail=detail, weakened=True)
-        else:
-            yield DefinitionChange(
-                scenario=scenario.name, kind="scenario_removed", detail="scenario removed", weakened=True
-            )
+    for before in base.scenarios:
+        now = after.pop(before.name, None)
+        if now is None:
+            yield _change(before.name, "less", "scenario removed")
+            continue
+        yield from _counts(before, now, base, head)
+        yield from _checks(before, now)
+        for key, unlimited in _LIMITS.items():
+            old, new = (getattr(one, key) or unlimited for one in (before, now))
+            if old != new:
+                yield _change(before.name, "less" if new < old else "more", key)
+        if keys := [key for key in different(before, now) if key not in _ALONE]:
+            yield _change(before.name, "other", ", ".join(keys))
+        if files := touched_files(now, head.guidance, touched):
+            yield _change(before.name, "other", f"files: {few(files)}")
     for name in after:
-        yield DefinitionChange(scenario=name, kind="added", detail="new scenario")
+        yield _change(name, "more", "new scenario")
 
 
-def _not_of_base(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """Yield changes of keys that are not read from base."""
-    if keys := [key for key in _NOT_OF_BASE if getattr(base, key) != getattr(head, key)]:
-        yield DefinitionChange(scenario=None, kind="changed", detail=", ".join(keys))
+def _counts(before: Scenario, now: Scenario, base: Suite, head: Suite) -> Iterator[DefinitionChange]:
+    """Yield changes of how often, and by whom, the scenario is tried, and of its purpose."""
+    old, new = (one.trials.over(base.trials) for one in (before, now))
+    counts = [(screening_trials(one, base.policy), one.max or inf) for one in (old, new)]
+    if counts[0] != counts[1]:
+        fewer = any(two < one for one, two in zip(*counts, strict=True))
+        yield _change(before.name, "less" if fewer else "more", "trials")
+    if before.purpose != now.purpose:
+        effect: Impact = "less" if now.purpose == "capability" else "more"
+        yield _change(before.name, effect, f"purpose {before.purpose} → {now.purpose}")
+    agents = [_matrix(*pair) for pair in ((before, base), (now, head))]
+    for effect, names in (("less", agents[0] - agents[1]), ("more", agents[1] - agents[0])):
+        if names and before.tool_matrix != now.tool_matrix:
+            yield _change(before.name, effect, f"agents: {few(sorted(names))}")
 
 
-def _policy(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """Yield changes of keys that are read from base. They take effect after merging, so they do not weaken a check."""
-    lines = [line for key in READ_AT_BASE for line in _values(key, getattr(base, key), getattr(head, key))]
-    if lines:
-        detail = f"{'; '.join(lines)} (takes effect after the merge)"
-        yield DefinitionChange(scenario=None, kind="policy_changed", detail=detail)
+def _matrix(scenario: Scenario, suite: Suite) -> set[str]:
+    if not scenario.tool_matrix:
+        return set(suite.agents)
+    return {
+        f"{entry.tool}:{model}" if model else entry.tool
+        for entry in scenario.tool_matrix
+        for model in entry.models or ("",)
+    }
+
+
+def _checks(before: Scenario, now: Scenario) -> Iterator[DefinitionChange]:
+    """Yield changes of what decides: it is not known if a changed check is stricter, so it may check less."""
+    for key in _CHECKS:
+        old, new = getattr(before, key), getattr(now, key)
+        if old == new:
+            continue
+        if not isinstance(old, tuple):
+            yield _change(before.name, "more" if old is None else "less", key)
+            continue
+        lost = [_label(one) for one in old if one not in new]
+        added = [_label(one) for one in new if one not in old]
+        if lost or not added:  # or they have another order
+            yield _change(before.name, "less", f"{key}: {few(lost or ['order'])}")
+        if added:
+            yield _change(before.name, "more" if not lost else "other", f"new {key}: {few(added)}")
+
+
+def _label(check: object) -> str:
+    return str(getattr(check, "label", "") or getattr(check, "command", "") or type(check).__name__)
+
+
+def _rules(base: Suite, head: Suite, rules: Sequence[str]) -> Iterator[DefinitionChange]:
+    """Yield changes of rules, with their values, and one of the keys that belong to the product."""
+    for key in rules:
+        for line in _values(key, getattr(base, key), getattr(head, key)):
+            yield _change(None, "other", line)
+    if keys := [key for key in _OF_PRODUCT if getattr(base, key) != getattr(head, key)]:
+        yield _change(None, "other", f"{', '.join(keys)} (used now: each side has its own)")
 
 
 def _values(key: str, before: object, after: object) -> Iterator[str]:
@@ -174,3 +171,7 @@ def _shown(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
     return "none" if value is None else str(value)
+
+
+def _change(scenario: str | None, effect: Impact, detail: str, agent: str | None = None) -> DefinitionChange:
+    return DefinitionChange(scenario=scenario, agent=agent, effect=effect, detail=detail)

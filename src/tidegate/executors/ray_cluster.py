@@ -137,4 +137,7 @@ def _unpack(data: bytes, folder: Path) -> None:
 
     folder.mkdir(exist_ok=True)
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
-        tar.extractall(folder, filter="data")
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python has it since 3.11.4
+        for entry in tar:
+            if (folder / entry.name).resolve().is_relative_to(folder.resolve()):
+                tar.extract(entry, folder)

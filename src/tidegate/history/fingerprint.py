@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate import __version__
-from tidegate.history.agent_programs import program_hash
-from tidegate.history.script_contents import scripts_hash
+from tidegate.history.script_contents import program_hash, scripts_hash
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.plan import definition_hash
@@ -58,8 +57,6 @@ def fingerprint(row: PlanRow, template: TemplateFiles, agent: str, judge: str = 
     }
     if judge and row.scenario.judged:
         parts["judge"] = judge
-    if row.base_checks:  # trials judged by both definitions are not history for either one alone
-        parts["base_checks"] = row.base_checks.model_dump(mode="json", exclude={"file", "template"})
     if any(code):
         parts["code"] = list(code)
     rest = json.dumps(parts, sort_keys=True)

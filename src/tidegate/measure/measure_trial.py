@@ -41,19 +41,17 @@ def measure_trial(
     trial: Trial,
     scenario: Scenario,
     price: Price | None = None,
-    base_checks: Scenario | None = None,
     *,
     judge_blocks: bool = False,
 ) -> TrialResult:
     """Return the result of one trial. `price` is the price of the agent's model.
 
-    `base_checks` is base's scenario with the checks that head removed or changed. A trial that fails them has failed,
-    even if it passes head's. A trial without an answer for each gate and deciding evaluator is not measured.
+    A trial without an answer for each gate and deciding evaluator is not measured.
     `outcome` includes the judge. `decides` is what the verdict counts; it leaves the judge out unless `judge_blocks`.
     If a judge is the only check, `decides` is None for a trial that it could not judge.
     """
     trial = trial.model_copy(update={"invocations": named(trial.invocations, scenario.target)})
-    checks = _checks(trial, scenario, base_checks, judge_blocks=judge_blocks)
+    checks = _checks(trial, scenario, judge_blocks=judge_blocks)
     scores = {"case_score": checks.case_score, "judge_score": judge_score(checks.judge, checks.evaluators)}
     metrics = Metrics(**{**vars(trial_metrics(trial, scenario.minimum_steps, price)), **scores})
     evaluators, warnings = script_results(trial.steps)
@@ -99,15 +97,13 @@ class _Checks(NamedTuple):
     not_measured: NotMeasured | None = None
     reason: str = ""
     gates: tuple[GateResult, ...] = ()
-    base_gates: tuple[GateResult, ...] = ()
     evaluators: tuple[EvaluatorResult, ...] = ()
     case_score: float | None = None
     judge: JudgeResult | None = None
 
 
-def _checks(trial: Trial, scenario: Scenario, base_checks: Scenario | None, *, judge_blocks: bool) -> _Checks:
-    base_gates = () if base_checks is None else base_checks.gates
-    not_measured, reason = _not_measured(trial, scenario.gates, base_gates)
+def _checks(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> _Checks:
+    not_measured, reason = _not_measured(trial, scenario.gates)
     if not_measured:
         return _Checks(not_measured=not_measured, reason=reason)
     gates = _gate_results(trial, scenario.gates, trial.answers)
@@ -119,12 +115,10 @@ def _checks(trial: Trial, scenario: Scenario, base_checks: Scenario | None, *, j
         not_measured=None if outcome else _missing(assessment, judge, judge_blocks=judge_blocks),
         reason=reason,
         gates=gates,
-        base_gates=_gate_results(trial, base_gates, trial.base_answers),
         evaluators=assessment.results,
         case_score=assessment.case_score,
         judge=judge,
     )
-    checks = _by_both(checks if base_checks is None else _with_base_evaluators(checks, trial, base_checks))
     if checks.decides == "pass" and _ended_in_a_call(trial):
         checks = checks._replace(outcome="fail", decides="fail", reason="a call of the target did not end")
     if checks.decides == "fail" and trial.end in ("timeout", "watchdog") and trial.end_message:
@@ -138,25 +132,12 @@ def _missing(assessment: Assessment, judge: JudgeResult | None, *, judge_blocks:
     return "judge" if missing == "unreadable_judge" and not judge_blocks else missing
 
 
-def _with_base_evaluators(checks: _Checks, trial: Trial, base_checks: Scenario) -> _Checks:
-    """Return the checks with those of base's evaluators, asked with the answers collected for them."""
-    if not base_checks.evaluators or not checks.outcome:
-        return checks
-    assessed = assess(trial.model_copy(update={"evaluator_answers": trial.base_evaluator_answers}), base_checks)
-    checks = checks._replace(base_gates=(*checks.base_gates, *_base_evaluators(assessed)))
-    if checks.decides == "pass" and assessed.missing and all(gate.passed for gate in checks.base_gates):
-        reason = f"before the scenario was changed, {assessed.reason}"
-        return checks._replace(outcome=None, decides=None, not_measured=assessed.missing, reason=reason)
-    return checks
-
-
-def _not_measured(trial: Trial, now: Sequence[Gate], base: Sequence[Gate]) -> tuple[NotMeasured | None, str]:
+def _not_measured(trial: Trial, gates: Sequence[Gate]) -> tuple[NotMeasured | None, str]:
     if trial.not_measured:
         return trial.not_measured, trial.reason or f"not measured: {trial.not_measured}"
-    gates, answers = (*now, *base), (*trial.answers, *trial.base_answers)
-    if len(trial.answers) != len(now) or len(answers) != len(gates):
-        return "supervisor_lost", f"{len(answers)} answers are stored for {len(gates)} gates"
-    for gate, answer in zip(gates, answers, strict=True):
+    if len(trial.answers) != len(gates):
+        return "supervisor_lost", f"{len(trial.answers)} answers are stored for {len(gates)} gates"
+    for gate, answer in zip(gates, trial.answers, strict=True):
         if not _is_answered(gate.request(), answer):
             return "supervisor_lost", f"nothing was found out for the gate {gate.label}"
     return None, ""
@@ -213,32 +194,6 @@ def _outcome(
     return "fail", f"{failures[0].label}: {failures[0].message}{more}"
 
 
-def _by_both(checks: _Checks) -> _Checks:
-    """Return the checks with the outcome that the verdict counts: a pass only if base's checks pass too."""
-    failed = next((gate for gate in checks.base_gates if not gate.passed), None)
-    if checks.decides != "pass" or failed is None:
-        return checks
-    reason = f"passes only because the scenario was changed; before, {failed.label}: {failed.message}"
-    return checks._replace(decides="fail", reason=reason)
-
-
-def _base_evaluators(found: Assessment) -> tuple[GateResult, ...]:
-    """Return one gate result for all of base's evaluators together; none if they could not be measured."""
-    if found.missing and not found.failure:
-        return ()
-    passed = not found.failure
-    score = "" if found.case_score is None else f"case score {score_text(found.case_score)}"
-    return (
-        GateResult(
-            type="evaluators",
-            label="evaluators",
-            required=True,
-            passed=passed,
-            message=score if passed else found.failure,
-        ),
-    )
-
-
 def _without_judges(
     gates: tuple[GateResult, ...], trial: Trial, scenario: Scenario, outcome: Outcome | None
 ) -> Outcome | None:
@@ -253,7 +208,7 @@ def _without_judges(
 
 def passed_gates(trial: Trial, scenario: Scenario) -> bool:
     """Return True if every gate was evaluated and the required ones passed."""
-    if _not_measured(trial.model_copy(update={"base_answers": ()}), scenario.gates, ())[0]:
+    if _not_measured(trial, scenario.gates)[0]:
         return False
     return all(gate.passed for gate in _gate_results(trial, scenario.gates, trial.answers) if gate.required)
 

@@ -241,6 +241,10 @@ class Agent(Value):
         """Return the agent for the scenario, whose file has these steps; only `scripted` uses them."""
         return self
 
+    def with_seed(self, seed: int) -> Agent:
+        """Return the agent with this seed, if it chooses by chance and has none of its own."""
+        return self
+
     async def check(self, machine: Machine) -> str | None:
         """Check the agent before any trial and return its program's version, if any.
 

@@ -38,6 +38,7 @@ class Batch(Value):
     tidegate_version: str
     name: str
     sides: tuple[BatchSide, ...]
+    judge: str = ""  # SHA-256 of the archive of the checkout with base's definitions; "" if the last side has them
     suite: Suite
     rows: tuple[PlanRow, ...]
     trials: tuple[TrialSpec, ...]
@@ -55,6 +56,7 @@ class BatchReport(Value):
     batch: str
     versions: dict[str, str | None]
     confinement: tuple[str, ...]
+    replaced: tuple[str, ...] = ()  # files of head's commit that its build has replaced
     throttled: int
     usd: float
     tokens: int

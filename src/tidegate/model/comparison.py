@@ -15,6 +15,7 @@ from tidegate.model.value import Value
 
 Counts = tuple[int, int]  # passes, trials
 Interval = tuple[float, float]
+Impact = Literal["less", "more", "other"]
 Kind = Literal["outcome", "setup", "unmeasurable", "unused", "rewritten", "base_fails"]
 Drop = Annotated[str, Field(pattern=r"^-?[0-9](\.[0-9]{1,9})?$")]  # drop of a success rate; JSON keys are text
 
@@ -232,23 +233,12 @@ class SuiteEffect(Value):
 
 
 class DefinitionChange(Value):
-    """A change that the pull request makes to the scenarios or the policy."""
+    """Something that will be checked differently from the merge on; `effect`: whether it may check less."""
 
     scenario: str | None
     agent: str | None = None
-    kind: Literal[
-        "gate_removed",
-        "gate_changed",
-        "threshold_lowered",
-        "scenario_removed",
-        "agent_removed",
-        "agent_changed",
-        "policy_changed",
-        "added",
-        "changed",
-    ]
+    effect: Impact
     detail: str
-    weakened: bool = False
 
 
 class Comparison(Value):

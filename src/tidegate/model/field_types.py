@@ -62,6 +62,12 @@ def _name(name: str) -> str:
     return name
 
 
+def _folder_of_path(path: str) -> str:
+    if ":" in path:
+        raise wrong("must not contain a colon, which separates the folders of PATH")
+    return path
+
+
 def _inside(path: str) -> str:
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts:
@@ -117,6 +123,7 @@ Host = Annotated[str, AfterValidator(_host)]
 Name = Annotated[Text, AfterValidator(_name)]
 BranchName = Annotated[Text, AfterValidator(_branch)]
 InsidePath = Annotated[Text, AfterValidator(_inside)]
+FolderOfPath = Annotated[InsidePath, AfterValidator(_folder_of_path)]
 MachinePath = Annotated[Text, AfterValidator(_machine_path)]
 ProgramName = Annotated[Text, AfterValidator(_program)]
 VariableName = Annotated[str, AfterValidator(_variable)]

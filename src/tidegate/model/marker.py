@@ -17,24 +17,24 @@ _LINE = re.compile(r"<!-- tidegate((?: [a-z]+=[\w.~%/,-]*)+) -->", re.ASCII)
 
 
 class Acceptance(Value):
-    """Who accepted the regressions of a commit, and the workflow run that recorded it."""
+    """Who accepted the regressions of a commit against a base branch, and the workflow run that recorded it."""
 
     sha: str
+    base: str
     actor: str
     run: int
 
     def format(self) -> str:
         """Return the value as it is written in the marker."""
-        return f"{_encoded(self.sha)}/{_encoded(self.actor)}/{self.run}"
+        return f"{_encoded(self.sha)}/{_encoded(self.base[:200])}/{_encoded(self.actor)}/{self.run}"
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
         """Return the acceptance; None if there is none or it is damaged."""
-        sha, _, rest = text.partition("/")
-        actor, _, run = rest.partition("/")
-        if not (sha and actor and run.isdecimal()):
+        sha, base, actor, run = (*text.split("/"), "", "", "", "")[:4]
+        if not (sha and base and actor and run.isdecimal()):
             return None
-        return cls(sha=unquote(sha), actor=unquote(actor), run=int(run))
+        return cls(sha=unquote(sha), base=unquote(base), actor=unquote(actor), run=int(run))
 
 
 class Marker(Value):

@@ -13,7 +13,7 @@ from tidegate.model.plan import RowKey, row_key
 from tidegate.model.refused_host import RefusedHost
 from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
-from tidegate.model.suite import Diagnosis, Policy
+from tidegate.model.suite import Budget, Diagnosis, Policy
 from tidegate.model.trial_spec import NotMeasured, Phase, Side, TrialSpec
 from tidegate.model.value import Value
 
@@ -84,14 +84,13 @@ class TrialResult(Value):
     subcommands: dict[str, SubcommandCounts] = {}
     invocations: InvocationCounts = InvocationCounts()
     gates: tuple[GateResult, ...] = ()
-    base_gates: tuple[GateResult, ...] = ()  # base's checks that head's definition no longer has; they decide too
     evaluators: tuple[EvaluatorResult, ...] = ()
     judge: JudgeResult | None = None
     judge_use: JudgeUse | None = None  # None if no model was asked
     case_score: float | None = None  # weighted mean of the evaluators; None if none has a weight or one is not measured
     composite: float | None = None
     calls: tuple[Call, ...] = ()
-    rewritten: tuple[str, ...] = ()  # files of the template and of HOME that its gates use, and that it has changed
+    rewritten: tuple[str, ...] = ()  # files of the template that it has changed or removed
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported
@@ -108,17 +107,6 @@ class TrialResult(Value):
     def seconds(self) -> float | None:
         """Seconds of the whole trial; None if its agent's are not known."""
         return _seconds(self.metrics, self.around_s)
-
-    @property
-    def only_by_change(self) -> bool:
-        """True if it passes only because the pull request changed the scenario."""
-        return self.outcome == "pass" and any(not gate.passed for gate in self.base_gates)
-
-    @property
-    def fails_by_change(self) -> bool:
-        """True if it passes base's checks, and fails only by head's version of evaluators or of what they read."""
-        others = (*self.base_gates, *(gate for gate in self.gates if gate.required))
-        return self.outcome == "fail" and bool(self.base_gates) and all(gate.passed for gate in others)
 
     @property
     def spec(self) -> TrialSpec:
@@ -183,6 +171,10 @@ class Run(Value):
     build_s: float = 0.0  # seconds of its build
     started_at: float
     seconds: float
+    budget: Budget = Budget(minutes=None)  # the limits that the run was held to
+    seed: int | None = None  # of agents that choose by chance and have none of their own
+    slots: int = 1  # how many trials ran at once
+    replaced: tuple[str, ...] = ()  # files of the commit that its build has replaced, and base's build has not
     confinement: tuple[str, ...] = ()
     interrupted: bool = False  # stopped early: `trials` holds only the finished ones
     trials: tuple[TrialResult, ...]

@@ -11,7 +11,8 @@ from pydantic import SerializeAsAny
 
 from tidegate.model.agent import Agent
 from tidegate.model.suite import Scenario
-from tidegate.model.trial_spec import NotMeasured
+from tidegate.model.target import Target
+from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.model.value import Value
 
 
@@ -55,30 +56,39 @@ def by_row(values: Iterable[T]) -> defaultdict[RowKey, list[T]]:
     return defaultdict(list, {row_key(name, agent): of for (name, agent), of in found.items()})
 
 
-class CheckOrder(Value):
-    """The checks that are evaluated first, in base's order, before those that head added or changed.
+class Texts(Value):
+    """A prompt that has the contents of files of the repository, and the agent that is given them."""
 
-    `gates` are positions in the scenario's gates followed by those of `base_checks`; `evaluators` are positions in the
-    scenario's evaluators followed by its judge. Base's own evaluators come between them.
-    """
-
-    gates: tuple[int, ...] = ()
-    evaluators: tuple[int, ...] = ()
+    prompt: str
+    agent: SerializeAsAny[Agent]
 
 
 class PlanRow(Value):
-    """One scenario with one agent, whose model is already chosen."""
+    """One scenario with one agent, whose model is already chosen.
+
+    Rows of base's definitions are run on both sides. `added` ones are head's definitions, which are run on head alone
+    and decide nothing.
+    """
 
     key: RowKey
     scenario: Scenario
     agent: SerializeAsAny[Agent]
     deterministic: bool
-    presence: Literal["both", "added", "removed"] = "both"  # which side's suite has the row
+    presence: Literal["both", "added", "removed"] = "both"
+    own_target: Target | None = None  # head's, where it differs: its tool may be started in another way
+    own_texts: Texts | None = None  # head's, where they differ
     new_env: tuple[str, ...] = ()  # variables of `target.env` that the pull request adds or changes
     no_agent: NotMeasured | None = None  # why no agent may be run for it: sessions are replayed instead
-    base_checks: Scenario | None = None  # base's scenario, with only those checks that head removed or changed
-    first_checks: CheckOrder | None = None  # None: all checks, in the scenario's order
-    changed: bool = False  # the pull request changed its scenario or agent
+
+    def on(self, side: Side) -> PlanRow:
+        """Return the row as that side's product has it: its target, and the text of the files in its prompt."""
+        if side == "base" or (self.own_target is None and self.own_texts is None):
+            return self
+        target = {"target": self.own_target} if self.own_target else {}
+        texts = {"prompt": self.own_texts.prompt} if self.own_texts else {}
+        agent = self.own_texts.agent if self.own_texts else self.agent
+        scenario = self.scenario.model_copy(update={**target, **texts})
+        return self.model_copy(update={"scenario": scenario, "agent": agent, "own_target": None, "own_texts": None})
 
 
 class Plan(Value):

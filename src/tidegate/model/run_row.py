@@ -35,7 +35,6 @@ class RunRow(Value):
     task: str = ""  # the start of the prompt
     source: str | None = None  # origin of the case
     presence: Literal["both", "added", "removed"] = "both"
-    changed: bool = False  # the pull request changed its scenario or agent
     can_fail: bool = True  # False: no gate or evaluator is required, so every trial passes
     definition: str = ""  # hash of the scenario's definition
     fingerprint: str = ""  # hash of everything that makes base's trials exchangeable; '' if not computed
@@ -46,8 +45,8 @@ class RunRow(Value):
 
     @property
     def turn(self) -> int:
-        """When the row is run: 0, then 1 for a row that the pull request changed, and 2 for a new one."""
-        return 2 if self.presence == "added" else int(self.changed)
+        """When the row is run: 0, then 1 for head's own definitions, so that these never use up base's budget."""
+        return int(self.presence == "added")
 
     @property
     def key(self) -> RowKey:

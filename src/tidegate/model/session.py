@@ -10,6 +10,7 @@ from tidegate.model.value import Value
 
 TOOLS_MARK = "descriptions of the tools: sha256:"  # in the output of the check of an MCP server
 FOLDER_MARK = "tidegate-folder:"  # in a replay's output, before the folder in which a shell command ended
+STDERR = "standard error: "  # before what a step of a replay has printed there
 
 
 class SessionStep(Value):

@@ -40,6 +40,7 @@ from tidegate.model.value import Value
 WATCH = ("**",)
 GUIDANCE = ("AGENTS.md", "CLAUDE.md", ".claude/skills/**", ".agents/skills/**")
 ALPHA = 0.02
+DEFAULT_TIMEOUT_SECS = 300.0  # of an agent, as in llm-tool-test
 INITIAL_STATE = "initial-state"  # the template's subfolder that becomes the workspace, if present
 
 RowState = Literal[
@@ -202,7 +203,7 @@ class Policy(Value):
     suite: Literal["off", "warn", "block"] = "warn"
     block_metrics: dict[str, float] = {}
     judge_blocks: bool = False
-    weakened_checks: Literal["block", "warn"] = "block"
+    rules: Literal["warn", "block"] = "warn"
     replay: ReplayRules = ReplayRules()
 
     def names(self, agent: str) -> bool:

@@ -27,9 +27,9 @@ class Trial(Value):
 
     `end` is None if the agent never started. `not_measured` is the cause if there is no outcome, and `reason` states it
     in one sentence. `answers` are parallel to the scenario's gates (None: the gate has no request). `evaluator_answers`
-    are parallel to its evaluators, each in the order of its requests. `base_answers` and `base_evaluator_answers`
-    belong to base's checks that head removed or changed. `judge_answers` belong to the scenario's own judge. Trials
-    that read the same and have the same `opinion` share the judge's answers. `places` are the folders that it ran in.
+    are parallel to its evaluators, each in the order of its requests. `judge_answers` belong to the scenario's own
+    judge. Trials that read the same and have the same `opinion` share the judge's answers. `places` are the folders
+    that it ran in.
     """
 
     spec: TrialSpec
@@ -46,14 +46,12 @@ class Trial(Value):
     invocations: tuple[Invocation, ...] = ()
     calls_known: bool = True  # False if nothing recorded how often the tool was called, as in some imported logs
     answers: tuple[Answer | None, ...] = ()
-    base_answers: tuple[Answer | None, ...] = ()
     evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
-    base_evaluator_answers: tuple[tuple[Answer, ...], ...] = ()
     judge_answers: tuple[Answer, ...] = ()
     opinion: str = ""
     places: Places = Places()
     guidance: str = ""  # hash of the guidance files that the agent was given
-    rewritten: tuple[str, ...] = ()  # of the template and of HOME: what gates use and the trial has changed
+    rewritten: tuple[str, ...] = ()  # files of the template that the trial has changed or removed
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()

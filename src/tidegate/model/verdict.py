@@ -14,7 +14,7 @@ VerdictReason = Literal[
     "accepted",
     "regression",
     "setup_regression",
-    "weakened_check",
+    "checks_less",
     "metric",
     "unconfirmed",
     "unproven",

@@ -40,8 +40,8 @@ class Facts(NamedTuple):
     `history`: base's earlier trials; `screening`: screening trials; `most`: limit of head trials over all phases;
     `blocks`: a regression of this row ends the run (fail_fast); `earlier`: what earlier pushes showed; `severity`: how
     bad replayed sessions look on head, 0 without a difference; `failing`: a gate fails after one of them, and passes on
-    base; `changed`: the pull request changed the scenario or the agent; `before`: base's rate of which a fall is looked
-    for, None without a history; `patient`: base never failed, and head's failures are looked at longer.
+    base; `before`: base's rate of which a fall is looked for, None without a history; `patient`: base never failed, and
+    head's failures are looked at longer.
     """
 
     history: Counts = (0, 0)
@@ -51,7 +51,6 @@ class Facts(NamedTuple):
     earlier: EarlierPushes = EarlierPushes()
     severity: float = 0.0
     failing: bool = False
-    changed: bool = False
     before: float | None = None
     patient: bool = False
 

@@ -113,12 +113,11 @@ class Procedure:
 def _round(rows: Sequence[_Row], turn: int) -> Steps:
     """Request one head trial of every row still in screening, and one base trial if the row has no history.
 
-    Rows that the pull request changed come last, as they may use up the budget; before them, those whose replayed
-    sessions differ come first, the worst of them in front. The sides take turns at starting, so that neither is always
-    the first to use the machine or the provider.
+    Those whose replayed sessions differ come first, the worst of them in front. The sides take turns at starting, so
+    that neither is always the first to use the machine or the provider.
     """
     asks: list[Ask] = []
-    for number in sorted(_mixed(len(rows), turn), key=lambda one: (rows[one].facts.changed, -rows[one].facts.severity)):
+    for number in sorted(_mixed(len(rows), turn), key=lambda one: -rows[one].facts.severity):
         row = rows[number]
         if not row.done and turn <= 2 * row.facts.screening:
             phase: Phase = "screen" if turn <= row.facts.screening else "confirm"

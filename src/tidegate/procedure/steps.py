@@ -103,12 +103,11 @@ def start(
 def next_step(state: State) -> RunTrials | Decided:
     """Return the trials to run now, with the sides alternating, or `Decided`.
 
-    Rows that the pull request changed come after the others, and new ones last: it must not use up the budget of those
-    that can regress.
+    Head's own definitions come last: they must not use up the budget of base's.
     """
     rows = () if state.stored else state.rows
-    turns = [tuple(_next_of(entry for entry in rows if entry.row.turn == turn)) for turn in range(3)]
-    specs = (*state.played.missing, *turns[0]) or turns[1] or turns[2]
+    turns = [tuple(_next_of(entry for entry in rows if entry.row.turn == turn)) for turn in range(2)]
+    specs = (*state.played.missing, *turns[0]) or turns[1]
     if not specs or _failed_fast(state):
         return Decided(conclusions=conclude(state))
     return RunTrials(specs=_confirmed_first(state) or specs)
@@ -225,7 +224,6 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
         earlier=row.earlier,
         severity=severity,
         failing=failing,
-        changed=row.changed,
         before=entry.before,
         patient=row.deterministic and entry.steady,
     )

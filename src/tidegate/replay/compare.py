@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidegate.model.event import CallStatus, ToolCall, ToolResult, how_it_ended
+from tidegate.model.command import CommandResult
+from tidegate.model.event import CallStatus, Message, ToolCall, ToolResult, how_it_ended
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.row_replay import Difference
-from tidegate.model.session import FOLDER_MARK, Session, SessionStep
+from tidegate.model.session import FOLDER_MARK, STDERR, Session, SessionStep
 from tidegate.model.trial import Trial
 from tidegate.replay.actions import action_of
 from tidegate.replay.record import tools_of
@@ -59,12 +60,14 @@ def replayed(session: Session, trial: Trial, result: TrialResult) -> Replayed:
     """Return what a replay of the session showed. `result` is its measurement, which has the gates' decisions."""
     lost = f"{trial.not_measured}: {trial.reason}" if trial.not_measured else "" if trial.end else "it did not end"
     calls = {event.id: event for event in trial.events if isinstance(event, ToolCall)}
+    errors = [event.text for event in trial.events if isinstance(event, Message) and event.text.startswith(STDERR)]
     steps = [_seen_of(calls.get(event.id), event, trial) for event in trial.events if isinstance(event, ToolResult)]
     own = [number for number, seen in enumerate(steps) if seen.label != OFFERED]
     taken = (step for step in session.steps if action_of(step, session.server).kind != "nothing")
     for number, step in zip(own, taken, strict=False):  # as the agent wrote it
         steps[number] = steps[number]._replace(label=excerpt(f"$ {step.command}" if step.command else step.tool, 120))
-    return Replayed(tuple(steps), tuple(_checks(trial, result)), trial.guidance, tools_of(trial), lost)
+    apart = (Seen("standard error", "ok", None, _printed(text, trial)) for text in errors)
+    return Replayed(tuple(steps), (*apart, *_checks(trial, result)), trial.guidance, tools_of(trial), lost)
 
 
 class Base(NamedTuple):
@@ -168,12 +171,12 @@ def _seen_of(call: ToolCall | None, result: ToolResult, trial: Trial) -> Seen:
 
 
 def _checks(trial: Trial, result: TrialResult) -> list[Seen]:
-    decided = [(gate.label, gate.passed) for gate in (*result.gates, *result.base_gates)]
+    decided = [(gate.label, gate.passed) for gate in result.gates]
     gates = [Seen(f"{GATE}{label}", "ok" if passed else "error", None, Printed("")) for label, passed in decided]
-    answers = [*trial.answers, *trial.base_answers, *(one for several in trial.evaluator_answers for one in several)]
+    answers = [*trial.answers, *(one for several in trial.evaluator_answers for one in several)]
     shown = [_answer(answer, trial) for answer in answers if answer is not None]
     scripts = [
-        Seen(f"script {step.name}", step.result.status, step.result.shell_status, _printed(step.result.printed, trial))
+        Seen(f"script {step.name}", step.result.status, step.result.shell_status, _apart(step.result, trial))
         for step in trial.steps
         if step.kind in ("post", "evaluator")
     ]
@@ -183,11 +186,16 @@ def _checks(trial: Trial, result: TrialResult) -> list[Seen]:
 def _answer(answer: Answer, trial: Trial) -> Seen:
     if isinstance(answer, CommandAnswer):
         done = answer.result
-        return Seen(f"check {excerpt(done.command, 80)}", done.status, done.shell_status, _printed(done.printed, trial))
+        return Seen(f"check {excerpt(done.command, 80)}", done.status, done.shell_status, _apart(done, trial))
     if isinstance(answer, FileAnswer):
         status: CallStatus = "ok" if answer.state == "present" else "error"
         return Seen(f"file {answer.path}", status, None, _printed(f"{answer.state}\n{answer.text or ''}", trial))
     return Seen("judge", "ok", None, Printed(""))
+
+
+def _apart(result: CommandResult, trial: Trial) -> Printed:
+    """Return both outputs, each by itself: what moves from one to the other is a difference."""
+    return _printed(f"{result.stdout}\n{STDERR}{result.stderr}", trial)
 
 
 def _printed(text: str, trial: Trial) -> Printed:

@@ -196,8 +196,7 @@ def why_undecided(row: Row) -> str:
 
 def change_line(change: DefinitionChange) -> str:
     """Return a definition change as one line."""
-    parts = ("weakened" if change.weakened else "", words(change.kind), change.scenario or "", change.detail)
-    return " · ".join(filter(None, parts))
+    return " · ".join(filter(None, (f"checks {change.effect}", change.scenario or change.agent or "", change.detail)))
 
 
 def moved(metric: MetricCell, unit: str) -> str:

@@ -14,14 +14,13 @@ if TYPE_CHECKING:
 _ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept`."
 _AT_BASE = "This setting is read from the base branch: a change takes effect after merging."
 _AGAIN = "Run it again"
-_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "weakened_check", "metric", "unproven"})
+_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "checks_less", "metric", "unproven"})
 
 OF_VERDICT: dict[VerdictReason, str] = {
     "regression": "Fix what broke these scenarios, in the code or in the docs that agents read.",
     "setup_regression": "Fix what keeps head's trials from starting; the row shows its output.",
-    "weakened_check": (
-        "Restore the weakened checks. If the tool changes on purpose, such as by an option that is renamed in its docs"
-        " and scenarios, too, compare the changed checks with those of base: they should require as much as before."
+    "checks_less": (
+        "Restore what is no longer checked. If it goes on purpose, say why: the merge takes it away for good."
     ),
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
     "unconfirmed": (

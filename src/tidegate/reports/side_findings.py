@@ -120,7 +120,7 @@ def _cause(row: Row, shows: TrialResult | None) -> object:
 
 def _type_of(gate: str | None, trial: TrialResult | None) -> str:
     """Return the type of the required gate with that label that the trial failed; '' if unknown."""
-    gates = (*trial.gates, *trial.base_gates) if trial else ()
+    gates = trial.gates if trial else ()
     return next((one.type for one in gates if one.label == gate and one.required and not one.passed), "")
 
 

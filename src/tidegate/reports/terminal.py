@@ -74,18 +74,14 @@ def print_summary(result: Result, console: Console, *, verbose: bool = False, al
 
 
 def final_line(result: Result) -> Text:
-    """Return the last line: the verdict, how many rows have which state, and the time: `failed: 2 regressed, 6 ok`.
-
-    Before them, the number of scenarios with a weakened check.
-    """
+    """Return the last line: the verdict, how many rows have which state, and the time: `failed: 2 regressed, 6 ok`."""
     found = Counter(row.state for row in result.rows)
-    weakened = len({change.scenario for change in result.definitions if change.weakened})
     counts = [f"{found[state]} {words(state)}" for state in STATE_SIGNS if found[state]]
     neither = sum(row.state == "ok" and cannot_guard(row) for row in result.rows)
     if neither:  # these are `ok` only in that head is no worse
         counts = [*(one for one in counts if one != f"{found['ok']} ok"), f"{neither} passing on neither side"]
         counts += [f"{found['ok'] - neither} ok"] if found["ok"] > neither else []
-    states = ", ".join([*([f"{weakened} weakened"] if weakened else []), *counts])
+    states = ", ".join(counts)
     accepted = " (accepted)" if result.verdict.accepted_by else ""
     style = {"passed": "bold green", "failed": "bold red"}.get(result.verdict.state, "bold yellow")
     what = states or one_line(result.verdict.summary)

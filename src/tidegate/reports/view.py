@@ -151,7 +151,7 @@ def _view(result: Result) -> CommentView:
         links=result.links,
         causes=tuple(_causes(result)),
         fix=result.fix,
-        definitions=tuple(sorted(result.definitions, key=lambda change: not change.weakened)),
+        definitions=result.definitions,
         regressed=regressed,
         unconfirmed=findings(result, "unconfirmed"),
         not_measured=groups(row for row in rows if row.state == "not_measured" and row.key not in told),

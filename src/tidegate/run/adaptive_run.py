@@ -11,7 +11,6 @@ from pathlib import Path
 from tidegate.comparison.compare import past_by_row
 from tidegate.history.known_results import Known, KnownResults, open_pushes
 from tidegate.history.pushes import Pushes, source_branch
-from tidegate.model.comparison import DefinitionChange
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.row_replay import RowReplay
@@ -20,7 +19,6 @@ from tidegate.model.trial_spec import Phase, TrialSpec
 from tidegate.procedure.pushes import after_run
 from tidegate.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
 from tidegate.run.both_runs import BothRuns
-from tidegate.run.made_by_build import made_by_head
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
@@ -66,7 +64,6 @@ async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Op
         sessions = earlier.sessions(foreign)
         replays = await replay_first(runner, work, Begun(rows, keys, known, sessions.by_row), earlier, options)
         runner.on_result = earlier.keep
-        made = _made(work, runner)
         _begin(work, runner, known, started, options)
         runner.learn((*known.past, *known.results))
         results = await runner.judged_again(known.results)
@@ -77,7 +74,7 @@ async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Op
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
     head = head.model_copy(update={"rows": with_replays(with_earlier(head.rows, before), replays)})
-    runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)), made)
+    runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)))
     _keep(work, runs, earlier, {entry.row.key for entry in state.rows if entry.dropped("base")})
     if pushes:
         pushes.add(after_run(state.rows, conclude(state), state.played.by_row, before))
@@ -166,13 +163,6 @@ def _of_shards(work: RunJob) -> tuple[str, ...]:
         return ()
     left = work.joined.left
     return (*work.joined.say(), *([f"{left} trials of shards were not needed: the run ended before"] if left else []))
-
-
-def _made(work: RunJob, runner: Runner) -> tuple[DefinitionChange, ...]:
-    base, head = work.sides
-    if runner.build_errors:
-        return ()
-    return made_by_head(base, head, work.suite, runner.hidden_programs, runner.system_path)
 
 
 def enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialResult], bool]:

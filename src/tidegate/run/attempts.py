@@ -17,6 +17,7 @@ from tidegate.model.agent import ALONE
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Silent
+from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec, encoded
 from tidegate.model_proxy.lease import with_lease
@@ -32,7 +33,7 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.left_in_memory import remove_left_in_memory
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
-from tidegate.trial.program_lookup import write_front
+from tidegate.trial.program_lookup import Built, find_target, write_front
 from tidegate.trial.readable import parts_of_checkout, protected_in
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_tree, removed_in_time
@@ -59,7 +60,6 @@ class Attempts:
     halted: bool = False  # no further trial starts
     refused: dict[str, str] = field(default_factory=dict)  # agents whose provider refused their key, with its message
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
-    hidden: tuple[str, ...] = ()  # programs of the system that head's `path` folders hide, and base's do not
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
 
@@ -112,7 +112,7 @@ class Attempts:
         context = replace(context, deadline=min(context.deadline, time.monotonic() + seconds))
         prepared = self._prepared if same_files else {}
         waits, proxy = self.outage_waits, self.model_proxy
-        return Attempts(context, self.spending, waits, model_proxy=proxy, hidden=self.hidden, _prepared=prepared)
+        return Attempts(context, self.spending, waits, model_proxy=proxy, _prepared=prepared)
 
     async def script(self, request: RunJudge, trial: Trial, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
@@ -187,21 +187,26 @@ class Attempts:
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context
         checkout = context.checkouts[spec.side]
-        path = side_path(checkout.folder, checkout.path_of(context.suite), context.around.path)
+        path = target_path = side_path(checkout.folder, checkout.path_of(context.suite), context.around.path)
+        if self._is_ours(row.scenario.target):
+            target = find_target(row.scenario.target.binary, self._built(self._base), self._built(checkout))
+            target_path = str(target.parent) if target else ""
+            path = f"{target_path}:{path}" if target else path
         return TrialDirectories(
             prepared=await self._workspace(row, checkout),
             base_prepared=await self._workspace_of_base(row, checkout),
             repo=checkout.folder,
-            definitions=context.definitions,
-            base_definitions=next(iter(context.checkouts.values())).folder,
+            definitions=context.definitions_of(row),
             path=path,
-            check_path=self._check_path(row, checkout, path),
+            target_path=target_path,
+            check_path=self._check_path(row, checkout, path, target_path),
             agent_path=context.agent_path,
             passed_env=context.around.passed,
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
             network=context.suite.network,
             readable=self._readable_of(checkout.folder),
+            of_checks=self._read_by_checks(row, checkout),
             front=self.front,
         )
 
@@ -216,18 +221,40 @@ class Attempts:
         """Return the path of a new folder for a trial: a random name, so that no trial can tell its side by it."""
         return Path(f"{self.context.scratch}/{secrets.token_hex(8)}")
 
-    def _check_path(self, row: PlanRow, checkout: Checkout, path: str) -> str:
-        """Return the PATH of what judges a trial: the system's programs where only head hides them, except the target.
+    def _is_ours(self, target: Target) -> bool:
+        """Return True if base's `path` has the target, so that a program of the system is another one."""
+        named = bool(target.binary) and "/" not in target.binary and target.mcp is None
+        return named and self._built(self._base).program(target.binary) is not None
 
-        Base has merged what its own folders hide: a virtual environment's `python` stays in front on both sides.
-        """
-        context, target = self.context, row.scenario.target.binary.rpartition("/")[2]
-        names = [name for name in self.hidden if name != target]
-        if checkout.side != "head" or not names:
+    @property
+    def _base(self) -> Checkout:
+        return next(iter(self.context.checkouts.values()))
+
+    def _built(self, checkout: Checkout) -> Built:
+        return Built(checkout.folder, checkout.path_of(self.context.suite))
+
+    def _is_judged_by_base(self, row: PlanRow, checkout: Checkout) -> bool:
+        return row.presence != "added" and checkout is not self._base
+
+    def _check_path(self, row: PlanRow, checkout: Checkout, path: str, target_path: str) -> str:
+        """Return the PATH of what judges a trial: of head only the target, then base's `path` and the system's."""
+        if not self._is_judged_by_base(row, checkout):
             return path
-        folder = context.scratch / "system-programs" / encoded(target or "none")
-        front = folder if folder.is_dir() else write_front(folder, names, context.agent_path)
-        return f"{front}:{path}"
+        context, name = self.context, row.scenario.target.binary
+        base = side_path(self._base.folder, self._base.path_of(context.suite), context.around.path)
+        if not name or "/" in name or row.scenario.target.mcp is not None:
+            return base
+        front = context.scratch / "targets" / encoded(name)
+        if not front.is_dir():
+            found = shutil.which(name, path=target_path)
+            write_front(front, {name: None if found is None else Path(found)}, path)
+        return f"{front}:{base}"
+
+    def _read_by_checks(self, row: PlanRow, checkout: Checkout) -> tuple[Path, ...]:
+        """Return what checks may read besides the side's checkout: base's programs, and the target's front."""
+        if not self._is_judged_by_base(row, checkout):
+            return ()
+        return (*self._readable_of(self._base.folder), self.context.scratch / "targets")
 
     async def _workspace_of_base(self, row: PlanRow, checkout: Checkout) -> Prepared | None:
         """Return base's workspace for a trial of head; None if base lacks the scenario, or it cannot be made."""
@@ -242,13 +269,13 @@ class Attempts:
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
         """Return the scenario's workspace for this side. Trials that start alike share one preparation."""
         context = self.context
-        key = (checkout.side, row.scenario.template, row.scenario.guidance)
+        key = (checkout.side, row.presence, row.scenario.template, row.scenario.guidance)
         if key not in self._prepared:
             folder = self._new_folder()
             making = asyncio.to_thread(
                 prepare,
                 row.scenario,
-                context.definitions,
+                context.definitions_of(row),
                 checkout.folder,
                 context.suite.guidance,
                 folder,

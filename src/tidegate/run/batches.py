@@ -27,7 +27,7 @@ from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.attempts import RETRIES, Attempts, move_record
 from tidegate.run.batch_contents import apart, in_batches, place_of, settings_of
-from tidegate.run.bundle import pack, read_report, read_trial, write_batch
+from tidegate.run.bundle import JUDGE, pack, read_report, read_trial, write_batch
 from tidegate.run.throttle import Throttle
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.vcs.copies import files_of
@@ -49,6 +49,7 @@ class Batches:
         """`attempts` has what the run shares; `withheld` names variables that no worker may use."""
         self.halted = False
         self.confinement: tuple[str, ...] = ()
+        self.replaced: tuple[str, ...] = ()  # see Runner
         self._engine = engine
         self._plan = plan
         self._attempts = attempts
@@ -57,7 +58,8 @@ class Batches:
         self._throttle = Throttle(engine.parallel)
         self._folder = self._context.scratch / "batches"
         self._sides: dict[Side, BatchSide] = {}
-        self._archives: dict[Side, Path] = {}
+        self._archives: dict[str, Path] = {}
+        self._judge = ""
         self._carry: Carry
         self._versions: dict[str, str | None] = {}
         self._found: dict[TrialSpec, asyncio.Future[Trial | None]] = {}
@@ -86,6 +88,10 @@ class Batches:
                 path=checkout.path_of(suite),
                 digest=digest,
             )
+        definitions = self._context.definitions
+        if all(definitions != checkout.folder for checkout in self._context.checkouts.values()):
+            self._archives[JUDGE] = archive = self._folder / f"{JUDGE}.tar"
+            self._judge = await asyncio.to_thread(pack, definitions, files_of(definitions), archive)
         folder = next(iter(self._context.checkouts.values())).folder
         context = EngineContext(folder, self._context.around.environ)
         self._carry = await self._open.enter_async_context(self._engine.opened(context))
@@ -219,6 +225,7 @@ class Batches:
             if name in self._versions and self._versions[name] != version:
                 raise BatchLostError(f"the worker has {name} {version}, and the first one had {self._versions[name]}")
         self.confinement = tuple(dict.fromkeys((*self.confinement, *report.confinement)))
+        self.replaced = tuple(dict.fromkeys((*self.replaced, *report.replaced)))
         return report, out
 
     def _batch(
@@ -230,6 +237,7 @@ class Batches:
             tidegate_version=__version__,
             name=next(self._names),
             sides=tuple(self._sides[side] for side in sides),
+            judge=self._judge,
             suite=settings_of(self._context.suite, budget),
             rows=rows,
             trials=specs,

@@ -5,22 +5,20 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from tidegate.model.comparison import DefinitionChange
 from tidegate.model.measurement import Run
 from tidegate.run.run_job import RunJob, run_of
 
 
 class BothRuns(NamedTuple):
-    """Both runs, warnings of history that was ignored, and the checks that head's build weakened."""
+    """Both runs, and warnings of history that was ignored."""
 
     base: Run
     head: Run
     ignored: tuple[str, ...]
-    made: tuple[DefinitionChange, ...]
 
 
 def no_runs(work: RunJob) -> BothRuns:
     """Return two runs without trials, for a pull request that changes nothing that agents could notice."""
     now = time.time()
     base, head = (run_of(work, side, [], now, now) for side in work.sides)
-    return BothRuns(base, head, (), ())
+    return BothRuns(base, head, ())

@@ -1,84 +1,102 @@
-"""Loads the suites of a pull request: head's, base's, and that of the target branch, whose rules apply."""
+"""Loads the suites of a pull request: base's judges, the target branch's rules apply, head's is the product's."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.definitions.changes import in_force
-from tidegate.errors import ConfigurationError
-from tidegate.model.comparison import DefinitionChange
-from tidegate.model.revision import Revision
+from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.suite import Suite
-from tidegate.run.build import Checkout
+from tidegate.run.checkouts import Sides
 from tidegate.suite.lfs_pointers import lfs_pointers
 from tidegate.suite.load import load_suite, try_load_suite
-from tidegate.suite.uncommitted import lacking, uncommitted
+from tidegate.suite.uncommitted import uncommitted
 from tidegate.text.shorten import few
-from tidegate.vcs.worktrees import checkout
+
+# Keys whose value is read from the tip of the target branch. What the others mean for a pull request: judges.py.
+RULES = (
+    "trials",
+    "judge",
+    "calibration",
+    "jobs",
+    "budget",
+    "policy",
+    "limits",
+    "pass_env",
+    "prices",
+    "model_proxy",
+    "network",
+    "files",
+    "store",
+    "executor",
+    "comment_template",
+    "guidance",  # globs; the files are each side's own
+)
 
 
 class BothSuites(NamedTuple):
-    """The suites of both sides.
+    """The suites of a pull request.
 
-    `base` is what head's definitions are compared with; None if there was no suite before. `in_force` is head's with
-    the target branch's rules, and `comment_template` the text of its template.
+    `judging` is base's with the target branch's rules; `product` is the same with the prompts that contain files as
+    head has these. `base` is what head's suite is compared with; None if there is no suite before this one, which then
+    judges. `folder` is the clean checkout that `judging` was read from.
     """
 
+    judging: Suite
+    product: Suite
     head: Suite
     base: Suite | None
-    in_force: Suite
+    folder: Path | None
     comment_template: str | None
     warnings: tuple[str, ...]
-    lacking: tuple[DefinitionChange, ...]  # checks that both sides lack files for
-
-
-class _Rules(NamedTuple):
-    suite: Suite | None
-    comment_template: str | None = None
 
 
 def load_both(
-    root: Path,
-    target: Revision,
-    sides: tuple[Checkout, Checkout],
-    *,
-    config: str,
-    environ: Mapping[str, str],
-    lenient: bool,
+    root: Path, branch: str, sides: Sides, *, config: str, environ: Mapping[str, str], lenient: bool
 ) -> BothSuites:
-    """Load the suites of the pull request; `target` is the tip of the branch that it goes to.
+    """Load the suites of the pull request to this branch.
 
     Rules are read from the branch's tip, not from the merge base: the pull request's author chooses where it begins.
-    If the merge base has no suite of its own, head's definitions are compared with the branch's, too.
+    If the merge base has no suite of its own, the branch's judges.
     Without secrets (`lenient`), scenarios that need one are still loaded.
     """
-    base_side, head_side = sides
-    base, warnings = try_load_suite(base_side.folder, config, environ=environ, without_secrets=lenient)
-    if target.sha == base_side.revision.sha:
-        rules = _Rules(base, _comment_template(base_side.folder, "base", base))
-    else:
-        with checkout(root, target, base_side.folder.with_name(secrets.token_hex(8))) as folder:
-            suite, _ = try_load_suite(folder, config, environ=environ, without_secrets=lenient)
-            rules = _Rules(suite, _comment_template(folder, "base", suite))
-        if suite is None:
-            rules = _Rules(base, _comment_template(base_side.folder, "base", base))
-        elif base is None:
-            base = suite
-            why = "cannot be used" if (base_side.folder / config).exists() else "is missing"
-            note = f"{config} {why} at the merge base: head's suite is compared with that of `{target.ref}`"
-            warnings = (note,)
-    head = load_suite(head_side.folder, config, environ=_passed(environ, rules.suite), without_secrets=lenient)
-    warnings = (*warnings, *_newer_scenarios(rules.suite, base, head, target.ref))
+    base, warnings = try_load_suite(sides.judge, config, environ=environ, without_secrets=lenient)
+    tip, folder = base, sides.judge
+    if sides.tip != sides.judge:
+        tip = try_load_suite(sides.tip, config, environ=environ, without_secrets=lenient)[0] or base
+    if base is None and tip is not None:
+        why = "cannot be used" if (sides.judge / config).exists() else "is missing"
+        base, folder = tip, sides.tip
+        warnings = (f"{config} {why} at the merge base: that of `{branch}` judges",)
+    passed = environ if tip is None else {name: environ[name] for name in tip.pass_env if name in environ}
+    head = load_suite(sides.head.folder, config, environ=passed, without_secrets=lenient)
+    warnings = (*warnings, *_newer_scenarios(tip, base, head, branch), *_of_files(root, config, environ))
+    warnings = (*warnings, *lfs_pointers(sides.head.folder, head))
+    if base is None or tip is None:
+        advisory = head.model_copy(update={"policy": head.policy.model_copy(update={"mode": "advisory"})})
+        template = _comment_template(sides.head.folder, "head", head)
+        return BothSuites(advisory, advisory, head, None, None, template, warnings)
+    rules = {key: getattr(tip, key) for key in RULES}
+    judging = base.model_copy(update=rules)
+    product = _product(folder, sides, config, environ=passed, lenient=lenient)
+    template = _comment_template(sides.tip, "base", tip)
+    return BothSuites(judging, product or judging, head, base, folder, template, warnings)
+
+
+def _product(folder: Path, sides: Sides, config: str, *, environ: Mapping[str, str], lenient: bool) -> Suite | None:
+    """Return base's suite with the texts of files in prompts as head has them; None if it cannot be read so."""
+    try:
+        return load_suite(folder, config, environ=environ, without_secrets=lenient, texts=sides.head.folder)
+    except (ConfigurationError, NothingToRunError):
+        return None
+
+
+def _of_files(root: Path, config: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield warnings of files in the working tree that no commit has."""
     here, _ = try_load_suite(root, config, environ=environ, without_secrets=True)
-    if here is not None:  # the working tree, which may have files that no commit has
-        warnings = (*warnings, *uncommitted(root, here))
-    warnings = (*warnings, *lfs_pointers(head_side.folder, head))
-    not_there = () if here is None else tuple(lacking(root, here))
-    template = rules.comment_template if rules.suite else _comment_template(head_side.folder, "head", head)
-    return BothSuites(head, base, in_force(rules.suite, head), template, warnings, not_there)
+    if here is not None:
+        yield from uncommitted(root, here)
 
 
 def _newer_scenarios(target: Suite | None, base: Suite | None, head: Suite, branch: str) -> Iterator[str]:
@@ -93,17 +111,9 @@ def _newer_scenarios(target: Suite | None, base: Suite | None, head: Suite, bran
         )
 
 
-def _passed(environ: Mapping[str, str], rules: Suite | None) -> Mapping[str, str]:
-    """Return the variables that head's `${NAME}` may use: those in the rules' `pass_env`.
-
-    With all of them, head could read any secret of the job. Only a first suite gets them all.
-    """
-    return environ if rules is None else {name: environ[name] for name in rules.pass_env if name in environ}
-
-
-def _comment_template(folder: Path, side: str, suite: Suite | None) -> str | None:
+def _comment_template(folder: Path, side: str, suite: Suite) -> str | None:
     """Return the text of the suite's comment template in that checkout; None if it has none."""
-    if suite is None or suite.comment_template is None:
+    if suite.comment_template is None:
         return None
     path = (folder / suite.comment_template).resolve()
     try:

@@ -16,12 +16,13 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.batch import Batch, BatchReport
 from tidegate.model.executor import BatchLostError
 from tidegate.model.trial import Trial
-from tidegate.model.trial_spec import Side, TrialSpec
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.typed_json import dump, load
 from tidegate.store.run_folder import RunFolder, write_text, write_value
 from tidegate.trial.safe_files import open_regular
 
 BATCH_FILE, REPORT_FILE = "batch.json", "report.json"
+JUDGE = "judge"  # the archive with base's definitions
 
 
 def pack(folder: Path, names: Sequence[str], archive: Path) -> str:
@@ -33,11 +34,11 @@ def pack(folder: Path, names: Sequence[str], archive: Path) -> str:
     return digest_of(archive)
 
 
-def write_batch(bundle: Path, batch: Batch, archives: Mapping[Side, Path]) -> str:
+def write_batch(bundle: Path, batch: Batch, archives: Mapping[str, Path]) -> str:
     """Write the bundle, and return the batch's SHA-256. The archives are linked, so that a batch takes little room."""
     bundle.mkdir()
-    for side in batch.sides:
-        os.link(archives[side.side], bundle / f"{side.side}.tar")
+    for name in digests(batch):
+        os.link(archives[name], bundle / f"{name}.tar")
     text = dump(batch)
     write_text(bundle / BATCH_FILE, text)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -57,17 +58,31 @@ def read_batch(bundle: Path) -> tuple[Batch, str]:
         raise _unusable(bundle, why) from None
     if batch.tidegate_version != __version__:
         raise _unusable(bundle, f"it is of Tidegate {batch.tidegate_version}, and this is {__version__}")
-    for side in batch.sides:
-        if not (archive := bundle / f"{side.side}.tar").is_file() or digest_of(archive) != side.digest:
+    for name, digest in digests(batch).items():
+        if not (archive := bundle / f"{name}.tar").is_file() or digest_of(archive) != digest:
             raise _unusable(bundle, f"{archive.name} is missing or damaged")
     return batch, hashlib.sha256(data).hexdigest()
+
+
+def digests(batch: Batch) -> dict[str, str]:
+    """Return the SHA-256 of each archive of the batch, by its name."""
+    found: dict[str, str] = {side.side: side.digest for side in batch.sides}
+    return {**found, JUDGE: batch.judge} if batch.judge else found
 
 
 def unpack(archive: Path, folder: Path) -> None:
     """Extract a side's files; no file is written outside of `folder`."""
     folder.mkdir()
     with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="tar")
+        extract(tar, folder, "tar")
+
+
+def extract(tar: tarfile.TarFile, folder: Path, kind: str) -> None:
+    """Extract all entries whose place is in the folder. `kind`: of Python's filter, which came with 3.11.4."""
+    tar.extraction_filter = getattr(tarfile, f"{kind}_filter", None)
+    for entry in tar:
+        if Path(folder, entry.name).resolve().is_relative_to(folder.resolve()):
+            tar.extract(entry, folder)
 
 
 def write_report(out: Path, report: BatchReport) -> None:

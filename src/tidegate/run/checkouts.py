@@ -68,16 +68,33 @@ def commits_of(root: Path, asked: RevisionPair) -> Commits:
     )
 
 
+class Sides(NamedTuple):
+    """Both sides of a pull request, and clean checkouts of base and of the target branch's tip.
+
+    Only `base` and `head` are built. What judges is read from `judge`, which no build and no trial can write.
+    """
+
+    base: Checkout
+    head: Checkout
+    judge: Path
+    tip: Path
+
+
 @contextmanager
-def two_sides(root: Path, commits: Commits, scratch: Path, out: Path) -> Iterator[tuple[Checkout, Checkout]]:
+def two_sides(root: Path, commits: Commits, scratch: Path, out: Path) -> Iterator[Sides]:
     """Yield worktrees of the merge base and of head; their runs are stored in `out/runs/base` and `out/runs/head`."""
     runs = out / "runs"
     _start_afresh(runs)
-    base_folder, head_folder = (scratch / secrets.token_hex(8) for _ in SIDES)
-    with checkouts(root, {base_folder: commits.base, head_folder: commits.head}):
-        yield (
-            Checkout("base", commits.base, base_folder, RunFolder(runs / "base")),
-            Checkout("head", commits.head, head_folder, RunFolder(runs / "head")),
+    base, head, judge, tip = (scratch / secrets.token_hex(8) for _ in range(4))
+    wanted = {base: commits.base, head: commits.head, judge: commits.base, tip: commits.target}
+    if commits.target.sha == commits.base.sha:
+        tip = judge
+    with checkouts(root, {folder: wanted[folder] for folder in dict.fromkeys((base, head, judge, tip))}):
+        yield Sides(
+            Checkout("base", commits.base, base, RunFolder(runs / "base")),
+            Checkout("head", commits.head, head, RunFolder(runs / "head")),
+            judge,
+            tip,
         )
 
 

@@ -21,7 +21,6 @@ def kept_result(result: TrialResult) -> TrialResult:
         "invocations": _same(result.invocations),
         "subcommands": {name: _same(counts) for name, counts in result.subcommands.items()},
         "gates": tuple(map(_gate, result.gates)),
-        "base_gates": tuple(map(_gate, result.base_gates)),
     }
     return compact(result.model_copy(update=same))
 

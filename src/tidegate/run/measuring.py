@@ -27,8 +27,8 @@ class Measuring:
     async def result(self, trial: Trial, row: PlanRow) -> TrialResult:
         """Return the trial's result. What it printed can take seconds to read; then one at a time, for memory."""
         price, blocks = self._suite.price_of_budget(row.agent.model), self._suite.policy.judge_blocks
-        measure = partial(measure_trial, trial, row.scenario, price, row.base_checks, judge_blocks=blocks)
-        if not row.base_checks and is_quick(trial, row.scenario):
+        measure = partial(measure_trial, trial, row.scenario, price, judge_blocks=blocks)
+        if is_quick(trial, row.scenario):
             return measure()
         async with self._busy:
             return await asyncio.to_thread(measure)

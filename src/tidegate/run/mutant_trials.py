@@ -143,7 +143,7 @@ class MutantTrials:
         assert trial is not None
         self.ran += 1
         price = suite.price_of_budget(row.agent.model)
-        result = await asyncio.to_thread(measure_trial, trial, row.scenario, price, None, judge_blocks=False)
+        result = await asyncio.to_thread(measure_trial, trial, row.scenario, price, judge_blocks=False)
         calls = front.calls(f"{trial.places.trial}/home") if front else ()
         diff = store.record_folder(spec) / "workspace.diff"
         return Ran(trial, result, calls, diff.read_text(errors="replace") if diff.is_file() else "")

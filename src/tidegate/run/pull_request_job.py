@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.definitions.base_checks import with_checks_of_base
-from tidegate.definitions.changes import changes
+from tidegate.definitions.agent_fields import entrusted
+from tidegate.definitions.changes import changes, with_changed_files
 from tidegate.errors import MissingKeyError
 from tidegate.history.known_results import open_answers, read_history
 from tidegate.model.comparison import DefinitionChange
-from tidegate.model.edited import Edited
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
-from tidegate.plan import make_plan, not_selected, watched_files, watched_of_side, with_presence, without_agents
-from tidegate.run.both_suites import BothSuites, load_both
+from tidegate.plan import make_plan, not_selected, pull_request_plan, watched_files, watched_of_side, without_agents
+from tidegate.run.both_suites import RULES, BothSuites, load_both
 from tidegate.run.build import Checkout
-from tidegate.run.edited_files import edited_files
+from tidegate.run.checkouts import Sides
 from tidegate.run.run_job import Options, RunJob
 from tidegate.vcs.links import LinkedCheckout, with_link_targets
-from tidegate.vcs.revisions import changed_files
+from tidegate.vcs.revisions import changed_files, submodules
 
 
 class PullRequestJob(NamedTuple):
@@ -40,55 +39,69 @@ class PullRequestJob(NamedTuple):
         return self.suites.head, self.suites.base or self.suites.head
 
 
-Sides = tuple[Checkout, Checkout]  # base, head
-
-
 def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path, options: Options) -> PullRequestJob:
     """Return what to run for a pull request to the branch with that tip. The sides are checked out and not built."""
     suites = load_both(
-        root, target, sides, config=options.config, environ=options.environ, lenient=options.lenient_keys
+        root, target.ref, sides, config=options.config, environ=options.environ, lenient=options.lenient_keys
     )
-    suite, warnings = suites.in_force, suites.warnings
-    if not options.gate:
-        ungated = suite.policy.model_copy(update={"fail_fast": False, "mode": "advisory"})
-        suite = suite.model_copy(update={"policy": ungated})
-    if options.first_only:
-        suite = suite.model_copy(update={"policy": suite.policy.model_copy(update={"fail_fast": True})})
-    selected = make_plan(suite, options.selection)
-    warnings = (*warnings, *not_selected(suite, selected))
-    sides, plan, edited = _with_base(root, selected, sides, suites, options)
-    definitions = (*suites.lacking, *changes(suites.base, suites.head, edited, options.selection))
+    suite = _with_options(suites.judging, options)
+    base, head = sides.base.revision, sides.head.revision
+    every = changed_files(root, base, head, ["**"])
+    plan = make_plan(suite, options.selection)
+    warnings = (*suites.warnings, *not_selected(suite, plan))
+    if suites.base is not None:
+        plan = _with_head(plan, suites, every, options)
+    definitions = changes(suites.base, suites.head, every, RULES)
     both = (suites.head, suites.base or suites.head)
-    checkouts = [LinkedCheckout(side.folder) for side in sides]
-    watched = with_link_targets(checkouts, watched_of_side(*both))
+    checkouts = [LinkedCheckout(side.folder) for side in (sides.base, sides.head)]
+    watched = with_link_targets(checkouts, (*watched_of_side(*both), *submodules(root, base, head)))
     if options.replay_only:
         plan = without_agents(plan, None)
     elif options.lenient_keys:
         plan = without_agents(plan, options.environ)
-    job = RunJob(
-        suite, plan, sides, scratch, open_answers(root, suite), watched, edited_agents=frozenset(edited.programs)
-    )
+    job = RunJob(suite, plan, _built(sides, suites), scratch, open_answers(root, suite), watched, suites.folder)
     if options.lenient_keys:
-        blocks = suite.policy.weakened_checks == "block" and any(change.weakened for change in definitions)
+        blocks = suite.policy.rules == "block" and any(change.effect == "less" for change in definitions)
         job, left_out = _runnable(root, job, options, required=not blocks)
         warnings = (*warnings, *left_out)
-    base, head = (side.revision for side in sides)
-    touched = changed_files(root, base, head, with_link_targets(checkouts, watched_files(*both)))
+    touched = changed_files(root, base, head, (*watched, *with_link_targets(checkouts, watched_files(*both))))
     return PullRequestJob(job, suites, definitions, touched, warnings)
 
 
-def _with_base(
-    root: Path, plan: Plan, sides: Sides, suites: BothSuites, options: Options
-) -> tuple[Sides, Plan, Edited]:
-    """Add base's suite: its rows, its checks that still apply, and what the pull request edited in definitions."""
+def _with_options(suite: Suite, options: Options) -> Suite:
+    policy = suite.policy
+    if not options.gate:
+        policy = policy.model_copy(update={"fail_fast": False, "mode": "advisory"})
+    if options.first_only:
+        policy = policy.model_copy(update={"fail_fast": True})
+    return suite.model_copy(update={"policy": policy})
+
+
+def _with_head(plan: Plan, suites: BothSuites, touched: Collection[str], options: Options) -> Plan:
+    """Return the plan of base's rows with what head's product has otherwise, and head's own definitions.
+
+    Head's settings of an agent that is given a key are base's, as they could send it elsewhere.
+    """
+    assert suites.base is not None
+    agents = entrusted(suites.base.agents, suites.head.agents)
+    rules = {key: getattr(suites.judging, key) for key in RULES}
+    head = suites.head.model_copy(update={**rules, "agents": agents})
+    chosen = Plan(rows=tuple(row for row in make_plan(head).rows if options.selection.takes_row(row)))
+    changed = with_changed_files(head, touched)
+    return pull_request_plan(plan, make_plan(suites.product), chosen, changed)
+
+
+def _built(sides: Sides, suites: BothSuites) -> tuple[Checkout, ...]:
+    """Return both sides with their own build and `path`.
+
+    On head, base's folders come first: a tool that has moved is found in its new place, and a copy cannot be put in
+    front of one that is still in its old place.
+    """
     if suites.base is None:
-        return sides, plan, Edited()
-    base, head = sides
-    base_plan = make_plan(suites.base)
-    edited = edited_files(root, base, head, (suites.base, suites.head), suites.in_force.guidance)
-    plan = with_presence(plan, base_plan, options.selection)
-    plan = with_checks_of_base(plan, base_plan, edited, judged=suites.in_force.policy.judge_blocks)
-    return (replace(base, own=suites.base), head), plan, edited
+        return sides.base, sides.head
+    path = tuple(dict.fromkeys((*suites.base.path, *suites.head.path)))
+    head = suites.head.model_copy(update={"path": path})
+    return replace(sides.base, own=suites.base), replace(sides.head, own=head)
 
 
 def _runnable(root: Path, job: RunJob, options: Options, *, required: bool) -> tuple[RunJob, tuple[str, ...]]:

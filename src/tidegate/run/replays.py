@@ -143,5 +143,5 @@ async def _play(place: _Place, side: Side, row: PlanRow, number: int, session: S
     trial = await place.attempts.trial(spec, own)
     if trial is None or (trial.not_measured is not None and not is_inside(trial.not_measured)):
         return f"{NOT_REPLAYED} ({trial.reason if trial else 'the run ended'})"
-    result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, row.base_checks, judge_blocks=False)
+    result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, judge_blocks=False)
     return replayed(session, trial, result)

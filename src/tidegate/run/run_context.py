@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tidegate.model.plan import PlanRow
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import Side
 from tidegate.providers.access import Accesses
 from tidegate.run.build import Checkout, HostEnvironment
-from tidegate.trial.program_lookup import hidden_programs, system_path
+from tidegate.trial.program_lookup import system_path
 from tidegate.trial.supervisor_pool import SupervisorPool
 from tidegate.vcs.revisions import main_folder
 
@@ -23,7 +24,7 @@ class RunContext:
     suite: Suite
     checkouts: dict[Side, Checkout]
     scratch: Path
-    definitions: Path  # the checkout that scenarios and templates are read from
+    definitions: Path  # the checkout that base's scenarios, templates and scripts are read from
     around: HostEnvironment
     progress: Progress
     slots: SupervisorPool
@@ -40,14 +41,11 @@ class RunContext:
         checkouts = [side.folder for side in self.sides]
         return system_path(self.around.path, (self.scratch, *checkouts, *map(main_folder, checkouts)))
 
+    def definitions_of(self, row: PlanRow) -> Path:
+        """Return the checkout that the row's template and scripts are read from: head's own, if head adds the row."""
+        return self.sides[-1].folder if row.presence == "added" else self.definitions
+
     @property
     def sides(self) -> tuple[Checkout, ...]:
         """The checkouts, base's first."""
         return tuple(self.checkouts.values())
-
-    def hidden_programs(self) -> tuple[str, ...]:
-        """Return the system's programs that only head's folders of `path` hide. Both sides are built by then."""
-        if set(self.checkouts) != {"base", "head"}:
-            return ()
-        base, head = ([side.folder / name for name in side.path_of(self.suite)] for side in self.sides)
-        return hidden_programs(head, base, self.agent_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,20 +13,19 @@ from typing import TYPE_CHECKING
 
 from tidegate import __version__
 from tidegate.calibration.trust import trust
-from tidegate.history.agent_programs import program_hash
 from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import TemplateFiles, agent_marks, fingerprint, judge_mark, template_files, test_key
-from tidegate.history.script_contents import scripts_hash
+from tidegate.history.script_contents import program_hash, scripts_hash
 from tidegate.model.judge_result import JudgeInfo
 from tidegate.model.links import Links
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
-from tidegate.model.plan import Plan, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.run_row import RunRow
 from tidegate.model.shard import NOTHING
-from tidegate.model.suite import Scenario, Suite
+from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash
+from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash, with_seed
 from tidegate.procedure.rules import screening_trials
 from tidegate.run.build import Checkout
 from tidegate.shards.join import Joined
@@ -36,7 +36,7 @@ from tidegate.vcs.revisions import tree_hash
 if TYPE_CHECKING:
     from tidegate.run.runner import Runner
 
-_InitialState = tuple[str | None, tuple[str, ...] | None]  # of a scenario: template, and guidance of its own
+_InitialState = tuple[str, str | None, tuple[str, ...] | None]  # whose template, and guidance of its own
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,10 @@ class Options:
 
 @dataclass(frozen=True)
 class RunJob:
-    """A plan and the checkouts that it runs in. Scenarios and templates are read from the last checkout."""
+    """A plan and the checkouts that it runs in.
+
+    Scenarios and templates are read from `judge`, a clean checkout of base; without one, from the last checkout.
+    """
 
     suite: Suite
     plan: Plan
@@ -70,14 +73,19 @@ class RunJob:
     scratch: Path
     answers: AnswerStore
     watched: tuple[str, ...] = ()  # globs of the files that differ by side: code, docs, guidance
+    judge: Path | None = None
+    seed: int = field(default_factory=lambda: secrets.randbelow(1 << 32))  # of agents that choose by chance
     joined: Joined | None = None  # in the merge of shards: their trials
-    edited_agents: frozenset[str] = frozenset()  # whose program is a file that the pull request changed
     _fingerprints: dict[tuple[tuple[str, str | None], ...], dict[RowKey, str]] = field(default_factory=dict, init=False)
 
     @property
     def definitions(self) -> Path:
-        """The checkout that scenarios and templates are read from."""
-        return self.sides[-1].folder
+        """The checkout that base's scenarios, templates and scripts are read from."""
+        return self.judge or self.sides[-1].folder
+
+    def definitions_of(self, row: PlanRow) -> Path:
+        """Return the checkout that the row's template and scripts are read from: head's own, if head adds the row."""
+        return self.sides[-1].folder if row.presence == "added" else self.definitions
 
     def read_commits(self) -> None:
         """Read what fingerprints need of the checkouts. Builds can change these and own them: git then refuses them."""
@@ -92,10 +100,10 @@ class RunJob:
             self._fingerprints[key] = {
                 row.key: fingerprint(
                     row,
-                    self._templates[_initial_state(row.scenario)],
+                    self._templates[_initial_state(row)],
                     agents[row.key],
                     judge,
-                    (self._scripts[row.scenario.name], self._programs[row.key.agent][0]),
+                    (self._scripts[row.presence, row.scenario.name], self._programs[row.key.agent][0]),
                 )
                 for row in self.plan.rows
                 if row.presence != "removed" and row.scenario.cache
@@ -115,18 +123,17 @@ class RunJob:
     @cached_property
     def _templates(self) -> dict[_InitialState, TemplateFiles]:
         """The hashes of all templates' files when they are first asked for."""
-        scenarios = {_initial_state(row.scenario): row.scenario for row in self.plan.rows}
-        return {key: template_files(self.definitions, one, self.suite.guidance) for key, one in scenarios.items()}
+        rows = {_initial_state(row): row for row in self.plan.rows}
+        return {
+            key: template_files(self.definitions_of(row), row.scenario, self.suite.guidance)
+            for key, row in rows.items()
+        }
 
     @cached_property
-    def _scripts(self) -> dict[str, str]:
-        """For each scenario, a hash of its evaluators' scripts, including base's if both definitions are used."""
-        hashes: dict[str, str] = {}
-        for row in self.plan.rows:
-            if row.scenario.name not in hashes:
-                of_base = scripts_hash(self.sides[0].folder, row.base_checks) if row.base_checks else ""
-                hashes[row.scenario.name] = scripts_hash(self.sides[-1].folder, row.scenario) + of_base
-        return hashes
+    def _scripts(self) -> dict[tuple[str, str], str]:
+        """For each scenario, a hash of its evaluators' scripts."""
+        rows = {(row.presence, row.scenario.name): row for row in self.plan.rows}
+        return {key: scripts_hash(self.definitions_of(row), row.scenario) for key, row in rows.items()}
 
     @cached_property
     def _programs(self) -> dict[str, list[str]]:
@@ -136,6 +143,11 @@ class RunJob:
             name: [program_hash(side.folder, agent, self.suite.path) for side in self.sides]
             for name, agent in agents.items()
         }
+
+    @property
+    def edited_agents(self) -> frozenset[str]:
+        """The agents whose program is not the same on all sides."""
+        return frozenset(name for name, hashes in self._programs.items() if len(set(hashes)) > 1)
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
         """Return the key of each row's test on these two commits. Deterministic rows are cheap and always run again."""
@@ -152,8 +164,8 @@ class RunJob:
         return keys
 
 
-def _initial_state(scenario: Scenario) -> _InitialState:
-    return scenario.template, scenario.guidance
+def _initial_state(row: PlanRow) -> _InitialState:
+    return row.presence, row.scenario.template, row.scenario.guidance
 
 
 def screening_specs(work: RunJob, trials: int | None) -> list[TrialSpec]:
@@ -175,7 +187,7 @@ def runner_of(work: RunJob, options: Options) -> Runner:
     refuse_self_judging(work.suite, work.plan, place)
     return Runner(
         work.suite,
-        work.plan,
+        with_seed(work.plan, work.seed),
         work.sides,
         work.scratch,
         environ=options.environ,
@@ -224,6 +236,10 @@ def run_of(
         build_s=runner.build_secs.get(checkout.side, 0.0) if runner else 0.0,
         started_at=started,
         seconds=round(ended - started, 3),
+        budget=work.suite.budget,
+        seed=work.seed if any("seed" in type(row.agent).model_fields for row in work.plan.rows) else None,
+        slots=runner.slots if runner else 1,
+        replaced=runner.replaced if runner and checkout.side == "head" else (),
         confinement=runner.confinement if runner else (),
         trials=tuple(result for result in results if result.side == checkout.side),
     )

@@ -30,6 +30,7 @@ from tidegate.run.kept_result import kept_result
 from tidegate.run.measuring import Measuring
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.panel_client import PanelClient
+from tidegate.run.replaced_files import changed_before, replaced_files
 from tidegate.run.run_context import RunContext
 from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
@@ -69,6 +70,8 @@ class Runner:
         before: Spent = NOTHING,
     ) -> None:
         self._plan = plan
+        self.slots = jobs or suite.jobs or os.cpu_count() or 1
+        self._replaced: tuple[str, ...] = ()
         self._context = context = RunContext(
             suite=suite,
             checkouts={checkout.side: checkout for checkout in checkouts},
@@ -76,7 +79,7 @@ class Runner:
             definitions=definitions,
             around=HostEnvironment.of(environ, suite),
             progress=progress,
-            slots=SupervisorPool(jobs or suite.jobs or os.cpu_count() or 1, self._start),
+            slots=SupervisorPool(self.slots, self._start),
             deadline=began + suite.budget.seconds,
         )
         self._bench = PanelClient.of(suite, checkouts[0].folder, environ, answers, context.deadline)
@@ -112,9 +115,7 @@ class Runner:
             await opened.enter_async_context(context.slots)
             for text in dict.fromkeys(unpriced(context.suite, self._plan)):
                 context.progress.say(text)
-            await together([self._build(side) for side in context.sides if side.build_of(context.suite)])
-            if not self.build_errors:  # base's folders are complete: what only head's have is new
-                self._find_hidden()
+            await self._build_all()
             self.versions = await (self._batches.check(agents) if self._batches else check_agents(agents, context))
             await opened.enter_async_context(self._bench)
             self._open = opened.pop_all()
@@ -128,16 +129,6 @@ class Runner:
         """Return what was spent so far, including what shards had spent before."""
         usd, tokens = self.attempts.spending.spent()
         return Spent(usd=usd, tokens=tokens, trials=self.attempts.begun)
-
-    @property
-    def hidden_programs(self) -> tuple[str, ...]:
-        """Return the system's programs that only head's folders of `path` hide."""
-        return self.attempts.hidden
-
-    @property
-    def system_path(self) -> str:
-        """Return the folders of Tidegate's PATH that are outside of the pull request."""
-        return self._context.agent_path
 
     @property
     def confinement(self) -> tuple[str, ...]:
@@ -207,12 +198,20 @@ class Runner:
         give(account, checkout.folder)
         return account
 
-    def _find_hidden(self) -> None:
-        """Find the programs that head hides, and report them."""
-        self.attempts.hidden = self._context.hidden_programs()
-        if self.attempts.hidden:
-            names = ", ".join(self.attempts.hidden)
-            self._context.progress.say(f"gates use the system's {names}: head's `path` hides them, and base's does not")
+    @property
+    def replaced(self) -> tuple[str, ...]:
+        """Return the files of head's commit that its build has replaced, and base's build has not."""
+        return self._replaced or (self._batches.replaced if self._batches else ())
+
+    async def _build_all(self) -> None:
+        context = self._context
+        sides = [side for side in context.sides if side.build_of(context.suite)]
+        base, head = context.sides[0], context.sides[-1]
+        compared = base is not head and head in sides
+        changed = await asyncio.to_thread(changed_before, base.folder, head.folder) if compared else {}
+        await together([self._build(side) for side in sides])
+        folders = head.path_of(context.suite)
+        self._replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, folders)
 
     async def _build(self, checkout: Checkout) -> None:
         error, self.build_secs[checkout.side] = await self._built(checkout)
@@ -230,7 +229,8 @@ class Runner:
         return error, round(time.monotonic() - began, 3)
 
     def _row(self, spec: TrialSpec) -> PlanRow:
-        return self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
+        """Return the trial's row, as its side's product has it."""
+        return self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent)).on(spec.side)
 
     def cannot_run(self, spec: TrialSpec) -> Trial | None:
         """Return the record of a trial that cannot run, as its side was not built or a secret is missing; else None."""
@@ -273,7 +273,7 @@ class Runner:
         return result
 
     async def _judged_again(self, result: TrialResult) -> TrialResult:
-        row = self._plan.row(result.key)
+        row = self._row(result.spec)
         trial = self._context.checkouts[result.side].store.trial(result.spec)
         left = trial and without_lost(trial, row.scenario)
         return await self._judged(left, row, reused=True) if left else result

@@ -24,7 +24,7 @@ from tidegate.model.revision import Revision
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.run_row import RunRow
 from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
-from tidegate.model.suite import Budget
+from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
 from tidegate.procedure.steps import State, screening, start
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.replay_first import Begun, replay_first
@@ -33,7 +33,6 @@ from tidegate.run.runner import Runner
 from tidegate.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
 from tidegate.shards.bundle import bundle_name, write_bundle
 from tidegate.shards.join import join
-from tidegate.trial.agent_step import DEFAULT_TIMEOUT_SECS
 from tidegate.vcs.foreign_commits import ForeignCommits
 
 PLAN_FILE = "plan.json"

@@ -124,7 +124,6 @@ async def _ask(trials: MutantTrials, row: PlanRow, commands: list[str], depth: i
     scenario = row.scenario.model_copy(update={**plain, **more, "target": target})
     agent = Scripted(type="scripted", steps={_NAME: tuple(commands)})
     key = RowKey(scenario=_NAME, agent=_NAME)
-    unchecked = {"base_checks": None, "first_checks": None}
-    asking = row.model_copy(update={"scenario": scenario, "agent": agent, "key": key, **unchecked})
+    asking = row.model_copy(update={"scenario": scenario, "agent": agent, "key": key})
     spec = TrialSpec(side="base", scenario=_NAME, agent=_NAME, index=depth + 1)
     return (await trials.run(spec, asking)).calls

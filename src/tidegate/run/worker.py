@@ -14,7 +14,7 @@ from tidegate.model.progress import Progress
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
-from tidegate.run.bundle import read_batch, unpack, write_report
+from tidegate.run.bundle import JUDGE, read_batch, unpack, write_report
 from tidegate.run.checkouts import scratch_folder
 from tidegate.run.runner import Runner
 from tidegate.run.together import together
@@ -42,7 +42,7 @@ async def run_batch(
             scratch,
             environ=known,
             progress=progress,
-            definitions=sides[-1].folder,
+            definitions=_definitions(batch, bundle, scratch) or sides[-1].folder,
             answers=AnswerStore(None),
             jobs=jobs,
             began=began,
@@ -56,6 +56,7 @@ async def run_batch(
             batch=digest,
             versions=runner.versions,
             confinement=runner.confinement,
+            replaced=runner.replaced,
             throttled=attempts.model_proxy.throttled if attempts.model_proxy else 0,
             usd=usd,
             tokens=tokens,
@@ -72,7 +73,7 @@ async def _recorded(runner: Runner, batch: Batch) -> list[Trial]:
 
     async def one(spec: TrialSpec) -> Trial | None:
         try:
-            row = plan.row(RowKey(scenario=spec.scenario, agent=spec.agent))
+            row = plan.row(RowKey(scenario=spec.scenario, agent=spec.agent)).on(spec.side)
             return runner.cannot_run(spec) or await attempts.trial(spec, row)
         finally:
             attempts.pace.ended(spec)
@@ -85,6 +86,15 @@ def _require(batch: Batch, environ: Mapping[str, str]) -> None:
     needed = {name for row in batch.rows for name in row.scenario.target.references}
     if missing := sorted(needed - environ.keys()):
         raise CannotRunError(f"The worker lacks the variables {', '.join(missing)}.", "Set them where workers run.")
+
+
+def _definitions(batch: Batch, bundle: Path, scratch: Path) -> Path | None:
+    """Extract the checkout with base's definitions; return None if the batch has none of its own."""
+    if not batch.judge:
+        return None
+    folder = scratch / secrets.token_hex(8)
+    unpack(bundle / f"{JUDGE}.tar", folder)
+    return folder
 
 
 def _checkouts(batch: Batch, bundle: Path, scratch: Path, out: Path) -> list[Checkout]:

@@ -42,11 +42,13 @@ def load_suite(
     environ: Mapping[str, str],
     without_secrets: bool = False,
     unknown: list[str] | None = None,
+    texts: Path | None = None,
 ) -> Suite:
     """Return the suite of the checkout at `root`. `file` is relative to it.
 
     `environ` holds the values for `${NAME}`: only of the variables that base's `pass_env` allows.
     With `without_secrets`, as for forks, missing variables are listed in `target.secrets`; else they are errors.
+    `texts`: the checkout with the files that AgentV's prompts contain, if that is another one.
     With `unknown`, unknown keys are ignored and added to that list, one line each, instead of being errors.
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
@@ -55,7 +57,7 @@ def load_suite(
     suite, problems = files.validated(document, SuiteFile, "suite")
     paths, of_globs = _scenario_paths(root, document)
     assembly = Assembly(root, document, suite, environ, without_secrets) if suite else None
-    read = _ScenarioFiles(files, assembly)
+    read = _ScenarioFiles(files, assembly, texts)
     for path in paths:
         read.add(path)
     problems += of_globs + read.problems
@@ -136,8 +138,9 @@ class _ScenarioFiles:
     Without an assembly, since the suite file is invalid, it only finds the files' own problems.
     """
 
-    def __init__(self, files: Files, assembly: Assembly | None) -> None:
+    def __init__(self, files: Files, assembly: Assembly | None, texts: Path | None = None) -> None:
         self._files = files
+        self._texts = texts
         self._assembly = assembly
         self._places: dict[str, str] = {}  # of names
         self.problems: list[Problem] = []
@@ -171,7 +174,8 @@ class _ScenarioFiles:
             from tidegate.suite.agentv.cases import Cases
 
             files = self._files
-            self.cases = Cases(files.root, assembly.suite, assembly.environ, files.read, assembly.shared_target)
+            suite, tool = assembly.suite, assembly.shared_target
+            self.cases = Cases(files.root, suite, assembly.environ, files.read, tool, self._texts)
         self.scenarios += self.cases.scenarios(document, file)
 
     def _same_names(self, document: Document, file: ScenarioFile | EvalFile | None) -> Iterator[Problem]:

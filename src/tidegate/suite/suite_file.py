@@ -13,6 +13,7 @@ from tidegate.judges import AnyJudge
 from tidegate.model.executor import LocalExecutor
 from tidegate.model.field_types import (
     Count,
+    FolderOfPath,
     InsidePath,
     Name,
     PassedVariable,
@@ -80,7 +81,7 @@ class SuiteFile(Value):
     watch: tuple[InsidePath, ...] = WATCH
     guidance: tuple[InsidePath, ...] = GUIDANCE
     build: tuple[Text, ...] = ()
-    path: tuple[InsidePath, ...] = ()
+    path: tuple[FolderOfPath, ...] = ()
     target: TargetFile | None = None
     # An agent with `models` is already split into one agent per model here (agent_models.py).
     agents: dict[Name, AnyAgent] = Field(default_factory=_default_agents, min_length=1)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from tidegate.evaluators.script_files import named_files
 from tidegate.model.suite import Suite
 from tidegate.text.shorten import few
 from tidegate.vcs.revisions import untracked_files
-
-if TYPE_CHECKING:
-    from tidegate.model.comparison import DefinitionChange
 
 _MADE_BY_PROGRAMS = {"__pycache__", ".DS_Store", "node_modules", ".pytest_cache"}
 
@@ -29,22 +25,6 @@ def uncommitted(root: Path, suite: Suite) -> tuple[str, ...]:
     if new:
         sentences.append(f"git does not track {few(new)}: missing from every checkout. Run `git add` and commit it.")
     return tuple(sentences)
-
-
-def lacking(root: Path, suite: Suite) -> Iterator[DefinitionChange]:
-    """Yield a weakened check for each scenario whose checks name a file of its template that git does not track.
-
-    Both sides lack it, so that the row is not compared as it is meant to be.
-    """
-    from tidegate.definitions.scenario_changes import checks_name
-    from tidegate.model.comparison import DefinitionChange
-
-    for scenario in suite.scenarios:
-        if scenario.template is not None:
-            files = _untracked(root, [scenario.template])
-            if named := sorted(path for path in files if checks_name(PurePosixPath(path).name, scenario)):
-                detail = f"files that its checks name and that git does not track: {few(named)}"
-                yield DefinitionChange(scenario=scenario.name, kind="changed", detail=detail, weakened=True)
 
 
 def _untracked(root: Path, paths: Sequence[str]) -> dict[str, bool]:

@@ -44,7 +44,7 @@ class Steady(NamedTuple):
 
         `names` maps base's ids to head's. An id has to be renamed in the same way everywhere; new ones are added.
         """
-        lines = _lines(self.form(_masked(other)))
+        lines = _exactly(self.form(_masked(other)))
         pairs = _differing(self.lines, lines)
         if pairs is None or any(place not in self.volatile for place in pairs):
             return False
@@ -60,10 +60,12 @@ class Steady(NamedTuple):
         Agents print a command's two outputs in an order of their own, and cut long ones.
         """
         lines = [_WORD.findall(line) for line in _lines(self.form(_masked(part)))]
-        known = [_WORD.findall(line) for line in self.lines]
+        known = [_WORD.findall(line) for line in self.lines if line.strip()]
         if not cut and len(lines) != len(known):
             return False
-        return all(any(self._is_line(words, number, own) for number, own in enumerate(known)) for words in lines)
+        numbers = [number for number, line in enumerate(self.lines) if line.strip()]
+        every = list(zip(numbers, known, strict=True))
+        return all(any(self._is_line(words, number, own) for number, own in every) for words in lines)
 
     def _is_line(self, words: list[str], number: int, known: list[str]) -> bool:
         if len(words) != len(known):
@@ -76,9 +78,9 @@ def steady(one: Printed, other: Printed) -> Steady | None:
     """Return the form in which two runs of the same program differ least; None if they differ in more than ids."""
     first, second = _masked(one), _masked(other)
     best: Steady | None = None
-    for form in (_as_json if _is_json(first) and _is_json(second) else _same_text, _sorted_lines):
-        lines = _lines(form(first))
-        pairs = _differing(lines, _lines(form(second)))
+    for form in (_same_text, *((_as_json,) if _is_json(first) and _is_json(second) else ()), _sorted_lines):
+        lines = _exactly(form(first))
+        pairs = _differing(lines, _exactly(form(second)))
         if pairs is None or not all(_may_vary(*words) for words in pairs.values()):
             continue
         if best is None or len(pairs) < len(best.volatile):
@@ -108,6 +110,10 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(line.rstrip() for line in text.split("\n") if line.strip())
 
 
+def _exactly(text: str) -> tuple[str, ...]:
+    return tuple(text.split("\n"))
+
+
 def _same_text(text: str) -> str:
     return text
 
@@ -127,14 +133,22 @@ def _json(text: str) -> str | None:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        return json.dumps(json.loads(text), indent=1, sort_keys=True, ensure_ascii=False)
+        parsed = json.loads(text, object_pairs_hook=_without_duplicates)
+        return json.dumps(parsed, indent=1, sort_keys=True, ensure_ascii=False)
     except (ValueError, RecursionError):
         return None
 
 
+def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the object. Raises ValueError if a key occurs twice: parsers disagree on which of them counts."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
 def _sorted_lines(text: str) -> str:
     """Return the text with its lines in an order that ids and numbers have no part in."""
-    return "\n".join(sorted(_lines(text), key=lambda line: (_VOLATILE_IN_ORDER.sub("#", line), line)))
+    return "\n".join(sorted(_exactly(text), key=lambda line: (_VOLATILE_IN_ORDER.sub("#", line), line)))
 
 
 def _differing(one: tuple[str, ...], other: tuple[str, ...]) -> dict[tuple[int, int], tuple[str, str]] | None:
@@ -153,8 +167,8 @@ def _differing(one: tuple[str, ...], other: tuple[str, ...]) -> dict[tuple[int, 
 
 
 def _between(line: str) -> Iterator[str]:
-    """Yield what stands between the words; columns are padded to the width of what is in them."""
-    yield from (re.sub(r"\s+", " ", text) for text in _WORD.split(line))
+    """Yield what stands between the words."""
+    yield from _WORD.split(line)
 
 
 def _may_vary(one: str, other: str) -> bool:
@@ -175,7 +189,7 @@ def _is_mixed(word: str) -> bool:
 def _fits(word: str, one: str, other: str) -> bool:
     """Return True if the word looks like the two: the same kinds of characters, and as long."""
     if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
-        return _NUMBER.fullmatch(word) is not None
+        return _NUMBER.fullmatch(word) is not None and _kinds(word) <= _kinds(one + other)
     if len(one) == len(other) != len(word):
         return False
     if _has_id(one, other):

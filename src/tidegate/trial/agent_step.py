@@ -16,6 +16,7 @@ from tidegate.invocations.counting import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event, Message, is_traced
 from tidegate.model.invocation import Invocation
+from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
@@ -30,7 +31,6 @@ from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
 
-DEFAULT_TIMEOUT_SECS = 300.0  # as in llm-tool-test
 SMALL_RECORD, FEW_EVENTS = 64 << 10, 50  # bytes of the recorder's file, and events: read without a thread
 MOST_SHOWN = 120  # characters of a call in a message
 

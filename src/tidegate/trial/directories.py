@@ -35,16 +35,17 @@ class TrialDirectories:
     prepared: Prepared
     base_prepared: Prepared | None  # for head's trials: the same with base's guidance files
     repo: Path  # the side's checkout
-    definitions: Path  # the checkout with the scenarios: head's
-    base_definitions: Path  # the checkout with their previous definitions: base's, if there is one
+    definitions: Path  # the checkout that templates and scripts are read from
     path: str  # the side's PATH, for agents and the target
-    check_path: str  # PATH of setup, gates and scripts: without what a pull request hides the system's programs by
+    target_path: str  # where the target is looked up
+    check_path: str  # PATH of setup, gates and scripts: of head it has only the target
     agent_path: str  # where an agent's own program is looked up: nothing of either side's
     passed_env: Mapping[str, str]
     credentials: Mapping[str, str]  # the agent's own variables; only its own program gets them
     limits: Limits
     network: NetworkAccess
     readable: tuple[Path, ...]  # of the side's checkout
+    of_checks: tuple[Path, ...] = ()  # what setup, gates and scripts may read besides
     front: Path | None = None  # of the scripts that `tidegate prove` puts in front of the tool
 
     @property
@@ -201,7 +202,8 @@ class Attempt:
     def file_rules(self, step: NetworkStep) -> FileRules:
         """Return the files that this step's commands may use. What judges a trial is none of the agent's business."""
         folders, place = self.folders, self.place
-        judged = (place.definitions, place.base_definitions) if step == "gates" else ()
+        judged = (place.definitions,) if step == "gates" else ()
+        judged = judged if step == "agent" else (*judged, *place.of_checks)
         front, spool = ((place.front, place.definitions), (place.front / "calls",)) if place.front else ((), ())
         rules = folders.file_rules(place.repo, (*place.readable, *judged, *front))
         return replace(rules, write=(*rules.write, *spool))

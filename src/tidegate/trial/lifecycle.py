@@ -19,6 +19,7 @@ from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.file_jail import explained
 from tidegate.trial.free_port import free_port, with_port
 from tidegate.trial.processes import Refused, SupervisorLost
+from tidegate.trial.rewritten import rewritten_files
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.trial_record import store_trial, write_transcript
@@ -26,7 +27,6 @@ from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
 from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, workspace_diff
 
 AT_ONCE_BYTES = 64 << 10  # of a workspace whose diff needs no thread, which would cost more
-MIXED = "the trial rewrote lines of the pull request; checks saw base's file"
 
 
 async def run_trial(attempt: Attempt) -> Trial:
@@ -121,32 +121,23 @@ class _TrialRun:
         return trial.model_copy(update=self._noted())
 
     async def _checked(self, trial: Trial) -> Trial:
-        """Return the trial with all answers. What the agent changed is kept before head's new checks run."""
+        """Return the trial with all answers. What the agent changed is kept before checks run."""
         place, folders = self._place, self._folders
-        guidance = (place.prepared, place.base_prepared, folders.workspace, folders.scratch / "guidance")
-        shown = (*guidance, self._attempt.supervisor.account)
-        checks = Checks(
-            self._attempt,
-            Environments(self._environment, self._script_environment),
-            Notes(self._steps, self._warnings),
-            self._port,
-        )
+        lost = not await self._keep_diff()
+        rewritten = await asyncio.to_thread(rewritten_files, place.prepared, folders.workspace)
+        trial = trial.model_copy(update={"workspace_lost": lost, "rewritten": rewritten})
+        if trial.not_measured is not None:
+            return trial
+        environments = Environments(self._environment, self._script_environment, self._agent_environment)
+        checks = Checks(self._attempt, environments, Notes(self._steps, self._warnings), self._port)
+        account = self._attempt.supervisor.account
         try:
-            if trial.not_measured is None:
-                with guidance_of_base(*shown) as mixed:
-                    self._warnings += [f"{name}: {MIXED}" for name in mixed]
-                    await checks.run_first(trial)
-                self._stop_on_full_disk()
-            lost = not await self._keep_diff()
-            trial = trial.model_copy(update={"workspace_lost": lost})
-            if trial.not_measured is not None:
-                return trial
-            with guidance_of_base(*shown):
-                await checks.run_rest(trial)
+            with guidance_of_base(place.prepared, place.base_prepared, folders.workspace, account):
+                answers = await checks.run(trial)
             self._stop_on_full_disk()
         except BudgetEndedError as ended:
             return trial.model_copy(update={"not_measured": "budget", "reason": str(ended)})
-        return trial.model_copy(update=checks.answers())
+        return trial.model_copy(update=answers)
 
     def _stop_on_full_disk(self) -> None:
         """Raise OSError if the disk is full, because a failure may then not be the agent's or the tool's fault."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 _FIRST_LINE_BYTES = 256
 
@@ -41,31 +42,50 @@ def program_words(name: str, path: str) -> tuple[str, ...] | None:
     return (program,) if interpreter is None else (interpreter, *words[1:], program)
 
 
-def hidden_programs(own: Iterable[Path], other: Iterable[Path], path: str) -> tuple[str, ...]:
-    """Return the names of programs in `path` that the folders `own` hide and the folders `other` do not."""
-    names = _programs(own) - _programs(other)
-    return tuple(sorted(name for name in names if shutil.which(name, path=path)))
+class Built(NamedTuple):
+    """A checkout that is built, and the folders of its `path`."""
+
+    root: Path
+    path: Sequence[str]
+
+    def program(self, name: str) -> Path | None:
+        """Return the program of that name in the folders, or None."""
+        found = shutil.which(name, path=":".join(str(self.root / folder) for folder in self.path))
+        return None if found is None else Path(found)
 
 
-def write_front(folder: Path, names: Sequence[str], path: str) -> Path:
-    """Create a folder to put first in PATH, from which these names start the programs of `path`."""
+def find_target(name: str, base: Built, head: Built) -> Path | None:
+    """Return where head has the target that `base` has in its `path`; None if it has none any more.
+
+    It is where base has it. Only if nothing is left there, it has moved to a folder of head's `path`: into a new
+    file, since another file of base is another copy.
+    """
+    before = base.program(name)
+    if before is None or base.root == head.root:
+        return before
+    same = head.root / before.relative_to(base.root)
+    if os.path.lexists(same):
+        return same if same.is_file() and os.access(same, os.X_OK) else None
+    moved = head.program(name)
+    return None if moved is None or os.path.lexists(base.root / moved.relative_to(head.root)) else moved
+
+
+def write_front(folder: Path, programs: Mapping[str, Path | None], path: str) -> Path:
+    """Create a folder to put first in PATH, from which these names start their programs with this PATH.
+
+    A name without a program is not found.
+    """
     folder.mkdir(mode=0o755, parents=True)
-    for name in names:
-        program = shutil.which(name, path=path)
-        if program is not None:
-            # No link: a Python of a virtual environment looks for its files beside the path that it is started by.
-            (folder / name).write_text(f'#!/bin/sh\nexec {shlex.quote(program)} "$@"\n', encoding="utf-8")
-            (folder / name).chmod(0o755)
+    for name, program in programs.items():
+        # No link: a Python of a virtual environment looks for its files beside the path that it is started by.
+        run = f'PATH={shlex.quote(path)} exec {shlex.quote(str(program))} "$@"' if program else _missing(name)
+        (folder / name).write_text(f"#!/bin/sh\n{run}\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
     return folder
 
 
-def _programs(folders: Iterable[Path]) -> set[str]:
-    found: set[str] = set()
-    for folder in folders:
-        if folder.is_dir():
-            with os.scandir(folder) as entries:
-                found.update(entry.name for entry in entries if os.access(entry.path, os.X_OK))
-    return found
+def _missing(name: str) -> str:
+    return f"echo {shlex.quote(f'{name}: not found')} >&2; exit 127"
 
 
 def _is_below(folder: str, roots: Iterable[str]) -> bool:

@@ -48,9 +48,7 @@ class Start:
             steps.append(Step(kind="setup", result=result))
             if not result.ok:
                 raise NotReadyError(self._cause(result, "setup"), failure_of("setup command", result))
-        searched = self._agents
-        if target.tty:  # its wrapper, which comes first, is always there
-            searched = {**searched, "PATH": searched["PATH"].partition(":")[2]}
+        searched = {"PATH": self._attempt.place.target_path}
         if missing := missing_target(target, searched, self._attempt.folders.workspace):
             raise NotReadyError("health_check", missing)
         if target.mcp is not None:

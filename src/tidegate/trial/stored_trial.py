@@ -67,7 +67,7 @@ class StoredTrial:
             return None
         self._count += 1
         folders, account = self._folders, self._context.supervisor.account
-        with guidance_of_base(self._start, of_base, folders.workspace, folders.scratch / "guidance", account):
+        with guidance_of_base(self._start, of_base, folders.workspace, account):
             return await self._scripts.run(request, f"stored-{self._count:02d}", self._context.definitions)
 
     def _make_workspace(self, prepared: Callable[[], Prepared]) -> Prepared | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import glob
 import hashlib
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +12,8 @@ from pathlib import Path
 from tidegate.errors import ConfigurationError
 from tidegate.model.revision import Revision
 from tidegate.vcs.git import IDENTITY, git, must
+
+_MODULES = "--ignore-submodules=none"  # whatever a commit's .gitmodules says
 
 
 def repository_root(folder: Path) -> Path:
@@ -214,8 +217,15 @@ def _checked_out(root: Path) -> str:
 def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
     """Return the files that differ between the commits and match one of the globs (`**` as in .gitignore)."""
     specs = [f":(glob){pattern}" for pattern in patterns]
-    out = must(root, "diff", "--name-only", "-z", "--no-renames", base.sha, head.sha, "--", *specs)
+    out = must(root, "diff-tree", "-r", "--name-only", "-z", "--no-renames", _MODULES, base.sha, head.sha, "--", *specs)
     return tuple(name for name in out.split("\0") if name)
+
+
+def submodules(root: Path, *revisions: Revision) -> tuple[str, ...]:
+    """Return the folders that are submodules in one of the commits."""
+    listed = [must(root, "ls-tree", "-r", "-z", revision.sha) for revision in revisions]
+    entries = (entry.partition("\t") for text in listed for entry in text.split("\0"))
+    return tuple(dict.fromkeys(glob.escape(name) for facts, _, name in entries if facts.startswith("160000 ")))
 
 
 def tree_of(root: Path, rev: str) -> str:
@@ -233,14 +243,17 @@ def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     """Return a SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
     nothing = must(root, "hash-object", "-t", "tree", "/dev/null")
     specs = [f":(glob){pattern}" for pattern in patterns]
-    listed = must(root, "diff", "--raw", "-z", "--no-abbrev", "--no-renames", nothing, revision.sha, "--", *specs)
+    flags = ("--raw", "-z", "--no-abbrev", "--no-renames", _MODULES)
+    listed = must(root, "diff", *flags, nothing, revision.sha, "--", *specs)
     return hashlib.sha256(listed.encode()).hexdigest()
 
 
 def files_below(root: Path, revision: Revision, folder: str) -> dict[str, str]:
     """Return mode and hash of each file of the commit below that folder, by its name there; {} without the folder."""
-    listed = git(root, "ls-tree", "-r", "-z", f"{revision.sha}:{'' if folder == '.' else folder}")
-    entries = (entry.partition("\t") for entry in listed.stdout.split("\0") if entry)
+    if folder != "." and git(root, "cat-file", "-e", f"{revision.sha}:{folder}").returncode != 0:
+        return {}
+    listed = must(root, "ls-tree", "-r", "-z", f"{revision.sha}:{'' if folder == '.' else folder}")
+    entries = (entry.partition("\t") for entry in listed.split("\0") if entry)
     return {name: facts for facts, _, name in entries}
 
 

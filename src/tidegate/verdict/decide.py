@@ -16,9 +16,9 @@ _UNCOMPARED: tuple[RowState, ...] = ("added", "not_comparable", "not_measured")
 
 def decide(comparison: Comparison, policy: Policy) -> Verdict:
     """Return the verdict: failed, else not run, else inconclusive, else passed. In advisory mode the exit code is 0."""
-    weakened = _weakened(comparison, policy)
+    fewer = _checks_less(comparison, policy)
     decision = (
-        _failed(comparison, policy, weakened)
+        _failed(comparison, policy, fewer)
         or _not_run(comparison.rows)
         or _undecided(comparison, policy)
         or Decision("passed", "no_regression", 0)
@@ -27,8 +27,8 @@ def decide(comparison: Comparison, policy: Policy) -> Verdict:
         state=decision.state,
         reason=decision.reason,
         exit_code=0 if policy.mode == "advisory" else decision.exit_code,
-        summary=summary(comparison, decision, weakened),
-        reasons=tuple(reasons(comparison, decision, weakened, policy)),
+        summary=summary(comparison, decision, fewer),
+        reasons=tuple(reasons(comparison, decision, fewer, policy)),
         mode=policy.mode,
         would_block=decision.exit_code != 0,
     )
@@ -45,13 +45,13 @@ def nothing_to_do(policy: Policy) -> Verdict:
     )
 
 
-def _weakened(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
-    """Return the definition changes that fail the job until a maintainer accepts them."""
-    blocks = policy.weakened_checks == "block"
-    return tuple(change for change in comparison.definitions if change.weakened and blocks)
+def _checks_less(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
+    """Return the changes by which less is checked from the merge on, if a maintainer has to accept these."""
+    blocks = policy.rules == "block"
+    return tuple(change for change in comparison.definitions if change.effect == "less" and blocks)
 
 
-def _failed(comparison: Comparison, policy: Policy, weakened: Sequence[DefinitionChange]) -> Decision | None:
+def _failed(comparison: Comparison, policy: Policy, fewer: Sequence[DefinitionChange]) -> Decision | None:
     deciding = [row for row in comparison.rows if row.state in policy.block and may_block(row, policy)]
     regressed = [row for row in deciding if row.state == "regressed"]
     if regressed:
@@ -61,8 +61,8 @@ def _failed(comparison: Comparison, policy: Policy, weakened: Sequence[Definitio
         return Decision("failed", "regression", 1, deciding)
     if blocking_metrics(comparison, policy):
         return Decision("failed", "metric", 1, deciding)
-    if weakened:
-        return Decision("failed", "weakened_check", 1, deciding)
+    if fewer:
+        return Decision("failed", "checks_less", 1, deciding)
     if deciding:
         unconfirmed = any(row.state == "unconfirmed" for row in deciding)
         return Decision("failed", "unconfirmed" if unconfirmed else _why_unmeasured(deciding), 1, deciding)
@@ -94,9 +94,8 @@ def _undecided(comparison: Comparison, policy: Policy) -> Decision | None:
 
 def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     """Return "inconclusive" if a row was not compared or not confirmed, or too many trials were left out; else None."""
-    changed_agents = {change.agent for change in comparison.definitions if change.kind == "agent_changed"}
-    spent = _spent_by_head(comparison)
-    unproven = [row for row in comparison.rows if is_unproven(row, changed_agents, spent)]
+    by_head = frozenset({"budget", "judge"} if comparison.used_by_head else ())
+    unproven = [row for row in comparison.rows if is_unproven(row, by_head)]
     unmeasured = [row for row in comparison.rows if row.state == "not_measured"]
     unconfirmed = [row for row in comparison.rows if row.state == "unconfirmed"]
     thin = comparison.excluded_share > MOST_EXCLUDED
@@ -108,25 +107,6 @@ def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     if thin and "inconclusive" in policy.block:
         code = 5
     return Decision("inconclusive", "unproven" if unproven else reason, code, deciding)
-
-
-def _spent_by_head(comparison: Comparison) -> frozenset[str | None]:
-    """Return the causes of "not measured" that are head's doing in this run: the budget's end, and the judge's."""
-    if comparison.used_by_head:
-        return frozenset({"budget", "judge"})
-    return frozenset({"budget"} if _may_cost_more(comparison) else ())
-
-
-def _may_cost_more(comparison: Comparison) -> bool:
-    """Return True if the pull request changed a definition, so that both sides may need more time or money.
-
-    New rows are left out, as they are run last, and so is what takes effect after the merge.
-    """
-    compared = {name for row in comparison.rows if row.state != "added" for name in (row.scenario, row.agent)}
-    return any(
-        change.kind not in ("policy_changed", "added") or (change.kind == "added" and change.scenario in compared)
-        for change in comparison.definitions
-    )
 
 
 def _useless(rows: Sequence[Row], policy: Policy) -> Decision | None:

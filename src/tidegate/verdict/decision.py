@@ -28,21 +28,19 @@ def may_block(row: Row, policy: Policy) -> bool:
     return row.purpose == "regression" and policy.names(row.agent)
 
 
-def is_unproven(row: Row, changed_agents: Container[str | None], by_head: Container[str | None] = ()) -> bool:
+def is_unproven(row: Row, by_head: Container[str | None] = ()) -> bool:
     """Return True if it is unknown whether head is worse, and what the pull request does can be the reason for that.
 
-    Otherwise a broken tool could choose an outcome that does not fail the job. The pull request has changed the agents
-    in `changed_agents`: it may have chosen a model that never answers. `by_head`: outside causes that are head's
-    doing in this run, since what it changed can have used up the budget.
+    Otherwise a broken tool could choose an outcome that does not fail the job. `by_head`: outside causes that can be
+    head's doing in this run, since it can have used up the budget.
     """
     head = row.head
     failed_every_trial = head.passes == 0 and head.trials > 0
     match row.state:
         case "not_measured":
             inside = is_inside(row.not_measured) or row.not_measured == "auth"  # head can ask for what is forbidden
-            by_agent = row.not_measured == "outage" and row.agent in changed_agents
             unconfirmed = row.not_measured == "budget" and failed_every_trial
-            return inside or by_agent or unconfirmed or row.not_measured in by_head
+            return inside or unconfirmed or row.not_measured in by_head
         case "not_comparable":
             return head.passes < head.trials
         case "unconfirmed" if row.kind in ("unused", "rewritten"):
@@ -63,7 +61,7 @@ def present(rows: Iterable[Row]) -> list[Row]:
 
 
 def blind(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows that pass on neither side, if they are two thirds of the suite or more; else none."""
-    suite = present(rows)
+    """Return the rows that pass on neither side, if they are two thirds or more of those that both sides have."""
+    suite = [row for row in present(rows) if row.state != "added"]
     found = [row for row in suite if cannot_guard(row)]
     return found if 3 * len(found) >= 2 * len(suite) else []

@@ -36,7 +36,7 @@ _SUITE_NEWS = {
 }
 
 
-def summary(comparison: Comparison, decision: Decision, weakened: Sequence[DefinitionChange]) -> str:
+def summary(comparison: Comparison, decision: Decision, fewer: Sequence[DefinitionChange]) -> str:
     """Return the verdict's summary in one line."""
     rows = comparison.rows
     states = Counter[str]("base_fails" if row.kind == "base_fails" else row.state for row in rows)
@@ -44,7 +44,7 @@ def summary(comparison: Comparison, decision: Decision, weakened: Sequence[Defin
         return "there is no scenario to run"
     if decision.state == "not_run":
         return f"none of {_things(len(rows) - states['removed'], rows)} could be measured"
-    parts = [f"{_number(len(weakened), 'definition')} weakened"] if decision.reason == "weakened_check" else []
+    parts = [f"{_number(len(fewer), 'change')} by which less is checked"] if decision.reason == "checks_less" else []
     if decision.reason == "metric":
         parts.append("a metric got worse by more than the policy allows")
     if (suite := comparison.suite.state) in ("regressed", "unconfirmed"):
@@ -59,8 +59,7 @@ def summary(comparison: Comparison, decision: Decision, weakened: Sequence[Defin
     parts += _cannot_fail(rows)
     parts += [f"{states[state]} {words}" for state, words in _OTHER_NEWS.items() if states[state]]
     parts += _opinions(rows)
-    changed = {change.scenario for change in weakened}  # counted already
-    if useless := sum(cannot_guard(row) for row in rows if row.scenario not in changed):
+    if useless := sum(map(cannot_guard, rows)):
         parts.append(f"{useless} passing on neither side")
     if failing := sum(map(fails_from_the_start, rows)):
         parts.append(f"{failing} new that no trial passes")
@@ -121,7 +120,7 @@ def _name(row: Row, rows: Sequence[Row]) -> str:
 
 
 def reasons(
-    comparison: Comparison, decision: Decision, weakened: Sequence[DefinitionChange], policy: Policy
+    comparison: Comparison, decision: Decision, fewer: Sequence[DefinitionChange], policy: Policy
 ) -> Iterator[str]:
     """Yield a sentence for each row, definition change and metric that led to the decision."""
     if decision.reason == "unproven" and any(row.not_measured in ("budget", "judge") for row in decision.rows):
@@ -129,8 +128,8 @@ def reasons(
     for row in decision.rows:
         yield f"{_name(row, comparison.rows)}: {row.reason}"
     if decision.state == "failed":
-        for change in weakened:
-            yield f"{change.scenario or 'suite'}: {change.kind.replace('_', ' ')}: {change.detail}"
+        for change in fewer:
+            yield f"{change.scenario or change.agent or 'suite'}: {change.detail}"
         yield from blocking_metrics(comparison, policy)
     elif comparison.excluded_share > MOST_EXCLUDED:
         yield _left_out(comparison)

@@ -52,9 +52,17 @@ class Cases:
     """Builds scenarios from eval files. `agents` holds the targets.yaml agents that the cases use."""
 
     def __init__(
-        self, root: Path, suite: SuiteFile, environ: Mapping[str, str], read: Read[Any], tool: Callable[[], Target]
+        self,
+        root: Path,
+        suite: SuiteFile,
+        environ: Mapping[str, str],
+        read: Read[Any],
+        tool: Callable[[], Target],
+        texts: Path | None = None,
     ) -> None:
+        """`texts`: the checkout with the files that prompts contain, if that is not the one at `root`."""
         self._root = root
+        self._texts = texts or root
         self._suite = suite
         self._environ = environ
         self._read = read
@@ -198,7 +206,7 @@ class Cases:
             if part.type == "text":
                 parts.append(Told(part.value, part.value))
                 continue
-            found = self._file(document, part.value, (*path, "input_messages", *where))
+            found = self._file(document, part.value, (*path, "input_messages", *where), self._texts)
             if found is None:
                 continue
             file, content = found
@@ -236,14 +244,15 @@ class Cases:
         self.problems += [problem for problem in problems if problem not in self.problems]
         return file.guideline_patterns if file else ()
 
-    def _file(self, document: Document, name: str, path: KeyPath) -> tuple[str, str] | None:
+    def _file(self, document: Document, name: str, path: KeyPath, root: Path | None = None) -> tuple[str, str] | None:
         """Return a file's path relative to the root, and its text. Look beside the eval file, then at the root."""
+        root = root or self._root
         places = [PurePosixPath(document.file).parent / name.lstrip("/"), PurePosixPath(name.lstrip("/"))]
         for place in places:
-            if (self._root / place).is_file() and stays_in(self._root, place.as_posix()):
-                inside = (self._root / place).resolve().relative_to(self._root.resolve()).as_posix()
+            if (root / place).is_file() and stays_in(root, place.as_posix()):
+                inside = (root / place).resolve().relative_to(root.resolve()).as_posix()
                 try:
-                    return inside, (self._root / place).read_text(encoding="utf-8")
+                    return inside, (root / place).read_text(encoding="utf-8")
                 except (OSError, UnicodeDecodeError):
                     self._complain(document, path, f"{inside} cannot be read as text")
                     return None

@@ -1,8 +1,7 @@
-"""A pull request that breaks the tool and hides it by a change of the definitions: none of these is green."""
+"""A pull request that breaks the tool and hides it by a change of what judges: base judges, so none is green."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ import pytest
 
 from tests.conftest import Repository
 from tests.e2e.conftest import AGENTS_MD, FILES, NOTES, SCENARIO, SUITE
-from tests.e2e.test_definitions_of_base import FORGETFUL, said
 
 Make = Callable[..., Any]
 Files = Mapping[str, str | None]
+FORGETFUL = {"bin/notes": NOTES.replace('[ -n "$1" ] ||', '[ "$1" = second ] && exit 0; [ -n "$1" ] ||')}
 BOTH = "first\nsecond\n"
 IN_TEMPLATE = SCENARIO.replace("target:", "template_folder: state\ntarget:")
 BY_SCRIPT = "command_output_matches, command: notes list, pattern: second"
@@ -63,13 +62,12 @@ def make_link(repo: Repository, place: str, target: str) -> None:
     repo.commit({})
 
 
-# What hides it → the files on main, the pull request's, and how the weakened check is named (None: it is a regression).
-HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
-    "the result as guidance": (FILES, {**suite("guidance: [AGENTS.md, notes.txt]\n"), "notes.txt": BOTH}, None),
+# What hides it → the files on main, and those of the pull request besides its broken tool.
+HIDDEN: dict[str, tuple[dict[str, str], Files]] = {
+    "the result as guidance": (FILES, {**suite("guidance: [AGENTS.md, notes.txt]\n"), "notes.txt": BOTH}),
     "an answer file by a glob": (
         {**FILES, "scenarios/keep.yaml": in_markdown(SCENARIO), "bin/notes": in_markdown(NOTES)},
         {**suite('guidance: ["**/*.md"]\n'), "n.md": BOTH, "bin/notes": in_markdown(FORGETFUL["bin/notes"])},
-        None,
     ),
     "a gate's script as guidance": (
         {
@@ -78,7 +76,6 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
             "scenarios/state/check.sh": "notes list | grep second\n",
         },
         {**suite("guidance: [AGENTS.md, check.sh]\n"), "scenarios/state/check.sh": "exit 0\n", "check.sh": "exit 0\n"},
-        "files of its template: scenarios/state/check.sh",
     ),
     "a guidance file that base's glob takes and a gate reads": (
         {
@@ -88,7 +85,6 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
             "docs/x.sh": "notes list | grep second\n",
         },
         {"docs/x.sh": "exit 0\n"},
-        "guidance files that its checks may read: docs/x.sh",
     ),
     "a Makefile among base's guidance": (
         {
@@ -98,7 +94,6 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
             "Makefile": "test:\n\tnotes list | grep second\n",
         },
         {"Makefile": "test:\n\ttrue\n"},
-        "guidance files that its checks may read: Makefile",
     ),
     "a variable for the tool": (
         {**FILES, "bin/notes": NOTES},
@@ -106,7 +101,6 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
             "bin/notes": FORGETFUL["bin/notes"].replace('"$1" = second ]', '"$1$KIND" = second ]'),
             "scenarios/keep.yaml": SCENARIO.replace("--version}", "--version, env: {KIND: x}}"),
         },
-        "target",
     ),
     "sitecustomize by PYTHONPATH": (
         {
@@ -121,32 +115,26 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
             ).replace("--version}", "--version, env: {PYTHONPATH: .claude/skills/x}}"),
             ".claude/skills/x/sitecustomize.py": "open('notes.txt', 'a').write('second')\n",
         },
-        "target",
     ),
     "a setup that has the state by an assembled name": (
         FILES,
         {"scenarios/keep.yaml": "setup: {commands: ['n=notes; printf \"first\\nsecond\\n\" > $n.txt']}\n" + SCENARIO},
-        "setup",
     ),
     "a setup less": (
         {**FILES, "scenarios/keep.yaml": "setup: {commands: [notes add zero]}\n" + SCENARIO},
         {"scenarios/keep.yaml": SCENARIO},
-        "setup",
     ),
     "another template": (
         SEEDED,
         {"scenarios/keep.yaml": IN_TEMPLATE.replace("state", "done"), "scenarios/done/notes.txt": BOTH},
-        "files of its template: scenarios/done/notes.txt, scenarios/state/readme",
     ),
     "a template where there was none": (
         FILES,
         {"scenarios/keep/notes.txt": BOTH},
-        "files of its template: scenarios/keep/notes.txt",
     ),
     "an initial state inside of the template": (
         SEEDED,
         {"scenarios/state/initial-state/notes.txt": BOTH},
-        "files of its template: ",
     ),
     "a Makefile in the template": (
         {
@@ -155,27 +143,22 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
             "scenarios/state/Makefile": "test:\n\tnotes list | grep second\n",
         },
         {"scenarios/state/Makefile": "test:\n\ttrue\n"},
-        "files of its template: scenarios/state/Makefile",
     ),
     "a conftest.py that is new in the template": (
         SEEDED,
         {"scenarios/state/conftest.py": "collect_ignore_glob = ['*']\n", "scenarios/state/notes.txt": BOTH},
-        "files of its template: scenarios/state/conftest.py, scenarios/state/notes.txt",
     ),
     "a program of the system in the path": (
         {**FILES, "scenarios/keep.yaml": gate("script, command: notes list | grep -q second", SCENARIO)},
         {"bin/grep": "#!/bin/sh\nexit 0\n"},
-        "programs of the system that its `path` has in front now: grep",
     ),
     "a program of the system that head's build makes": (
         {**FILES, "scenarios/keep.yaml": gate("script, command: notes list | grep -q second", SCENARIO)},
         suite("build: [\"printf '#!/bin/sh\\\\nexit 0\\\\n' > bin/grep; chmod +x bin/grep\"]\n"),
-        "programs of the system that its `path` has in front now: grep",
     ),
     "a build that writes into the template": (
         SEEDED,
         suite("build: [\"printf 'first\\\\nsecond\\\\n' > scenarios/state/notes.txt\"]\n"),
-        "files that a build has made in its template: scenarios/state/notes.txt",
     ),
     "a build that edits an evaluator's script": (
         {
@@ -187,80 +170,101 @@ HIDDEN: dict[str, tuple[dict[str, str], Files, str | None]] = {
             "print(json.dumps({'score': n / 2}))\n",
         },
         suite("build: ['echo \"import json; print(json.dumps(dict(score=1)))\" > scenarios/judge.py']\n"),
-        "files that a build has made of its evaluators: scenarios/judge.py",
     ),
     "a shorter time for the agent": (
         {**FILES, "scenarios/keep.yaml": SCENARIO + "run: {timeout_secs: 100}\n"},
         {"scenarios/keep.yaml": SCENARIO + "run: {timeout_secs: 99}\n"},
-        "timeout_secs",
     ),
     "a shorter time for a gate": (
         FILES,
         {"scenarios/keep.yaml": SCENARIO.replace("pattern: second", "pattern: second, timeout_secs: 1")},
-        "command_output_matches: notes list must print a match of second: timeout_secs",
     ),
     "one scripted step that has the result": (
         {**FILES, **agent("type: scripted, steps: {keep_notes: [notes add first, notes add second]}")},
         agent("type: scripted, steps: {keep_notes: [\"printf 'first\\nsecond\\n' > notes.txt\"]}"),
-        "agent docs: steps",
     ),
     "another command of the agent": (
         {**FILES, **agent("type: command, deterministic: true, command: 'notes add first; notes add second'")},
         agent("type: command, deterministic: true, command: 'echo first > notes.txt; echo second >> notes.txt'"),
-        "agent docs: command",
     ),
     "a diagnostic script that writes before evaluators look": (
         FILES,
         {"scenarios/keep.yaml": SCENARIO + "scripts: {evaluators: [{name: x, command: 'echo second >> notes.txt'}]}\n"},
-        "evaluator_scripts",
+    ),
+    "a gate that nothing can pass": (
+        FILES,
+        {"scenarios/keep.yaml": SCENARIO + "    - {type: file_exists, path: nowhere}\n"},
+    ),
+    "no time": (
+        FILES,
+        {"scenarios/keep.yaml": SCENARIO + "run: {timeout_secs: 0.001}\n"},
+    ),
+    "an agent that does nothing": (
+        FILES,
+        {"tidegate.yaml": SUITE.replace("type: doc-follower", "type: scripted, steps: {}")},
+    ),
+    "a setup that base does not have": (
+        FILES,
+        {"scenarios/keep.yaml": "setup: {commands: [ready]}\n" + SCENARIO, "bin/ready": "#!/bin/sh\n"},
+    ),
+    "a setup that does the task": (
+        FILES,
+        {"scenarios/keep.yaml": "setup: {commands: [printf 'first\\nsecond\\n' > notes.txt]}\n" + SCENARIO},
+    ),
+    "a template that has the result": (
+        {
+            **FILES,
+            "scenarios/state/readme": "",
+            "scenarios/keep.yaml": SCENARIO.replace("target:", "template_folder: state\ntarget:"),
+        },
+        {"scenarios/state/notes.txt": "first\nsecond\n"},
+    ),
+    "a gate's script in the template": (
+        {
+            **FILES,
+            "scenarios/state/check.sh": "notes list | grep second\n",
+            "scenarios/keep.yaml": SCENARIO.replace("target:", "template_folder: state\ntarget:").replace(
+                "command_output_matches, command: notes list, pattern: second", "script, command: sh check.sh"
+            ),
+        },
+        {"scenarios/state/check.sh": "exit 0\n"},
+    ),
+    "a health check less": (
+        FILES,
+        {"scenarios/keep.yaml": SCENARIO.replace(", health_check: notes --version", "")},
+    ),
+    "another id": (FILES, {"scenarios/keep.yaml": SCENARIO.replace("keep_notes", "kept")}),
+    "a glob that misses it": (
+        FILES,
+        {"scenarios/other.yaml": SCENARIO.replace("keep_notes", "other"), "tidegate.yaml": SUITE.replace("/*", "/o*")},
+    ),
+    "an agent of another type": (
+        FILES,
+        {
+            "tidegate.yaml": SUITE.replace(
+                "type: doc-follower",
+                "type: command, deterministic: true, command: \"printf 'first\\\\nsecond\\\\n' > notes.txt\"",
+            )
+        },
     ),
 }
 
 
-@pytest.mark.attempt("changes the definitions", "failed: a check is weakened, or it regressed", each_of="HIDDEN")
+@pytest.mark.attempt("changes what judges", "failed: regressed", each_of="HIDDEN")
 @pytest.mark.parametrize("name", HIDDEN)
-def test_it_is_not_green(pr: Make, name: str) -> None:
-    base, files, why = HIDDEN[name]
+def test_base_judges_whatever_head_changes(pr: Make, name: str) -> None:
+    base, files = HIDDEN[name]
     ran = pr(base, {**FORGETFUL, **files})
 
-    assert ran.code == 1, ran.stderr + ran.comment
-    if why is None:
-        assert ran.row("keep_notes")["state"] == "regressed"
-    else:
-        assert any(detail.startswith(why) for detail in said(ran)), said(ran)
+    assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed"), ran.stderr + ran.comment
 
 
-@pytest.mark.attempt("replaces the template by a link to a folder that has the result", "weakened")
-def test_a_template_that_a_link_replaces_is_changed(pr: Make) -> None:
-    ran = pr(
-        SEEDED, {**FORGETFUL, "scenarios/state/readme": None, "done/notes.txt": BOTH}, ("scenarios/state", "../done")
-    )
+@pytest.mark.attempt("replaces the template by a link to a folder that has the result", "regression")
+def test_a_template_that_a_link_replaces_is_base_s(pr: Make) -> None:
+    files = {**FORGETFUL, "scenarios/state/readme": None, "done/notes.txt": BOTH}
+    ran = pr(SEEDED, files, ("scenarios/state", "../done"))
 
-    assert ran.code == 1, ran.stderr
-    assert said(ran) == ["files of its template: scenarios/state/notes.txt, scenarios/state/readme"]
-
-
-def test_the_folder_that_a_template_s_link_leads_to_is_its_template(make_repository: Make, tidegate: Make) -> None:
-    repo: Repository = make_repository()
-    repo.commit({**FILES, "scenarios/keep.yaml": IN_TEMPLATE, "seed/readme": "x\n"})
-    make_link(repo, "scenarios/state", "../seed")
-    repo.branch("pr", {**FORGETFUL, "seed/notes.txt": BOTH})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
-
-    assert (ran.code, said(ran)) == (1, ["files of its template: scenarios/state/notes.txt"])
-
-
-def test_a_file_of_the_template_that_can_be_run_now_is_changed(make_repository: Make, tidegate: Make) -> None:
-    repo: Repository = make_repository()
-    repo.commit(SEEDED)
-    repo.branch("pr", {})
-    os.chmod(repo.root / "scenarios/state/readme", 0o755)  # noqa: PTH101
-    repo.commit({})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
-
-    assert (ran.code, said(ran)) == (1, ["files of its template: scenarios/state/readme"])
+    assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed"), ran.comment
 
 
 # The tool keeps its notes in a guidance file.
@@ -320,11 +324,11 @@ FREE: dict[str, tuple[dict[str, str], Files]] = {
 
 @pytest.mark.attempt("changes what is free to change", "passed", 0, each_of="FREE")
 @pytest.mark.parametrize("name", FREE)
-def test_what_people_change_is_listed_and_green(pr: Make, name: str) -> None:
+def test_what_people_change_is_green(pr: Make, name: str) -> None:
     base, files = FREE[name]
     ran = pr(base, files)
 
-    assert (ran.code, said(ran)) == (0, []), ran.comment
+    assert ran.code == 0, ran.comment
     assert ran.result["verdict"]["state"] == "passed"
 
 
