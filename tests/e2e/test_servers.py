@@ -207,3 +207,52 @@ def test_steps_and_gates_use_what_a_server_of_today_offers(
     events = next((tmp_path / "run").rglob("events.jsonl")).read_text()
     assert "the server does not list the tool `put`" in events
     assert "user: Hello, Ann!" in events
+
+
+CLIENT = """\
+import asyncio, json, sys
+import httpx2
+from mcp import Client
+from mcp.client.sse import sse_client
+
+async def work(url, kind):
+    async with Client(sse_client(url) if kind == "sse" else url) as client:
+        await client.call_tool("add", {"title": "Emma"})
+        await client.read_resource("shelf://items")
+        await client.get_prompt("greet", {"name": "Ann"})
+        try:
+            await client.call_tool("put", {})
+        except Exception as error:
+            print(error)
+        print(client.protocol_version)
+
+(server,) = json.load(open(sys.argv[1]))["mcpServers"].values()
+asyncio.run(work(server["url"], server["type"]))
+"""
+
+
+@pytest.mark.parametrize("agent", ["scripted", "command"])
+@pytest.mark.parametrize(("carrier", "path"), [("streamable-http", "/mcp"), ("sse", "/sse")])
+def test_a_server_at_a_url_is_started_recorded_and_asked(
+    tmp_path: Path, make_repository: Callable[..., Repository], carrier: str, path: str, agent: str
+) -> None:
+    repository = make_repository("r")
+    command = f"exec {sys.executable} {repository.root}/server.py {carrier} {{port}} 1"
+    target = f'{json.dumps(command)}, url: "http://127.0.0.1:{{port}}{path}"'
+    suite = TODAY % target
+    if agent == "command":
+        suite = suite[: suite.index("  mine:")] + (
+            f'  mine: {{type: command, command: "{sys.executable} {{repo}}/client.py {{mcp_config}}"}}\n'
+        )
+    files = {"server.py": Path(sdk_server.__file__).read_text(), "client.py": CLIENT}
+    repository.commit({**files, "first.yaml": ASKED, "tidegate.yaml": suite})
+    main(["run", "--quiet", "--trials", "1", "--repo", str(repository.root), "--out", str(tmp_path / "run")])
+    (trial,) = json.loads((tmp_path / "run" / "run.json").read_text())["trials"]
+    outputs = {file.name: file.read_text() for file in (tmp_path / "run").rglob("output/*")}
+    assert [gate["passed"] for gate in trial["gates"]] == [True, True, True, True, False], (trial["reason"], outputs)
+    assert calls_of(trial) == [
+        ("""shelf add '{"title": "Emma"}'""", "ok"),
+        ("shelf resources/read shelf://items", "ok"),
+        ("""shelf prompts/get greet '{"name": "Ann"}'""", "ok"),
+        ("shelf put", "error"),
+    ]

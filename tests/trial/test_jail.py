@@ -132,7 +132,7 @@ def run(
         with ModelProxy() as proxy, SlotNetworks(OFFLINE, Silent()) as networks:
             await networks.choose(proxy)
             async with await Supervisor.start(account, Confinement(await networks.open())) as supervisor:
-                supervisor.confinement.reach(access, own_port)
+                supervisor.confinement.reach(access, *([] if own_port is None else [own_port]))
                 await supervisor.run(replace(command, argv=(*argv, str(proxy.port)), timeout_secs=60))
                 return supervisor.confinement.take_refused_hosts(), networks.confinement
 

@@ -36,7 +36,7 @@ ignore_default_excludes = false
 """
 _SERVER = """\
 [mcp_servers.{name}]
-command = {program}
+{key} = {value}
 required = true
 """
 
@@ -67,8 +67,9 @@ class CodexAgent(CodingAgent):
         name = "azure" if isinstance(self.provider, AzureProvider) else "tidegate"
         text = _CONFIG.format(name=json.dumps(name), base_url=json.dumps(base_url))
         if session.server is not None:
-            name, program = map(str, session.server)
-            text += _SERVER.format(name=name, program=json.dumps(program))
+            server = session.server
+            key, value = ("url", server.url) if server.url else ("command", str(server.program))
+            text += _SERVER.format(name=server.name, key=key, value=json.dumps(value))
         config = session.home_file(".codex/config.toml", text)
         return Launch(
             argv=(

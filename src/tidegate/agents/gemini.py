@@ -51,8 +51,9 @@ class GeminiAgent(CodingAgent):
             **({"model": {"maxSessionTurns": session.max_turns}} if session.max_turns else {}),
         }
         if session.server is not None:
-            name, program = map(str, session.server)
-            settings["mcpServers"] = {name: {"command": program, "trust": True}}
+            server = session.server
+            key = "url" if server.is_sse else "httpUrl" if server.url else "command"
+            settings["mcpServers"] = {server.name: {key: server.url or str(server.program), "trust": True}}
         session.home_file(".gemini/settings.json", json.dumps(settings))
         model = ("-m", self.model) if self.model else ()
         return Launch(

@@ -8,5 +8,7 @@ from tidegate.model.agent import ServerScript
 
 
 def servers_file(server: ServerScript) -> str:
-    """Return the common client configuration: `{mcpServers: {NAME: {command, args}}}`."""
-    return json.dumps({"mcpServers": {server.name: {"command": str(server.program), "args": []}}})
+    """Return the common client configuration: `{mcpServers: {NAME: {command, args}}}`, or `{type, url}` of a server."""
+    way = {"type": "sse" if server.is_sse else "http", "url": server.url}
+    started = {"command": str(server.program), "args": []}
+    return json.dumps({"mcpServers": {server.name: way if server.url else started}})

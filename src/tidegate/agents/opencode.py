@@ -95,7 +95,10 @@ class OpenCodeAgent(CodingAgent):
         if isinstance(self.provider, BedrockProvider):
             options |= {"region": self.provider.region}
         server = session.server
-        servers = {server.name: {"type": "local", "command": [str(server.program)]}} if server else {}
+        servers: dict[str, Any] = {}
+        if server is not None:
+            local = {"type": "local", "command": [str(server.program)]}
+            servers[server.name] = {"type": "remote", "url": server.url} if server.url else local
         return {
             "provider": {provider: {"npm": client.package, "options": options, "models": {name: {}}}},
             "enabled_providers": [provider],

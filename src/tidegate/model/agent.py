@@ -30,10 +30,12 @@ class NoAnswerError(Exception):
 
 
 class ServerScript(NamedTuple):
-    """The MCP server under test, as an agent starts it: a program without arguments that speaks on stdio."""
+    """The MCP server under test, as an agent reaches it: a program without arguments that speaks on stdio, or a URL."""
 
     name: str
     program: Path
+    url: str = ""
+    is_sse: bool = False
 
 
 class Tool(NamedTuple):

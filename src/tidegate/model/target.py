@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Annotated
+from urllib.parse import urlsplit
 
-from tidegate.model.field_types import ServerName, Text
+from pydantic import AfterValidator
+
+from tidegate.model.field_types import ServerName, Text, wrong
 from tidegate.model.value import Value
 
 REFERENCE = re.compile(r"\$\{([^}]*)\}")  # to a variable, in the values of `target.env`
@@ -15,11 +19,27 @@ TRIAL_VARIABLES = frozenset(f"{prefix}_{name}" for prefix in PREFIXES for name i
 """Variables that each trial has of its own, such as LLM_TOOL_TEST_FIXTURE_DIR."""
 
 
+def _local(url: str) -> str:
+    """Return the URL of a server that the trial itself starts."""
+    if not re.match(r"http://(127\.0\.0\.1|localhost):(\{port\}|\d+)(/|\Z)", url):
+        raise wrong("must be `http://127.0.0.1:{port}/…`: a trial starts the server and gives it a free port")
+    return url
+
+
 class McpServer(Value):
-    """An MCP (Model Context Protocol) server, started by `sh -c command` in the workspace. It speaks on stdio."""
+    """An MCP (Model Context Protocol) server, started by `sh -c command` in the workspace.
+
+    It speaks on stdio, or at `url`: streamable HTTP, or SSE if the path ends with `/sse`.
+    """
 
     command: Text
+    url: Annotated[str, AfterValidator(_local)] = ""
     name: ServerName = "target"  # its name for agents and in reports
+
+    @property
+    def is_sse(self) -> bool:
+        """True if its URL is that of the older way over HTTP."""
+        return urlsplit(self.url).path.rstrip("/").endswith("/sse")
 
 
 class Target(Value):

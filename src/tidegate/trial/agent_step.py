@@ -25,7 +25,7 @@ from tidegate.trial.call_log import receiving
 from tidegate.trial.directories import Attempt
 from tidegate.trial.inner_sandbox import inner_sandbox
 from tidegate.trial.mcp import recording
-from tidegate.trial.mcp.early_server import early_server
+from tidegate.trial.mcp.early_server import early_server, server_at_url
 from tidegate.trial.mcp.server_check import last_lines
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.session import TrialSession
@@ -57,20 +57,25 @@ class _Recorded(NamedTuple):
     without: tuple[NotMeasured, str] | None = None
 
 
-async def run_agent(attempt: Attempt, environment: Mapping[str, str], ready_secs: float = 0) -> AgentStep:
+async def run_agent(
+    attempt: Attempt, environment: Mapping[str, str], ready_secs: float, kept: AsyncExitStack
+) -> AgentStep:
     """Run the agent in `environment`, extended by the recorder's folder and the agent's own variables.
 
-    `ready_secs`: how long an MCP server under test took to answer when it was checked.
+    `ready_secs`: how long an MCP server under test took to answer when it was checked. One with a URL runs on for the
+    gates, until `kept` is closed.
     """
-    folders = attempt.folders
+    folders, target = attempt.folders, attempt.scenario.target
     async with AsyncExitStack() as stack:
         log = stack.enter_context(receiving(folders.calls, folders.record / folders.calls.name))
-        script = await stack.enter_async_context(early_server(attempt, environment, ready_secs))
+        server = await stack.enter_async_context(early_server(attempt, environment, ready_secs))
+        if target.mcp is not None and target.mcp.url:
+            here = server_at_url(attempt, environment, target.mcp, folders.calls, "server")
+            server = await kept.enter_async_context(here)
         started = time.monotonic()
-        if attempt.scenario.target.mcp is not None and script is not None:
-            server = ServerScript(attempt.scenario.target.mcp.name, script)
+        if server is not None:
             session, read = _with_server(attempt, environment, server)
-        elif attempt.scenario.target.binary:
+        elif target.binary:
             session, read = _with_program(attempt, environment)
         else:
             session, read = _session(attempt, environment), _Recorded
@@ -238,6 +243,7 @@ def _session(
         agent_path=attempt.place.agent_path,
         recorder=wrapper,
         server=server,
+        mcp=scenario.target.mcp,
         credentials=attempt.place.credentials,
         environment={**environment, **agent.env},
         limits=attempt.place.limits,

@@ -27,6 +27,7 @@ from tidegate.trial.directories import Attempt
 from tidegate.trial.free_port import filled
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
+from tidegate.trial.mcp.mcp_client import connected, connected_at
 from tidegate.trial.mcp.server_check import asked_server
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.start import failure_of, server_command
@@ -133,14 +134,19 @@ class Checks:
         return CommandAnswer(result=result.model_copy(update={"command": request.command}))
 
     async def _asked_server(self, request: AskServer, name: str) -> CommandResult:
-        """Start the server as agents do, without recording, and ask it."""
+        """Ask the server in a session that is not recorded: the one with a URL, which still runs, or a new one."""
         attempt, folders = self._attempt, self._folders
         if self._scenario.target.mcp is None:
             why = "the tool under test is not an MCP server"
             return CommandResult(command=request.name, end="not_started", stderr=why)
-        server = server_command(attempt, self._scenario.target.mcp, self._environments.server, name)
-        request = request.model_copy(update={"timeout_secs": self._left(request.timeout_secs)})
-        result = await asked_server(attempt.supervisor, server, folders.scratch / f"{name}-session", request)
+        target, seconds = self._scenario.target.mcp, self._left(request.timeout_secs)
+        request = request.model_copy(update={"timeout_secs": seconds})
+        if target.url:
+            opened = connected_at(target, folders.early_server, seconds)
+        else:
+            server = server_command(attempt, target, self._environments.server, name)
+            opened = connected(attempt.supervisor, server, folders.scratch / f"{name}-session", seconds)
+        result = await asked_server(opened, request)
         self._stop_if_over(result)
         return result
 

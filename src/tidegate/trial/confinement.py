@@ -17,13 +17,13 @@ class Confinement:
         self.network = network
         self._files = files
         self._access: Access = True
-        self._own_port: int | None = None
+        self._own_ports: tuple[int, ...] = ()
         self._rules: FileRules | None = None
         self._refused: dict[str, None] = {}
 
-    def reach(self, access: Access, own_port: int | None = None) -> None:
-        """Let the next commands reach only that much of the network; a trial's own service may use `own_port`."""
-        self._access, self._own_port = access, own_port
+    def reach(self, access: Access, *own_ports: int) -> None:
+        """Let the next commands reach only that much of the network; a trial's own services may use `own_ports`."""
+        self._access, self._own_ports = access, own_ports
 
     def use(self, rules: FileRules) -> None:
         """Let the next commands use only these files."""
@@ -31,12 +31,12 @@ class Confinement:
 
     def lift(self) -> None:
         """Let the next commands reach and use what their user can."""
-        self._access, self._own_port, self._rules = True, None, None
+        self._access, self._own_ports, self._rules = True, (), None
 
     def copy(self) -> Confinement:
         """Return the same for another supervisor."""
         other = Confinement(self.network, self._files)
-        other._access, other._own_port, other._rules = self._access, self._own_port, self._rules
+        other._access, other._own_ports, other._rules = self._access, self._own_ports, self._rules
         return other
 
     @property
@@ -51,7 +51,7 @@ class Confinement:
 
     def jail(self) -> dict[str, Any]:
         """Return what the supervisor has to do for the next command."""
-        found: dict[str, Any] = self.network.jail(self._access, self._own_port) if self.network else {}
+        found: dict[str, Any] = self.network.jail(self._access, *self._own_ports) if self.network else {}
         return {**found, **self._files.jail(self._rules)} if self._files and self._rules else found
 
     def note_output(self, text: str) -> None:

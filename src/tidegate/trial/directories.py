@@ -197,6 +197,7 @@ class Attempt:
     meter: CostMeter | None = None
     most_secs: TimeLimits = UNLIMITED
     has_proxy: bool = False  # the agent reaches its model by the model proxy
+    server_port: int = 0  # at which agents reach an MCP server with a URL
     relayed: Callable[[], End | None] = _nothing_relayed  # what the model proxy knows of the agent's requests by now
 
     def file_rules(self, step: NetworkStep) -> FileRules:

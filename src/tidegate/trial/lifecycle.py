@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from tidegate.errors import CannotRunError
@@ -55,6 +56,8 @@ class _TrialRun:
         scenario = with_port(attempt.scenario, self._port)
         if scenario is not attempt.scenario:
             attempt = replace(attempt, row=attempt.row.model_copy(update={"scenario": scenario}))
+        if scenario.target.mcp is not None and scenario.target.mcp.url:
+            attempt = replace(attempt, server_port=int(free_port()))
         self._attempt = attempt
         self._scenario = scenario
         self._folders = attempt.folders
@@ -97,12 +100,13 @@ class _TrialRun:
             reason = f"{not_ready}{explained(self._attempt.supervisor.confinement.take_refused_files())}"
             self._warn_of_refused()
             return self.trial(not_measured=not_ready.kind, reason=reason)
-        return await self._measured()
+        async with AsyncExitStack() as self._kept:
+            return await self._measured()
 
     async def _measured(self) -> Trial:
         self._enter("agent")
         checked = sum(step.result.duration_s for step in self._steps if step.kind == "health_check")
-        step = await run_agent(self._attempt, self._agent_environment, checked)
+        step = await run_agent(self._attempt, self._agent_environment, checked, self._kept)
         self._enter("gates")
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)
@@ -148,7 +152,9 @@ class _TrialRun:
         """Let the commands from now on reach what this step may reach."""
         self._warn_of_refused()
         self._network_step = step
-        self._attempt.supervisor.confinement.reach(self._place.network.of(step), int(self._port))
+        self._attempt.supervisor.confinement.reach(
+            self._place.network.of(step), int(self._port), self._attempt.server_port
+        )
         self._attempt.supervisor.confinement.use(self._attempt.file_rules(step))
 
     def _warn_of_refused(self) -> None:

@@ -42,17 +42,17 @@ class Network:
     hosts: HostFilter
     proxy_port: int
 
-    def jail(self, access: Access, own_port: int | None) -> dict[str, list[int]]:
+    def jail(self, access: Access, *own_ports: int) -> dict[str, list[int]]:
         """Return what the supervisor has to do for a command with this access; nothing if it has the whole network.
 
-        Without a namespace, the trial's own service can be reached at `own_port` alone.
+        Without a namespace, the trial's own services can be reached at `own_ports` alone.
         """
         if access is True:
             return {}
         self.hosts.allow(() if access is False else access)
         if self.namespaces:
             return {"namespaces": list(self.namespaces)}
-        return {"ports": [*self.ports, *([] if own_port is None else [own_port])]}
+        return {"ports": [*self.ports, *own_ports]}
 
     def variables(self, access: Access) -> Mapping[str, str]:
         """Return the variables by which programs find the proxy; none for a command that has the whole network."""

@@ -18,7 +18,7 @@ from tidegate.model.probe import ServerPart
 from tidegate.model.value import Value
 from tidegate.text.redaction import Redaction
 from tidegate.text.shorten import both_ends
-from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
+from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected, connected_at
 from tidegate.trial.mcp.server_check import last_lines
 from tidegate.trial.processes import MEGABYTE, Command, Ended
 from tidegate.trial.program_lookup import program_words
@@ -140,6 +140,8 @@ class TrialSession:
             limits=context.limits,
         )
         connection = connected(context.supervisor, program, context.folders.scratch / "server")
+        if context.mcp is not None and context.mcp.url:
+            connection = connected_at(context.mcp, context.folders.early_server)
         try:
             self._client = await self.in_time(self._open.enter_async_context(connection))
             return await self.in_time(self._client.tools())

@@ -13,6 +13,8 @@ from tidegate.model.trial import Step
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording
+from tidegate.trial.mcp.early_server import server_at_url
+from tidegate.trial.mcp.mcp_client import connected, connected_at
 from tidegate.trial.mcp.server_check import check_server, why_not
 from tidegate.trial.processes import Command
 from tidegate.trial.shell_command import run_shell
@@ -70,10 +72,17 @@ class Start:
 
     async def _server_check(self, server: McpServer) -> CommandResult:
         """Open a session with the server and list what it offers, without recording anything."""
-        command = server_command(self._attempt, server, self._agents, "server-check")
-        folder = self._attempt.folders.scratch / "server-check-session"
-        seconds = min(HEALTH_CHECK_TIMEOUT_SECS, max(0.1, self._attempt.deadline - time.monotonic()))
-        result = await check_server(self._attempt.supervisor, command, folder, seconds)
+        attempt, name, nowhere = self._attempt, "server-check", Path(os.devnull)
+        seconds = min(HEALTH_CHECK_TIMEOUT_SECS, max(0.1, attempt.deadline - time.monotonic()))
+        if server.url:
+            async with server_at_url(attempt, self._agents, server, nowhere, name):
+                opened = connected_at(server, attempt.folders.early_server, seconds)
+                result = await check_server(opened, attempt, name)
+        else:
+            command = server_command(attempt, server, self._agents, name)
+            folder = attempt.folders.scratch / "server-check-session"
+            opened = connected(attempt.supervisor, command, folder, seconds)
+            result = await check_server(opened, attempt, name)
         return result.model_copy(update={"command": server.command})
 
     async def _command(self, command: str, name: str, timeout_secs: float) -> CommandResult:

@@ -12,6 +12,7 @@ from tidegate.model.agent import ServerScript
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End
 from tidegate.model.suite import Limits
+from tidegate.model.target import McpServer
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.trial.cost_meter import CostMeter
 from tidegate.trial.directories import Folders
@@ -46,6 +47,7 @@ class StepContext:
     deadline: float  # when the agent's step ends, on the monotonic clock
     timeout_secs: float  # the same as a duration, for messages
     silence_secs: float = SILENCE_SECS
+    mcp: McpServer | None = None  # the server, as the suite defines it
     meter: CostMeter | None = None
     relayed: Callable[[], End | None] = lambda: None
 

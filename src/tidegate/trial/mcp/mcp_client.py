@@ -16,6 +16,7 @@ from tidegate.model.agent import ServerTools, Tool, ToolAnswer
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus
 from tidegate.model.probe import ServerPart
+from tidegate.model.target import McpServer
 from tidegate.trial.mcp.answer_status import CALL, PROMPT, READ, fault_of, status_of
 from tidegate.trial.mcp.server_process import ServerProcess, serving
 from tidegate.trial.processes import MEGABYTE, Command, Supervisor
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import PaginatedResult
 
-    from tidegate.trial.mcp.sdk_transport import Lines
+    from tidegate.trial.mcp.sdk_transport import Answers
 
 T = TypeVar("T")
 START_SECS = 30.0  # for the server to open a session, and for all pages of a list
@@ -64,6 +65,16 @@ async def connected(
             yield client
 
 
+@asynccontextmanager
+async def connected_at(server: McpServer, socket: Path, start_secs: float = START_SECS) -> AsyncIterator[McpClient]:
+    """Yield a client with an open session, of a server with a URL, which the recorder serves at this Unix socket."""
+    client = McpClient(None)
+    running = asyncio.ensure_future(client.keep_open("auto", (server, socket)))
+    async with _held(client, running):
+        await client.opened(start_secs)
+        yield client
+
+
 class _EndedAtOnceError(Exception):
     """The server ended when it was asked for today's protocol."""
 
@@ -76,46 +87,58 @@ async def _session(
     async with serving(supervisor, server, folder, line_bytes) as process:
         client = McpClient(process)
         running = asyncio.ensure_future(client.keep_open(mode))
-        try:
-            await client.opened(start_secs)
+        async with _held(client, running):
+            try:
+                await client.opened(start_secs)
+            except NoAnswerFromServerError as error:
+                if mode == "auto" and error.status == "unfinished":
+                    raise _EndedAtOnceError from None
+                raise
             yield client
-        except NoAnswerFromServerError as error:
-            if mode == "auto" and error.status == "unfinished" and not client.is_open:
-                raise _EndedAtOnceError from None
-            raise
-        finally:
-            client.closing.set()
-            if not client.is_open:
-                running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _held(client: McpClient, running: asyncio.Future[None]) -> AsyncIterator[None]:
+    """End the client's session after the block."""
+    try:
+        yield
+    finally:
+        client.closing.set()
+        if not client.is_open:
+            running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
 
 class McpClient:
     """A session with a server. `over` is how the server ended, once that has been noticed."""
 
-    def __init__(self, server: ServerProcess) -> None:
+    def __init__(self, server: ServerProcess | None) -> None:
         self.over: CommandResult | None = None
         self.closing = asyncio.Event()
         self._server = server
         self._session: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        self._lines: Lines | None = None
+        self._lines: Answers | None = None
 
     @property
     def is_open(self) -> bool:
         """True once a session was opened."""
         return self._session.done() and not self._session.cancelled() and self._session.exception() is None
 
-    async def keep_open(self, mode: Mode) -> None:
-        """Open the session and keep it until `closing` is set; the SDK has to enter and leave it in one task."""
+    async def keep_open(self, mode: Mode, at: tuple[McpServer, Path] | None = None) -> None:
+        """Open the session and keep it until `closing` is set; the SDK has to enter and leave it in one task.
+
+        `at`: a server with a URL, and its Unix socket.
+        """
         from mcp import Client
         from mcp_types import Implementation
 
-        from tidegate.trial.mcp.sdk_transport import Lines, lines_of
+        from tidegate.trial.mcp.sdk_transport import Answers, lines_of, requests_to
 
-        self._lines = Lines(self._server)
+        answers = self._lines = Answers()
         try:
             me = Implementation(name="tidegate", version="1")
-            async with Client(lines_of(self._lines), mode=mode, cache=None, client_info=me) as client:
+            carrier = requests_to(answers, *at) if at else lines_of(answers, self._server)
+            async with Client(carrier, mode=mode, cache=None, client_info=me) as client:
                 self._session.set_result(client)
                 await self.closing.wait()
         except Exception as error:  # the SDK raises what the server makes it raise, in groups
@@ -224,6 +247,8 @@ class McpClient:
             raise NoAnswerFromServerError("error", why) from None
         except Exception as error:  # the SDK reports what it does not accept
             raise NoAnswerFromServerError("error", _string(str(error))) from None
+        if self._server is None:
+            raise NoAnswerFromServerError("unfinished", "the server closed the connection")
         ended = await self._server.ended()
         self.over = CommandResult(
             command="",

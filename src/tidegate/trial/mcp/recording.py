@@ -14,24 +14,34 @@ from tidegate.trial import recorder
 from tidegate.trial.mcp.answer_status import fault_of
 from tidegate.trial.mcp.session_notes import GIVEN_UP_STATUS, NOTICES
 
-PROXY = tuple(Path(__file__).with_name(f"{name}.py") for name in ("answer_status", "session_notes", "recorder_proxy"))
+_NOTES = tuple(Path(__file__).with_name(f"{name}.py") for name in ("answer_status", "session_notes"))
+PROXY, HTTP_PROXY = (Path(__file__).with_name(f"{name}.py") for name in ("recorder_proxy", "http_proxy"))
 _NOTICED = frozenset((name,) for name in NOTICES)
 _READY = b"\0tidegate-ready\0\0\n"
 
 
 def install(
-    folder: Path, server: McpServer, environment: Mapping[str, str], workspace: Path, record: Path, early: Path
+    folder: Path,
+    server: McpServer,
+    environment: Mapping[str, str],
+    workspace: Path,
+    record: Path,
+    early: Path,
+    port: int = 0,
 ) -> Path:
-    """Create the script below `folder` and return its path. `early`: where a server may wait, see `recorder_proxy`.
+    """Create the script below `folder` and return its path. `early`: where a server may wait, see `recorder_proxy`; if
+    it has a URL, the socket for Tidegate's own client. `port`: at which agents reach such a server.
 
     Server, environment, folder and record are written into the script, because agents' MCP clients filter the variables
     that they pass to servers, and the server must not see the agent's key.
     """
-    source = "\n".join(file.read_text(encoding="utf-8") for file in PROXY)
-    arguments = (server.command, dict(environment), str(workspace), str(record.absolute()), str(early))
+    proxy, start = (HTTP_PROXY, "serve") if server.url else (PROXY, "main")
+    source = "\n".join(file.read_text(encoding="utf-8") for file in (*_NOTES, proxy))
+    at = (server.url, port, str(early)) if server.url else str(early)
+    arguments = (server.command, dict(environment), str(workspace), str(record.absolute()), at)
     script = folder.absolute() / re.sub(r"\W", "-", f"mcp-{server.name}")
     folder.mkdir(parents=True, exist_ok=True)
-    recorder.write_script(script, os.fsencode(f"{source}\nos._exit(main(*{arguments!r}))\n"))
+    recorder.write_script(script, os.fsencode(f"{source}\nos._exit({start}(*{arguments!r}))\n"))
     return script
 
 

@@ -1,35 +1,63 @@
-"""Carries the official SDK's messages over the standard input and output of a server that a supervisor runs."""
+"""Carries the official SDK's messages to a server that a supervisor runs: over its input and output, or HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client import Transport
+from mcp.client._transport import TransportStreams
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, jsonrpc_message_adapter
 
+from tidegate.model.target import McpServer
 from tidegate.trial.mcp.server_process import LineTooLongError, ServerProcess
 from tidegate.trial.mcp.session_notes import messages
 
 TOO_LONG = "the server's answer is too long to be read"
 
 
-class Lines:
-    """Both directions of a session. `answers`: the last one to a request of ours, by method, as the server wrote it."""
+Down = MemoryObjectSendStream[SessionMessage | Exception]
+Up = MemoryObjectReceiveStream[SessionMessage]
 
-    def __init__(self, server: ServerProcess) -> None:
+
+class Answers:
+    """The last answer to a request of ours, by method, as the server wrote it; and the last request, whose `method` it
+    has. There is one at a time.
+    """
+
+    def __init__(self) -> None:
         self.answers: dict[str, dict[str, Any]] = {}
-        self._server = server
-        self._last: str | int = 0
-        self.method = ""  # of the last request; there is one at a time
+        self.method = ""
+        self.last: str | int = 0
 
-    async def pass_down(self, client: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+    def asked(self, request: JSONRPCRequest) -> None:
+        """Take notice of a request."""
+        self.last, self.method = request.id, request.method
+
+    def answered(self, message: dict[str, Any]) -> None:
+        """Take notice of an answer."""
+        if "method" not in message and message.get("id") == self.last:
+            self.answers[self.method] = message
+
+
+class _Lines:
+    """Both directions of a session on stdio."""
+
+    def __init__(self, answers: Answers, server: ServerProcess) -> None:
+        self._answers = answers
+        self._server = server
+
+    async def pass_down(self, client: Down) -> None:
         """Pass the server's messages on until it ends. Other lines than messages are skipped."""
         async with client:
             while True:
@@ -37,7 +65,7 @@ class Lines:
                     line = await self._server.next_line()
                 except LineTooLongError:
                     error = ErrorData(code=INTERNAL_ERROR, message=TOO_LONG)
-                    await client.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=self._last, error=error)))
+                    await client.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=self._answers.last, error=error)))
                     continue
                 if line is None:
                     return
@@ -45,45 +73,85 @@ class Lines:
                 for message in messages(line):
                     if "method" in message and self._server.is_behind:
                         continue  # it asks and does not listen
-                    if "method" not in message and message.get("id") == self._last:
-                        self.answers[self.method] = message
+                    self._answers.answered(message)
                     await self._passed(message, client)
 
-    async def _passed(
-        self, message: dict[str, Any], client: MemoryObjectSendStream[SessionMessage | Exception]
-    ) -> None:
+    async def _passed(self, message: dict[str, Any], client: Down) -> None:
         try:
             parsed = jsonrpc_message_adapter.validate_python(message, by_name=False)
         except ValueError:
-            if "method" in message or message.get("id") != self._last:
+            if "method" in message or message.get("id") != self._answers.last:
                 return
             error = ErrorData(code=INTERNAL_ERROR, message="the server answered with neither a result nor an error")
-            parsed = JSONRPCError(jsonrpc="2.0", id=self._last, error=error)
+            parsed = JSONRPCError(jsonrpc="2.0", id=self._answers.last, error=error)
         await client.send(SessionMessage(parsed))
 
-    async def pass_up(self, client: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async def pass_up(self, client: Up) -> None:
         """Pass the client's messages on."""
         async with client:
             async for message in client:
                 sent = message.message
                 if isinstance(sent, JSONRPCRequest):
-                    self._last, self.method = sent.id, sent.method
+                    self._answers.asked(sent)
                 self._server.say(json.dumps(sent.model_dump(by_alias=True, exclude_unset=True)).encode())
                 if isinstance(sent, JSONRPCRequest):
                     await self._server.all_said()
 
 
 @asynccontextmanager
-async def _streams(lines: Lines) -> AsyncIterator[Any]:
-    down_end, down = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    up, up_end = anyio.create_memory_object_stream[SessionMessage](0)
-    async with anyio.create_task_group() as tasks, down, up:
-        tasks.start_soon(lines.pass_down, down_end)
-        tasks.start_soon(lines.pass_up, up_end)
-        yield down, up
+async def _pumped(
+    down: Callable[[Down], Coroutine[Any, Any, None]], up: Callable[[Up], Coroutine[Any, Any, None]]
+) -> AsyncIterator[TransportStreams]:
+    """Yield the streams of a transport whose messages these two pass on."""
+    down_end, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    sent, up_end = anyio.create_memory_object_stream[SessionMessage](0)
+    async with anyio.create_task_group() as tasks, received, sent:
+        tasks.start_soon(down, down_end)
+        tasks.start_soon(up, up_end)
+        yield received, sent
         tasks.cancel_scope.cancel()
 
 
-def lines_of(lines: Lines) -> Transport:
-    """Return the lines as a transport of the SDK."""
-    return _streams(lines)
+def lines_of(answers: Answers, server: ServerProcess | None) -> Transport:
+    """Return the lines of a server on stdio as a transport of the SDK."""
+    assert server is not None
+    lines = _Lines(answers, server)
+    return _pumped(lines.pass_down, lines.pass_up)
+
+
+@asynccontextmanager
+async def _noting(answers: Answers, server: McpServer, socket: Path) -> AsyncIterator[TransportStreams]:
+    def over_socket(
+        headers: dict[str, str] | None = None, timeout: object = None, auth: object = None
+    ) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket)), timeout=None)
+
+    carrier: AbstractAsyncContextManager[TransportStreams]
+    async with over_socket() as http:
+        if server.is_sse:
+            carrier = sse_client(server.url, httpx_client_factory=over_socket)
+        else:
+            carrier = streamable_http_client(server.url, http_client=http)
+        async with carrier as (received, sent):
+
+            async def down(client: Down) -> None:
+                async with client:
+                    async for item in received:
+                        if isinstance(item, SessionMessage):
+                            answers.answered(item.message.model_dump(by_alias=True, exclude_unset=True))
+                        await client.send(item)
+
+            async def up(client: Up) -> None:
+                async with client:
+                    async for item in client:
+                        if isinstance(item.message, JSONRPCRequest):
+                            answers.asked(item.message)
+                        await sent.send(item)
+
+            async with _pumped(down, up) as streams:
+                yield streams
+
+
+def requests_to(answers: Answers, server: McpServer, socket: Path) -> Transport:
+    """Return a transport of the SDK to a server with a URL."""
+    return _noting(answers, server, socket)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from tidegate.model.command import CommandEnd, CommandResult
 from tidegate.model.probe import AskServer
 from tidegate.model.session import TOOLS_MARK
 from tidegate.text.shorten import excerpt
-from tidegate.trial.mcp.mcp_client import NoAnswerFromServerError, connected
-from tidegate.trial.processes import MEGABYTE, Command, Supervisor
+from tidegate.trial.directories import Attempt
+from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError
 from tidegate.trial.safe_files import read_output
 
 MOST_LINES = 3  # of the server's stderr in a message
@@ -21,11 +22,11 @@ MOST_READ = 64 << 10  # bytes of a file of which the last lines are wanted
 MOST_SHOWN = 60  # characters of its command
 
 
-async def check_server(supervisor: Supervisor, server: Command, folder: Path, timeout_secs: float) -> CommandResult:
+async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: Attempt, name: str) -> CommandResult:
     """Open a session and return what the server offers: the names of its tools and a hash of their descriptions.
 
     Its duration is that of the start. Its status is 1 if no agent could use the server, with the reason at the end of
-    stderr.
+    stderr. `name`: of the server's output in the record.
     """
     import mcp  # noqa: F401  (takes its time, which is not the server's)
 
@@ -33,30 +34,30 @@ async def check_server(supervisor: Supervisor, server: Command, folder: Path, ti
     offered: dict[str, Any] = {}
     why, late = "it offers no tools, no resources and no prompts", False
     try:
-        async with connected(supervisor, server, folder, timeout_secs) as client:
+        async with opened as client:
             answered = time.monotonic()
             offered = await client.interface()
     except NoAnswerFromServerError as error:
         why, late = error.why, error.status == "timeout"
     is_usable = any(offered.get(kind) for kind in ("tools", "resources", "resourceTemplates", "prompts"))
-    said = read_output(server.stderr, int(server.limits.output_mb * MEGABYTE))[0]
-    supervisor.confinement.note_output(said)
+    said = read_output(attempt.folders.record / "output" / f"{name}.stderr", MOST_READ)[0]
+    attempt.supervisor.confinement.note_output(said)
     return CommandResult(
-        command=" ".join(server.argv),
+        command=name,
         end="timeout" if late else "exited",
         exit_code=None if late else int(not is_usable),
-        stdout=_described(offered, str(server.cwd)),
+        stdout=_described(offered, str(attempt.folders.workspace)),
         stderr=said if is_usable else f"{said.rstrip()}\n{why}".lstrip(),
         duration_s=round(answered - began, 3),
     )
 
 
-async def asked_server(supervisor: Supervisor, server: Command, folder: Path, request: AskServer) -> CommandResult:
+async def asked_server(opened: AbstractAsyncContextManager[McpClient], request: AskServer) -> CommandResult:
     """Ask the server once, in a session of its own, and return the answer as `AskServer` says."""
     began = time.monotonic()
     end: CommandEnd = "exited"
     try:
-        async with connected(supervisor, server, folder, request.timeout_secs) as client:
+        async with opened as client:
             status, text = await client.ask(request.what, request.name, request.input, request.timeout_secs)
     except NoAnswerFromServerError as error:
         status, text = error.status, f"the MCP server did not start: {error.why}"

@@ -167,6 +167,12 @@ class Notes:
         if call is not None:
             self.note(b"tidegate-end", call.id, b"%d" % (time.monotonic_ns() - call.start), b"%d\0" % status)
 
+    def end_all(self, scope: str, status: int) -> None:
+        """Record the end of the calls whose answers can no longer come, since nothing of this scope is left."""
+        with self.lock:
+            for key in [key for key in self.calls if key.startswith(scope)]:
+                self.end(self.calls.pop(key), status)
+
     def note(self, kind: bytes, call: bytes, *fields: bytes) -> None:
         """Add one entry as `note` of recorder.c does. Does nothing if the record has no reader."""
         entry = b"\0%s\0%s\0%s\n" % (kind, call, b"\0".join(fields))
