@@ -65,6 +65,14 @@ def test_an_option_that_is_refused(message: str) -> None:
     assert after(message) == ["`tool add` no longer accepts `--priority`"]
 
 
+def test_an_option_is_refused_by_a_tool_that_never_exits_with_0() -> None:
+    """Linters exit with 1 or 3 if they find something, and with 2 if they are called wrongly."""
+    found = trial("base", ("lint --deep x.py", "error", "x.py:1: unexpected indent"))
+    found = found.model_copy(update={"calls": (found.calls[0].model_copy(update={"exit_code": 3}),)})
+    refused = trial("head", ("lint --deep x.py", "error", "lint: error: unrecognized arguments: --deep"))
+    assert kinds([found], [refused]) == ["`lint` no longer accepts `--deep`"]
+
+
 @pytest.mark.parametrize(
     ("command", "message", "says"),
     [

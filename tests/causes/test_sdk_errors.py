@@ -11,6 +11,8 @@ from tidegate.model.result import FileChange
 
 SEARCH = """graph search_nodes '{"query": "main", "limit": 5, "order": "asc"}'"""
 
+TYPESCRIPT = "MCP error -32602: Input validation error: Invalid arguments for tool search_nodes: "  # 1.32, in lines
+
 
 def zod(*issues: dict[str, object], start: str = "Invalid arguments for tool search_nodes") -> str:
     return f"MCP error -32602: {start}: {json.dumps(issues, indent=2)}"
@@ -34,6 +36,7 @@ MISSING = [
         },
         start="Input validation error: Invalid arguments for tool search_nodes",
     ),
+    f"{TYPESCRIPT}Invalid input: expected string, received undefined at q",
     pydantic("q", "Field required", "missing"),
     pydantic("q", "Missing required argument", "missing_argument"),
     "Input validation error: 'q' is a required property",
@@ -61,6 +64,7 @@ def test_a_required_parameter_that_replaces_another_one_in_the_code_is_a_rename(
     [
         zod({"code": "unrecognized_keys", "keys": ["query"], "path": [], "message": "Unrecognized key(s): 'query'"}),
         zod({"code": "unrecognized_keys", "keys": ["query"], "path": [], "message": 'Unrecognized key: "query"'}),
+        f'{TYPESCRIPT}Unrecognized key: "query"',
         pydantic("query", "Extra inputs are not permitted", "extra_forbidden", "'main'"),
         pydantic("query", "Unexpected keyword argument", "unexpected_keyword_argument", "'main'"),
         "Input validation error: Additional properties are not allowed ('query' was unexpected)",
@@ -77,6 +81,7 @@ def test_a_parameter_that_is_refused(message: str) -> None:
     [
         zod({"received": "asc", "code": "invalid_enum_value", "options": ["up", "down"], "path": ["order"]}),
         zod({"code": "invalid_value", "values": ["up", "down"], "path": ["order"], "message": "Invalid option"}),
+        f'{TYPESCRIPT}Invalid option: expected one of "up"|"down" at order',
         pydantic("order", "Input should be 'up' or 'down'", "literal_error", "'asc'"),
         pydantic("order", "Input should be 'up' or 'down'", "enum", "'asc'"),
         "Input validation error: 'asc' is not one of ['up', 'down']",
@@ -94,6 +99,7 @@ def test_a_value_that_is_no_longer_accepted(message: str) -> None:
         (zod({"code": "invalid_type", "expected": "string", "received": "number", "path": ["limit"]}), "string"),
         (zod({"code": "invalid_type", "expected": "array", "path": ["limit"], "message": "Invalid input"}), "array"),
         (pydantic("limit", "Input should be a valid list", "list_type", "5"), "list"),
+        (f"{TYPESCRIPT}Invalid input: expected string, received number at limit", "string"),
         ("Input validation error: 5 is not of type 'string'", "string"),
         ('validating root: validating /properties/limit: type: 5 has type "integer", want "string"', "string"),
         ('argument "limit" is not a string', "string"),
@@ -132,3 +138,9 @@ def test_a_server_that_dies(message: str) -> None:
 def test_a_server_without_a_name_is_not_called_target() -> None:
     assert after("Unknown tool: keep", "target keep '{}'") == ["the MCP server no longer has the tool `keep`"]
     assert after("boom", "target keep '{}'") == ["`keep` now reports the error `boom`"]
+
+
+def test_of_several_problems_a_rename_comes_first() -> None:
+    option = 'Invalid option: expected one of "up"|"down" at order'
+    said = f"{TYPESCRIPT}{option}\nInvalid input: expected string, received undefined at q"
+    assert after(said, SEARCH) == ["`graph search_nodes` now requires `q`"]

@@ -95,7 +95,7 @@ def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) 
         return None
     if row.deterministic:
         seen = look(row, own, changes)
-        if seen.pair and (seen.pair.base.status, seen.pair.head.status) == ("ok", "error"):
+        if seen.pair and seen.pair.head.status == "error" and seen.pair.base.exit_code != seen.pair.head.exit_code:
             return _first(seen)
     return endings.slower(own, deterministic=row.deterministic)
 

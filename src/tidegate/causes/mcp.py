@@ -29,6 +29,7 @@ _NAME = r"['\"`]?([A-Za-z_][\w.-]*)['\"`]?"
 # What servers write that check arguments by a JSON Schema or by hand: JavaScript, Python, Go.
 _SENTENCES: tuple[tuple[str, str], ...] = (
     ("missing", rf"(?:^|[:\s]){_NAME} is a required property"),
+    ("missing", r"expected \w+, received undefined at ([\w.-]+)"),
     ("missing", r"missing properties: \[?['\"]([\w.-]+)['\"]"),
     ("missing", rf"must have required property {_NAME}"),
     ("missing", rf"(?:missing|required) (?:required )?(?:argument|parameter|property|field)s?:? {_NAME}"),
@@ -47,6 +48,7 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
     ),
 )
 _TYPED = (
+    r"expected (?P<type>\w+), received (?!undefined)\w+ at (?P<name>[\w.-]+)",
     r"/properties/(?P<name>[\w.-]+): type: .* want \"(?P<type>\w+)\"",
     rf"(?:argument|parameter) {_NAME.replace('(', '(?P<name>', 1)} (?:is not an?|must be an?) (?P<type>\w+)",
 )
@@ -54,6 +56,7 @@ _NOT_OF_TYPE = re.compile(r"^(?:.*: )?(?P<value>.+?) is not of type ['\"](?P<typ
 _NOT_ONE_OF = re.compile(
     r"(?P<value>['\"][^'\"]*['\"]|\S+) (?:is not one of|does not equal any of:?) \[(?P<options>[^\]]*)\]"
 )
+_OPTION_AT = re.compile(r"expected one of (?P<options>\S+) at (?P<name>[\w.-]+)")
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _PLAIN_TYPE = re.compile(r"valid (\w+)")
 
@@ -183,6 +186,8 @@ def problems(message: str, given: dict[str, Any]) -> Iterator[Problem]:
             if found := re.search(pattern, line, re.IGNORECASE):
                 yield Problem("missing" if kind == "missing" else "refused", found[1])
                 break
+        if found := _OPTION_AT.search(line):
+            yield Problem("value", found["name"], tuple(_quoted(found["options"])))
         for pattern in _TYPED:
             if found := re.search(pattern, line, re.IGNORECASE):
                 yield Problem("type", found["name"], (found["type"],))

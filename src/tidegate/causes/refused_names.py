@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tidegate.causes.seen import (
     Found,
+    Pair,
     Seen,
     command,
     named_in,
@@ -45,10 +46,17 @@ def option(seen: Seen) -> Found | None:
 
 
 def _refused_options(seen: Seen, call: Call) -> Iterator[str]:
+    refused = list(_refused_by(call))
+    alike = (other for other in seen.accepted if words(other)[:1] == words(call)[:1]) if refused else ()
+    same = [other for other in alike if command(call) in ("", command(other))]
+    taken = {name for other in same for name in options(other) if name not in _refused_by(other)}
+    return (name for name in refused if name in taken)
+
+
+def _refused_by(call: Call) -> Iterator[str]:
+    """Yield the options of the call that its output refuses."""
     lines = [line for line in call.message.splitlines() if _REFUSAL.search(line) and not _ABOUT_VALUE.search(line)]
-    alike = (other for other in seen.accepted if words(other)[:1] == words(call)[:1]) if lines else ()
-    taken = {name for other in alike if command(call) in ("", command(other)) for name in options(other)}
-    return (name for name in options(call) if name in taken and any(named_in(line, name) for line in lines))
+    return (name for name in options(call) if any(named_in(line, name) for line in lines))
 
 
 def subcommand(seen: Seen) -> Found | None:
@@ -57,7 +65,7 @@ def subcommand(seen: Seen) -> Found | None:
     if call is None or option(seen):
         return None
     for name in reversed(positional(call)):
-        known = any(name in positional(other) for other in seen.accepted)
+        known = any(name in positional(other) for other in seen.accepted if other.status == "ok")
         lines = [line for line in call.message.splitlines() if name == command(call) or "command" in line.lower()]
         if known and any(_refuses(line, name) for line in lines):
             tool = tool_and_command(call).removesuffix(f" {name}")
@@ -67,7 +75,7 @@ def subcommand(seen: Seen) -> Found | None:
 
 def argument(seen: Seen) -> Found | None:
     """A value that head refuses, or an argument that head requires, in a call that base accepts."""
-    if seen.pair is None or seen.pair.base.status != "ok" or seen.pair.head.status != "error":
+    if seen.pair is None or not _fails_otherwise(seen.pair):
         return None
     call, tool = seen.pair.head, tool_and_command(seen.pair.head)
     for line in call.message.splitlines():
@@ -91,9 +99,12 @@ def _refuses(line: str, name: str) -> bool:
 
 def _failed(seen: Seen) -> Call | None:
     """Return the call that base accepts and head refuses; else head's first failed call, for agents that vary."""
-    if seen.pair and (seen.pair.base.status, seen.pair.head.status) == ("ok", "error"):
-        return seen.pair.head
-    return seen.refused
+    return seen.pair.head if seen.pair and _fails_otherwise(seen.pair) else seen.refused
+
+
+def _fails_otherwise(pair: Pair) -> bool:
+    """Return True if head fails with a status that base does not have: some tools never exit with 0."""
+    return pair.head.status == "error" and pair.base.exit_code != pair.head.exit_code
 
 
 def _required(line: str, call: Call) -> str:

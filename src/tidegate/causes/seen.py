@@ -48,8 +48,8 @@ class Seen(NamedTuple):
 
     @property
     def accepted(self) -> Iterator[Call]:
-        """Base's successful calls."""
-        return (call for trial in self.base for call in trial.calls if call.status == "ok")
+        """Base's calls that ended by themselves. A tool may exit with a status of its own, so not only with 0."""
+        return (call for trial in self.base for call in trial.calls if call.status in ("ok", "error"))
 
     @property
     def failed(self) -> Iterator[Call]:
@@ -79,7 +79,9 @@ def look(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) ->
     ways = _way, partial(_output, noise)
     pair = next(filter(None, (first_change(passing, head, way) for way in ways)), None) or _read(row, own, ways)
     unmeasured = tuple(one.not_measured for one in own if one.side == "head" and one.not_measured)
-    return Seen(row, passing or base, head, noise, pair, _first_refused(head), tuple(changes), unmeasured)
+    return Seen(
+        row, passing or base, head, noise, pair, _first_refused(passing or base, head), tuple(changes), unmeasured
+    )
 
 
 def _read(row: Row, own: Sequence[TrialResult], ways: Iterable[Callable[[Call], object]]) -> Pair | None:
@@ -120,12 +122,13 @@ def _output(noise: Words, call: Call) -> object:
     return masked(call.message, noise)
 
 
-def _first_refused(head: Iterable[TrialResult]) -> Call | None:
+def _first_refused(base: Iterable[TrialResult], head: Iterable[TrialResult]) -> Call | None:
+    known = {(call.command, call.exit_code) for trial in base for call in trial.calls}
     for trial in head:
         for call in trial.calls:
             if HELP.intersection(words(call)):
                 break
-            if call.status == "error":
+            if call.status == "error" and (call.command, call.exit_code) not in known:
                 return call
     return None
 
