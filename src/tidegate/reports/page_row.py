@@ -183,7 +183,7 @@ def _row_facts(row: Row) -> Iterable[str]:
         yield "a capability: measured, never blocks"
     if row.deterministic:
         yield "deterministic"
-    if row.effect and row.effect.p is not None and "(p = " not in row.reason:
+    if row.effect and row.effect.p is not None:
         limit = f", limit {probability(row.effect.level)}" if row.effect.level is not None else ""
         yield f"p = {probability(row.effect.p)}{limit}"
     for side, counts in (("base", row.base), ("head", row.head)):
