@@ -35,6 +35,7 @@ class Selection(Value):
     """
 
     scenarios: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # of scenarios, relative to the repository's root
     agents: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     tier: int | None = None
@@ -54,6 +55,7 @@ class Selection(Value):
         """Return True if the scenario is selected, regardless of the agent."""
         return (
             (not self.scenarios or scenario.name in self.scenarios)
+            and (not self.files or scenario.file in self.files)
             and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
             and (self.tier is None or scenario.tier <= self.tier)
         )
@@ -315,6 +317,7 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
     agents = [*suite.agents, *(row.key.agent for row in rows)]
     known = {
         "scenario": (selection.scenarios, [scenario.name for scenario in suite.scenarios]),
+        "file": (selection.files, [scenario.file for scenario in suite.scenarios]),
         "agent": (selection.agents, [*agents, *map(base_name, agents)]),
         "tag": (selection.tags, [tag for scenario in suite.scenarios for tag in scenario.tags]),
     }

@@ -14,9 +14,15 @@ function judged(said) {
 }
 
 function opinions(found) {
-  const lines = found.evaluators.map((one) => opinion(one.name, one.score, one.verdict.replace("_", " "), one.reason, one.judgement));
+  const lines = found.evaluators.map(scored);
   if (found.judge) lines.push(opinion("judge", found.judge.weighted_score, "", found.judge.reason, found.judge.judgement));
   return lines.length > 0 && list(lines);
+}
+
+function scored(one) {
+  const told = (name, texts) => texts.length > 0 && el("div", null, `${name}: `, texts.join("; "));
+  return [...opinion(one.name, one.score, one.verdict.replace("_", " "), one.reason, one.judgement),
+    told("hits", one.hits), told("misses", one.misses), one.members.length > 0 && list(one.members.map(scored))];
 }
 
 function opinion(name, value, verdict, reason, judgement) {

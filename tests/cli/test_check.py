@@ -249,3 +249,14 @@ def test_hosts_that_the_newest_run_was_refused_are_named_until_they_are_listed(t
     for listed in ("true", "['api.example:8443']", "['*.example:8443', pypi.org]"):
         suite.write_text(SUITE + f"network: {{agent: {listed}}}\n")
         assert "example" not in tidegate("check").stdout
+
+
+def test_a_file_is_checked_by_itself(tidegate: Run, tmp_path: Path) -> None:
+    (tmp_path / "scenarios/second.yaml").write_text(SCENARIO.replace("first", "second"))
+    done = tidegate("check", "scenarios/second.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "1 scenario × 1 agent" in done.stdout
+    assert "first.yaml" not in done.stdout
+    other = tidegate("check", "scenarios/secnd.yaml")
+    assert other.returncode == 2
+    assert "the suite has no file `scenarios/secnd.yaml` (did you mean `scenarios/second.yaml`?)" in other.stderr

@@ -100,3 +100,17 @@ def test_a_single_run_has_the_same_options(repo: Any, tidegate: Make) -> None:
     last = tidegate("run", "--lf", "-v", cwd=repo.root)
     assert last.stdout.splitlines()[-1].startswith("2 failed in ")
     assert "commands  errors" in last.stdout
+
+
+def test_a_dry_run_says_what_would_run(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
+    """`--target` is AgentV's name for an agent."""
+    other = files["scenarios/keep.yaml"].replace("keep_notes", "other")
+    repo = make_repository()
+    repo.commit(files | {"scenarios/other.yaml": other})
+
+    ran = tidegate("run", "scenarios/other.yaml", "--target", "docs", "--trials", "3", "--dry-run", cwd=repo.root)
+
+    assert ran.code == 0, ran.stderr
+    assert ran.stdout.splitlines()[0] == "3 trials would run, of 1 rows:"
+    assert "keep_notes" not in ran.stdout
+    assert not (repo.root / ".tidegate/runs").exists()

@@ -8,13 +8,17 @@ from typing import Any, Literal
 import pytest
 
 from tests import make
+from tidegate.comparison.metric_rules import RULES
 from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.evaluators.composite import CompositeEvaluator
+from tidegate.evaluators.tool_f1 import ToolF1
 from tidegate.gates.file_exists import FileExists
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Record, Score
+from tidegate.model.event import ToolCall
 from tidegate.model.measurement import TrialResult
+from tidegate.model.metrics import DETAILS
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 
 OUT = FileExists(path="out")
@@ -56,6 +60,32 @@ def test_the_case_score_is_the_weighted_mean_and_decides_at_08() -> None:
     short = measured((judge("a", weight=3), 0.9), (judge("b", weight=1), 0.4))
     assert (short.outcome, short.decides) == ("fail", "fail")
     assert short.reason == "case score 0.775 is below 0.8; lowest: b, fail with 0.40"
+
+
+def test_hits_misses_and_the_members_of_a_composite_are_kept() -> None:
+    said = '{"score": 0.5, "hits": ["names the moon"], "misses": ["says why"]}'
+    answer = CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=0, stdout=said))
+    both = CompositeEvaluator(type="composite", name="both", evaluators=(judge("a"), judge("b")))
+    trial = make.trial(evaluator_answers=((answer, answer),))
+    (result,) = measure_trial(trial, make.scenario(evaluators=(both,))).evaluators
+    assert (result.hits[0], result.misses[0]) == ("[a] names the moon", "[a] says why")
+    assert [(one.name, one.score, one.hits, one.misses) for one in result.members] == [
+        (name, 0.5, ("names the moon",), ("says why",)) for name in "ab"
+    ]
+
+
+def test_details_of_evaluators_are_metrics_that_are_compared() -> None:
+    """Plan adherence, routing, precision and valid arguments: a fall of one of them is more than a line of JSON."""
+    called = (ToolCall(id="1", tool="get"), ToolCall(id="2", tool="get"), ToolCall(id="3", tool="send"))
+    tools = ToolF1(type="tool_f1", expected=("get", "send"))
+    inside = CompositeEvaluator(type="composite", evaluators=(tools,))
+    for evaluator in (tools, inside):
+        trial = make.trial(events=called, evaluator_answers=((),))
+        metrics = measure_trial(trial, make.scenario(evaluators=(evaluator,))).metrics
+        assert metrics.tool_routing_accuracy == pytest.approx(1 / 3)
+        assert metrics.tool_precision == pytest.approx(2 / 3)
+        assert (metrics.plan_adherence, metrics.parameter_schema_valid) == (None, None)
+    assert all(RULES[name].lower_is_worse for name in DETAILS)
 
 
 def test_rounding_never_fails_a_mean_of_exactly_08() -> None:

@@ -13,6 +13,7 @@ from tidegate.evaluators.code_judge import CodeJudge
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.probe import CommandAnswer, RunJudge
+from tidegate.streams.agentv import parse
 
 Give = Callable[..., Score]
 JUDGE = {"type": "code_judge", "script": "x"}
@@ -86,3 +87,24 @@ def test_the_script_is_told_the_case_and_the_answer(record: Callable[..., Record
     assert message["tool_calls"] == message["toolCalls"]
     assert message["tool_calls"] == [{"id": "0", "tool": "search", "input": {"q": 1}, "output": "found"}]
     assert told["candidate_trace_summary"]["toolCallsByName"] == {"search": 1}
+    assert told["candidate_trace_summary"]["eventCount"] == 1
+
+
+def test_the_script_is_told_objects_as_objects() -> None:
+    """A screening script reads the decision from the message's content and from a call's output, as in AgentV."""
+    content = {"decision": "CLEAR", "riskLevel": "Low"}
+    call = {"tool": "aml_screening_check", "input": {"id": 1}, "output": content, "timestamp": "2024-01-15T10:30:00Z"}
+    message = {"role": "assistant", "content": content, "timestamp": "2024-01-15T10:31:00Z", "tool_calls": [call]}
+    events = parse(json.dumps({"output_messages": [message]}))
+    case = Case(question="Screen the customer.")
+    made = Record(binary="", prompt="@[User]:\nScreen the customer.", case=case, events=events)
+
+    request = advance(CodeJudge(type="code_judge", script="./judge.py"), made, ())
+
+    assert isinstance(request, RunJudge)
+    told = json.loads(request.stdin)
+    (said,) = told["output_messages"]
+    assert (said["content"], said["timestamp"]) == (content, "2024-01-15T10:31:00Z")
+    assert (said["tool_calls"][0]["output"], said["tool_calls"][0]["timestamp"]) == (content, "2024-01-15T10:30:00Z")
+    assert json.loads(told["candidate_answer"]) == content
+    assert told["question"] == "Screen the customer."

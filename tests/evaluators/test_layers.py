@@ -120,6 +120,14 @@ def test_a_plan_in_the_first_message(record: Make, score: Give) -> None:
     assert given.details == {"plan_adherence": pytest.approx(2 / 3)}
 
 
+def test_a_plan_may_be_steps_that_name_their_tool(record: Make, score: Give) -> None:
+    """As in Agent Surface's grader: `[step["tool"] for step in plan]`."""
+    steps = '[{"tool": "get_invoice", "why": "to read it"}, {"note": "then"}, {"tool": "send_invoice"}]'
+    rule = {"type": "plan", "expected": ["get_invoice", "send_invoice"]}
+    assert score(record(said=steps), **rule, **{"from": "first_message"}).value == 1
+    assert score(record(said=f'{{"plan": {steps}}}'), **rule, **{"from": "field", "path": "$.plan"}).value == 1
+
+
 def test_a_plan_in_a_file_and_in_a_field(record: Make, score: Give) -> None:
     file = {"type": "plan", "from": "file", "file": "plan.json", "expected": ["a", "b"]}
     assert score(record(), FileAnswer(state="present", text='["b", "a"]'), **file).value == 0.5

@@ -10,7 +10,7 @@ from tests.make import run, trial_result
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.judgement import Judgement
-from tidegate.model.measurement import AgentInfo, Call, GateResult, Run, TrialResult
+from tidegate.model.measurement import AgentInfo, Call, EvaluatorResult, GateResult, Run, TrialResult
 from tidegate.model.metrics import InvocationCounts, Metrics
 from tidegate.model.revision import Revision
 from tidegate.reports.show import run_overview, trial_story
@@ -264,3 +264,23 @@ def test_the_judge_s_confidence_issues_and_highlights_are_shown() -> None:
         "  issue: It looked at the help twice.",
         "  highlight: Short commands.",
     ]
+
+
+def test_evaluators_are_listed_with_what_was_hit_and_missed() -> None:
+    moon = EvaluatorResult(name="moon", type="code_judge", score=0.5, verdict="fail", hits=("sun",), misses=("moon",))
+    way = EvaluatorResult(
+        name="way", type="plan", score=1, verdict="pass", metrics={"plan_adherence": 0.5}, reason="planned it"
+    )
+    both = EvaluatorResult(name="both", type="composite", score=0.75, verdict="borderline", members=(moon, way))
+    scored = TRIAL.model_copy(update={"evaluators": (both,)})
+    lines = [line.strip() for line in text_of(trial_story(scored, ()))]
+    start = lines.index("evaluators:") + 1
+    assert lines[start : start + 6] == [
+        "both 0.75 borderline",
+        "moon 0.50 fail",
+        "hit: sun",
+        "miss: moon",
+        "way 1.00 pass, plan adherence 0.50",
+        "planned it",
+    ]
+    assert "add_task × claude: both 0.75" in text_of(run_overview(run_of(scored)))

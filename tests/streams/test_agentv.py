@@ -14,18 +14,19 @@ def read(output: object) -> tuple[Event, ...]:
 
 def test_messages_calls_and_results_in_order() -> None:
     search = {"tool": "search", "input": {"query": "REST"}, "output": {"results": [1]}, "id": "c1", "timestamp": "t"}
+    parts = [{"type": "text", "value": "REST"}, {"type": "text", "text": "wins"}]
     messages = [
         {"role": "user", "content": "Compare."},
         {"role": "assistant", "content": "I'll search.", "tool_calls": [search, {"tool": "rank", "input": {}}]},
-        {"role": "assistant", "content": [{"type": "text", "value": "REST"}, {"type": "text", "text": "wins"}]},
+        {"role": "assistant", "content": parts},
     ]
     assert read({"id": "eval-001", "output_messages": messages}) == (
         Message(role="user", text="Compare."),
         Message(text="I'll search."),
-        ToolCall(id="c1", tool="search", input={"query": "REST"}),
+        ToolCall(id="c1", tool="search", input={"query": "REST"}, written={"timestamp": "t"}),
         ToolResult(id="c1", status="unknown", output='{"results":[1]}'),
         ToolCall(id="call-002", tool="rank"),
-        Message(text="REST\nwins"),
+        Message(text="REST\nwins", written={"content": parts}),
     )
 
 

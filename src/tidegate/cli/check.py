@@ -25,6 +25,7 @@ run on a pull request. Runs nothing.
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("check", description=DESCRIPTION)
+    options.add_files(parser)
     options.add_repository(parser)
     options.add_json(parser, "the plan")
     options.add_name(parser)
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     root = _root(args.repo, args.config)
     unknown: list[str] = []
     suite = load_suite(root, args.config, environ=options.environ(), unknown=unknown if args.lenient else None)
-    plan = make_plan(suite, Selection(name=args.expression or ""))
+    plan = make_plan(suite, Selection(name=args.expression or "", files=options.files_of(args)))
     refuse_self_judging(suite, plan, partial(judge_place, root, suite.file))
     hints = (
         *advice(suite, plan, root, _past(root, suite, plan)),
@@ -60,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))
         return 0
     print(_totals(suite, plan), *highest_cost(suite, plan), *prices_used(suite, plan), sep="\n")
-    print(f"\n{_listing(plan)}")
+    print(f"\n{listing(plan)}")
     if unknown:
         print("\nleft out, since no file has such a key:", *(f"  {line}" for line in unknown), sep="\n")
     if hints:
@@ -149,7 +150,8 @@ def _totals(suite: Suite, plan: Plan) -> str:
     )
 
 
-def _listing(plan: Plan) -> str:
+def listing(plan: Plan) -> str:
+    """Return a table of the rows, with what checks them and their files."""
     table = [(row.key.scenario, row.key.agent, _checks(row.scenario), row.scenario.file) for row in plan.rows]
     widths = [max(len(line[column]) for line in table) for column in range(4)]
     padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in table)

@@ -32,11 +32,31 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     chosen = parser.add_argument_group("what to run (default: everything)")
     add_name(chosen)
     chosen.add_argument("--scenario", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
-    chosen.add_argument("--agent", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
+    chosen.add_argument(
+        *("--agent", "--target"), action="append", default=[], metavar="NAME", help="run only this one; repeatable"
+    )
     chosen.add_argument("--tags", default="", metavar="A,B", help="only scenarios with any of these tags")
     chosen.add_argument("--tier", type=int, metavar="N", help="only scenarios at or below this tier")
     add_jobs(parser)
     add_output(parser)
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add `FILE…`, which selects the scenarios of these files."""
+    parser.add_argument(
+        "files", nargs="*", type=Path, metavar="FILE", help="only scenarios of these files (default: of all)"
+    )
+
+
+def files_of(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return the selected files, relative to the repository's root."""
+    files: list[Path] = getattr(args, "files", [])
+    if not files:
+        return ()
+    from tidegate.vcs.revisions import repository_root
+
+    root = args.repo if (args.repo / args.config).exists() else repository_root(args.repo)
+    return tuple(os.path.relpath(file.resolve(), root.resolve()) for file in files)
 
 
 def add_name(chosen: argparse._ActionsContainer) -> None:
@@ -184,6 +204,7 @@ def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[R
 
     selection = Selection(
         scenarios=tuple(args.scenario),
+        files=files_of(args),
         agents=tuple(args.agent),
         tags=tuple(tag.strip() for tag in args.tags.split(",") if tag.strip()),
         tier=args.tier,

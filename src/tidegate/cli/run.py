@@ -26,6 +26,8 @@ Without --history, exits with 1 if a trial of a regression scenario fails, and w
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("run", description=DESCRIPTION)
+    options.add_files(parser)
+    parser.add_argument("--dry-run", action="store_true", help="print what would run, and run nothing")
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument(
         "--trials", type=options.trials, metavar="N", help="trials per scenario and agent (default: the suite's)"
@@ -54,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.verdict.refused_hosts import refused_hosts
 
     root = repository_root(args.repo)
+    if args.dry_run:
+        return _say_what_would_run(root, args)
     rows = failed_in_newest_run(make_our_folder(root) / "runs") if args.last_failed else ()
     out = options.new_folder(args.out or make_run_folder(root))
     try:
@@ -77,6 +81,21 @@ def run(args: argparse.Namespace) -> int:
         print(*refused_hosts(stored.trials), f"run: {out}", sep="\n")
         console.print(run_final_line(stored))
     return _exit_code(stored, as_history=args.history)
+
+
+def _say_what_would_run(root: Path, args: argparse.Namespace) -> int:
+    """Print the rows that are selected in the working tree, each with its number of trials."""
+    from tidegate.cli.check import listing
+    from tidegate.model.progress import Silent
+    from tidegate.plan import make_plan
+    from tidegate.procedure.rules import screening_of
+    from tidegate.suite.load import load_suite
+
+    suite = load_suite(root, args.config, environ=options.environ())
+    plan = make_plan(suite, options.pipeline_options(args, Silent()).selection)
+    trials = sum(args.trials or screening_of(row, suite.policy) for row in plan.rows)
+    print(f"{trials} trials would run, of {len(plan.rows)} rows:\n\n{listing(plan)}")
+    return 0
 
 
 def _exit_code(stored: Run, *, as_history: bool) -> int:

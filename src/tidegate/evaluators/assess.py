@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import TypeVar
 
 from tidegate.evaluators.advance import advance
@@ -11,6 +12,7 @@ from tidegate.invocations.counting import named
 from tidegate.model.evaluator import PASS, Evaluator, Record, Score
 from tidegate.model.judge_result import JudgeResult, JudgeUse
 from tidegate.model.measurement import EvaluatorResult
+from tidegate.model.metrics import DETAILS
 from tidegate.model.probe import Answer
 from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
@@ -21,6 +23,7 @@ from tidegate.text.scores import score_text
 from tidegate.text.shorten import excerpt
 
 MAX_REASON = 500
+MAX_TOLD = 20  # hits, and misses, that are kept
 N = TypeVar("N", int, float)
 
 
@@ -125,6 +128,18 @@ def judge_score(judge: JudgeResult | None, results: Sequence[EvaluatorResult]) -
     return sum(weight * score for (weight, _), score in zip(parts, scores, strict=True)) / total
 
 
+def detail_means(results: Iterable[EvaluatorResult]) -> dict[str, float]:
+    """Return the mean of each detail that is a metric, over the evaluators and the members of composites."""
+    found: dict[str, list[float]] = {}
+    waiting = list(results)
+    while waiting:
+        one = waiting.pop()
+        waiting += one.members
+        for name in one.metrics.keys() & DETAILS:
+            found.setdefault(name, []).append(one.metrics[name])
+    return {name: fmean(values) for name, values in found.items()}
+
+
 def judge_use(trial: Trial) -> JudgeUse | None:
     """Return what it took to judge the trial; None if no model was asked."""
     return use_of([*trial.judge_answers, *(answer for stored in trial.evaluator_answers for answer in stored)])
@@ -177,7 +192,12 @@ def _result(evaluator: Evaluator, score: Score) -> EvaluatorResult:
         weight=evaluator.weight,
         required=evaluator.required,
         reason=excerpt(score.reason, MAX_REASON),
+        hits=score.hits[:MAX_TOLD],
+        misses=score.misses[:MAX_TOLD],
         metrics=score.details,
+        members=tuple(
+            _result(one, score.members[one.label]) for one in evaluator.members if one.label in score.members
+        ),
         judged=evaluator.judged,
         judgement=score.judgement,
     )

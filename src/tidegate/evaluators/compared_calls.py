@@ -49,7 +49,7 @@ def is_of_target(binary: str, name: str) -> bool:
 def _agent_calls(record: Record) -> list[Call]:
     outputs = {event.id: event.output for event in record.events if isinstance(event, ToolResult)}
     return [
-        Call(tool=event.tool, input=_input(event), output=_output(outputs.get(event.id)), at=event.at)
+        Call(tool=event.tool, input=_input(event), output=as_json(outputs.get(event.id)), at=event.at)
         for event in record.events
         if isinstance(event, ToolCall)
     ]
@@ -59,7 +59,7 @@ def _input(call: ToolCall) -> dict[str, Any]:
     return call.input if call.command is None else {"command": call.command, **call.input}
 
 
-def _output(text: str | None) -> Any:
+def as_json(text: str | None) -> Any:
     """Return the output parsed as JSON if it is an object or a list, else as text."""
     if text is None or not text.lstrip().startswith(("{", "[")):
         return text

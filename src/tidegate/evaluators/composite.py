@@ -98,8 +98,19 @@ class CompositeEvaluator(Evaluator):
         details = {name: score.value for name, score in scores.items() if score.value is not None}
         reason = f"{failed[0]}, which is required, did not pass: {scores[failed[0]].reason}" if failed else total.reason
         return total.model_copy(
-            update={"details": details, "reason": reason, "passes": not failed, **_labelled(scores, total)}
+            update={
+                "details": details,
+                "reason": reason,
+                "passes": not failed,
+                "members": scores,
+                **_labelled(scores, total),
+            }
         )
+
+    @property
+    def members(self) -> tuple[Evaluator, ...]:
+        """Its evaluators."""
+        return self.evaluators
 
     @property
     def judged(self) -> bool:

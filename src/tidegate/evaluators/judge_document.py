@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from tidegate.evaluators.compared_calls import Call, calls_of
+from tidegate.evaluators.compared_calls import Call, as_json, calls_of
 from tidegate.model.evaluator import Record
 from tidegate.model.event import Message, ToolCall, ToolResult
 from tidegate.rubrics.transcript import candidate_answer
@@ -16,7 +16,7 @@ def judge_document(record: Record) -> str:
     """Return the case and the agent's answer as JSON."""
     case = record.case
     document = {
-        "question": record.prompt,
+        "question": case.question or record.prompt,
         "expected_outcome": case.expected_outcome,
         "expected_messages": case.expected_messages,
         "reference_answer": case.reference_answer,
@@ -32,16 +32,17 @@ def judge_document(record: Record) -> str:
 
 def _output_messages(record: Record) -> list[dict[str, Any]]:
     """Return the agent's messages, each with the calls that follow it. `toolCalls` is AgentV's older spelling."""
-    outputs = {event.id: event.output for event in record.events if isinstance(event, ToolResult)}
+    outputs = {event.id: as_json(event.output) for event in record.events if isinstance(event, ToolResult)}
     messages: list[dict[str, Any]] = []
     for event in record.events:
         if isinstance(event, Message) and event.role == "assistant":
-            messages.append({"role": "assistant", "content": event.text})
+            messages.append({"role": "assistant", "content": event.text, **event.written})
         elif isinstance(event, ToolCall):
             if not messages:
                 messages.append({"role": "assistant", "content": ""})
             arguments = event.input if event.command is None else {"command": event.command, **event.input}
             call = {"id": event.id, "tool": event.tool, "input": arguments, "output": outputs.get(event.id)}
+            call |= event.written
             calls = messages[-1].setdefault("tool_calls", [])
             calls.append(call)
             messages[-1]["toolCalls"] = calls
@@ -55,7 +56,7 @@ def _summary(record: Record) -> dict[str, Any] | None:
     failed = sum(isinstance(event, ToolResult) and event.status in ("error", "timeout") for event in record.events)
     counts = Counter(call.tool for call in calls)
     return {
-        "eventCount": len(record.events),
+        "eventCount": len(calls),
         "toolNames": sorted(counts),
         "toolCallsByName": dict(counts),
         "errorCount": failed,

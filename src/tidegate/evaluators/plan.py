@@ -33,8 +33,8 @@ class PlanEvaluator(Evaluator):
     planned tools, is in the details.
 
     `from` is where the plan is: the agent's `first_message`, a `file` of the workspace, or a `field` of the agent's
-    last message, which must be JSON with a list of tools at the JSONPath `path`. In plain text, the plan is the tools
-    in the order of their first mention.
+    last message, which must be JSON with a list of tools, or of steps `{tool: …}`, at the JSONPath `path`. In plain
+    text, the plan is the tools in the order of their first mention.
 
     An open task has no list of expected tools. There, `criterion` says in one sentence what a good plan does, and the
     judge scores the plan by it.
@@ -115,7 +115,7 @@ class PlanEvaluator(Evaluator):
 
 
 def _planned(text: str, known: Collection[str]) -> list[str]:
-    """Return a JSON list of tools unchanged, else the known tools in the order of their first mention."""
+    """Return the tools of a JSON list in its order, else the known tools in the order of their first mention."""
     try:
         value = parse_json(text)
     except ValueError:
@@ -138,4 +138,6 @@ def _listed(text: str, path: str) -> list[str]:
 
 
 def _texts(values: list[Any]) -> list[str]:
-    return [value for value in values if isinstance(value, str)]
+    """Return the tools of a list of names or of steps, such as `{"tool": "search", …}`."""
+    tools = (value.get("tool") if isinstance(value, dict) else value for value in values)
+    return [tool for tool in tools if isinstance(tool, str)]

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, FiniteFloat, ValidationError
 
-from tidegate.evaluators.assess import Assessment, assess, judge_result, judge_score, judge_use
+from tidegate.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
 from tidegate.gates.command_gate import what_went_wrong
 from tidegate.gates.json_text import parse_json
 from tidegate.invocations.counting import failed, in_order, named
@@ -52,7 +52,11 @@ def measure_trial(
     """
     trial = trial.model_copy(update={"invocations": named(trial.invocations, scenario.target)})
     checks = _checks(trial, scenario, judge_blocks=judge_blocks)
-    scores = {"case_score": checks.case_score, "judge_score": judge_score(checks.judge, checks.evaluators)}
+    scores = {
+        **detail_means(checks.evaluators),
+        "case_score": checks.case_score,
+        "judge_score": judge_score(checks.judge, checks.evaluators),
+    }
     metrics = Metrics(**{**vars(trial_metrics(trial, scenario.minimum_steps, price)), **scores})
     evaluators, warnings = script_results(trial.steps)
     scored = composite_score(scenario.composite, checks.gates, metrics, checks.judge) if checks.outcome else (None, ())

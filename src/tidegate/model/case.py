@@ -10,6 +10,7 @@ from tidegate.model.value import Value
 class Case(Value):
     """The expectations of one eval case. Messages have AgentV's form: `{role, content, …}`."""
 
+    question: str = ""  # the texts of the input messages, without roles and files
     expected_outcome: str = ""
     reference_answer: str = ""
     input_messages: tuple[dict[str, Any], ...] = ()

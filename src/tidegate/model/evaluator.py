@@ -42,6 +42,7 @@ class Score(Value):
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()
     details: dict[str, float] = {}
+    members: dict[str, Score] = {}  # of a composite, by name
     missing: Missing | None = None
     passes: bool = True
     judgement: Judgement | None = None
@@ -85,6 +86,11 @@ class Evaluator(Value):
     def decides(self) -> bool:
         """True if the trial's outcome depends on it."""
         return self.required or self.weight > 0
+
+    @property
+    def members(self) -> tuple[Evaluator, ...]:
+        """The evaluators that it combines."""
+        return ()
 
     @property
     def judged(self) -> bool:

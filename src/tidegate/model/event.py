@@ -42,7 +42,11 @@ class _Event(Value):
     at: float = 0.0  # seconds since the agent started
 
 
-class ToolCall(_Event):
+class _Written(_Event):
+    written: dict[str, Any] = {}  # what AgentV's output says more of it: structured `content`, `timestamp`, …
+
+
+class ToolCall(_Written):
     """The agent calls one of its tools. For a shell, `command` is the command line."""
 
     type: Literal["tool_call"] = "tool_call"
@@ -74,7 +78,7 @@ class ToolResult(_Event):
         return how_it_ended(self.status, self.exit_code)
 
 
-class Message(_Event):
+class Message(_Written):
     """Text that the agent, the user or the system wrote."""
 
     type: Literal["message"] = "message"

@@ -46,7 +46,10 @@ class EvaluatorResult(Value):
     weight: float = 1
     required: bool = False
     reason: str = ""
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
     metrics: dict[str, float] = {}
+    members: tuple[EvaluatorResult, ...] = ()  # of a composite
     judged: bool = False  # a model contributed to the score
     judgement: Judgement | None = None
 

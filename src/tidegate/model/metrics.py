@@ -5,6 +5,9 @@ from __future__ import annotations
 from tidegate.model.event import CallStatus
 from tidegate.model.value import Value
 
+DETAILS = ("plan_adherence", "tool_routing_accuracy", "tool_precision", "parameter_schema_valid")
+"""Metrics that are details of evaluators."""
+
 
 class SubcommandCounts(Value):
     """Counted invocations of one subcommand."""
@@ -54,5 +57,9 @@ class Metrics(Value):
     tokens_out: int | None = None
     cost_usd: float | None = None
     duration_s: float | None = None
+    plan_adherence: float | None = None
+    tool_routing_accuracy: float | None = None
+    tool_precision: float | None = None
+    parameter_schema_valid: float | None = None
     case_score: float | None = None
     judge_score: float | None = None

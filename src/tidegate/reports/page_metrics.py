@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tidegate.model.comparison import MetricChange
-from tidegate.model.metrics import Metrics
+from tidegate.model.metrics import DETAILS, Metrics
 from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS
 from tidegate.model.trial_spec import Side
@@ -29,7 +29,7 @@ class SuiteMetric(Value):
 def suite_metrics(result: Result) -> Iterator[SuiteMetric]:
     """Yield each metric that at least one measured trial has."""
     base_metrics, head_metrics = _measured(result, "base"), _measured(result, "head")
-    for key in (*TREND_METRICS, "case_score", "judge_score"):
+    for key in (*TREND_METRICS, *DETAILS, "case_score", "judge_score"):
         base, head = _mean(base_metrics, key), _mean(head_metrics, key)
         if base is not None or head is not None:
             change = result.suite.metrics.get(key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -12,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.measurement import Call, Run, TrialResult
+from tidegate.model.measurement import Call, EvaluatorResult, Run, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.reports.filters import NONE, count, measured, money, number, percent, seconds, words
 from tidegate.reports.judge_summary import trial_lines
@@ -46,7 +47,7 @@ def run_overview(run: Run, *, verbose: bool = True) -> RenderableType:
         lines.append(_text("the build failed:", "red"))
         lines += [_indented(line, 2) for line in _excerpt(run.build_error)]
     if verbose:
-        lines += [Text(), _trials_table(run.trials)]
+        lines += [Text(), _trials_table(run.trials), *_scores(run.trials)]
     return Group(*lines, *_reasons(run.trials))
 
 
@@ -116,6 +117,7 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
         yield from _told(event, left)
     yield from _other_calls(tuple(left.values()), bool(events))
     yield from _gates(result)
+    yield from _evaluators(result)
     yield from _judged(result)
     yield Text()
     if _has_metrics(result):
@@ -183,6 +185,43 @@ def _gates(result: TrialResult) -> Iterator[RenderableType]:
         yield _indented(f"{mark} {gate.label}{optional}", 2, style)
         if not gate.passed:
             yield from (_indented(line, 6) for line in _excerpt(gate.message))
+
+
+def _evaluators(result: TrialResult) -> Iterator[RenderableType]:
+    if result.evaluators:
+        yield Text()
+        yield _text("evaluators:", "bold")
+    for one in result.evaluators:
+        yield from _evaluator(one, 2)
+
+
+def _evaluator(one: EvaluatorResult, indent: int) -> Iterator[RenderableType]:
+    score = "" if one.score is None else f" {score_text(one.score)}"
+    details = "".join(f", {words(name)} {score_text(value)}" for name, value in one.metrics.items() if not one.members)
+    style = {"pass": "green", "not_measured": "yellow"}.get(one.verdict, "red")
+    yield _indented(
+        f"{one.name}{score} {words(one.verdict)}{details}", indent, style if one.weight or one.required else ""
+    )
+    for line in dict.fromkeys(filter(None, (one.reason, *(f"hit: {hit}" for hit in one.hits), *_misses(one)))):
+        yield _indented(line, indent + 4)
+    for member in one.members:
+        yield from _evaluator(member, indent + 2)
+
+
+def _misses(one: EvaluatorResult) -> Iterator[str]:
+    yield from (f"miss: {miss}" for miss in one.misses if miss not in one.reason)
+
+
+def _scores(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
+    """Yield the mean score of each row's evaluators."""
+    found: dict[RowKey, dict[str, list[float]]] = {}
+    for trial in trials:
+        for one in trial.evaluators:
+            if one.score is not None:
+                found.setdefault(trial.key, {}).setdefault(one.name, []).append(one.score)
+    yield from ([Text()] if found else [])
+    for key, scores in found.items():
+        yield _text(f"{key}: {', '.join(f'{name} {score_text(fmean(values))}' for name, values in scores.items())}")
 
 
 def _metrics(result: TrialResult) -> Iterator[RenderableType]:

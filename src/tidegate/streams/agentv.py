@@ -12,7 +12,7 @@ from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
 from tidegate.streams import text as plain
 from tidegate.streams.json_lines import bounded
 from tidegate.streams.stream import Stream
-from tidegate.text.shorten import last_part
+from tidegate.text.shorten import MAX_CHARACTERS, last_part
 
 _ROLES = get_args(Message.model_fields["role"].annotation)
 _SHELLS = frozenset({"bash", "sh", "shell"})
@@ -69,7 +69,10 @@ def _message(message: object, place: str, numbers: Iterator[int]) -> Iterator[Ev
     if role not in _ROLES:
         yield Warning(text=f"{place} has an unknown role")
     elif words:
-        yield Message(role=role, text=last_part(words))
+        kept = {key: value for key, value in message.items() if key not in ("role", "tool_calls")}
+        if isinstance(kept.get("content"), str):
+            del kept["content"]
+        yield Message(role=role, text=last_part(words), written=kept if len(to_json(kept)) <= MAX_CHARACTERS else {})
     for number, call in enumerate(_list(message, "tool_calls")):
         yield from _call(call, "tool", f"{place}.tool_calls[{number}]", numbers)
 
@@ -104,7 +107,9 @@ def _call(call: object, key: str, place: str, numbers: Iterator[int]) -> Iterato
     given = call.get("input")
     arguments: _Json = given if isinstance(given, dict) else {} if given is None else {"input": given}
     line = arguments.get("command") if tool.lower() in _SHELLS else None
-    yield ToolCall(id=identity, tool=tool, input=arguments, command=line if isinstance(line, str) else None)
+    stamp = {"timestamp": call["timestamp"]} if isinstance(call.get("timestamp"), str) else {}
+    command = line if isinstance(line, str) else None
+    yield ToolCall(id=identity, tool=tool, input=arguments, command=command, written=stamp)
     if call.get("output") is not None:
         yield _result(identity, call["output"])
 

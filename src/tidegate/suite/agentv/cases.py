@@ -43,6 +43,7 @@ class _Told:
 
     question: str = ""
     reference: str = ""  # the question, with files only named
+    texts: str = ""
     guidelines: str = ""
     guideline_files: list[str] = field(default_factory=list)
     input_files: list[str] = field(default_factory=list)
@@ -105,6 +106,7 @@ class Cases:
             prompt="\n\n".join(filter(None, (told.guidelines, told.question))),
             evaluators=evaluators,
             case=Case(
+                question=told.texts,
                 expected_outcome=outcome,
                 reference_answer=reference,
                 input_messages=tuple(_plain(message) for message in case.input_messages),
@@ -218,6 +220,9 @@ class Cases:
                 told.input_files.append(file)
                 parts.append(Told(tagged(part.value, content), f'<file: path="{part.value}">'))
         told.question, told.reference = conversation(turns), conversation(turns, named=True)
+        told.texts = " ".join(
+            filter(None, (part.value.strip() for _, part in _parts(case.input_messages) if part.type == "text"))
+        )
         told.guidelines = "\n\n".join(guidelines)
         return told
 
