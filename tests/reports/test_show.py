@@ -198,7 +198,7 @@ def test_the_overview_has_a_line_for_each_trial() -> None:
     assert lines[1] == "2 trials in 1 min 1 s · agents: claude (claude-code haiku)"
     assert " ".join(lines[4].split()) == "✗ fail add_task claude 1 3 1 4.2 s"
     assert " ".join(lines[5].split()) == "– not measured add_task claude 1 – – –"
-    assert lines[6:] == [
+    assert lines[6:12] == [
         "",
         "add_task × claude #1:",
         "  tasks.json does not exist",
@@ -213,7 +213,7 @@ def test_the_overview_says_a_shared_reason_once_and_whole() -> None:
     trials = [TRIAL.model_copy(update={"reason": reason, "index": index}) for index in (1, 2, 3)]
     text = " ".join(" ".join(text_of(run_overview(run_of(*trials)))).split())
     assert text.count(reason) == 1
-    assert text.endswith(f"add_task × claude #1, #2, #3: {reason}")
+    assert f"add_task × claude #1, #2, #3: {reason}" in text
 
 
 def test_the_overview_shows_why_a_build_failed() -> None:
@@ -284,3 +284,21 @@ def test_evaluators_are_listed_with_what_was_hit_and_missed() -> None:
         "planned it",
     ]
     assert "add_task × claude: both 0.75" in text_of(run_overview(run_of(scored)))
+
+
+def test_a_trial_that_only_the_judge_fails_says_so() -> None:
+    said = JudgeResult(rubric="r.yaml", pass_threshold=0.7, weighted_score=0.4, passed=False, reason="below")
+    trial = TRIAL.model_copy(update={"decides": "pass", "outcome": "fail", "reason": "judge 0.40", "judge": said})
+    assert "✓ pass (judge failed): judge 0.40" in text_of(trial_story(trial, ()))
+    assert text_of(run_overview(run_of(trial)))[4].startswith("✓ pass (judge failed)")
+
+
+def test_a_run_says_what_likely_caused_its_errors() -> None:
+    """The seed's pattern: a high error rate and few calls for help are wrong examples in the docs."""
+    trial = TRIAL.model_copy(update={"metrics": Metrics(error_rate=0.5, help_count=0)})
+    lines = text_of(run_overview(run_of(trial)), width=200)
+    assert (
+        "  add_task × claude: error rate 50%, calls for help 0: the agent guesses wrong syntax: check the examples in "
+        "the docs"
+    ) in lines
+    assert lines[lines.index("likely causes:") - 1] == ""

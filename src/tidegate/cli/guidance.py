@@ -80,6 +80,9 @@ def _told(compared: Compared, first: str, second: str) -> Iterator[str]:
         finding = _finding(row.state, mirror.state if mirror else "")
         name = str(row.key)
         yield f"{name:<40}{f'{a_passes}/{a_trials}':>8}{f'{b_passes}/{b_trials}':>8}   {finding}"
+    for text, result in (("A", backward), ("B", forward)):
+        for found in diagnose(result.rows, result.trials, result.diagnosis, result.agents):
+            yield f"likely cause with {text}: {hint(found)}"
     yield ""
 
 

@@ -87,13 +87,13 @@ def _say_what_would_run(root: Path, args: argparse.Namespace) -> int:
     """Print the rows that are selected in the working tree, each with its number of trials."""
     from tidegate.cli.check import listing
     from tidegate.model.progress import Silent
-    from tidegate.plan import make_plan
+    from tidegate.plan import make_plan, run_rows
     from tidegate.procedure.rules import screening_of
     from tidegate.suite.load import load_suite
 
     suite = load_suite(root, args.config, environ=options.environ())
     plan = make_plan(suite, options.pipeline_options(args, Silent()).selection)
-    trials = sum(args.trials or screening_of(row, suite.policy) for row in plan.rows)
+    trials = sum(args.trials or screening_of(row, suite.policy) for row in run_rows(plan, suite))
     print(f"{trials} trials would run, of {len(plan.rows)} rows:\n\n{listing(plan)}")
     return 0
 

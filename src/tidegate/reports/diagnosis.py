@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 
 from tidegate.comparison.metric_rules import RULES
-from tidegate.model.comparison import MetricChange, Row
-from tidegate.model.measurement import AgentInfo, TrialResult
+from tidegate.model.comparison import HeadCounts, MetricChange, Row
+from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import by_row
 from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
@@ -19,6 +20,7 @@ _RATE_MARGIN, _HELP_MARGIN = RULES["error_rate"].margin, RULES["help_count"].mar
 _POOR_HELP = "the help text is not enough: missing examples, unclear arguments"
 _WRONG_SYNTAX = "the agent guesses wrong syntax: check the examples in the docs"
 _NOT_THERE = MetricChange(base=None, head=None)
+_NAMES = ("error_rate", "help_count", "retry_rate", "first_try_success_rate", "step_efficiency", "completed")
 _NEVER_REACT = frozenset({"doc-follower", "scripted"})  # to an error message, or to help
 
 
@@ -56,6 +58,26 @@ def diagnose(
             yield from _patterns(row, limits, reacts=reacts)
             if reacts:
                 yield from _retries(row, of_head[row.key], limits)
+
+
+def diagnose_run(run: Run) -> Iterator[Diagnosed]:
+    """Yield likely causes for the rows of one run, from its own metrics: there is no other side to compare with."""
+    trials = by_row(trial for trial in run.as_side("head").trials if trial.decides)
+    for key, of_row in trials.items():
+        metrics = {}
+        for name in _NAMES:
+            values = [float(value) for trial in of_row if (value := getattr(trial.metrics, name)) is not None]
+            metrics[name] = MetricChange(base=None, head=fmean(values) if values else None)
+        head = HeadCounts(trials=len(of_row))
+        # In a row that may be worse, the thresholds alone decide.
+        row = Row(**vars(key), state="unconfirmed", reason="", head=head, metrics=metrics)
+        yield from diagnose([row], of_row, run.diagnosis, run.agents)
+
+
+def hint(found: Diagnosed) -> str:
+    """Return the likely cause as one sentence, after its row."""
+    about = f" (`{found.about}`)" if found.about else ""
+    return f"{found.row.key}: {found.numbers}: {found.says}{about}"
 
 
 def _never_starts(row: Row) -> bool:
@@ -136,11 +158,11 @@ def _metric(row: Row, name: str) -> MetricChange:
 
 
 def _rates(name: str, change: MetricChange) -> str:
-    return f"{name} {to(percent(change.base), percent(change.head))}"
+    return f"{name} {percent(change.head) if change.base is None else to(percent(change.base), percent(change.head))}"
 
 
 def _amounts(name: str, change: MetricChange) -> str:
-    return f"{name} {to(number(change.base), number(change.head))}"
+    return f"{name} {number(change.head) if change.base is None else to(number(change.base), number(change.head))}"
 
 
 def _said(row: Row, numbers: str, says: str) -> Diagnosed:

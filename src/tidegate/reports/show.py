@@ -15,6 +15,7 @@ from rich.text import Text
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, EvaluatorResult, Run, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.reports.diagnosis import diagnose_run, hint
 from tidegate.reports.filters import NONE, count, measured, money, number, percent, seconds, words
 from tidegate.reports.judge_summary import trial_lines
 from tidegate.reports.step_calls import take
@@ -26,6 +27,7 @@ _OUTPUT_LINES = 8
 _LINE = 400
 _AT = 10  # width of the column with an event's time
 _OUTCOMES = {"pass": ("✓ pass", "green"), "fail": ("✗ fail", "red"), None: ("– not measured", "yellow")}
+_JUDGE_FAILED = ("✓ pass (judge failed)", "yellow")
 
 
 def run_overview(run: Run, *, verbose: bool = True) -> RenderableType:
@@ -48,7 +50,7 @@ def run_overview(run: Run, *, verbose: bool = True) -> RenderableType:
         lines += [_indented(line, 2) for line in _excerpt(run.build_error)]
     if verbose:
         lines += [Text(), _trials_table(run.trials), *_scores(run.trials)]
-    return Group(*lines, *_reasons(run.trials))
+    return Group(*lines, *_reasons(run.trials), *_hints(run))
 
 
 def run_final_line(run: Run) -> Text:
@@ -79,7 +81,7 @@ def _trials_table(trials: Sequence[TrialResult]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for trial in trials:
         table.add_row(
-            Text(*_OUTCOMES[trial.decides]),
+            Text(*_outcome(trial)),
             _text(trial.scenario),
             _text(trial.agent),
             str(trial.index),
@@ -102,6 +104,14 @@ def _reasons(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
         yield _indented(reason, 2)
 
 
+def _hints(run: Run) -> Iterator[RenderableType]:
+    hints = [hint(found) for found in diagnose_run(run)]
+    if hints:
+        yield Text()
+        yield _text("likely causes:", "bold")
+    yield from (_indented(one, 2) for one in hints)
+
+
 def trial_story(result: TrialResult, events: Sequence[Event]) -> RenderableType:
     """Return the trial's transcript: messages, calls with their output, gates, judge, metrics."""
     return Group(*_story(result, events))
@@ -109,7 +119,7 @@ def trial_story(result: TrialResult, events: Sequence[Event]) -> RenderableType:
 
 def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableType]:
     yield Rule(Text(one_line(result.id), style="bold"), align="left")
-    sign, style = _OUTCOMES[result.decides]
+    sign, style = _outcome(result)
     yield _text(f"{sign}: {result.reason}", style)
     yield Text()
     left = dict(enumerate(result.calls, 1))
@@ -124,6 +134,11 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
         yield from _metrics(result)
     for warning in result.warnings:
         yield _text(f"warning: {warning}", "yellow")
+
+
+def _outcome(result: TrialResult) -> tuple[str, str]:
+    """Return the outcome that counts, and its color. A model's opinion that does not count is said with it."""
+    return _JUDGE_FAILED if (result.decides, result.outcome) == ("pass", "fail") else _OUTCOMES[result.decides]
 
 
 def _has_metrics(result: TrialResult) -> bool:

@@ -116,6 +116,8 @@ def _known(row: Row, causes: dict[RowKey, str]) -> str:
     """Return the row's cause, else its failed gate, else the reason of its state."""
     if row.judge and row.judge.not_measured:
         return f"judge: not measured: {one_line(row.judge.not_measured)}"
+    if row.judge and row.judge.head.below and row.state == "ok":
+        return f"judge: {row.judge.head.below} of {row.judge.head.judged} trials failed"
     gate = f"failed check: {row.evidence.gate}" if row.evidence and row.evidence.gate else ""
     return one_line(causes.get(row.key) or (gate if row.kind == "outcome" and row.state == "regressed" else row.reason))
 
