@@ -22,7 +22,7 @@ function opinions(found) {
 function scored(one) {
   const told = (name, texts) => texts.length > 0 && el("div", null, `${name}: `, texts.join("; "));
   return [...opinion(one.name, one.score, one.verdict.replace("_", " "), one.reason, one.judgement),
-    told("hits", one.hits), told("misses", one.misses), one.members.length > 0 && list(one.members.map(scored))];
+    told("hits", one.hits), told("misses", one.misses), one.members && one.members.length > 0 && list(one.members.map(scored))];
 }
 
 function opinion(name, value, verdict, reason, judgement) {

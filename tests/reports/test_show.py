@@ -10,7 +10,7 @@ from tests.make import run, trial_result
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.judgement import Judgement
-from tidegate.model.measurement import AgentInfo, Call, EvaluatorResult, GateResult, Run, TrialResult
+from tidegate.model.measurement import AgentInfo, Call, EvaluatorResult, EvaluatorScore, GateResult, Run, TrialResult
 from tidegate.model.metrics import InvocationCounts, Metrics
 from tidegate.model.revision import Revision
 from tidegate.reports.show import run_overview, trial_story
@@ -267,8 +267,8 @@ def test_the_judge_s_confidence_issues_and_highlights_are_shown() -> None:
 
 
 def test_evaluators_are_listed_with_what_was_hit_and_missed() -> None:
-    moon = EvaluatorResult(name="moon", type="code_judge", score=0.5, verdict="fail", hits=("sun",), misses=("moon",))
-    way = EvaluatorResult(
+    moon = EvaluatorScore(name="moon", type="code_judge", score=0.5, verdict="fail", hits=("sun",), misses=("moon",))
+    way = EvaluatorScore(
         name="way", type="plan", score=1, verdict="pass", metrics={"plan_adherence": 0.5}, reason="planned it"
     )
     both = EvaluatorResult(name="both", type="composite", score=0.75, verdict="borderline", members=(moon, way))

@@ -15,6 +15,7 @@ from tidegate.cli.progress import make_progress
 from tidegate.comparison.metric_rules import RULES
 from tidegate.comparison.metric_tests import matters
 from tidegate.model.comparison import MetricChange
+from tidegate.reports.diagnosis import diagnose, hint
 from tidegate.reports.filters import words
 from tidegate.store.our_folder import make_our_folder
 from tidegate.vcs.revisions import repository_root

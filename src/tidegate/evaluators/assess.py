@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ from tidegate.evaluators.rubric_judge import RubricJudge
 from tidegate.invocations.counting import named
 from tidegate.model.evaluator import PASS, Evaluator, Record, Score
 from tidegate.model.judge_result import JudgeResult, JudgeUse
-from tidegate.model.measurement import EvaluatorResult
+from tidegate.model.measurement import EvaluatorResult, EvaluatorScore
 from tidegate.model.metrics import DETAILS
 from tidegate.model.probe import Answer
 from tidegate.model.question import AskModel, ModelAnswer
@@ -131,10 +131,7 @@ def judge_score(judge: JudgeResult | None, results: Sequence[EvaluatorResult]) -
 def detail_means(results: Iterable[EvaluatorResult]) -> dict[str, float]:
     """Return the mean of each detail that is a metric, over the evaluators and the members of composites."""
     found: dict[str, list[float]] = {}
-    waiting = list(results)
-    while waiting:
-        one = waiting.pop()
-        waiting += one.members
+    for one in (scored for result in results for scored in (result, *result.members)):
         for name in one.metrics.keys() & DETAILS:
             found.setdefault(name, []).append(one.metrics[name])
     return {name: fmean(values) for name, values in found.items()}
@@ -185,7 +182,20 @@ def _worded(score: Score, evaluator: Evaluator) -> Score:
 
 def _result(evaluator: Evaluator, score: Score) -> EvaluatorResult:
     return EvaluatorResult(
-        name=evaluator.label,
+        **vars(_scored(evaluator.label, evaluator, score)), members=tuple(_members("", evaluator, score))
+    )
+
+
+def _members(prefix: str, evaluator: Evaluator, score: Score) -> Iterator[EvaluatorScore]:
+    for one in evaluator.members:
+        if (found := score.members.get(one.label)) is not None:
+            yield _scored(prefix + one.label, one, found)
+            yield from _members(f"{prefix}{one.label}/", one, found)
+
+
+def _scored(name: str, evaluator: Evaluator, score: Score) -> EvaluatorScore:
+    return EvaluatorScore(
+        name=name,
         type=evaluator.type,
         score=score.value,
         verdict=score.verdict,
@@ -195,9 +205,6 @@ def _result(evaluator: Evaluator, score: Score) -> EvaluatorResult:
         hits=score.hits[:MAX_TOLD],
         misses=score.misses[:MAX_TOLD],
         metrics=score.details,
-        members=tuple(
-            _result(one, score.members[one.label]) for one in evaluator.members if one.label in score.members
-        ),
         judged=evaluator.judged,
         judgement=score.judgement,
     )

@@ -36,7 +36,7 @@ class GateResult(Value):
     detail: Any = None
 
 
-class EvaluatorResult(Value):
+class EvaluatorScore(Value):
     """An evaluator's score, or why there is none. Evaluators of type `script` have weight 0 and never decide."""
 
     name: str
@@ -49,9 +49,17 @@ class EvaluatorResult(Value):
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()
     metrics: dict[str, float] = {}
-    members: tuple[EvaluatorResult, ...] = ()  # of a composite
     judged: bool = False  # a model contributed to the score
     judgement: Judgement | None = None
+
+
+class EvaluatorResult(EvaluatorScore):
+    """The score of one of the scenario's evaluators.
+
+    `members` are those that it combines, and what these combine, as `outer/inner`.
+    """
+
+    members: tuple[EvaluatorScore, ...] = ()
 
 
 class Call(Value):

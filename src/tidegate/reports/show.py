@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.measurement import Call, EvaluatorResult, Run, TrialResult
+from tidegate.model.measurement import Call, EvaluatorScore, Run, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.reports.diagnosis import diagnose_run, hint
 from tidegate.reports.filters import NONE, count, measured, money, number, percent, seconds, words
@@ -207,23 +207,23 @@ def _evaluators(result: TrialResult) -> Iterator[RenderableType]:
         yield Text()
         yield _text("evaluators:", "bold")
     for one in result.evaluators:
-        yield from _evaluator(one, 2)
+        yield from _evaluator(one, 2, details=not one.members)
+        for member in one.members:
+            yield from _evaluator(member, 4)
 
 
-def _evaluator(one: EvaluatorResult, indent: int) -> Iterator[RenderableType]:
+def _evaluator(one: EvaluatorScore, indent: int, *, details: bool = True) -> Iterator[RenderableType]:
     score = "" if one.score is None else f" {score_text(one.score)}"
-    details = "".join(f", {words(name)} {score_text(value)}" for name, value in one.metrics.items() if not one.members)
+    more = "".join(f", {words(name)} {score_text(value)}" for name, value in one.metrics.items() if details)
     style = {"pass": "green", "not_measured": "yellow"}.get(one.verdict, "red")
     yield _indented(
-        f"{one.name}{score} {words(one.verdict)}{details}", indent, style if one.weight or one.required else ""
+        f"{one.name}{score} {words(one.verdict)}{more}", indent, style if one.weight or one.required else ""
     )
     for line in dict.fromkeys(filter(None, (one.reason, *(f"hit: {hit}" for hit in one.hits), *_misses(one)))):
         yield _indented(line, indent + 4)
-    for member in one.members:
-        yield from _evaluator(member, indent + 2)
 
 
-def _misses(one: EvaluatorResult) -> Iterator[str]:
+def _misses(one: EvaluatorScore) -> Iterator[str]:
     yield from (f"miss: {miss}" for miss in one.misses if miss not in one.reason)
 
 
