@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -260,3 +261,14 @@ def test_a_file_is_checked_by_itself(tidegate: Run, tmp_path: Path) -> None:
     other = tidegate("check", "scenarios/secnd.yaml")
     assert other.returncode == 2
     assert "the suite has no file `scenarios/secnd.yaml` (did you mean `scenarios/second.yaml`?)" in other.stderr
+
+
+def test_variables_of_pass_env_may_be_in_a_file_beside_the_suite(tidegate: Run, tmp_path: Path) -> None:
+    """As AgentV reads `.env`; in CI it is not read, since a pull request could bring it."""
+    (tmp_path / "tidegate.yaml").write_text(SUITE + "pass_env: [MODE]\n")
+    (tmp_path / "scenarios/first.yaml").write_text(SCENARIO.replace("taskmgr}", "taskmgr, env: {A: '${MODE}'}}"))
+    assert "${MODE} is not set" in tidegate("check").stderr
+    (tmp_path / ".env").write_text("# mine\nOTHER=1\nexport MODE='x'\n")
+    done = run_tidegate("check", cwd=tmp_path, env={key: value for key, value in os.environ.items() if key != "CI"})
+    assert done.returncode == 0, done.stderr
+    assert "${MODE} is not set" in run_tidegate("check", cwd=tmp_path, env={**os.environ, "CI": "true"}).stderr

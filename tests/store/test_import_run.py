@@ -162,6 +162,14 @@ def test_calls_in_printed_output_are_approximate(tmp_path: Path) -> None:
     assert (trial.invocations.transcript, trial.invocations.approximate) == (1, True)
 
 
+def test_a_run_that_left_its_transcript_alone(tmp_path: Path) -> None:
+    one = tmp_path / "20260206-101112-opencode-s/artifacts"
+    one.mkdir(parents=True)
+    (one / "transcript.raw.txt").write_text("$ my-tool create a\nno\nexit code 1\n")
+    (trial,) = import_run(tmp_path, tmp_path / "run", binary="my-tool").trials
+    assert (trial.scenario, trial.metrics.command_count, trial.metrics.error_rate) == ("s", 1, 1)
+
+
 def test_what_llm_tool_test_really_writes_tells_no_calls(tmp_path: Path) -> None:
     lines = [
         {"type": "setup_command", "index": 0, "command": "x", "exit_code": 0, "output": "", "success": True},

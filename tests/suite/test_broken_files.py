@@ -192,7 +192,10 @@ REPLACED = {
     ("name: first", 'name: "a\\nb"'): "1:7: name: must be one line without spaces around it",
     ("name: first", "name: " + "x" * 201): "1:7: name: is too long for the name of a folder",
     ("name: first\n", ""): "1:1: name: is required",
-    ("target: {binary: taskmgr}\n", ""): "1:1: target: is required",
+    (
+        "target: {binary: taskmgr}\n",
+        "",
+    ): "1:1: target: is required: the agent `docs` (doc-follower) runs the instructions that call a tool",
     ("{binary: taskmgr}", "5"): "3:9: target: must be text or a mapping",
     ("{binary: taskmgr}", "from_config"): "3:9: target: `from_config`, but tidegate.yaml has no `target`",
     ("{binary: taskmgr}", "form_config"): "3:9: target: must be from_config (did you mean `from_config`?)",

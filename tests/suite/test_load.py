@@ -362,3 +362,15 @@ def test_a_file_is_not_held_once_its_scenario_is_assembled(tmp_path: Path) -> No
 
     assert len(suite.scenarios) == count
     assert most - kept < count * 8_000
+
+
+def test_a_scenario_may_have_no_target(load: Load) -> None:
+    """For agents that use only their own tools, as the cases of eval files; doc-follower has to call one."""
+    files = {
+        "tidegate.yaml": "version: 1\nscenarios: [scenarios/*.yaml]\nagents: {claude: {type: claude-code}}\n",
+        "scenarios/first.yaml": "name: first\ndescription: d\ntask: Write x.\n"
+        "evaluation: {gates: [{type: file_exists, path: x}]}\n",
+    }
+    assert load(files).scenarios[0].target.binary == ""
+    with pytest.raises(ConfigurationError, match="target: is required: the agent `docs`"):
+        load(files | {"tidegate.yaml": "version: 1\nscenarios: [scenarios/*.yaml]\n"})

@@ -39,6 +39,14 @@ def test_an_answer_is_that_of_re(pattern: str, text: str) -> None:
     assert (found and found.span()) == (expected and expected.span())
 
 
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [(r"^\p{L}+$", "Straße", True), (r"\p{Lu}", "abc", False), (r"\\p{L", "\\p{L", True), (r"\P{N}", "1", False)],
+)
+def test_classes_of_unicode_are_those_that_rust_has(pattern: str, text: str, found: bool) -> None:
+    assert (search(check_pattern(pattern), text) is not None) == found
+
+
 def _is_one(text: str) -> bool:
     try:
         re.compile(text)

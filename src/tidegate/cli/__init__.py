@@ -122,6 +122,10 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         arguments.run = lambda _: print(whole.format_help(), end="")
     elif arguments.command is None:
         whole.error(f"unrecognized arguments: {' '.join(unknown)}")
+    elif hasattr(arguments, "config") and not unknown:
+        from tidegate.cli.options import read_env_file
+
+        read_env_file(arguments.repo, arguments.config)
     elif unknown:  # reported by the subcommand's parser, so that its own usage is shown
         commands[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     return arguments

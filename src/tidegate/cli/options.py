@@ -197,6 +197,24 @@ def environ() -> dict[str, str]:
     return dict(os.environ)
 
 
+def read_env_file(repo: Path, config: str) -> None:
+    """Set the variables of `pass_env` that a file `.env` beside the suite has, unless they are set already.
+
+    Only on one's own machine: in CI, a pull request could bring such a file.
+    """
+    file = (repo / config).with_name(".env")
+    if os.environ.get("CI") or not file.is_file():
+        return
+    from tidegate.suite.yaml.reader import read_document
+
+    passed = read_document(repo / config, config).node(("pass_env",))
+    names = {str(one.value) for one in passed.children} if passed and isinstance(passed.children, list) else set()
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        name, sign, value = line.strip().removeprefix("export ").partition("=")
+        if sign and name.strip() in names:
+            os.environ.setdefault(name.strip(), value.strip().strip("\"'"))
+
+
 def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[RowKey, ...] = ()) -> Options:
     """Return the pipeline's options for these arguments. `rows`: the only ones to run, if there are any."""
     from tidegate.plan import Selection

@@ -22,11 +22,18 @@ JUDGES = Family(
 )
 AnyJudge = Annotated[Judge, JUDGES]
 """Every judge that a suite can name, selected by `type`."""
+_PROVIDERS = ("anthropic", "google", "openai")
 _JUDGE: TypeAdapter[Judge] = TypeAdapter(AnyJudge)
 
 
 def judge_of_model(model: str) -> Judge:
-    """Return a judge with that model: OpenAI's for `gpt-…` and `o3`, Google's for `gemini-…`, else Anthropic's."""
+    """Return a judge with that model: OpenAI's for `gpt-…` and `o3`, Google's for `gemini-…`, else Anthropic's.
+
+    The provider may be before it: `openai/gpt-4o-mini`.
+    """
+    provider, _, rest = model.partition("/")
+    if rest and provider in _PROVIDERS:
+        return _JUDGE.validate_python({"type": provider, "model": rest})
     if re.match(r"(gpt|chatgpt|o\d)\b", model):
         kind = "openai"
     else:

@@ -14,8 +14,10 @@ from tidegate.model.measurement import GateResult
 from tidegate.model.value import Value
 from tidegate.store.imported_attempt import PastAttempt
 from tidegate.streams import llm_tool_test as stream
+from tidegate.streams import text as plain
 
 EVENTS = "events.jsonl"
+TRANSCRIPT = "transcript.raw.txt"
 # <time>-<tool>-<model>-<scenario>. Tool names with a hyphen are listed; scenario names have none.
 _NAME = re.compile(
     r"(?P<time>\d{8}-\d{6})-(?P<tool>claude-code|opencode|codex|gemini-cli|mock|[^-]+)-(?:(?P<model>.+)-)?(?P<scenario>[^-]+)"
@@ -36,8 +38,15 @@ class _Metrics(Value, extra="ignore"):
 
 def read(source: Path) -> list[PastAttempt]:
     """Return all runs below a folder, sorted by path, or the single run whose `events.jsonl` is given."""
-    files = sorted(source.rglob(EVENTS)) if source.is_dir() else [source]
+    files = sorted({*source.rglob(EVENTS), *_transcripts_alone(source)}) if source.is_dir() else [source]
     return [_attempt(file) for file in files]
+
+
+def _transcripts_alone(source: Path) -> Iterator[Path]:
+    """Yield the transcripts of runs that have no events."""
+    for found in source.rglob(TRANSCRIPT):
+        if not any((folder / EVENTS).is_file() for folder in (found.parent, found.parent.parent)):
+            yield found
 
 
 def _attempt(events: Path) -> PastAttempt:
@@ -48,7 +57,8 @@ def _attempt(events: Path) -> PastAttempt:
     failed = [gate for gate in gates if not gate.passed]
     passed = metrics is not None and metrics.gates_passed == metrics.gates_total
     reason = f"{failed[0].label}: {failed[0].message}" if failed else "all gates passed" if passed else problem
-    read = stream.parse(events.read_text(encoding="utf-8", errors="replace"))
+    text = events.read_text(encoding="utf-8", errors="replace")
+    read = stream.parse(text) if events.name == EVENTS else plain.parse(text)
     return PastAttempt(
         scenario=named["scenario"] if named else folder.name,
         agent=named["tool"] if named else "unknown",

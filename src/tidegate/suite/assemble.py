@@ -148,6 +148,9 @@ class Assembly:
         for name, agent in self.suite.agents.items():
             if chosen and chosen.isdisjoint((name, base_name(name))):
                 continue
+            if target is not None and not target.binary and agent.type == "doc-follower":
+                what = f"is required: the agent `{name}` (doc-follower) runs the instructions that call a tool"
+                self._complain(document, ("target",), what)
             if target is not None and target.mcp is not None and not agent.calls_servers:
                 what = f"is an MCP server, and the agent `{name}` ({agent.type}) can call none"
                 self._complain(document, ("target",), what + advice, at_key=True)
@@ -190,10 +193,11 @@ class Assembly:
     def _target(self, document: Document, file: ScenarioFile) -> Target | None:
         own = file.target if isinstance(file.target, TargetFile) else TargetFile()
         shared = self.suite.target or TargetFile()
-        if not isinstance(file.target, TargetFile) and self.suite.target is None:
-            what = "is required" if file.target is None else "`from_config`, but tidegate.yaml has no `target`"
-            self._complain(document, ("target",), what)
+        if file.target == "from_config" and self.suite.target is None:
+            self._complain(document, ("target",), "`from_config`, but tidegate.yaml has no `target`")
             return None
+        if file.target is None and self.suite.target is None:
+            return Target(binary="")  # the agent has only tools of its own
         server = own.mcp or (None if own.binary else shared.mcp)
         if own.mcp and own.binary:
             self._complain(

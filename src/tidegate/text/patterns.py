@@ -1,7 +1,7 @@
-"""Searches untrusted regular expressions with a time limit, so that a hostile pattern cannot hang a run.
+r"""Searches untrusted regular expressions with a time limit, so that a hostile pattern cannot hang a run.
 
 Python's `re` cannot be interrupted. The search uses the `regex` package, which supports a timeout and accepts the
-same syntax. `re` decides which patterns are valid.
+same syntax. `re` decides which patterns are valid; classes such as `\p{L}`, which Rust has too, are allowed as well.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import regex
 
 # `a{e}` is literal text in `re`, but a fuzzy match of `a` in `regex`, so such braces are escaped.
-_BRACE = re.compile(r"\\N\{|\\.|\{(?!\d*,?\d*\})", re.DOTALL)
+_BRACE = re.compile(r"\\N\{|\\[pP]\{|\\.|\{(?!\d*,?\d*\})", re.DOTALL)
+_CLASS = re.compile(r"\\[pP](?:\{\^?[\w=:-]+\}|[A-Z])|\\.", re.DOTALL)  # of Unicode, or another escape
 _LITERAL = {"{": r"\{"}
 
 MOST_SECONDS = 2.0  # per search; ordinary searches take microseconds
@@ -32,7 +33,7 @@ def check_pattern(pattern: str) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            re.compile(pattern)
+            re.compile(_CLASS.sub(lambda found: r"\w" if found[0][1] in "pP" else found[0], pattern))
         _compiled(pattern)
     except re.error as error:
         where = "" if error.pos is None else f" at position {error.pos}"

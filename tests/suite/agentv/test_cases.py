@@ -119,7 +119,7 @@ def test_the_roles_of_several_messages_are_told(load: Load, messages: list[Any],
     assert suite.scenarios[0].prompt == question
     cli = suite.agents["default"]
     assert isinstance(cli, AgentVCli)
-    assert cli.cases["research/talk"].question == question
+    assert cli.cases["evals/research/talk"].question == question
 
 
 def test_a_command_is_told_the_names_of_files(load: Load) -> None:
@@ -172,6 +172,13 @@ def test_the_tool_of_tidegate_yaml_is_that_of_all_cases_with_its_environment(loa
         assert scenario.target.environment(ENVIRON) == {"MODE": "a there"}
     with pytest.raises(ConfigurationError, match=r"tidegate\.yaml:4:\d+: target\.env\.MODE: \$\{WORDS\} is not in"):
         load(FILES | {"tidegate.yaml": SUITE + tool.replace("WORD", "WORDS")}, ENVIRON)
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(load: Load) -> None:
+    case = "evalcases:\n  - {id: a, target: quick, input_messages: [{role: user, content: x}]}\n"
+    files = FILES | {"evals/research.yaml": case, "evals/sea/v1.2.yaml": case, "evals/moon/v1.2.yaml": case}
+    suite = load(files | {"tidegate.yaml": SUITE.replace("evals/*.yaml", "evals/**/*.yaml")}, ENVIRON)
+    assert {one.name for one in suite.scenarios} == {"evals/research/a", "evals/sea/v1.2/a", "evals/moon/v1.2/a"}
 
 
 def test_a_target_with_one_worker_runs_alone(load: Load) -> None:
@@ -259,7 +266,7 @@ BROKEN = {
     CASE.replace("content: x", "content: [{type: file, value: no.md}]")
     + F1: r"no such file in the repository \(looked for "
     r"evals/no\.md, no\.md\)",
-    CASE + F1 + CASE.partition("\n")[2] + F1: r":5:9: evalcases\[1\]\.id: `broken/a` is already the name of "
+    CASE + F1 + CASE.partition("\n")[2] + F1: r":5:9: evalcases\[1\]\.id: `evals/broken/a` is already the name of "
     r"evals/broken\.yaml:2$",
     CASE + F1 + "    rubrics: []\n": r":5:14: evalcases\[0\]\.rubrics: must not be empty",
     CASE + F1 + "$schema: agentv-eval-v3\n": r":5:10: \$schema: must be agentv-eval-v2 \(did you mean",

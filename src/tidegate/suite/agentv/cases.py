@@ -269,8 +269,8 @@ class Cases:
 
 
 def case_name(document: Document, file: EvalFile, case: CaseFile) -> str:
-    """Return the name of a case's scenario: `dataset/id`."""
-    return f"{file.dataset or PurePosixPath(document.file).name.partition('.')[0]}/{case.id}"
+    """Return the name of a case's scenario: `dataset/id`. The default of `dataset` is the file's path."""
+    return f"{file.dataset or document.file.removesuffix('.yaml').removesuffix('.yml')}/{case.id}"
 
 
 def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFile]]:
