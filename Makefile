@@ -7,10 +7,10 @@ READY := $(VENV)/.ready
 INSTALLED := pyproject.toml setup.py build_backend.py $(shell find src -name "*.c") # what an editable installation is made from
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills bench check clean
+.PHONY: help install demo test attempts clean-pull-requests image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills bench check clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(READY) ## make .venv with Tidegate (editable) and its development tools
 
@@ -39,6 +39,12 @@ ROOMY := $(shell test -z "$$TMPDIR" && test "$$(df --output=avail /dev/shm 2>/de
 
 test: $(READY) ## run the tests, several at a time
 	@$(ROOMY) $(BIN)/pytest --quiet -rs --numprocesses=auto --dist=worksteal
+
+attempts: $(READY) ## run every attempt to be green with a broken tool, and say how it ended; some need root
+	@$(ROOMY) $(BIN)/python -m tests.attempts.run_all
+
+clean-pull-requests: $(READY) ## run more than 100 clean pull requests: none may be blocked
+	@$(ROOMY) $(BIN)/python -m tests.attempts.run_all --clean
 
 image: $(READY) ## build the container image and run it as GitHub does; Debian 12 with podman, runc, mmdebstrap
 	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/image

@@ -15,8 +15,8 @@ START, END = "<!-- attempts: written by `make docs` from the tests -->\n", "<!--
 UNSEEN = "no_regression"
 ENDS = {
     "regression": "failed: regressed",
-    "weakened": "failed: a check is weakened",
-    "regression or weakened": "failed: regressed, or a check is weakened",
+    "setup_regression": "failed: regressed: no trial can start",
+    "nothing_passes": "inconclusive: nothing passes",
     "unproven": "inconclusive: it is unknown whether head is worse",
     "infrastructure": "not run: nothing could be measured",
     UNSEEN: "passed",
@@ -66,7 +66,7 @@ def _end(row: _Row) -> str:
 def _rows() -> Iterator[_Row]:
     for file in sorted((ROOT / "tests").rglob("*.py"), key=lambda file: (file.parent.name != "attempts", file)):
         text = file.read_text(encoding="utf-8")
-        if "mark.attempt(" in text or (file.parent.name == "attempts" and "Attempt(" in text):
+        if "mark.attempt(" in text or (file.name.startswith("by_") and "Attempt(" in text):
             yield from _rows_of(ast.parse(text))
 
 

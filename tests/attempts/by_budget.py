@@ -84,16 +84,14 @@ BUDGET = {
     ),
     "prompts that sleep": Attempt(
         "changes the broken scenario's description, and has another prompt wait until the budget ends",
-        "unproven",
-        5,
+        "regression",
         base={**SLOW, "scenarios/a.yaml": VERSION.replace("name: version", "name: a")},
         head={"scenarios/a.yaml": SLOW_PROMPT.replace("name: version", "name: a"), "scenarios/keep.yaml": DESCRIBED},
         arguments=("--jobs", "1"),
     ),
     "gate that sleeps": Attempt(
         "changes the broken scenario's description, and adds a gate to another that waits until the budget ends",
-        "unproven",
-        5,
+        "regression",
         base={**SLOW, "scenarios/a.yaml": VERSION.replace("name: version", "name: a")},
         head={
             "scenarios/a.yaml": VERSION.replace("name: version", "name: a").replace("}]}", f"}}, {SLOW_GATE}]}}"),

@@ -78,11 +78,13 @@ DEFINITIONS = {
         "regression",
         head=keep(more="deterministic: false\n"),
     ),
-    "fewer trials": Attempt("limits the scenario to one trial", "weakened", head=keep(more="trials: {max: 1}\n")),
+    "fewer trials": Attempt("limits the scenario to one trial", "regression", head=keep(more="trials: {max: 1}\n")),
     "renamed scenario": Attempt(
-        "renames the scenario, so that it is a new one", "weakened", head=keep("name: keep_notes", "name: keeps_notes")
+        "renames the scenario, so that it is a new one",
+        "regression",
+        head=keep("name: keep_notes", "name: keeps_notes"),
     ),
-    "renamed agent": Attempt("renames the agent", "weakened", head=suite(old="docs:", new="guide:")),
+    "renamed agent": Attempt("renames the agent", "regression", head=suite(old="docs:", new="guide:")),
     "agent without weight": Attempt(
         "gives the agent the weight 0", "must be greater than 0", 2, head=agent("type: doc-follower, weight: 0")
     ),
@@ -121,7 +123,7 @@ DEFINITIONS = {
         head=keep("notes --version", "notes --never"),
     ),
     "setup that fails": Attempt(
-        "adds a setup command that fails on both sides", "weakened", head=keep(more="setup: {commands: ['false']}\n")
+        "adds a setup command that fails on both sides", "regression", head=keep(more="setup: {commands: ['false']}\n")
     ),
     "fewer turns": Attempt("lowers the agent's turns", "regression", head=agent("type: doc-follower, max_turns: 1")),
     "watch nothing": Attempt(
@@ -260,7 +262,8 @@ DEFINITIONS = {
     ),
     "build of the old tool": Attempt(
         "has its build put base's tool into place, which is then tested instead of head's",
-        "regression",
+        "unproven",
+        5,
         head=suite('build: ["git show main:bin/notes > bin/notes"]\n'),
     ),
     "another copy": Attempt(
@@ -270,20 +273,20 @@ DEFINITIONS = {
     ),
     "another copy in a folder that is there": Attempt(
         "adds a working copy of the tool to a folder that base's `path` has in front",
-        "regression",
+        "setup_regression",
         base=suite(old="path: [bin]", new="path: [compat, bin]"),
         head={"compat/notes": NOTES},
     ),
     "an older copy": Attempt(
         "removes the tool, of which `path` has another copy on base as well",
-        "regression",
+        "setup_regression",
         base=WITH_COPY,
         head={"bin/notes": None},
         tool=None,
     ),
     "an older copy behind a link": Attempt(
         "replaces the tool by a link that leads nowhere, so that another copy in `path` is tested",
-        "regression",
+        "setup_regression",
         base=WITH_COPY,
         head={"bin/notes": None},
         tool=None,
@@ -291,7 +294,7 @@ DEFINITIONS = {
     ),
     "a tool in front": Attempt(
         "adds a broken tool to a folder of `path` that `watch` does not list",
-        "regression",
+        "setup_regression",
         base={
             "tidegate.yaml": SUITE.replace("path: [bin]", "watch: ['bin/**']\npath: [bin0, bin]"),
             "bin0/other": "x\n",
@@ -301,7 +304,7 @@ DEFINITIONS = {
     ),
     "a folder of the tool's name": Attempt(
         "replaces the tool by a folder, so that another copy in `path` is tested",
-        "regression",
+        "setup_regression",
         base=WITH_COPY,
         head={"bin/notes": None, "bin/notes/readme": "x\n"},
         tool=None,
@@ -346,17 +349,13 @@ LIMITS = {
     ),
     "checker in the path": Attempt(
         "edits a program in `path` that a gate runs",
-        "no_regression",
-        0,
-        why="programs in `path` are what is tested, and one of them may be a check: put a check into the template",
+        "regression",
         base={**graded("type: command_succeeds, command: has-second"), "bin/has-second": "#!/bin/sh\n" + SECOND + "\n"},
         head={"bin/has-second": "#!/bin/sh\nexit 0\n"},
     ),
     "prompt that does the work": Attempt(
         "has the prompt write the result besides using the tool",
-        "no_regression",
-        0,
-        why="instructions can do the work in any number of ways, and people change prompts every day",
+        "regression",
         head=keep(AS_TOLD, task("notes --version", WRITES)),
     ),
     "guidance that does some of the work": Attempt(

@@ -94,7 +94,9 @@ SUITES = {
     ),
     "another MCP server": Attempt(
         "tests another MCP server, which works",
-        "regression",
+        "no_regression",
+        0,
+        why="a server can move: its command is the pull request's, as the tool is, and the comment lists its change",
         base=MCP,
         head={
             "bin/server.py": FORGETS,

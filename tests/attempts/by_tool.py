@@ -200,7 +200,9 @@ TOOL = {
     ),
     "second Makefile": Attempt(
         "has the tool write a GNUmakefile, which make prefers to the template's Makefile",
-        "regression",
+        "no_regression",
+        0,
+        why="what checks load by themselves beside their files cannot be told from a result of the tool",
         base=MAKE,
         tool=doing("printf 'test:\\n\\ttrue\\n' > GNUmakefile"),
     ),
@@ -212,19 +214,25 @@ TOOL = {
     ),
     "module beside the check": Attempt(
         "has the tool write a module that the gate's script imports",
-        "regression",
+        "no_regression",
+        0,
+        why="what checks load by themselves beside their files cannot be told from a result of the tool",
         base=PYTHON,
         tool=doing("echo 'import os; os._exit(0)' > json.py"),
     ),
     "package before the check": Attempt(
         "has the tool make a package that Python prefers to the template's test",
-        "regression",
+        "no_regression",
+        0,
+        why="what checks load by themselves beside their files cannot be told from a result of the tool",
         base=UNIT,
         tool=doing("mkdir -p test_n; touch test_n/__init__.py"),
     ),
     "installed module beside the check": Attempt(
         "has the tool write a module by the name of an installed one, which the gate's script imports",
-        "regression",
+        "no_regression",
+        0,
+        why="what checks load by themselves beside their files cannot be told from a result of the tool",
         base={**PYTHON, "scenarios/keep/check.py": INSTALLED},
         tool=doing("for name in json pip yaml; do echo 'import os; os._exit(0)' > $name.py; done"),
     ),
@@ -265,8 +273,9 @@ TOOL_LIMITS = {
     ),
     "code in its home": Attempt(
         "has the tool put Python code into its HOME, which a gate's Python runs before the gate's script",
-        "unproven",
-        5,
+        "no_regression",
+        0,
+        why="HOME is part of the outcome, and programs of checks read it: check by programs that do not",
         base=PYTHON,
         tool=doing(
             'd=$(python3 -m site --user-site); mkdir -p "$d"; '

@@ -1,4 +1,7 @@
-"""Run every attempt once and print how it ended: `make attempts`. Returns 1 if one is green and not documented."""
+"""Run every attempt once and print how it ended: `make attempts`. With `--clean`, run clean pull requests.
+
+Returns 1 if an attempt is green that docs/security.md does not name, or a clean pull request is blocked.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,24 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from tests.as_root import SYSTEM_PATH, tidegate
+from tests.attempts.attempt import Attempt
+from tests.attempts.clean import all_clean
 from tests.attempts.test_attempts import ALL, HOSTILE, arguments, make
+from tests.attempts.test_hidden import FORGETFUL as BROKEN
+from tests.attempts.test_hidden import HIDDEN
 from tests.e2e.conftest import Ran
 from tests.warm import run_tidegate
 
 TIMEOUT_SECS = 600.0  # of one; only a hang takes as long
 
 
-EVERY = {**ALL, **HOSTILE}
+HIDING = {
+    f"hidden: {name}": Attempt("", "regression", base=base, head={**BROKEN, **files}, tool=None)
+    for name, (base, files) in HIDDEN.items()
+}
+ATTEMPTS = {**ALL, **HOSTILE, **HIDING}
+CLEAN = dict(all_clean())
+EVERY = {**ATTEMPTS, **CLEAN}
 
 
 def ended(name: str) -> tuple[int, str]:
@@ -40,17 +53,21 @@ def ended(name: str) -> tuple[int, str]:
 
 
 def main(names: list[str]) -> int:
-    """Run the named attempts, or all."""
-    chosen = {name: one for name, one in EVERY.items() if not names or any(part in name for part in names)}
-    green = 0
+    """Run the attempts whose names contain one of these, or all."""
+    clean = "--clean" in names
+    wanted = [name for name in names if name != "--clean"]
+    chosen = [name for name in (CLEAN if clean else ATTEMPTS) if not wanted or any(part in name for part in wanted)]
+    wrong = documented = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for (name, attempt), (code, reason) in zip(chosen.items(), pool.map(ended, chosen), strict=True):
-            undocumented = code == 0 and attempt.code != 0
-            green += undocumented
-            known = "UNDOCUMENTED" if undocumented else "documented" if code == 0 else ""
-            print(f"{code}  {reason[:60]:60}  {known:12}  {name}", flush=True)
-    print(f"{len(chosen)} attempts, {green} undocumented green")
-    return int(green > 0)
+        for name, (code, reason) in zip(chosen, pool.map(ended, chosen), strict=True):
+            green, known = code == 0, EVERY[name].code == 0 and not clean
+            wrong += code != 0 if clean else green and not known
+            documented += green and known
+            note = "" if green == clean else "documented" if green and known else "WRONG"
+            print(f"{code}  {reason[:60]:60}  {note:10}  {name}", flush=True)
+    what = "blocked" if clean else f"green and not documented, {documented} documented"
+    print(f"{len(chosen)} {'clean pull requests' if clean else 'attempts'}: {wrong} {what}")
+    return int(wrong > 0)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from tests.attempts.attempt import FILES, Attempt, Link
 from tests.attempts.by_budget import BUDGET
 from tests.attempts.by_definition import DEFINITIONS, LIMITS
 from tests.attempts.by_executor import EXECUTOR
+from tests.attempts.by_judge import JUDGE
 from tests.attempts.by_replay import REPLAY_LIMITS, REPLAYS
 from tests.attempts.by_repository import REPOSITORY
 from tests.attempts.by_suite import SUITES
@@ -21,7 +22,7 @@ from tests.conftest import Repository
 from tests.e2e.conftest import Ran
 from tests.warm import run_tidegate
 
-ALL = {**DEFINITIONS, **REPOSITORY, **BUDGET, **SUITES, **LIMITS, **REPLAYS, **REPLAY_LIMITS, **EXECUTOR}
+ALL = {**DEFINITIONS, **REPOSITORY, **BUDGET, **SUITES, **LIMITS, **REPLAYS, **REPLAY_LIMITS, **EXECUTOR, **JUDGE}
 HOSTILE = {**TOOL, **TOOL_LIMITS}
 
 

@@ -146,13 +146,23 @@ def test_the_target_is_started_with_its_own_path_whatever_comes_first(tmp_path: 
     [
         (["bin/tk"], ["bin/tk"], "bin/tk"),
         (["bin/tk"], ["new/tk"], "new/tk"),
-        (["bin/tk"], ["bin/tk", "new/tk"], "bin/tk"),
+        (["bin/tk"], ["bin/tk", "new/tk"], None),
+        (["bin/tk"], ["bin/tk", "old/tk"], "bin/tk"),
         (["bin/tk", "old/tk"], ["old/tk"], None),
         (["bin/tk", "old/tk"], ["bin/tk/readme", "old/tk"], None),
         (["bin/tk"], [], None),
         ([], ["bin/tk"], None),
     ],
-    ids=["same place", "moved", "a copy in front", "an older copy", "a folder", "gone", "of the system"],
+    ids=[
+        "same place",
+        "moved",
+        "a copy in front",
+        "a copy behind",
+        "an older copy",
+        "a folder",
+        "gone",
+        "of the system",
+    ],
 )
 def test_the_target_of_head_is_in_base_s_place_or_in_a_new_one(
     tmp_path: Path, before: list[str], after: list[str], found: str | None
@@ -163,6 +173,8 @@ def test_the_target_of_head_is_in_base_s_place_or_in_a_new_one(
             (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / side / name).write_text("#!/bin/sh\n")
             (tmp_path / side / name).chmod(0o755)
-    base, head = (Built(tmp_path / side, path) for side, path in (("base", ["bin", "old"]), ("head", ["new", "old"])))
+    base, head = (
+        Built(tmp_path / side, path) for side, path in (("base", ["bin", "old"]), ("head", ["new", "bin", "old"]))
+    )
 
     assert find_target("tk", base, head) == (None if found is None else tmp_path / "head" / found)

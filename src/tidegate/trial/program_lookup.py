@@ -57,17 +57,16 @@ class Built(NamedTuple):
 def find_target(name: str, base: Built, head: Built) -> Path | None:
     """Return where head has the target that `base` has in its `path`; None if it has none any more.
 
-    It is where base has it. Only if nothing is left there, it has moved to a folder of head's `path`: into a new
-    file, since another file of base is another copy.
+    It is where base has it, and no other program of `path` may come first. Only if nothing is left there, it has
+    moved: into a new file, since another file of base is another copy.
     """
     before = base.program(name)
     if before is None or base.root == head.root:
         return before
-    same = head.root / before.relative_to(base.root)
-    if os.path.lexists(same):
-        return same if same.is_file() and os.access(same, os.X_OK) else None
-    moved = head.program(name)
-    return None if moved is None or os.path.lexists(base.root / moved.relative_to(head.root)) else moved
+    same, now = head.root / before.relative_to(base.root), head.program(name)
+    if now is None or os.path.lexists(same):
+        return now if now == same else None
+    return None if os.path.lexists(base.root / now.relative_to(head.root)) else now
 
 
 def write_front(folder: Path, programs: Mapping[str, Path | None], path: str) -> Path:
