@@ -16,7 +16,7 @@ from tests.model_server import HALF, Fault, Step, serving
 from tidegate.judges.anthropic import AnthropicJudge
 from tidegate.model.judge import JudgeContext
 from tidegate.model.question import AskModel, Reply, ReplyEnd
-from tidegate.rubrics.forms import score_form
+from tidegate.rubrics.reading import score_form
 
 WHOLE = {"id": "x", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn"}
 USED = {"usage": {"input_tokens": 1, "output_tokens": 1}}

@@ -15,7 +15,7 @@ from tidegate.judges.openai import OpenAIJudge
 from tidegate.judges.provider import HttpJudge
 from tidegate.model.judge import JudgeContext
 from tidegate.model.question import AskModel, Reply, ReplyEnd
-from tidegate.rubrics.forms import scores_form
+from tidegate.rubrics.reading import scores_form
 
 FORM = scores_form(["kept"])
 QUESTION = AskModel(system="You judge.", before="the work", answer_schema=FORM)

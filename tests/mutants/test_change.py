@@ -15,7 +15,7 @@ from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall
 from tidegate.mutants import change, outputs
 from tidegate.mutants.met import meets
-from tidegate.run.mutant_front import Front, in_front_of_program
+from tidegate.run.mutant_trials import Front, in_front_of_program
 
 NAMES = ("add", "list")
 DUE = {"name": "--due", "aliases": ("-d",), "takes_value": True, "command": "add"}

@@ -9,7 +9,7 @@ import pytest
 from tests.text.printed import CHANGED, NOW, VOLATILE
 from tidegate.model.session import Session, SessionStep
 from tidegate.replay.compare import Base, Replayed, Seen, difference, on_base
-from tidegate.text.steady import Printed
+from tidegate.text.noise import Printed
 
 SESSIONS = 30
 STEPS = 4  # of each session, of other tools; together, the sessions use each tool three times or more

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult
-from tidegate.rubrics.transcript import line, transcript
+from tidegate.rubrics.work import line, transcript
 
 EVENTS: list[tuple[Event, str]] = [
     (Message(role="user", text="Go."), "[user] Go."),

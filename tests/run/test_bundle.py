@@ -17,8 +17,7 @@ from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.batch import Batch
 from tidegate.model.progress import Silent
 from tidegate.plan import make_plan
-from tidegate.run.bundle import BATCH_FILE, pack, read_batch, unpack, write_batch
-from tidegate.run.typed_json import CLASS, dump, load
+from tidegate.run.bundle import BATCH_FILE, CLASS, dump, load, pack, read_batch, unpack, write_batch
 from tidegate.run.worker import run_batch
 from tidegate.suite.load import load_suite
 from tidegate.vcs.copies import files_of, make_repository

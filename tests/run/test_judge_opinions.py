@@ -30,9 +30,8 @@ from tidegate.plan import make_plan, run_rows
 from tidegate.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.rubrics.samples import Criterion
 from tidegate.run.grade import grade
-from tidegate.run.judge_client import JudgeClient
+from tidegate.run.judge_client import JudgeClient, PanelClient
 from tidegate.run.judge_trials import with_opinion
-from tidegate.run.panel_client import PanelClient
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.verdict.decide import decide
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tidegate.model.mutant import Mutant
-from tidegate.run.mutant_front import in_front_of_server
+from tidegate.run.mutant_trials import in_front_of_server
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"
 REFUSED = ("both", "flag 1", "no content", "no object")  # answers that clients refuse: one of each fault

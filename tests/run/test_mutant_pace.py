@@ -6,7 +6,7 @@ import time
 
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.progress import Silent
-from tidegate.run.prove_tool import FIRST, MutantPace
+from tidegate.run.prove import FIRST, MutantPace
 
 
 class Lines(Silent):

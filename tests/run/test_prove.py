@@ -18,8 +18,7 @@ from tidegate.model.proof import Draft, Proof
 from tidegate.plan import Selection
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
-from tidegate.run.prove import partial, prove
-from tidegate.run.prove_tool import Wanted
+from tidegate.run.prove import Wanted, partial, prove
 from tidegate.run.run_job import Options
 from tidegate.run.surface_survey import MOST_AT_ONCE
 

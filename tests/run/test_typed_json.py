@@ -11,13 +11,13 @@ import pytest
 from tests import make
 from tidegate.agents.codex import CodexAgent
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.run.typed_json import CLASS, dump, load
+from tidegate.run.bundle import CLASS, dump, load
 
 CODEX = CodexAgent.model_validate({"type": "codex", "provider": {"type": "azure", "resource": "x"}})
 READ = """
 import sys
 from tidegate.model.plan import PlanRow
-from tidegate.run.typed_json import dump, load
+from tidegate.run.bundle import dump, load
 assert "tidegate.agents.codex" not in sys.modules
 print(dump(load(sys.stdin.read(), PlanRow)))
 """

@@ -8,8 +8,7 @@ import secrets
 import pytest
 
 from tests.text.printed import CHANGED, NOW, VOLATILE
-from tidegate.text.clock import without_clock
-from tidegate.text.steady import Names, Printed, new_names, steady, with_names
+from tidegate.text.noise import Names, Printed, new_names, steady, with_names, without_clock
 
 
 @pytest.mark.parametrize("tool", VOLATILE)

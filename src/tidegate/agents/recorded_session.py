@@ -15,7 +15,7 @@ from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.places import Places
 from tidegate.model.session import FOLDER_MARK, STDERR, Session, SessionStep
 from tidegate.replay.actions import Action, CannotRepeatError, action_of, edited
-from tidegate.text.steady import Names, Printed, new_names, with_names
+from tidegate.text.noise import Names, Printed, new_names, with_names
 
 MOST_CHARACTERS = 200_000  # of a step's output
 LEAST_SECS, TIMES = 30.0, 10.0  # a step may take so long, or so many times what it took when it was recorded

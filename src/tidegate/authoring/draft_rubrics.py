@@ -17,8 +17,7 @@ from tidegate.model.suite import Scenario
 from tidegate.rubrics.asking import Answers, ask_until_read
 from tidegate.rubrics.drafting import Drafted, draft_question, read_draft
 from tidegate.run.grade import to_its_end
-from tidegate.run.judge_client import JudgeClient
-from tidegate.run.panel_client import PanelClient
+from tidegate.run.judge_client import JudgeClient, PanelClient
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.run_folder import write_text
 

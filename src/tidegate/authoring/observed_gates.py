@@ -13,6 +13,7 @@ from tidegate.authoring.scenario_text import proposed_gates
 from tidegate.gates.command_output_words import lists
 from tidegate.model.event import Event, ToolCall, ToolResult
 from tidegate.surface.help_text import subcommands
+from tidegate.text.noise import VOLATILE
 from tidegate.text.shorten import excerpt
 
 MOST_LISTED = 10
@@ -24,14 +25,6 @@ FEWEST = 6  # characters
 _BOTH = " 2>&1"
 _START, _END = r"\A\s*", r"\s*\Z"
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-# Dates, times, versions, ids, temporary paths: equal in two runs of today, but not for good.
-VOLATILE = re.compile(
-    r"\d{4}-\d\d-\d\d|\d\d?:\d\d|\d+\.\d+\.\d+|(?<![\d.])\d{9,}|\b(?=[a-z]*\d)(?=\d*[a-f])[0-9a-f]{7,}\b"
-    r"|/tmp|/root|/home|\b20[2-9]\d\b"
-    r"|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}[ ,.]+\d"
-    r"|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
-    r"|\d(?:\.\d+)? ?(?:ms|s|sec|secs|seconds)\b|\b(?:v|version )\d"
-)
 # Long numbers and sizes may change as well. They are checked if no other line tells more.
 _DOUBTFUL = re.compile(r"(?<![\d.])\d{5,}|\d(?:\.\d+)? ?(?:[kKMG]i?B|bytes)\b")
 _INTO_FILE = re.compile(r"(?<![>&\d])>[ \t]*[\w./-]+\s*$")

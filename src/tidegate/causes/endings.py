@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from tidegate.causes.seen import Found, Seen
-from tidegate.comparison.noise import masked
 from tidegate.model.measurement import Call, TrialResult
+from tidegate.text.noise import masked
 
 _PROMPT = re.compile(
     r"\[y(?:es)?/n(?:o)?\]|\(y(?:es)?/n(?:o)?\)|password(?: for [^:\n]*)?:|press (?:enter|return|any key)"

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Literal
 
 from tidegate.causes.seen import Found, Pair, Seen
-from tidegate.comparison.noise import Words, masked
 from tidegate.model.measurement import Call, GateResult
 from tidegate.text.first_difference import first_difference
+from tidegate.text.noise import Words, masked
 
 _KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
 _CUT = "…"

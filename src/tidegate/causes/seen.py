@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from tidegate.comparison.noise import Words, masked, noisy_words
 from tidegate.model.cause import CauseKind
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.result import FileChange
 from tidegate.model.trial_spec import NotMeasured
+from tidegate.text.noise import Words, masked, noisy_words
 
 _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _SHELL = re.compile(r"[|&;<>$`\n]")

@@ -23,7 +23,7 @@ workspace, the origin, and proposed gates to edit, and is added to `scenarios`.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    parser = commands.add_parser("add", help="write a scenario from a trial or a transcript", description=DESCRIPTION)
+    parser = commands.add_parser("add", description=DESCRIPTION)
     parser.add_argument(
         "sources", nargs="+", type=Path, metavar="TRIAL|TRANSCRIPT", help="stored trials' folders, or files"
     )

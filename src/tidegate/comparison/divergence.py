@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import zip_longest
 
-from tidegate.comparison.noise import Words, masked
 from tidegate.model.comparison import Divergence
 from tidegate.model.measurement import Call, TrialResult
+from tidegate.text.noise import Words, masked
 
 SHOWN_STEPS = 2  # steps shown of each side
 Calls = Sequence[Call]

@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.comparison.divergence import closest, divergence
-from tidegate.comparison.noise import noisy_words
 from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, PastTrial, TrialResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.revision import Revision
 from tidegate.model.trial_spec import is_inside
 from tidegate.procedure.steps import Conclusion
+from tidegate.text.noise import noisy_words
 
 MOST_CALLS = 3
 Trials = Sequence[TrialResult]

@@ -15,8 +15,8 @@ from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.question import AskModel
 from tidegate.model.value import Value
-from tidegate.rubrics.forms import score_form
 from tidegate.rubrics.prompts import RESULTS, filled, question
+from tidegate.rubrics.reading import score_form
 
 if TYPE_CHECKING:
     from tidegate.evaluators import AnyEvaluator

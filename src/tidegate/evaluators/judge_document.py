@@ -9,7 +9,7 @@ from typing import Any
 from tidegate.evaluators.compared_calls import Call, as_json, calls_of
 from tidegate.model.evaluator import Record
 from tidegate.model.event import Message, ToolCall, ToolResult
-from tidegate.rubrics.transcript import candidate_answer
+from tidegate.rubrics.work import candidate_answer
 
 
 def judge_document(record: Record) -> str:

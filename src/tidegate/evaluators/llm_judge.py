@@ -11,12 +11,10 @@ from tidegate.gates.fields import NonEmpty
 from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record
 from tidegate.model.question import AskModel
 from tidegate.rubrics.asking import ask_until_read
-from tidegate.rubrics.forms import score_form
 from tidegate.rubrics.prompts import VARIABLES, filled, question, wording
-from tidegate.rubrics.reading import read_score
+from tidegate.rubrics.reading import read_score, score_form
 from tidegate.rubrics.samples import Criterion
-from tidegate.rubrics.transcript import candidate_answer
-from tidegate.rubrics.work import work_of
+from tidegate.rubrics.work import candidate_answer, work_of
 
 _SCORE = (Criterion(id="score", description="the whole"),)
 

@@ -6,11 +6,17 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any, Literal, Self
 
+from jsonschema import SchemaError, ValidationError
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend, validator_for
 from pydantic import model_validator
+from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from tidegate.evaluators.compared_calls import NO_TRACE, Call, calls_of
 from tidegate.evaluators.matching import Matcher, matches
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.text.patterns import search
 
 
 class Parameters(Evaluator):
@@ -34,7 +40,7 @@ class Parameters(Evaluator):
             raise ValueError("needs `schemas` or `reference`: an empty expectation says nothing")
         for tool, schema in self.schemas.items():
             if isinstance(schema, dict):
-                from tidegate.evaluators.call_schemas import schema_problem
+                from tidegate.evaluators.parameters import schema_problem
 
                 if problem := schema_problem(schema):
                     raise ValueError(f"the schema of {tool} {problem}")
@@ -71,7 +77,7 @@ class Parameters(Evaluator):
         for call in calls:
             schema = self.schemas.get(call.tool)
             if isinstance(schema, dict):
-                from tidegate.evaluators.call_schemas import first_error
+                from tidegate.evaluators.parameters import first_error
 
                 error = first_error(schema, call.input)
                 yield f"{call.tool}: {error}"[:300] if error else ""
@@ -87,3 +93,45 @@ class Parameters(Evaluator):
 
 def _met(wanted: dict[str, Any], given: dict[str, Any]) -> int:
     return sum(name in given and matches(value, given[name]) for name, value in wanted.items())
+
+
+def schema_problem(schema: dict[str, Any]) -> str:
+    """Return why this is not a JSON Schema; '' if it is one."""
+    try:
+        validator_for(schema).check_schema(schema)
+    except SchemaError as error:
+        return f"is not a JSON Schema: {error.message}"[:300]
+    return ""
+
+
+def first_error(schema: dict[str, Any], value: Any) -> str:
+    """Return the first place and reason why the value does not fit; '' if it fits.
+
+    Raises LookupError if the schema refers to something outside of it.
+    """
+    try:
+        error = next(_validator(schema).iter_errors(value), None)
+    except Unresolvable as unresolvable:
+        raise LookupError(str(unresolvable)) from None
+    return f"{error.json_path}: {error.message}" if error else ""
+
+
+def _validator(schema: dict[str, Any]) -> Validator:
+    """Return a validator that fetches nothing (empty registry) and whose patterns cannot hang the run."""
+    limited = {"pattern": _pattern, "patternProperties": _pattern_properties}
+    kind: type[Validator] = extend(validator_for(schema), limited)  # type: ignore[no-untyped-call]
+    return kind(schema, registry=Registry())
+
+
+def _pattern(validator: Validator, pattern: str, instance: Any, _: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, str) and not search(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: Validator, properties: dict[str, Any], instance: Any, _: Any
+) -> Iterator[ValidationError]:
+    for pattern, schema in properties.items():
+        for name, value in instance.items() if isinstance(instance, dict) else ():
+            if search(pattern, name):
+                yield from validator.descend(value, schema, path=name, schema_path=pattern)  # type: ignore[attr-defined]

@@ -21,9 +21,8 @@ from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record, Score
 from tidegate.model.event import Message
 from tidegate.model.probe import ReadFile
 from tidegate.rubrics.asking import ask_until_read
-from tidegate.rubrics.forms import scores_form
 from tidegate.rubrics.prompts import question, wording
-from tidegate.rubrics.reading import read_scores
+from tidegate.rubrics.reading import read_scores, scores_form
 from tidegate.rubrics.samples import Criterion
 
 

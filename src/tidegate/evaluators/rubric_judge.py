@@ -11,9 +11,8 @@ from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.model.judgement import Judgement
 from tidegate.model.probe import FileAnswer, ReadFile
 from tidegate.rubrics.asking import Answers, ask_until_read
-from tidegate.rubrics.forms import scores_form
 from tidegate.rubrics.prompts import question, wording
-from tidegate.rubrics.reading import Scores, read_scores
+from tidegate.rubrics.reading import Scores, read_scores, scores_form
 from tidegate.rubrics.samples import Criterion, combined, of_panel, total
 from tidegate.rubrics.work import work_of
 

@@ -13,12 +13,10 @@ from tidegate.gates.fields import NonEmpty
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.model.value import Value
 from tidegate.rubrics.asking import ask_until_read
-from tidegate.rubrics.forms import checks_form
 from tidegate.rubrics.prompts import question, wording
-from tidegate.rubrics.reading import read_checks
+from tidegate.rubrics.reading import checks_form, read_checks
 from tidegate.rubrics.samples import Criterion
-from tidegate.rubrics.transcript import candidate_answer
-from tidegate.rubrics.work import work_of
+from tidegate.rubrics.work import candidate_answer, work_of
 
 _MET = 0.75  # median of yes/no samples: more than half of them say yes
 

@@ -14,11 +14,9 @@ from tidegate.model.evaluator import Evaluation, Record, Score
 from tidegate.model.event import ToolCall, ToolResult
 from tidegate.rubrics.asking import ask_until_read
 from tidegate.rubrics.data_block import MAX_PART, MAX_TEXT
-from tidegate.rubrics.forms import list_of, object_of, one_of
 from tidegate.rubrics.prompts import question, wording
-from tidegate.rubrics.reading import Scores, mapping_of
-from tidegate.rubrics.transcript import line
-from tidegate.rubrics.work import call_line
+from tidegate.rubrics.reading import Scores, list_of, mapping_of, object_of, one_of
+from tidegate.rubrics.work import call_line, line
 from tidegate.text.shorten import both_ends, excerpt
 
 _FORM = '{"criteria": [{"id": "…", "unmet": [{"step": 2, "reason": "…"}]}, …]}'

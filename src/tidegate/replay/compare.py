@@ -15,9 +15,8 @@ from tidegate.model.trial import Trial
 from tidegate.replay.actions import action_of
 from tidegate.replay.record import tools_of
 from tidegate.text.first_difference import first_difference
-from tidegate.text.noise import without_noise
+from tidegate.text.noise import Names, Printed, Steady, steady, without_noise
 from tidegate.text.shorten import excerpt
-from tidegate.text.steady import Names, Printed, Steady, steady
 
 SLOW_TIMES, SLOW_SECS = 5.0, 10.0  # a step that takes so much longer on head is a difference
 _CUT = ("characters left out]", "characters left out …]")

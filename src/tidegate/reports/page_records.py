@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tidegate.comparison.noise import Words, masked, noisy_words
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.plan import RowKey, by_row, row_key
 from tidegate.model.trial import Record
 from tidegate.model.value import Value
 from tidegate.reports.page_row import RowView
 from tidegate.reports.transcript_steps import Step, steps
+from tidegate.text.noise import Words, masked, noisy_words
 from tidegate.text.safe import is_visible_json, visible
 from tidegate.text.well_known_secrets import without_secrets
 

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from tidegate.comparison.divergence import closest
-from tidegate.comparison.noise import noisy_words
 from tidegate.model.comparison import GateCounts, Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics, SubcommandCounts
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import measured
+from tidegate.text.noise import noisy_words
 
 
 class Subcommand(Value):

@@ -7,9 +7,8 @@ from typing import Any
 
 from tidegate.model.question import AskModel
 from tidegate.model.value import Value
-from tidegate.rubrics.forms import draft_form
 from tidegate.rubrics.prompts import question
-from tidegate.rubrics.reading import mapping_of
+from tidegate.rubrics.reading import draft_form, mapping_of
 from tidegate.text.shorten import excerpt
 
 FEWEST, MOST = 3, 7

@@ -70,7 +70,6 @@ def question(template: str, schema: dict[str, Any], items: Sequence[str] = (), *
 
 def filled(prompt: str, variables: Mapping[str, str], schema: dict[str, Any]) -> AskModel:
     """Return the question made from a project's own prompt. Each `{{name}}` becomes a data block."""
-    from tidegate.rubrics.prompts import VARIABLE
 
     def value(found: Any) -> str:
         return fenced(found[1], variables[found[1]])

@@ -10,7 +10,7 @@ from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.trial import Trial
 from tidegate.run.attempts import Attempts
 from tidegate.run.grade import grade, is_to_be_judged
-from tidegate.run.panel_client import PanelClient
+from tidegate.run.judge_client import PanelClient
 from tidegate.run.run_context import RunContext
 
 

@@ -23,7 +23,7 @@ from tidegate.model.trial_spec import encoded
 from tidegate.plan import definition_hash, suite_hash
 from tidegate.run.build import HostEnvironment
 from tidegate.run.grade import grade
-from tidegate.run.panel_client import PanelClient
+from tidegate.run.judge_client import PanelClient
 from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.store.import_run import IMPORTED

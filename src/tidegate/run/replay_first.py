@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tidegate.history.known_results import Known, KnownResults
@@ -15,13 +16,18 @@ from tidegate.model.plan import RowKey, by_row
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import ReplayRules
+from tidegate.model.surface import Part
 from tidegate.plan import base_name
 from tidegate.procedure.steps import screening_of
 from tidegate.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
-from tidegate.run.replayed_surface import surface_changes
+from tidegate.run.mutant_trials import MutantTrials, search_path_of
 from tidegate.run.replays import NOT_REPLAYED, replay_rows
 from tidegate.run.run_job import Options, RunJob
 from tidegate.run.runner import Runner
+from tidegate.run.surface_survey import survey
+from tidegate.surface.used import SurfaceChange, surface_change
+
+SECONDS = 30.0  # for the help texts of one depth, so that a head that hangs leaves enough for agents
 
 
 class Begun(NamedTuple):
@@ -129,3 +135,27 @@ def _tokens(past: Sequence[PastTrial]) -> float:
     """Return the mean of the tokens of a trial, as far as they are known."""
     known = [one.metrics for one in past if one.metrics.tokens_in is not None or one.metrics.tokens_out is not None]
     return sum((one.tokens_in or 0) + (one.tokens_out or 0) for one in known) / len(known) if known else 0.0
+
+
+async def surface_changes(
+    runner: Runner, work: RunJob, keys: Iterable[RowKey], path: str
+) -> Mapping[RowKey, SurfaceChange]:
+    """Return what the pull request changes in the surface of each row's program. `path`: of Tidegate.
+
+    MCP servers are left out: replays compare their lists of tools.
+    """
+    asked = [work.plan.row(key) for key in keys]
+    rows = {row.scenario.target.binary: row for row in reversed(asked) if not row.scenario.target.tty}
+    names = [name for name in rows if name and "/" not in name]
+    keys = [rows[name].key for name in names]
+    of_sides = [await _parts(runner, replace(work, sides=(side,)), keys, path) for side in work.sides]
+    found = {name: surface_change(*parts) for name, *parts in zip(names, *of_sides, strict=True)}
+    return {row.key: found[row.scenario.target.binary] for row in asked if row.scenario.target.binary in found}
+
+
+async def _parts(runner: Runner, work: RunJob, keys: Iterable[RowKey], path: str) -> list[tuple[Part, ...]]:
+    (side,) = work.sides
+    folder = work.scratch / f"replayed-surface-{side.side}"
+    folder.mkdir(mode=0o711)
+    trials = MutantTrials(work, runner, folder, search_path_of(work, path))
+    return [await survey(trials, work.plan.row(key), SECONDS) for key in keys]

@@ -25,11 +25,11 @@ from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.executor import TrialExecutor
 from tidegate.run.grade import is_to_be_judged, without_lost
+from tidegate.run.judge_client import PanelClient
 from tidegate.run.judge_trials import Judging
 from tidegate.run.kept_result import kept_result
 from tidegate.run.measuring import Measuring
 from tidegate.run.outage_waits import OutageWaits
-from tidegate.run.panel_client import PanelClient
 from tidegate.run.replaced_files import changed_before, replaced_files
 from tidegate.run.run_context import RunContext
 from tidegate.run.slot_files import SlotFiles

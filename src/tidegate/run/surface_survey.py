@@ -14,8 +14,7 @@ from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress, Silent
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.run.mutant_front import tools_of
-from tidegate.run.mutant_trials import MutantTrials
+from tidegate.run.mutant_trials import MutantTrials, tools_of
 from tidegate.run.together import together
 from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help, repeats
 from tidegate.surface.man_page import help_of_manual

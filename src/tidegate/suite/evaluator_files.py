@@ -104,7 +104,7 @@ class EvaluatorFiles:
         if not isinstance(schema, dict):
             self._complain(path, f"{place} is not a JSON Schema: it must be an object")
             return {}
-        from tidegate.evaluators.call_schemas import schema_problem
+        from tidegate.evaluators.parameters import schema_problem
 
         if problem := schema_problem(schema):
             self._complain(path, f"{place} {problem}")

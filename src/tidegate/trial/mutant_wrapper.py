@@ -1,8 +1,8 @@
 """The wrapper in front of the tool under test: runs it, changes what the mutant changes, and records the call.
 
-`run/mutant_front.py` writes it behind `mutants/outputs.py` and `mutants/change.py` into one script with the name of the
-tool, so it imports nothing from Tidegate. It runs at each call of each trial, so it imports what few calls need only
-when it is needed: this saves two thirds of its CPU time.
+`run/mutant_trials.py` writes it behind `mutants/outputs.py` and `mutants/change.py` into one script with the name of
+the tool, so it imports nothing from Tidegate. It runs at each call of each trial, so it imports what few calls need
+only when it is needed: this saves two thirds of its CPU time.
 """
 
 # ruff: noqa: PTH103, PTH104, PTH108, PTH109, PTH113, PTH114, PTH116, PTH120, PTH123

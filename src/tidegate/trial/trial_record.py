@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tidegate.model.event import Event
 from tidegate.model.trial import Trial
-from tidegate.rubrics.transcript import line
+from tidegate.rubrics.work import line
 from tidegate.trial.directories import Folders
 from tidegate.trial.safe_files import write_file
 

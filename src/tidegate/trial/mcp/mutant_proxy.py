@@ -1,6 +1,6 @@
 """The proxy in front of an MCP server: passes messages on, changes what the mutant changes, and records the calls.
 
-`run/mutant_front.py` writes it behind `answer_status.py` into one script, so it imports nothing from Tidegate.
+`run/mutant_trials.py` writes it behind `answer_status.py` into one script, so it imports nothing from Tidegate.
 The transport is stdio: one JSON-RPC message per line.
 """
 
