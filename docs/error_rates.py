@@ -19,6 +19,7 @@ from tidegate.authoring.simulate import (
     drifts,
     error_of,
     simulate,
+    simulate_after_clean,
     simulate_pushes,
     situations,
 )
@@ -26,7 +27,7 @@ from tidegate.authoring.simulate_rows import Chances, simulate_runs
 from tidegate.procedure.rules import Rules
 
 PAGE = Path(__file__).parent / "error-rates.md"
-MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5
+MIXED = (1.0,) * 4 + (0.95,) * 4 + (0.9,) * 4 + (0.8,) * 4 + (0.5,) * 2 + (0.3,) * 2
 STABLE = (1.0,) * 14 + (0.95,) * 4 + (0.8,) * 2
 SUITES: dict[str, Rates] = {"mixed": MIXED, "stable": STABLE}
 GATES = {
@@ -57,9 +58,10 @@ HEAD = """\
 
 Written by `make error-rates` with the code that judges pull requests. Each cell is measured on {count} simulated pull
 requests, in some tables on fewer, as the errors beside them show. Two standard errors are about {small:.1f} points near
-0.4 and {large:.1f} points near 80. *Mixed*: 20 scenarios, five each with a base success rate of 1.0, 0.95, 0.8 and 0.5.
-*Stable*: 14 of 1.0, 4 of 0.95, 2 of 0.8. All with 40 trials of history unless stated otherwise. *Amber*: not blocked,
-and a row or the suite is unconfirmed, so that the run is inconclusive.
+0.4 and {large:.1f} points near 80. *Mixed*: 20 scenarios, of which base passes four each in 1.0, 0.95, 0.9 and 0.8 of
+all trials, and two each in 0.5 and 0.3. *Stable*: 14 of 1.0, 4 of 0.95, 2 of 0.8. All with 40 trials of history unless
+stated otherwise. *Blocked*: exit code 1. *Exit 5*: a row is unproven. *Amber*: neither, but a row or the suite is
+unconfirmed, which is exit code 0 by default.
 """
 REAL = """\
 ## With real processes and real git
@@ -114,6 +116,7 @@ def _page(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield from _sizes(pool, count)
     yield from _dead(pool, count)
     yield from _correlated(pool, count)
+    yield from _troubled(pool, count)
     yield from _called_deterministic(pool, count)
     yield from _lossy(pool, count)
     yield from _pushes(pool, count)
@@ -124,32 +127,33 @@ def _page(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
 def _powers(pool: ProcessPoolExecutor, name: str, rates: Rates, count: int) -> Iterator[str]:
     cases = situations(rates)
     yield f"## {name.capitalize()} suite\n\nShare of pull requests blocked, in percent.\n"
-    yield _header("policy", "trials of a clean one", *(case.name for case in cases), "amber, clean")
+    yield _header("policy", "trials of a clean one", *(case.name for case in cases), "exit 5, clean", "amber, clean")
     for gate_name, gate in GATES.items():
         cells = _cells(pool, cases, gate, count)
-        yield _line(gate_name, f"{cells[0].trials:.1f}", *map(_blocked, cells), f"{100 * cells[0].amber:.1f}")
+        yield _line(gate_name, f"{cells[0].trials:.1f}", *map(_blocked, cells), *_rest(cells[0]))
     yield ""
 
 
 def _drifting(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## False alarms where the provider drifts\n"
     yield "Both sides changed alike after the history was made: nothing may be blocked. Standard preset, in percent;"
-    yield "amber in brackets.\n"
-    yield _header("suite", *(case.name.removeprefix("drift: ") for case in drifts(MIXED)))
+    yield "blocked / exit 5 / amber.\n"
+    yield _header("suite", "history", *(case.name.removeprefix("drift: ") for case in drifts(MIXED)))
     for name, rates in SUITES.items():
-        cells = _cells(pool, drifts(rates), Gate(3), count)
-        yield _line(name, *(f"{_blocked(cell)} ({100 * cell.amber:.1f})" for cell in cells))
+        for history in (40, 10):
+            cells = _cells(pool, drifts(rates), Gate(3, history), count)
+            yield _line(name, str(history), *map(_all_three, cells))
     yield ""
 
 
 def _alike(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## False alarms where all scenarios are alike\n"
-    yield "Suites of 20 scenarios of one success rate, standard preset, in percent; amber in brackets.\n"
+    yield "Suites of 20 scenarios of one success rate, standard preset, in percent: blocked / exit 5 / amber.\n"
     yield _header("history", *(f"{rate:g}" for rate in ALIKE))
     for history in (40, 10, 0):
         alike = [Situation.of(f"all {rate:g}", (rate,) * 20) for rate in ALIKE]
         cells = _cells(pool, alike, Gate(3, history), count)
-        yield _line(str(history or "none"), *(f"{_blocked(cell)} ({100 * cell.amber:.1f})" for cell in cells))
+        yield _line(str(history or "none"), *map(_all_three, cells))
     yield ""
 
 
@@ -157,14 +161,16 @@ def _sizes(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## Suites of other sizes\n"
     yield "Clean pull requests, standard preset. The rates are those of the mixed suite, repeated; a suite of one has"
     yield "0.95, one of three has 1.0, 0.95 and 0.8.\n"
-    yield _header("scenarios", "history", "trials", "blocked, %", "amber, %")
+    yield _header("scenarios", "history", "trials", "blocked, %", "exit 5, %", "amber, %", "two drop by 50, found, %")
     for name, rates in SIZES.items():
-        for history in (40, 0):
+        for history in (40, 10, 0):
             few = max(100, count * 20 // max(20, 4 * len(rates)))
-            (cell,) = _cells(pool, [Situation.of("clean", rates)], Gate(3, history), few)
+            cell, drop = _cells(pool, situations(rates)[::2][:2], Gate(3, history), few)
             amber = f"{100 * cell.amber:.1f} ± {100 * error_of(cell.amber, few):.1f}"
             blocked = f"{_blocked(cell)} ± {100 * cell.error:.1f}"
-            yield _line(name, str(history or "none"), f"{cell.trials:.1f}", blocked, amber)
+            exit5 = f"{100 * cell.unproven:.1f}"
+            found = f"{_blocked(drop)} ± {100 * drop.error:.1f}"
+            yield _line(name, str(history or "none"), f"{cell.trials:.1f}", blocked, exit5, amber, found)
     yield ""
 
 
@@ -185,14 +191,31 @@ def _dead(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
 def _correlated(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## False alarms where trials of one run are correlated\n"
     yield f"Clean pull requests. Each side of a run has its own success rate in each row (correlation {SHARED:g}), for"
-    yield "the whole run, or another one after the pause before the verification. In percent; amber in brackets.\n"
+    yield "the whole run, or another one after the pause before the verification. Percent: blocked / exit 5 / amber.\n"
     yield _header("suite", "one rate for the whole run", "another one after the pause")
     for name, rates in SUITES.items():
         clean = Situation.of("clean", rates)._replace(rho=SHARED)
         cells = _cells(pool, [clean, clean._replace(redrawn=True)], Gate(3), count)
-        yield _line(name, *(f"{_blocked(cell)} ({100 * cell.amber:.1f})" for cell in cells))
+        yield _line(name, *map(_all_three, cells))
     yield "\nWhat differs between the sides for a whole run cannot be distinguished from what the pull request does. So"
     yield "the sides are interleaved trial by trial, take turns at starting, and are verified after a pause.\n"
+
+
+def _troubled(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
+    yield "## Outages in one stretch, and errors that count as failures\n"
+    yield "An outage: both sides pass 0.3 times as often in 20 trials in a row. Errors: the provider makes 20 % of"
+    yield "head's trials fail and 5 % of base's, for the whole run, in a way that looks like a failure of the tool. In"
+    yield "percent: blocked / exit 5 / amber.\n"
+    yield _header("suite", "history", "an outage", "errors on 20 % and 5 %")
+    for name, rates in SUITES.items():
+        clean = Situation.of("clean", rates)
+        base, head = (tuple(rate * share for rate in rates) for share in (0.95, 0.8))
+        for history in (40, 10, 0):
+            cases = [clean._replace(outage=(0.3, 20)), Situation.of("errors", base, head, rates)]
+            cells = _cells(pool, cases, Gate(3, history), count)
+            yield _line(name, str(history or "none"), *map(_all_three, cells))
+    yield "\nErrors that hit head more often than base look like a defect: no rule that sees passes alone can tell them"
+    yield "apart. So a trial that meets an error of the provider has no outcome, instead of a failure.\n"
 
 
 def _called_deterministic(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
@@ -208,6 +231,14 @@ def _called_deterministic(pool: ProcessPoolExecutor, count: int) -> Iterator[str
     for share, found in zip(RANDOM_FAILURES, ends, strict=True):
         cells = [found[number - 1] for number in RUNS]
         yield _line(f"{share:.0%} of trials", *(f"{100 * one.blocked:.1f} ({100 * one.amber:.1f})" for one in cells))
+    yield "\nThe same, where head alone fails in 20 % of its trials, and base in none. A row with ten trials of history"
+    yield "or more, which all pass, gets a second head trial.\n"
+    yield _header("history", "trials", "trials of a clean one", "blocked", "amber", "green")
+    head, alike = (Chances((1.0,) * 10, (rate,) * 10, deterministic=True) for rate in (0.8, 1.0))
+    for history in (0, 20):
+        (end,), (clean,) = (simulate_runs(chances, history, 1, few) for chances in (head, alike))
+        shares = end.blocked, end.amber, 1 - end.blocked - end.amber
+        yield _line(str(history), f"{end.trials:.0f}", f"{clean.trials:.0f}", *(f"{100 * one:.1f}" for one in shares))
     yield ""
 
 
@@ -247,6 +278,12 @@ def _pushes(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
                 else (f"{100 * shares.green_later:.1f}", f"{100 * shares.cleared:.1f}")
             )
             yield _line(name, case.name, f"{100 * shares.blocked:.1f}", *later)
+    yield "\nTwo scenarios drop by 50 points in the eleventh push, after ten clean ones: blocked, in percent.\n"
+    yield _header("suite", "40 trials of history", "10", "none")
+    for name, rates in SUITES.items():
+        gates = [Gate(3, history) for history in (40, 10, 0)]
+        ends = pool.map(simulate_after_clean, [situations(rates)[2]] * 3, gates, [few] * 3)
+        yield _line(name, *(f"{_blocked(cell)} ± {100 * cell.error:.1f}" for cell in ends))
     yield ""
 
 
@@ -254,10 +291,10 @@ def _rivals(pool: ProcessPoolExecutor, count: int) -> Iterator[str]:
     yield "## Rules of other tools\n"
     yield "The same suites, and rules like those of other tools in November 2026, restated in our code with settings in"
     yield "their favour. They have no history; their trials are of both sides.\n"
-    names = ["clean, mixed", "clean, stable", *(situations(MIXED)[n].name for n in (1, 2, 4))]
+    names = ["clean, mixed", "clean, stable", *(situations(MIXED)[n].name for n in (1, 2, 5))]
     yield _header("rule", "trials", *names)
     mixed, clean = situations(MIXED), Situation.of("clean, stable", STABLE)
-    cases = [mixed[0], clean, mixed[1], mixed[2], mixed[4]]
+    cases = [mixed[0], clean, mixed[1], mixed[2], mixed[5]]
     few = max(200, count // 2)
     for rival in RIVALS:
         cells = list(pool.map(simulate_rival, [rival.name] * len(cases), cases, [few] * len(cases)))
@@ -281,6 +318,14 @@ def _line(*columns: str) -> str:
 
 def _blocked(cell: Cell) -> str:
     return f"{100 * cell.blocked:.1f}"
+
+
+def _rest(cell: Cell) -> tuple[str, str]:
+    return f"{100 * cell.unproven:.1f}", f"{100 * cell.amber:.1f}"
+
+
+def _all_three(cell: Cell) -> str:
+    return " / ".join((_blocked(cell), *_rest(cell)))
 
 
 if __name__ == "__main__":

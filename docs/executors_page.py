@@ -94,12 +94,12 @@ has another version of an agent than the first one, or if the results are incomp
 (`report.json` is written last, with the SHA-256 of the batch and of each file). The trials of a lost batch are run again, up to
 twice, each row and side in a batch of its own. After that they are not measured, for the cause *worker_lost*.
 
-A trial's processes can end their worker, so *worker_lost* is an inside cause ([verdict](verdict.md#what-counts)): it is repeated as
+A trial's processes can end their worker, so *worker_lost* is an inside cause ([verdict](verdict.md#what-a-trial-shows)): it is repeated as
 failures are. A head that ends its workers, where base is measured, is a regression. If the engine loses both sides, the row is
 not measured, which is not a pass.
 
 **Rate limits.** Each worker holds requests back while its provider answers 429 or 529, as on one machine
-([verdict](verdict.md#what-counts)), and reports how often. After each such batch, half as many run at the same time, and one more
+([verdict](verdict.md#what-a-trial-shows)), and reports how often. After each such batch, half as many run at the same time, and one more
 after each other batch. Trials without an answer are run again, and are never failures.
 
 **Budget.** Each batch gets its share of the dollars and tokens that are left, and all of the time. What a lost batch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import sqrt
 from random import Random
 from typing import NamedTuple
@@ -31,6 +32,7 @@ class Situation(NamedTuple):
     past: Rates
     rho: float = 0.0
     redrawn: bool = False
+    outage: tuple[float, int] = (1.0, 0)  # both sides pass this much less often, in so many trials one after the other
 
     @classmethod
     def of(cls, name: str, base: Rates, head: Rates | None = None, past: Rates | None = None) -> Situation:
@@ -182,6 +184,20 @@ def simulate_pushes(situation: Situation, gate: Gate, count: int, pushes: int = 
     return Pushes(blocked / count, later / max(1, blocked), cleared / max(1, red_first))
 
 
+def simulate_after_clean(situation: Situation, gate: Gate, count: int, pushes: int = 10, seed: int = 0) -> Cell:
+    """Judge `count` pull requests that have a defect from their last push on, after so many clean ones."""
+    chance = Random(f"{seed}/{situation.name}/{gate.screening}/{gate.history}/after")
+    clean = Situation.of("clean", situation.base)
+    trials = blocked = named = 0
+    for _ in range(count):
+        facts = drawn_history(situation.past, gate, chance)
+        for _ in range(pushes):
+            facts = _pushed(facts, judge(clean, gate, facts, chance))
+        end = judge(situation, gate, facts, chance)
+        trials, blocked, named = trials + end.trials, blocked + end.blocked, named + bool(end.regressed)
+    return Cell(count, trials / count, blocked / count, named / count)
+
+
 def _pushed(facts: Sequence[Facts], end: Outcome) -> list[Facts]:
     """Return what the next push of the same pull request knows of each row."""
     keys = [RowKey(scenario=str(number), agent="") for number in range(len(facts))]
@@ -197,10 +213,14 @@ class _Draws:
         self._situation = situation
         self._chance = chance
         self._own: dict[tuple[int, Side, bool], float] = {}
+        self._drawn, self._outage = 0, chance.randrange(2 * len(situation.base)) if situation.outage[1] else 0
 
     def outcome(self, ask: Ask) -> bool:
         """Return whether the trial passes."""
-        return self._chance.random() < self._rate(ask)
+        self._drawn += 1
+        factor, trials = self._situation.outage
+        out = 0 <= self._drawn - self._outage < trials
+        return self._chance.random() < self._rate(ask) * (factor if out else 1.0)
 
     def _rate(self, ask: Ask) -> float:
         situation = self._situation
@@ -219,36 +239,36 @@ class _Draws:
 
 def situations(base: Rates) -> list[Situation]:
     """Return the situations of interest: a clean pull request, and regressions of several kinds."""
-    best, second = _best_two(base)
+    best, *others = _of_each_rate(base)
+    pairs = list(pairwise([best, *others]))[:3] or [(best, best)]
+    halved = (changed(base, {n: base[n] - 0.5 for n in pair}) for pair in pairs)
+    names = ["two drop by 50 points", *(f"two at {base[a]:g} and {base[b]:g} drop by 50" for a, b in pairs[1:])]
     return [
         Situation.of("clean", base),
         Situation.of("one fails completely", base, changed(base, {best: 0.0})),
-        Situation.of(
-            "two drop by 50 points", base, changed(base, {best: base[best] - 0.5, second: base[second] - 0.5})
-        ),
+        *(Situation.of(name, base, head) for name, head in zip(names, halved, strict=True)),
         Situation.of("one drops by 50 points", base, changed(base, {best: base[best] - 0.5})),
         Situation.of("all drop by 10 points", base, tuple(max(0.0, rate - 0.1) for rate in base)),
     ]
 
 
+def _of_each_rate(base: Rates) -> list[int]:
+    """Return the first row of each success rate, the best first."""
+    return [base.index(rate) for rate in sorted(set(base), reverse=True)]
+
+
 def drifts(base: Rates) -> list[Situation]:
     """Return situations in which both sides changed after the history was made: nothing may be blocked."""
-    best, second = _best_two(base)
+    best, second = (*_of_each_rate(base), base.index(max(base)))[:2]
     hit = {
         "one fails completely": changed(base, {best: 0.0}),
         "two drop by 50 points": changed(base, {best: base[best] - 0.5, second: base[second] - 0.5}),
         "all drop by 10 points": tuple(max(0.0, rate - 0.1) for rate in base),
         "everything × 0.8": tuple(rate * 0.8 for rate in base),
+        "everything × 0.5": tuple(rate * 0.5 for rate in base),
         "all drop by 5 points": tuple(max(0.0, rate - 0.05) for rate in base),
     }
     return [Situation.of(f"drift: {name}", rates, past=base) for name, rates in hit.items()]
-
-
-def _best_two(base: Rates) -> tuple[int, int]:
-    """Return the first of the best scenarios, and the first of the next best ones, if they are not all alike."""
-    best = base.index(max(base))
-    others = [n for n in range(len(base)) if n != best] or [best]
-    return best, max(others, key=lambda n: (base[n] < base[best], base[n], -n))
 
 
 def changed(base: Rates, new: dict[int, float]) -> Rates:

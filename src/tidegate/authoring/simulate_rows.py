@@ -30,10 +30,11 @@ class Chances(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Shares of simulated pull requests: blocked, and neither blocked nor without a doubt (amber)."""
+    """Shares of simulated pull requests that are blocked, or amber (not blocked, but in doubt); their mean trials."""
 
     blocked: float
     amber: float
+    trials: float = 0.0
 
 
 def simulate_runs(chances: Chances, history: int, runs: int, count: int, seed: int = 0) -> list[Ends]:
@@ -43,18 +44,19 @@ def simulate_runs(chances: Chances, history: int, runs: int, count: int, seed: i
     disagreement among them is known then.
     """
     chance = Random(f"{seed}/{chances}/{history}/{runs}")
-    blocked, amber = [0] * runs, [0] * runs
+    blocked, amber, trials = [0] * runs, [0] * runs, [0] * runs
     for _ in range(count):
         past = [[chance.random() < rate for _ in range(history)] for rate in chances.base]
         for number in range(runs):
             ended, state = judged(chances, past, chance)
             states = {one.state for one in ended}
             blocked[number] += "regressed" in states
+            trials[number] += sum(len(seen.trials) for seen in state.rows)
             amber[number] += "regressed" not in states and bool(states & {"unconfirmed", "not_measured"})
             for row, seen in zip(past, state.rows, strict=True):
                 row += [trial.passed for trial in seen.of("base") if trial.passed is not None]
                 del row[:-40]
-    return [Ends(red / count, doubt / count) for red, doubt in zip(blocked, amber, strict=True)]
+    return [Ends(*(one / count for one in ends)) for ends in zip(blocked, amber, trials, strict=True)]
 
 
 def judged(chances: Chances, past: Sequence[Sequence[bool]], chance: Random) -> tuple[Sequence[Conclusion], State]:
