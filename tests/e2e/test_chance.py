@@ -49,7 +49,7 @@ def test_without_history_a_dead_scenario_is_screened_confirmed_and_verified(
     assert ran.code == 1, ran.stderr
     row = ran.row("keep_notes", "fake")
     assert (row["state"], row["one_shot"], row["head"]["screen"], row["head"]["confirm"]) == (
-        "regressed", False, [0, 3], [0, 8],
+        "regressed", False, [0, 2], [0, 14],
     )  # fmt: skip
     assert {trial["phase"] for trial in ran.result["trials"]} == {"screen", "confirm", "verify"}
     assert "verified in a second batch" in row["reason"]

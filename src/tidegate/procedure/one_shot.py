@@ -11,7 +11,7 @@ from tidegate.statistics.multiplicity import bh, holm
 from tidegate.statistics.pair import Pair
 
 TIES = 1 + 1e-9  # factor on limits, so that a p equal to its limit but for rounding is within it
-SCREEN = 0.25  # limit of the mid-p for "looks worse": tau_last without history
+SCREEN = 0.25  # limit of the mid-p for "looks worse"
 IMPROVED = 0.05  # false discovery rate of improvements
 MOST_TRIALS = 200  # the largest number of trials that reports suggest
 

@@ -46,7 +46,7 @@ def is_unproven(row: Row, by_head: Container[str | None] = ()) -> bool:
         case "unconfirmed" if row.kind in ("unused", "rewritten"):
             return True
         case "baseline_changed":
-            return row.kind == "base_fails"
+            return True
         case "unconfirmed" if row.kind != "outcome":
             return head.not_measured > head.trials
         case "unconfirmed":
