@@ -42,16 +42,16 @@ def judged(ended: tuple[Ran, Step]) -> tuple[Ran, dict[str, Any]]:
 def test_the_same_defect_stays_red_at_the_next_push_and_a_repair_clears_it(job: Job) -> None:
     first, broken = judged(job.run())
     assert (first.exit_code, broken["state"]) == (1, "regressed"), first.stderr
-    assert broken["effect"]["level"] == pytest.approx(0.02 / 2 / 4)
+    assert broken["effect"]["level"] == pytest.approx(0.02 / 2 / 2)
 
     second, still = push(job, RENAMED + "# another push\n")
     assert (second.exit_code, still["state"]) == (1, "regressed"), second.stderr
-    assert still["effect"]["level"] == pytest.approx(0.02 / 6), "the second push spends what is left"
+    assert still["effect"]["level"] == pytest.approx(0.02 / 2 / 6), "the second push spends what is left"
     assert "Fixed" not in job.pull.bot_comments()[0].body
 
     third, fixed = push(job, NOTES + "# repaired\n")
     assert (third.exit_code, fixed["state"]) == (0, "ok"), third.stderr
-    assert fixed["head"]["trials"] == 3 + 5, "a red row clears by pairs, not by its screening"
+    assert fixed["head"]["trials"] == 3 + 8, "a red row clears by pairs, not by its screening"
     assert "Fixed" in job.pull.bot_comments()[0].body
 
 
