@@ -61,7 +61,8 @@ def attributes(text: str) -> dict[str, str]:
 
 
 def submodule(repo: Repository) -> None:
-    """Head moves the commit of a submodule that holds the tool, which the build fetches by its commit."""
+    """Head adds a submodule, of which git is told to ignore changes."""
+    (repo.root / "vendor/core").mkdir(parents=True)
     commit = repo.git("rev-parse", "HEAD")
     repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},vendor/core")
     repo.git("commit", "--quiet", "--message", "submodule")
@@ -181,7 +182,7 @@ JUDGE = {
         "has its build replace the broken tool of the commit by a working one",
         "unproven",
         5,
-        head=built("sed -i 's/= second ] \\&\\& exit 0/= never ] \\&\\& exit 0/' bin/notes"),
+        head={**built("cp tools/works bin/notes"), "tools/works": NOTES + "# works\n"},
     ),
     # --- programs that checks find
     "path with a colon": Attempt(

@@ -105,6 +105,14 @@ SUITES = {
         },
         tool=None,
     ),
+    "a variable for the tool": Attempt(
+        "sets a variable of the tool, which works only with it",
+        "no_regression",
+        0,
+        why="a tool can need a variable: `target.env` is the pull request's, as the tool is, and the comment lists it",
+        head=keep("--version}", "--version, env: {KIND: x}}"),
+        tool=FORGETFUL.replace('"$1" = second ]', '"$1$KIND" = second ]'),
+    ),
     "client that does the work": Attempt(
         "has the agent's own program write the result without a call of the MCP server",
         "regression",

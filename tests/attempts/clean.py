@@ -71,7 +71,7 @@ def edits(word: str) -> dict[str, tuple[Files, Files]]:
             {
                 "bin/notes": None,
                 "src/notes.sh": tool,
-                "tidegate.yaml": SUITE + "build: ['cp src/notes.sh bin/notes']\n",
+                "tidegate.yaml": SUITE + "build: ['mkdir -p bin; cp src/notes.sh bin/notes; chmod +x bin/notes']\n",
             },
         ),
         "a changed build": (
@@ -88,6 +88,7 @@ def edits(word: str) -> dict[str, tuple[Files, Files]]:
 
 
 def moved_submodule(repo: Repository) -> None:
+    (repo.root / "vendor/core").mkdir(parents=True)
     commit = repo.git("rev-parse", "HEAD")
     repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},vendor/core")
     repo.git("commit", "--quiet", "--message", "submodule")

@@ -95,13 +95,6 @@ HIDDEN: dict[str, tuple[dict[str, str], Files]] = {
         },
         {"Makefile": "test:\n\ttrue\n"},
     ),
-    "a variable for the tool": (
-        {**FILES, "bin/notes": NOTES},
-        {
-            "bin/notes": FORGETFUL["bin/notes"].replace('"$1" = second ]', '"$1$KIND" = second ]'),
-            "scenarios/keep.yaml": SCENARIO.replace("--version}", "--version, env: {KIND: x}}"),
-        },
-    ),
     "sitecustomize by PYTHONPATH": (
         {
             **FILES,

@@ -90,3 +90,18 @@ def test_cut_and_reordered_records_are_found_in_a_replay() -> None:
     assert not found.holds(Printed("three"), cut=False)
     assert found.holds(Printed("three"), cut=True)
     assert not found.holds(Printed("four"), cut=True)
+
+
+@pytest.mark.parametrize("now", ["a b 7\n", "a\tb -5\n", "a\tb 7 \n", "a\tb 7\r\n"])
+def test_only_what_differs_between_base_s_runs_is_masked(now: str) -> None:
+    """A tab, a sign, white space at the end and line ends are not."""
+    found = steady(Printed("a\tb 5\n"), Printed("a\tb 6\n"))
+    assert found is not None
+    assert found.agrees(Printed("a\tb 7\n"), {})
+    assert not found.agrees(Printed(now), {})
+
+
+def test_a_key_that_occurs_twice_is_a_difference() -> None:
+    found = steady(Printed('{"a": 1}'), Printed('{"a": 1}'))
+    assert found is not None
+    assert not found.agrees(Printed('{"a": 2, "a": 1}'), {})

@@ -131,7 +131,7 @@ def steady(one: Printed, other: Printed) -> Steady | None:
     """Return the form in which two runs of the same program differ least; None if they differ in more than ids."""
     first, second = _masked(one), _masked(other)
     best: Steady | None = None
-    for form in (_same_text, *((_as_json,) if _is_json(first) and _is_json(second) else ()), _sorted_lines):
+    for form in (_as_json if _is_json(first) and _is_json(second) else _same_text, _sorted_lines):
         lines = _exactly(form(first))
         pairs = _differing(lines, _exactly(form(second)))
         if pairs is None or not all(_may_vary(*words) for words in pairs.values()):

@@ -153,7 +153,8 @@ class Checks:
     async def _script(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         folders, account = self._folders, self._attempt.supervisor.account
         folders.open_to_scripts(account)
-        for file in restore_scripts(command, self._place.prepared.folder, folders.workspace, account):
+        start = self._place.base_prepared or self._place.prepared  # scripts among guidance files are base's, too
+        for file in restore_scripts(command, start.folder, folders.workspace, account):
             self._notes.warnings.append(
                 f"{file} was changed during the trial; `{command}` was run with the scenario's own"
             )

@@ -248,15 +248,6 @@ def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     return hashlib.sha256(listed.encode()).hexdigest()
 
 
-def files_below(root: Path, revision: Revision, folder: str) -> dict[str, str]:
-    """Return mode and hash of each file of the commit below that folder, by its name there; {} without the folder."""
-    if folder != "." and git(root, "cat-file", "-e", f"{revision.sha}:{folder}").returncode != 0:
-        return {}
-    listed = must(root, "ls-tree", "-r", "-z", f"{revision.sha}:{'' if folder == '.' else folder}")
-    entries = (entry.partition("\t") for entry in listed.split("\0") if entry)
-    return {name: facts for facts, _, name in entries}
-
-
 def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
     """Return the unified diff of one file. Diff programs configured in the repository are not run."""
     flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
