@@ -43,7 +43,7 @@ class _Event(Value):
 
 
 class _Written(_Event):
-    written: dict[str, Any] = {}  # what AgentV's output says more of it: structured `content`, `timestamp`, …
+    written: dict[str, Any] = {}  # more of it in AgentV's output: structured `content`, `timestamp`, …
 
 
 class ToolCall(_Written):
