@@ -159,6 +159,19 @@ def test_an_id_that_is_missing_or_doubled_is_not_measured(make_repository: Make,
     assert three["reason"] == f"the batch printed no line for the case `three`; {advice % 'three'}"
 
 
+def test_a_batch_that_writes_beside_itself_is_told_where_it_may(make_repository: Make, tidegate: Make) -> None:
+    """As AgentV's demo does: the checkout is each side's own, and trials must not change it."""
+    repo = make_repository()
+    writing = "echo x > beside.csv || exit 3\n" + BATCH_FILES["evals/batch.sh"]
+    repo.commit(BATCH_FILES | {"evals/batch.sh": writing})
+
+    ran = tidegate("run", "--trials", "1", "--json", cwd=repo.root)
+
+    for trial in json.loads(ran.stdout)["trials"]:
+        assert "a command may write to its trial's workspace, the folder of {OUTPUT_FILE}" in trial["reason"]
+        assert "`files: {write: […]}` in tidegate.yaml" in trial["reason"]
+
+
 def test_a_target_that_is_not_healthy_stops_before_any_trial(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     repo.commit(

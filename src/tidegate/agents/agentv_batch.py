@@ -9,8 +9,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from tidegate.agents.agentv_cli import AgentVCli, CliCase
-from tidegate.agents.end_reasons import how
+from tidegate.agents.agentv_cli import AgentVCli, CliCase, how_it_failed
 from tidegate.model.agent import NoAnswerError, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End
@@ -35,7 +34,7 @@ class _Batch:
         if len(lines) == 1:
             return lines[0]
         count = f"{len(lines)} lines" if lines else "no line"
-        failed = "" if self.result.ok else f" ({how(self.result)})"
+        failed = "" if self.result.ok else f" ({how_it_failed(self.result)})"
         raise NoAnswerError(
             f"the batch printed {count} for the case `{identity}`{failed}; "
             f'let its command print one JSON line for every case: {{"id": {json.dumps(identity)}, "text": …}}'
@@ -67,7 +66,7 @@ class AgentVBatch(AgentVCli):
         ok = batch.result.ok
         return End(
             end="completed" if ok else "crashed",
-            message="" if ok else how(batch.result),
+            message="" if ok else how_it_failed(batch.result),
             traced=agentv.is_traced(line),
         )
 

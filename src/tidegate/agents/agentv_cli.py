@@ -23,6 +23,10 @@ from tidegate.streams import agentv
 
 OUTPUT_FILE = ".agentv-output"  # relative to the trial's workspace
 PLACEHOLDERS = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")
+_MAY_WRITE = (
+    "a command may write to its trial's workspace, the folder of {OUTPUT_FILE}, and to what `files: {write: […]}` in "
+    "tidegate.yaml names, but not to the checkout"
+)
 _PLACEHOLDER = re.compile(r"\{([A-Z_]+)\}")
 
 
@@ -92,7 +96,7 @@ class AgentVCli(Agent):
         result, output = await self.program(session, self.case(session))
         for event in agentv.parse(output):
             session.emit(event)
-        message = "" if result.ok else how(result)
+        message = "" if result.ok else how_it_failed(result)
         return End(end="completed" if result.ok else "crashed", message=message, traced=agentv.is_traced(output))
 
     def case(self, session: Session) -> CliCase:
@@ -117,6 +121,12 @@ class AgentVCli(Agent):
     def _file(self, path: str) -> str:
         quoted = {"{path}": shlex.quote(path), "{basename}": shlex.quote(path.rpartition("/")[2])}
         return re.sub(r"\{path\}|\{basename\}", lambda found: quoted[found.group()], self.files_format)
+
+
+def how_it_failed(result: CommandResult) -> str:
+    """Return how a command failed. If it wanted to write to the checkout, say where it may write."""
+    told = re.search("read-only file system|EROFS", result.stderr, re.IGNORECASE)
+    return f"{how(result)}; {_MAY_WRITE}" if told else how(result)
 
 
 def _unreachable(check: HttpCheck) -> str:
