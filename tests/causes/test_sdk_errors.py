@@ -144,3 +144,15 @@ def test_of_several_problems_a_rename_comes_first() -> None:
     option = 'Invalid option: expected one of "up"|"down" at order'
     said = f"{TYPESCRIPT}{option}\nInvalid input: expected string, received undefined at q"
     assert after(said, SEARCH) == ["`graph search_nodes` now requires `q`"]
+
+
+def test_a_value_inside_an_argument_is_found_by_its_path() -> None:
+    call = """graph add '{"tasks": [{"title": "x", "kind": "t"}]}'"""
+    option = 'Invalid option: expected one of "a"|"b" at tasks[0].kind'
+    assert after(f"{TYPESCRIPT}{option}", call) == [
+        "`graph add` no longer accepts the value `t`; it accepts `a` and `b`"
+    ]
+    gone = "Invalid input: expected string, received undefined at tasks[0].name"
+    assert after(f"{TYPESCRIPT}{gone}", call) == ["`graph add` now requires `name`"]
+    kind = pydantic("tasks.0.title", "Input should be a valid integer", "int_type", "'x'")
+    assert after(kind, call) == ["`graph add` now needs `title` to be of the type `integer`"]

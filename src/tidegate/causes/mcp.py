@@ -29,7 +29,7 @@ _NAME = r"['\"`]?([A-Za-z_][\w.-]*)['\"`]?"
 # What servers write that check arguments by a JSON Schema or by hand: JavaScript, Python, Go.
 _SENTENCES: tuple[tuple[str, str], ...] = (
     ("missing", rf"(?:^|[:\s]){_NAME} is a required property"),
-    ("missing", r"expected \w+, received undefined at ([\w.-]+)"),
+    ("missing", r"expected \w+, received undefined at ([\w.\[\]-]+)"),
     ("missing", r"missing properties: \[?['\"]([\w.-]+)['\"]"),
     ("missing", rf"must have required property {_NAME}"),
     ("missing", rf"(?:missing|required) (?:required )?(?:argument|parameter|property|field)s?:? {_NAME}"),
@@ -48,7 +48,7 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
     ),
 )
 _TYPED = (
-    r"expected (?P<type>\w+), received (?!undefined)\w+ at (?P<name>[\w.-]+)",
+    r"expected (?P<type>\w+), received (?!undefined)\w+ at (?P<name>[\w.\[\]-]+)",
     r"/properties/(?P<name>[\w.-]+): type: .* want \"(?P<type>\w+)\"",
     rf"(?:argument|parameter) {_NAME.replace('(', '(?P<name>', 1)} (?:is not an?|must be an?) (?P<type>\w+)",
 )
@@ -56,7 +56,8 @@ _NOT_OF_TYPE = re.compile(r"^(?:.*: )?(?P<value>.+?) is not of type ['\"](?P<typ
 _NOT_ONE_OF = re.compile(
     r"(?P<value>['\"][^'\"]*['\"]|\S+) (?:is not one of|does not equal any of:?) \[(?P<options>[^\]]*)\]"
 )
-_OPTION_AT = re.compile(r"expected one of (?P<options>\S+) at (?P<name>[\w.-]+)")
+_OPTION_AT = re.compile(r"expected one of (?P<options>\S+) at (?P<name>[\w.\[\]-]+)")
+_PREFIX = re.compile(r"^MCP error -\d+: (?:Input validation error: )?(?:Invalid arguments for tool \S+: )?")
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _PLAIN_TYPE = re.compile(r"valid (\w+)")
 
@@ -98,22 +99,47 @@ def parameter(seen: Seen) -> Found | None:
         return None
     about = (" ".join(words(seen.pair.head)[:2]),)
     found = list(problems(seen.pair.head.message, given))
-    refused = tuple(dict.fromkeys(one.name for one in found if one.kind == "refused" and one.name in given))
+    known = json.dumps(given)
+    refused = tuple(dict.fromkeys(one.name for one in found if one.kind == "refused" and f'"{one.name}"' in known))
     # Zod 4 says that an enum which is not there has a wrong value.
-    missing = tuple(dict.fromkeys(one.name for one in found if one.kind != "refused" and one.name not in given))
+    gone = (_key(one.name) for one in found if one.kind != "refused" and _at(given, one.name) is None)
+    missing = tuple(dict.fromkeys(gone))
     if len(refused) == len(missing) == 1:
         return Found("parameter", about, refused, missing)
     if refused:
         return Found("parameter", about, refused)
     if missing:
-        gone = tuple(key for key in given if missing == (_renamed(key, seen),))
-        return Found("parameter", about, gone, missing) if len(gone) == 1 else Found("required", about, new=missing)
+        old = tuple(key for key in _keys(given) if missing == (_renamed(key, seen),))
+        return Found("parameter", about, old, missing) if len(old) == 1 else Found("required", about, new=missing)
     for one in found:
-        if one.kind == "value" and one.name in given:
-            return Found("value", about, (str(given[one.name]),), one.accepted)
-        if one.kind == "type" and one.name in given and one.accepted:
-            return Found("type", about, (one.name,), one.accepted[:1])
+        value = _at(given, one.name)
+        if one.kind == "value" and isinstance(value, str | int | float):
+            return Found("value", about, (str(value),), one.accepted, clues=(_key(one.name),))
+        if one.kind == "type" and value is not None and one.accepted:
+            return Found("type", about, (_key(one.name),), one.accepted[:1])
     return None
+
+
+def _at(given: Any, path: str) -> Any:
+    """Return the value at a path such as `tasks.0.done`; None if there is none."""
+    for key in path.split("."):
+        if isinstance(given, list) and key.isdecimal() and int(key) < len(given):
+            given = given[int(key)]
+        else:
+            given = given.get(key) if isinstance(given, dict) else None
+    return given
+
+
+def _key(path: str) -> str:
+    """Return the last key of a path that is not a number."""
+    return next((key for key in reversed(path.split(".")) if not key.isdecimal()), path)
+
+
+def _keys(given: Any) -> list[str]:
+    """Return all keys of the arguments, also of inner objects."""
+    if isinstance(given, list):
+        return list(dict.fromkeys(key for one in given for key in _keys(one)))
+    return [*given, *(key for one in given.values() for key in _keys(one))] if isinstance(given, dict) else []
 
 
 def _renamed(key: str, seen: Seen) -> str:
@@ -127,7 +153,7 @@ def tool_error(seen: Seen) -> Found | None:
         return None
     if (seen.pair.base.status, seen.pair.head.status) != ("ok", "error"):
         return None
-    line = _line(seen.pair.head.message)
+    line = _line(_PREFIX.sub("", seen.pair.head.message))
     return Found("tool_error", (" ".join(words(seen.pair.head)[:2]),), head=line, clues=tuple(_quoted(line)))
 
 
@@ -184,14 +210,19 @@ def problems(message: str, given: dict[str, Any]) -> Iterator[Problem]:
     for line in message.splitlines():
         for kind, pattern in _SENTENCES:
             if found := re.search(pattern, line, re.IGNORECASE):
-                yield Problem("missing" if kind == "missing" else "refused", found[1])
+                yield Problem("missing" if kind == "missing" else "refused", _dotted(found[1]))
                 break
         if found := _OPTION_AT.search(line):
-            yield Problem("value", found["name"], tuple(_quoted(found["options"])))
+            yield Problem("value", _dotted(found["name"]), tuple(_quoted(found["options"])))
         for pattern in _TYPED:
             if found := re.search(pattern, line, re.IGNORECASE):
-                yield Problem("type", found["name"], (found["type"],))
+                yield Problem("type", _dotted(found["name"]), (found["type"],))
     yield from _of_value(message, given)
+
+
+def _dotted(path: str) -> str:
+    """Return `tasks.0.done` for `tasks[0].done`."""
+    return re.sub(r"\[(\d+)\]", r".\1", path)
 
 
 def _zod(message: str) -> list[Problem]:

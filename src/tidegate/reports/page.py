@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tidegate.model.cause import Cause
+from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import SuiteEffect
 from tidegate.model.plan import by_row
 from tidegate.model.result import Cost, FileChange, Result
@@ -73,7 +73,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         summary=verdict.summary,
         notes=tuple(_notes(view)),
         causes=tuple(_cause(cause, view) for cause in view.causes),
-        advice=view.next_steps,
+        advice=(*_fix(result.fix), *view.next_steps),
         columns=tuple(title for title, _ in columns.values()),
         rows=tuple(
             row_view(line, PageOf(view, result, columns), trials[line.row.key], trends.get(line.row.key))
@@ -103,6 +103,12 @@ def _cause(cause: Cause, view: CommentView) -> CauseView:
         fix=fix_text(cause, view) if regressed.intersection(cause.rows) else "",
         paths=tuple(map(row_path, cause.rows)),
     )
+
+
+def _fix(fix: Fix | None) -> Iterable[str]:
+    """Yield the step that applies the edit that was tried."""
+    if fix:
+        yield f"An edit of the docs makes {count(len(fix.rows), 'row')} pass (tried). `tidegate fix` applies fix.patch."
 
 
 def _notes(view: CommentView) -> Iterable[str]:
