@@ -71,6 +71,57 @@ def test_each_call_of_a_tool_is_an_invocation(
     assert statuses == ["error", "ok", "ok"]
 
 
+EVERYTHING, EVERYTHING_VERSION = "@modelcontextprotocol/server-everything", "2026.8.31"
+URL = """\
+name: shelf
+description: Two calls of tools at a URL, one of which fails.
+target:
+  mcp:
+    name: shelf
+    command: "PORT={port} exec node %s/dist/index.js %s"
+    url: "http://127.0.0.1:{port}%s"
+task: Say milk.
+gates:
+  - {type: mcp_call, tool: get-sum, input: {a: 20, b: 22}, substring: "42"}
+"""
+AT_URL: Script = [
+    ("So I say it.", [["shelf/echo", {"message": "milk"}]]),
+    ("And what not.", [["shelf/echo", {"text": "milk"}]]),
+    ("That was all.", []),
+]
+
+
+@pytest.mark.parametrize(("carrier", "path"), [("streamableHttp", "/mcp"), ("sse", "/sse")])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.agent.program)
+def test_each_call_at_a_url_is_an_invocation(
+    case: Case,
+    run_agent: Callable[[Case, Job], Ran],
+    npm: Callable[[str, str], Path],
+    open_folder: Path,
+    carrier: str,
+    path: str,
+) -> None:
+    """Codex knows streamable HTTP only."""
+    if case.agent.program == "codex" and carrier == "sse":
+        pytest.skip("Codex has no client for SSE")
+    modules = open_folder / "node_modules"
+    shutil.copytree(npm(EVERYTHING, EVERYTHING_VERSION), modules, symlinks=True)
+
+    def repository(folder: Path, agent: str) -> None:
+        write_suite(folder, agent.replace("gpt-5.5", "a-new-model"), modules)
+        (folder / "files.yaml").write_text(URL % (modules / EVERYTHING, carrier, path))
+
+    ran = run_agent(case, Job(repository, AT_URL))
+    trial = ran.trial
+    assert (trial.reason, trial.end, trial.end_message) == ("", "completed", "")
+    assert [(call.argv, call.status) for call in trial.invocations] == [
+        (("echo", '{"message": "milk"}'), "ok"),
+        (("echo", '{"text": "milk"}'), "error"),
+    ]
+    assert [event.status for event in trial.events if isinstance(event, ToolResult)] == ["ok", "error"]
+    assert ran.run["trials"][0]["outcome"] == "pass"
+
+
 def test_the_built_in_loop_does_the_same(
     tmp_path: Path, make_repository: Callable[..., Repository], npm: Callable[[str, str], Path]
 ) -> None:

@@ -38,6 +38,7 @@ from tidegate.run.runner import Runner
 from tidegate.store.run_folder import RunFolder
 from tidegate.trial import mutant_wrapper, recorder
 from tidegate.trial.environment import side_path
+from tidegate.trial.free_port import PLACEHOLDER
 from tidegate.trial.mcp import answer_status, mutant_proxy
 from tidegate.verdict.decide import decide
 
@@ -234,7 +235,7 @@ def in_front_of_server(folder: Path, command: str, mutant: Mutant | None) -> Fro
     call = f"\nos._exit(main({command!r}, {str(spool)!r}, {data!r}))\n"
     script = path / "server"
     recorder.write_script(script, _compiled(answer_status.__file__, mutant_proxy.__file__) + call.encode())
-    return Front((), shlex.quote(str(script)), spool)
+    return Front((), f"{shlex.quote(str(script))} {PLACEHOLDER}", spool)
 
 
 def nothing_in_front(folder: Path) -> Front:

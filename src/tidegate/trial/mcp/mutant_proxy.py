@@ -23,7 +23,8 @@ Message = dict[str, Any]
 
 
 def main(command: str, spool: str, mutant: Message) -> int:
-    """Run the server until it ends or its input is closed; return its exit status."""
+    """Run the server until it ends or its input is closed; return its exit status. The argument is the trial's port."""
+    command = command.replace("{port}", sys.argv[1])
     server = subprocess.Popen(["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     passing = Passing(spool, mutant)
     assert server.stdin is not None

@@ -1,0 +1,146 @@
+"""The recorder in front of a server on HTTP, with the official SDK at both ends and with what HTTP allows besides."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.client.sse import sse_client
+
+from tests import sdk_server
+from tidegate.model.target import McpServer
+from tidegate.trial.free_port import free_port
+from tidegate.trial.mcp import recording
+from tidegate.trial.recorder import Stops
+
+ADD = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "say", "arguments": {"text": "x"}}}
+
+
+@contextmanager
+def proxied(folder: Path, command: str, path: str) -> Iterator[int]:
+    """Yield the port of the recorder in front of the server that the command starts."""
+    (folder / "calls").touch()
+    own, port = free_port(), int(free_port())
+    server = McpServer(command=command.replace("{port}", own), url=f"http://127.0.0.1:{own}{path}")
+    environment = {"PATH": "/usr/bin:/bin"}
+    script = recording.install(folder / "script", server, environment, folder, folder / "calls", folder / "s", port)
+    with subprocess.Popen([script]) as process:
+        while not (folder / "s").exists():
+            time.sleep(0.02)
+        yield port
+        process.terminate()
+
+
+def recorded(folder: Path) -> list[tuple[str, ...]]:
+    return [(*call.argv, call.status) for call in recording.read(folder / "calls", Stops()).invocations]
+
+
+SDK = f"exec {sys.executable} {sdk_server.__file__}"
+
+
+@pytest.mark.parametrize(
+    ("carrier", "path", "mode"),
+    [("streamable-http", "/mcp", "auto"), ("streamable-http", "/mcp", "legacy"), ("sse", "/sse", "legacy")],
+)
+def test_sessions_of_two_clients_at_once_are_recorded(tmp_path: Path, carrier: str, path: str, mode: str) -> None:
+    """Both number their requests from one."""
+
+    async def work(url: str, title: str) -> None:
+        async with Client(sse_client(url) if carrier == "sse" else url, mode=mode) as client:
+            await client.call_tool("add", {"title": title})
+            await client.call_tool("wait", {"seconds": 0.2})
+            await client.call_tool("add", {"title": "refuse"})
+
+    async def both(url: str) -> None:
+        await asyncio.gather(work(url, "Emma"), work(url, "Ulysses"))
+
+    with proxied(tmp_path, f"{SDK} {carrier} {{port}} 0.5", path) as port:
+        asyncio.run(both(f"http://127.0.0.1:{port}{path}"))
+    found = recorded(tmp_path)
+    assert sorted(found) == sorted(
+        [
+            ("add", '{"title": "Emma"}', "ok"),
+            ("add", '{"title": "Ulysses"}', "ok"),
+            *[("add", '{"title": "refuse"}', "error")] * 2,
+            *[("wait", '{"seconds": 0.2}', "ok")] * 2,
+        ]
+    )
+
+
+def test_an_agent_that_leaves_before_the_answer_has_given_up(tmp_path: Path) -> None:
+    async def work(url: str) -> None:
+        async with Client(url) as client:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(1):
+                    await client.call_tool("wait", {"seconds": 2})
+            await asyncio.sleep(2.5)
+
+    with proxied(tmp_path, f"{SDK} streamable-http {{port}}", "/mcp") as port:
+        asyncio.run(work(f"http://127.0.0.1:{port}/mcp"))
+    assert recorded(tmp_path) == [("wait", '{"seconds": 2}', "timeout")]
+
+
+ODD = """\
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import sys
+class Odd(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == "/cut":
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            self.wfile.write(b'id: 1\\ndata: {"jsonrpc": "2.0", "method": "notifications/progress"}\\n\\n')
+            return
+        self.send_response(202 if self.path == "/none" else 200)
+        self.send_header("Mcp-Session-Id", "abc")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_DELETE(self):
+        self.send_response(405)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_): pass
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Odd).serve_forever()
+"""
+
+
+def test_bodies_headers_and_methods_are_passed_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    with proxied(tmp_path, f"exec {sys.executable} odd.py {{port}}", "/mcp") as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        for body in (b'{"a" :  1}', b"\xff\x00", b"x" * 3_000_000):
+            connection.request("POST", "/mcp", body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            assert (answer.status, answer.headers["Mcp-Session-Id"], answer.read()) == (200, "abc", body)
+        connection.request(
+            "POST", "/mcp", iter([b"ab", b"c"]), encode_chunked=True, headers={"Transfer-Encoding": "chunked"}
+        )
+        assert connection.getresponse().read() == b"abc"
+        connection.request("DELETE", "/mcp")
+        assert connection.getresponse().status == 405
+        connection.close()
+
+
+def test_a_stream_that_ends_early_is_a_failed_call_unless_it_is_resumed(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    with proxied(tmp_path, f"exec {sys.executable} odd.py {{port}}", "/mcp") as port:
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+            body = json.dumps(ADD).encode()
+            client.sendall(b"POST /cut HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            got = b""
+            while data := client.recv(4096):
+                got += data
+        assert b"notifications/progress" in got
+    assert recorded(tmp_path) == [("say", '{"text": "x"}', "error")]
