@@ -49,7 +49,7 @@ clean-pull-requests: $(READY) ## run more than 100 clean pull requests: none may
 image: $(READY) ## build the container image and run it as GitHub does; Debian 12 with podman, runc, mmdebstrap
 	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/image
 
-release-check: $(READY) ## rehearse a release: wheels, a local index and registry, pipx and podman; Debian 12, with docker-registry too
+release-check: $(READY) ## rehearse a release: wheels, a local index and registry, pipx and podman; Debian 12 with those of image, docker-registry, gcc-aarch64-linux-gnu
 	@$(ROOMY) TIDEGATE_RELEASE_TEST=1 $(BIN)/pytest --quiet -rs tests/release
 
 lint: $(READY) ## ruff's rules and format, the direction of imports, and banned phrases

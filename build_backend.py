@@ -62,8 +62,8 @@ def _compiler_required() -> list[str]:
 
 
 def _compiler() -> str | None:
-    """Return the machine's own compiler, or None if it has none or the wheel is for another machine."""
-    return shutil.which("cc") if platform.machine() == MACHINE else None
+    """Return the compiler for the wheel's machine, such as Debian's for another one, or None."""
+    return shutil.which("cc" if platform.machine() == MACHINE else f"{MACHINE}-linux-gnu-gcc")
 
 
 def _compile(source: Path) -> None:

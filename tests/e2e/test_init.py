@@ -33,7 +33,7 @@ def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository:
     shown = repo.git("show", "--name-only", "--format=").splitlines()
     workflows = [name for name in shown if name.startswith(f"{FOLDER}/tidegate")]
     assert (workflows[-1], len(workflows), shown[-1]) == (WORKFLOW, 5, "tidegate.yaml")
-    assert all(name.startswith("scenarios/") for name in shown[4:-1])
+    assert all(name.startswith("scenarios/") for name in shown[5:-1])
     assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["network"] == {"agent": False}
     first = tidegate("pr", cwd=repo.root)
     assert (first.code, {row["state"] for row in first.result["rows"]}) == (0, {"ok"}), first.stderr
