@@ -21,5 +21,14 @@ for program in "${programs[@]}"; do
 done
 if [ "$TIDEGATE_MACHINE" = x86_64 ]; then
     "$bin/uv" build --sdist "${build[@]}"
+    for made in "$dist"/*.tar.gz; do # again, without the times and the owner of this checkout
+        (
+            unpacked=$(mktemp --directory)
+            trap 'rm -rf "$unpacked"' EXIT
+            tar --extract --file "$made" --directory "$unpacked"
+            tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
+                --directory "$unpacked" "$(basename "$made" .tar.gz)" | gzip --no-name --best > "$made"
+        )
+    done
 fi
 rm -rf "$dist/.gitignore" build
