@@ -139,6 +139,7 @@ def test_what_was_published_is_installed_by_pipx_and_runs(tools: Path, dist: Pat
     index = f"http://127.0.0.1:{port}"
     anybody = ["-P", ".", "-a", ".", "--disable-fallback"]
     home = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
+    home["PIPX_DEFAULT_BACKEND"] = "pip"  # with the certificates and the index that pip is configured with
     with serving(
         [str(tools / "pypi-server"), "run", "-i", "127.0.0.1", "-p", str(port), *anybody, str(packages)], port
     ):
