@@ -26,12 +26,9 @@ class Story(Value):
     name: str
     description: str
     source: str
-    writer: str = "tidegate add"  # the command that writes the file
     prompt: str
-    steps: tuple[dict[str, Any], ...] = ()  # of the agent `scripted`
     target: Target | None = None
     setup: tuple[str, ...] = ()
-    template_folder: str | None = None  # None: the folder that has the file's name
     gates: tuple[Gate, ...] = ()
     diff: str = ""
     succeeded: bool = False
@@ -52,11 +49,9 @@ def scenario_text(story: Story, file: str | None = None) -> str:
         f"name: {_scalar(story.name)}",
         f"description: {_scalar(story.description)}",
         f"source: {_scalar(story.source)}",
-        *([] if story.template_folder is None else [f"template_folder: {_scalar(story.template_folder)}"]),
         f"target: {_target(story.target)}",
         "task:",
         *_prompt(story.prompt),
-        *(["  steps:", *(f"    - {flow(step)}" for step in story.steps)] if story.steps else []),
         *([f"setup: {{commands: {flow(list(story.setup))}}}"] if story.setup else []),
         "evaluation:",
         "  gates:",
@@ -80,7 +75,7 @@ def repeated_text(data: Mapping[str, Any], story: Story, file: str | None = None
 def _head(story: Story, file: str | None) -> Iterator[str]:
     if file is not None:
         yield f"# yaml-language-server: $schema={'../' * file.count('/')}{SCHEMAS}/scenario.json"
-    yield f"# Written by `{story.writer}`. Read it through: say what should happen, and delete what does not matter."
+    yield "# Written by `tidegate add`. Read it through: say what should happen, and delete what does not matter."
 
 
 def proposed_gates(diff: str) -> Iterator[dict[str, Any]]:

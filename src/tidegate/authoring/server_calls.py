@@ -56,15 +56,12 @@ def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
             yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
 
 
-def answer_checks(
-    server: str, call: Example, outputs: Sequence[str], without: str = "", words: Sequence[str] = ()
-) -> Iterator[dict[str, Any]]:
+def answer_checks(server: str, call: Example, outputs: Sequence[str], without: str = "") -> Iterator[dict[str, Any]]:
     """Yield a check for what all answers to the call had in common; none if that is nothing.
 
-    `without`: an answer that lacks what the check should find, such as one of these words. A heading, such as
-    `Changes:`, tells nothing.
+    `without`: an answer that lacks what the check should find. A heading, such as `Changes:`, tells nothing.
     """
-    output = _common(outputs, call.input, without, words)
+    output = _common(outputs, call.input, without)
     if output is not None:
         given = {"input": call.input} if call.input else {}
         yield _check(f"mcp__{server}__{call.tool}", f"{call.tool} answers as before", output, given)
@@ -75,7 +72,7 @@ def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = Non
     return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
 
 
-def _common(outputs: Sequence[str], given: dict[str, Any], without: str, words: Sequence[str]) -> Any:
+def _common(outputs: Sequence[str], given: dict[str, Any], without: str) -> Any:
     """Return what matches all outputs: fields of JSON, or lines of text; None if there is nothing."""
     values = [json_value(output) if output.lstrip().startswith(("{", "[")) else None for output in outputs]
     if all(isinstance(value, dict) for value in values):
@@ -91,7 +88,7 @@ def _common(outputs: Sequence[str], given: dict[str, Any], without: str, words: 
         lines = [start] if outputs[0].lstrip().startswith(start) else []
     if all(line.endswith(":") for line in lines):
         return None
-    told = [*words, *map(str, given.values())]
+    told = [*map(str, given.values())]
     named = [line for line in lines if any(len(one) > 2 and one in line for one in told)] if without else []
     chosen = {*named[:1], *named[-1:]} or {*lines[:1], *sorted(lines, key=len, reverse=True)[:1]}
     patterns = [re.escape(line).replace(r"\ ", " ") for line in dict.fromkeys(lines) if line in chosen]
