@@ -4,7 +4,7 @@
 EXECUTORS = """# Executors
 
 By default, trials run on the machine that Tidegate runs on. With `executor` in `tidegate.yaml`, they run on others: each
-batch of trials is a folder that a worker turns into another folder, with one command:
+bundle of trials is a file that a worker turns into a bundle of results, with one command:
 
 ```sh
 tidegate trials run BUNDLE --out DIR
@@ -44,8 +44,8 @@ scenarios: [scenarios/*.yaml]
 executor:
   type: command
   run: >-
-    docker run --rm --name {name} --env-file /etc/tidegate/keys --volume {bundle}:/bundle:ro --volume {out}:/out
-    --entrypoint tidegate WORKER_IMAGE trials run /bundle --out /out
+    docker run --rm --name {name} --env-file /etc/tidegate/keys --volume {bundle}:/bundle.zip:ro --volume {out}:/out
+    --entrypoint tidegate WORKER_IMAGE trials run /bundle.zip --out /out
 ```
 
 **Kubernetes**, with `run: ci/pod.sh {bundle} {out} {name}`:
@@ -56,14 +56,13 @@ executor:
 kubectl run "$3" --image=WORKER_IMAGE --restart=Never --overrides="$(cat ci/pod.json)" --command -- sleep 7200
 trap 'kubectl delete pod "$3" --wait=false' EXIT
 kubectl wait --for=condition=Ready "pod/$3" --timeout=300s
-kubectl exec "$3" -- mkdir /tmp/bundle
-tar -C "$1" -c . | kubectl exec -i "$3" -- tar -x -C /tmp/bundle
-kubectl exec "$3" -- tidegate trials run /tmp/bundle --out /tmp/out
-kubectl exec "$3" -- tar -C /tmp/out -c . | tar -x -C "$2"
+kubectl cp "$1" "$3:/tmp/bundle.zip"
+kubectl exec "$3" -- tidegate trials run /tmp/bundle.zip --out /tmp/out
+kubectl cp "$3:/tmp/out/results.zip" "$2/results.zip"
 ```
 
-**Modal**, with `run: modal run ci/worker.py --bundle {bundle} --out {out}`: a function with the secrets that gets the bundle as
-a tar archive, runs the command above, and returns DIR as an archive.
+**Modal**, with `run: modal run ci/worker.py --bundle {bundle} --out {out}`: a function with the secrets that gets the bundle,
+runs the command above, and returns `results.zip` of DIR.
 
 **Ray**: `executor: {type: ray, address: auto, parallel: 8}`, see below.
 
@@ -90,8 +89,8 @@ Before the first trial, one worker checks the agents with base's code alone. If 
 code 4 and the engine's message: nothing of the pull request has run by then.
 
 Later, a batch is *lost* if the command ends with another status than 0 or not within `minutes`, if a Ray node is gone, if a worker
-has another version of an agent than the first one, or if the results are incomplete, damaged or those of another batch
-(`report.json` is written last, with the SHA-256 of the batch and of each file). The trials of a lost batch are run again, up to
+has another version of an agent than the first one, or if the results are incomplete, damaged or those of another batch:
+`results.zip` names the bundle that it answers, and ends with a SHA-256 of all of it, as the bundle does. The trials of a lost batch are run again, up to
 twice, each row and side in a batch of its own. After that they are not measured, for the cause *worker_lost*.
 
 A trial's processes can end their worker, so *worker_lost* is an inside cause ([verdict](verdict.md#what-a-trial-shows)): it is repeated as

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidegate.model.shard import ShardContents, ShardPlan
+from tidegate.model.shard import BundleContents, ShardPlan
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder, two_sides
 from tidegate.run.pull_request_job import load_pull_request
 from tidegate.run.run_job import Options
@@ -20,7 +20,7 @@ def plan_shards(root: Path, asked: RevisionPair, options: Options, wanted: Wante
         return plan if loaded.touched or loaded.definitions else plan.model_copy(update={"shares": ()})
 
 
-async def one_shard(root: Path, asked: RevisionPair, plan: ShardPlan, number: int, options: Options) -> ShardContents:
+async def one_shard(root: Path, asked: RevisionPair, plan: ShardPlan, number: int, options: Options) -> BundleContents:
     """Run one shard of the plan, and write its bundle into `options.shards`."""
     commits = commits_of(root, asked)
     with scratch_folder() as scratch, two_sides(root, commits, scratch, scratch / "out") as sides:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def test_values_of_variables_come_from_the_worker_and_are_in_no_bundle(
     repo, kept = make_repository(), tmp_path / "kept"
     kept.mkdir()
     # The worker has another value than this machine.
-    line = f"cp -r {{bundle}} {kept}/{{name}} && NOTES_TOKEN=of-the-worker {WORKER}"
+    line = f"cp {{bundle}} {kept}/{{name}}.zip && NOTES_TOKEN=of-the-worker {WORKER}"
     tool = FILES["bin/notes"].replace("add) shift;", 'add) shift; echo "$NOTES_TOKEN" >> token.txt;')
     scenario = FILES["scenarios/keep.yaml"].replace(
         "{binary: notes,", "{binary: notes, env: {NOTES_TOKEN: '${NOTES_TOKEN}'},"
@@ -76,10 +77,12 @@ def test_values_of_variables_come_from_the_worker_and_are_in_no_bundle(
     )
     ran = tidegate("run", cwd=repo.root, env={**os.environ, "NOTES_TOKEN": "of-this-machine"})
     assert ran.code == 0, ran.stdout + ran.stderr
-    written = [path for path in kept.rglob("*") if path.is_file()]
-    assert {path.name for path in written} == {"batch.json", "head.tar"}
-    assert not any(b"of-this-machine" in path.read_bytes() for path in written)
-    assert any(b"${NOTES_TOKEN}" in path.read_bytes() for path in written if path.name == "batch.json")
+    for path in kept.iterdir():
+        with zipfile.ZipFile(path) as bundle:
+            texts = {name: bundle.read(name) for name in bundle.namelist()}
+        assert texts.keys() == {"batch.json", "head.tar"}
+        assert not any(b"of-this-machine" in text for text in texts.values())
+        assert b"${NOTES_TOKEN}" in texts["batch.json"]
 
 
 @pytest.mark.parametrize("line", ["nothing", "true {bundle} > {out}"])

@@ -13,15 +13,14 @@ from pydantic import ValidationError
 from tidegate.executors.command import CommandExecutor
 from tidegate.model.executor import BatchJob, BatchLostError, EngineContext
 
-BOTH = "test -d {bundle} && ls {bundle} > {out}/seen"
+BOTH = "test -f {bundle} && cat {bundle} > {out}/seen"
 
 
 def carry(folder: Path, line: str, secs: float = 20, environ: Mapping[str, str] | None = None) -> Path:
     """Run one batch, with folders whose names need quotes; return the folder of its results."""
-    bundle, out = folder / "my batch" / "bundle", folder / "my batch" / "out"
-    for one in (bundle, out):
-        one.mkdir(parents=True, exist_ok=True)
-    (bundle / "batch.json").write_text("{}")
+    bundle, out = folder / "my batch" / "bundle.zip", folder / "my batch" / "out"
+    out.mkdir(parents=True, exist_ok=True)
+    bundle.write_text("trials")
 
     async def run() -> None:
         executor = CommandExecutor(type="command", run=line)
@@ -35,7 +34,7 @@ def carry(folder: Path, line: str, secs: float = 20, environ: Mapping[str, str] 
 def test_the_line_runs_in_the_suite_s_checkout_with_both_folders_and_the_name_quoted(tmp_path: Path) -> None:
     out = carry(tmp_path, BOTH + "; pwd > {out}/where; echo {name} > {out}/name; echo '{{}}' > {out}/braces")
     texts = {path.name: path.read_text().strip() for path in out.iterdir()}
-    assert texts == {"seen": "batch.json", "where": str(tmp_path), "name": "tidegate-1", "braces": "{}"}
+    assert texts == {"seen": "trials", "where": str(tmp_path), "name": "tidegate-1", "braces": "{}"}
 
 
 def test_it_gets_tidegate_s_environment_without_the_job_s_tokens(tmp_path: Path) -> None:

@@ -15,21 +15,23 @@ from pydantic import PrivateAttr
 from tests import make
 from tests.conftest import Repository
 from tidegate.gates.file_exists import FileExists
-from tidegate.model.batch import Batch, BatchReport
-from tidegate.model.executor import BatchJob, Carry, Engine, EngineContext
+from tidegate.model.batch import Batch
+from tidegate.model.executor import RESULTS_FILE, BatchJob, Carry, Engine, EngineContext
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import FileAnswer
 from tidegate.model.progress import Silent
 from tidegate.model.revision import Revision
+from tidegate.model.shard import BundleContents, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial
-from tidegate.model.trial_spec import TrialSpec
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.attempts import Attempts
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment
-from tidegate.run.bundle import read_batch, write_report
+from tidegate.run.bundle import read_batch
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.run_context import RunContext
+from tidegate.shards.bundle import write_trials
 from tidegate.store.run_folder import RunFolder
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.supervisor_pool import SupervisorPool
@@ -69,12 +71,12 @@ class Worker(Engine):
     _draw: Draw = PrivateAttr(default_factory=lambda: passing)
     _around: Around | None = PrivateAttr(default=None)
     _seen: list[Batch] = PrivateAttr(default_factory=list)
-    _report: dict[str, object] = PrivateAttr(default_factory=dict)
+    _states: dict[str, object] = PrivateAttr(default_factory=dict)
 
-    def working(self, draw: Draw = passing, around: Around | None = None, **report: object) -> Worker:
-        """Set what it draws, what interferes, and fields of its reports."""
+    def working(self, draw: Draw = passing, around: Around | None = None, **states: object) -> Worker:
+        """Set what it draws, what interferes, and fields of what its bundles state."""
         self._draw, self._around = draw, around
-        self._report.update(report)
+        self._states.update(states)
         return self
 
     @property
@@ -93,12 +95,14 @@ class Worker(Engine):
         yield carry
 
     def _work(self, job: BatchJob) -> None:
-        batch, digest = read_batch(job.bundle)
+        batch, seal = read_batch(job.bundle)
         self._seen.append(batch)
+        stores: dict[Side, RunFolder] = {one.side: RunFolder(job.out / one.side) for one in batch.sides}
         for spec in batch.trials:
-            RunFolder(job.out / spec.side).keep_trial(self._draw(spec))
-        known = {"versions": {"docs": "1"}, "confinement": ("there",), "throttled": 0, "usd": 0.0, "tokens": 0}
-        write_report(job.out, BatchReport.model_validate({"batch": digest, "files": {}, **known, **self._report}))
+            stores[spec.side].keep_trial(self._draw(spec))
+        known = {"asked": seal, "trials": len(batch.trials), "versions": {"docs": "1"}, "confinement": ("there",)}
+        contents = BundleContents.model_validate({"spent": Spent(), "seconds": 1, **known, **self._states})
+        write_trials(job.out / RESULTS_FILE, contents, batch.trials, stores)
 
 
 def plan_of(*names: str) -> Plan:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -19,21 +20,25 @@ from tidegate.comparison.compare import compare
 from tidegate.errors import CannotRunError
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.comparison import Row
-from tidegate.model.executor import BatchJob, BatchLostError
+from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan
+from tidegate.model.shard import BundleContents, Spent
 from tidegate.model.suite import Budget, Policy
 from tidegate.model.trial import Trial
-from tidegate.model.trial_spec import TrialSpec
+from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.model.verdict import Verdict
 from tidegate.plan import run_rows
 from tidegate.procedure.steps import RunTrials, next_step, observe, start
-from tidegate.run.batch_contents import in_batches
-from tidegate.run.batches import Batches
-from tidegate.run.bundle import BATCH_FILE, REPORT_FILE
+from tidegate.run.batches import Batches, in_batches, read_results
+from tidegate.run.bundle import read_batch
+from tidegate.shards.bundle import write_trials
+from tidegate.store.run_folder import RunFolder
 from tidegate.verdict.decide import decide
 
 ROWS = ("a", "b", "c", "d")
+SIDES: tuple[Side, Side] = ("base", "head")
+SEAL = "5" * 64
 SEEDS = int(os.environ.get("TIDEGATE_SEEDS", "12"))  # 200 take a minute
 
 
@@ -76,7 +81,7 @@ def test_records_come_back_to_each_side_s_run(tmp_path: Path) -> None:
 
 def test_a_head_that_ends_its_worker_takes_only_its_own_trials_along(tmp_path: Path) -> None:
     def around(job: BatchJob, work: Callable[[], None]) -> None:
-        if '"side": "head",\n   "scenario"' in (job.bundle / BATCH_FILE).read_text():
+        if any(spec.side == "head" for spec in read_batch(job.bundle)[0].trials):
             raise BatchLostError("the node is gone")
         work()
 
@@ -121,58 +126,75 @@ def test_what_an_engine_loses_once_or_twice_is_run_again(tmp_path: Path) -> None
     }
 
 
-def _nothing(job: BatchJob) -> None:
-    (job.out / REPORT_FILE).unlink()
+def _missing(results: Path, chance: Random) -> None:
+    results.unlink()
 
 
-def _other_plan(job: BatchJob) -> None:
-    report = json.loads((job.out / REPORT_FILE).read_text())
-    (job.out / REPORT_FILE).write_text(json.dumps(report | {"batch": "0" * 64}))
+def _cut_off(results: Path, chance: Random) -> None:
+    os.truncate(results, chance.randrange(results.stat().st_size))
 
 
-def _half_written(job: BatchJob) -> None:
-    next(job.out.rglob("trial.json")).unlink()
+def _tampered(results: Path, chance: Random) -> None:
+    data = bytearray(results.read_bytes())
+    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    results.write_bytes(data)
 
 
-def _cut_off(job: BatchJob) -> None:
-    trial = next(job.out.rglob("trial.json"))
-    trial.write_text(trial.read_text()[:-40])
+def _foreign(results: Path, chance: Random) -> None:
+    _write(results, specs_of("a"), asked="0" * 64)
 
 
-def _another_file(job: BatchJob) -> None:
-    (job.out / "more.json").write_text("{}")
+def _too_few(results: Path, chance: Random) -> None:
+    _write(results, specs_of("a")[:1])
 
 
-def _link(job: BatchJob) -> None:
-    trial = next(job.out.rglob("trial.json"))
-    trial.rename(job.bundle / "kept")
-    trial.symlink_to(job.bundle / "kept")
+def _doubled(results: Path, chance: Random) -> None:
+    _write(results, specs_of("a", count=2))
 
 
-def _unreadable(job: BatchJob) -> None:
-    (job.out / REPORT_FILE).write_text('{"batch": ')
+def _swapped(results: Path, chance: Random) -> None:
+    _write(results, specs_of("b"))
 
 
-WRONG: dict[Callable[[BatchJob], None], str] = {
-    _nothing: "the worker wrote no report.json, so its results are incomplete",
-    _other_plan: "the worker's results belong to another batch",
-    _half_written: "the worker's results lack files, or have more than it wrote",
-    _cut_off: "the worker's results are damaged: ",
-    _another_file: "the worker's results lack files, or have more than it wrote",
-    _link: "the worker's results are damaged: ",
-    _unreadable: "the worker's report.json is damaged, or of another version of Tidegate",
+def _write(results: Path, specs: list[TrialSpec], asked: str = SEAL) -> None:
+    stores: dict[Side, RunFolder] = {side: RunFolder(results.parent / f"ran-{side}") for side in SIDES}
+    for spec in specs:
+        stores[spec.side].keep_trial(passing(spec))
+    contents = BundleContents(asked=asked, versions={}, trials=len(specs), spent=Spent(), seconds=1)
+    write_trials(results, contents, specs, stores)
+
+
+DAMAGES: dict[Callable[[Path, Random], None], str] = {
+    _missing: "cannot be read: No such file",
+    _cut_off: "",
+    _tampered: "was cut off or changed",
+    _foreign: "belongs to another batch",
+    _too_few: "has another number of trials than were asked for",
+    _doubled: "has another number of trials than were asked for",
+    _swapped: "lacks the trial base/a/docs/1",
 }
 
 
-@pytest.mark.parametrize("spoil", WRONG)
-def test_wrong_results_are_noticed_and_not_measured(tmp_path: Path, spoil: Callable[[BatchJob], None]) -> None:
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_every_damage_to_a_worker_s_results_is_found_in_100_of_100(
+    tmp_path: Path, damage: Callable[[Path, Random], None]
+) -> None:
+    results = tmp_path / RESULTS_FILE
+    for seed in range(100):
+        _write(results, specs_of("a"))
+        read_results(results, SEAL, specs_of("a")).close()
+        damage(results, Random(seed))
+        with pytest.raises(BatchLostError, match=f"the worker's results.zip {DAMAGES[damage]}"):
+            read_results(results, SEAL, specs_of("a"))
+
+
+def test_trials_whose_results_are_damaged_are_not_measured(tmp_path: Path) -> None:
     def around(job: BatchJob, work: Callable[[], None]) -> None:
         work()
-        spoil(job)
+        _tampered(job.out / RESULTS_FILE, Random(1))
 
     trials = run(tmp_path, Worker().working(around=around), specs_of("a"))
     assert causes(trials) == {("base", "worker_lost"): 1, ("head", "worker_lost"): 1}
-    assert all(trial and trial.reason.startswith(WRONG[spoil]) for trial in trials)
 
 
 def test_a_worker_with_another_agent_than_the_first_one_is_not_believed(tmp_path: Path) -> None:
@@ -193,7 +215,7 @@ def test_the_check_runs_nothing_of_head_and_an_engine_that_fails_it_ends_the_run
     plan = plan_of("a")
 
     def around(job: BatchJob, work: Callable[[], None]) -> None:
-        assert {path.name for path in job.bundle.iterdir()} == {"batch.json", "base.tar"}
+        assert set(zipfile.ZipFile(job.bundle).namelist()) == {"batch.json", "base.tar"}
         raise BatchLostError("sh: 1: sbatch: not found")
 
     worker = Worker().working(around=around)
@@ -230,7 +252,7 @@ def test_outages_are_run_again_fewer_at_a_time_and_are_no_failures(tmp_path: Pat
 
 
 def test_each_batch_gets_its_part_of_the_budget(tmp_path: Path) -> None:
-    worker = Worker(parallel=1, trials=2).working(usd=1.0, tokens=100)
+    worker = Worker(parallel=1, trials=2).working(spent=Spent(usd=1.0, tokens=100))
     run(tmp_path, worker, specs_of(*ROWS), Budget(usd=8, tokens=800))
     shares = [batch.suite.budget for batch in worker.batches]
     assert [round(share.usd or 0, 2) for share in shares] == [2, 2.33, 3, 5]  # what is left, over those that wait
@@ -238,7 +260,7 @@ def test_each_batch_gets_its_part_of_the_budget(tmp_path: Path) -> None:
 
 
 def test_a_budget_that_is_used_up_starts_nothing_more(tmp_path: Path) -> None:
-    worker = Worker(parallel=1, trials=2).working(usd=9.0)
+    worker = Worker(parallel=1, trials=2).working(spent=Spent(usd=9.0))
     assert causes(run(tmp_path, worker, specs_of(*ROWS), Budget(usd=8))) == {
         ("base", None): 1,
         ("head", None): 1,

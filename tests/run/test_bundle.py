@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -17,8 +18,9 @@ from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.batch import Batch
 from tidegate.model.progress import Silent
 from tidegate.plan import make_plan
-from tidegate.run.bundle import BATCH_FILE, CLASS, dump, load, pack, read_batch, unpack, write_batch
+from tidegate.run.bundle import CLASS, dump, load, pack, read_batch, unpack, write_batch
 from tidegate.run.worker import run_batch
+from tidegate.shards.bundle import sealed_archive
 from tidegate.suite.load import load_suite
 from tidegate.vcs.copies import files_of, make_repository
 
@@ -63,7 +65,9 @@ def test_files_modes_and_links_arrive_and_what_git_ignores_does_not(
 
     pack(repository.root, files_of(repository.root), tmp_path / "side.tar")
     there = tmp_path / "there"
-    unpack(tmp_path / "side.tar", there)
+    side = {"side": "base", "revision": {"sha": "0" * 40, "ref": "main"}, "build": (), "path": ()}
+    write_batch(tmp_path / "bundle.zip", batch(sides=(side,)), {"base": tmp_path / "side.tar"})
+    unpack(tmp_path / "bundle.zip", "base", there)
 
     files = {path.relative_to(there).as_posix() for path in there.rglob("*") if not path.is_dir()}
     assert files == {"bin/tool", "a b/ü.txt", ".gitignore", "new.txt"}
@@ -78,29 +82,38 @@ def test_builds_can_ask_git_for_a_commit(tmp_path: Path) -> None:
     assert files_of(tmp_path) == (".gitignore", "ignored.txt")
 
 
-def test_damaged_bundles_and_those_of_another_version_are_refused(tmp_path: Path) -> None:
-    bundle = tmp_path / "bundle"
-    with pytest.raises(ConfigurationError, match=r"batch\.json cannot be read: No such file"):
+def test_bundles_of_nothing_and_those_of_another_version_are_refused(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle.zip"
+    with pytest.raises(ConfigurationError, match=r"it cannot be read: No such file"):
         read_batch(bundle)
     write_batch(bundle, batch(tidegate_version="0.0.1"), {})
     with pytest.raises(ConfigurationError, match=r"it is of Tidegate 0\.0\.1, and this is"):
         read_batch(bundle)
-    (bundle / BATCH_FILE).write_text("{")
-    with pytest.raises(ConfigurationError, match=r"batch\.json is damaged, or of another version"):
+    with sealed_archive(bundle) as archive:
+        archive.writestr("batch.json", "{")
+    with pytest.raises(ConfigurationError, match="it is not a bundle of Tidegate"):
         read_batch(bundle)
 
 
-def test_an_archive_that_was_cut_off_is_refused(tmp_path: Path) -> None:
-    archive = tmp_path / "base.tar"
+def test_a_bundle_that_was_cut_off_or_changed_is_refused_in_100_of_100(tmp_path: Path) -> None:
     attempts = attempts_of(tmp_path, Worker(), plan_of("a"))
     checkout = attempts.context.checkouts["base"]
-    digest = pack(checkout.folder, files_of(checkout.folder), archive)
-    side = {"side": "base", "revision": checkout.revision, "build": (), "path": (), "digest": digest}
-    write_batch(tmp_path / "bundle", batch(sides=(side,)), {"base": archive})
-    assert read_batch(tmp_path / "bundle")[0].sides[0].digest == digest
-    os.truncate(archive, 1024)
-    with pytest.raises(ConfigurationError, match=r"base\.tar is missing or damaged"):
-        read_batch(tmp_path / "bundle")
+    pack(checkout.folder, files_of(checkout.folder), tmp_path / "base.tar")
+    side = {"side": "base", "revision": checkout.revision, "build": (), "path": ()}
+    bundle = tmp_path / "bundle.zip"
+    seal = write_batch(bundle, batch(sides=(side,)), {"base": tmp_path / "base.tar"})
+    assert read_batch(bundle)[1] == seal
+    whole = bundle.read_bytes()
+    for seed in range(100):
+        chance = Random(seed)
+        data = bytearray(whole)
+        if chance.random() < 0.5:
+            del data[chance.randrange(len(data)) :]
+        else:
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        bundle.write_bytes(data)
+        with pytest.raises(ConfigurationError, match=r"it (was cut off or changed|cannot be read)"):
+            read_batch(bundle)
 
 
 async def _ran(bundle: Path, out: Path, **environ: str) -> None:

@@ -14,10 +14,10 @@ import pytest
 from tests import make
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
+from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.shards.bundle import bundle_name, write_bundle
+from tidegate.shards.bundle import bundle_name, write_results
 from tidegate.shards.join import join
 from tidegate.store.run_folder import RunFolder
 
@@ -37,22 +37,16 @@ PLAN = ShardPlan(
 )
 
 
-def contents(number: int, **changes: Any) -> ShardContents:
+def contents(own: int, **changes: Any) -> BundleContents:
     fields: dict[str, Any] = {
-        "tidegate_version": "0.1.0",
-        "plan": PLAN.id,
-        "number": number,
-        "of": SHARDS,
-        "base": PLAN.base,
-        "head": PLAN.head,
-        "suite_hash": PLAN.suite_hash,
-        "rows": PLAN.shares[number - 1].rows,
+        "asked": PLAN.id,
+        "number": own,
         "versions": {"a:b": "1.0"},
         "trials": 4,
         "spent": Spent(usd=0.25, tokens=5, trials=4),
         "seconds": 2.0,
     }
-    return ShardContents(**{**fields, **changes})
+    return BundleContents(**{**fields, **changes})
 
 
 def specs(number: int) -> list[TrialSpec]:
@@ -64,15 +58,15 @@ def results(number: int) -> list[TrialResult]:
     return [make.trial_result(**spec.model_dump()) for spec in specs(number)]
 
 
-def write(path: Path, number: int, ran: Path, **changes: Any) -> None:
+def write(path: Path, own: int, ran: Path, **changes: Any) -> None:
     stores = {side: RunFolder(ran / side) for side in SIDES}
-    for spec in specs(number):
+    for spec in specs(own):
         record = stores[spec.side].record_folder(spec)
         (record / "output").mkdir(parents=True, exist_ok=True)
         (record / "prompt.txt").write_text(f"do {spec.id}")
         (record / "output/call-001.stdout").write_text("printed")
-    given = changes.pop("results", results(number))
-    write_bundle(path, contents(number, **changes), given, stores)
+    given = changes.pop("results", results(own))
+    write_results(path, contents(own, **changes), given, stores)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +104,7 @@ def test_a_bundle_shows_no_key(tmp_path: Path) -> None:
     assert diff.read_bytes() == b"+[secret]\n\xff"
 
 
-def test_all_trials_of_whole_bundles_are_handed_out_with_what_reports_read(bundles: Path, tmp_path: Path) -> None:
+def test_all_trials_of_whole_bundles_are_handed_out_with_their_records(bundles: Path, tmp_path: Path) -> None:
     joined = join(bundles, PLAN)
     stores = {side: RunFolder(tmp_path / "merged" / side) for side in SIDES}
 
@@ -122,7 +116,7 @@ def test_all_trials_of_whole_bundles_are_handed_out_with_what_reports_read(bundl
     spec = specs(2)[1]
     assert stores["head"].prompt(spec) == f"do {spec.id}"
     assert next(stores["head"].finished_trials()) == results(2)[1]
-    assert not (stores["head"].record_folder(spec) / "output").exists()
+    assert (stores["head"].record_folder(spec) / "output/call-001.stdout").read_text() == "printed"
 
 
 def test_a_trial_of_another_phase_is_no_answer(bundles: Path, tmp_path: Path) -> None:
@@ -167,17 +161,8 @@ def missing(bundles: Path, number: int, chance: Random) -> None:
 
 
 def foreign(bundles: Path, number: int, chance: Random) -> None:
-    other = {
-        "plan": "0" * 64,
-        "tidegate_version": "9",
-        "base": "e" * 40,
-        "head": "e" * 40,
-        "suite_hash": "0" * 64,
-        "of": 4,
-        "rows": PLAN.shares[number % SHARDS].rows,
-    }
-    key = chance.choice(list(other))
-    write(path_of(bundles, number), number, bundles.parent / "ran", **{key: other[key]})
+    other: list[dict[str, Any]] = [{"asked": "0" * 64}, {"number": 0}, {"number": SHARDS + 1}]
+    write(path_of(bundles, number), number, bundles.parent / "ran", **chance.choice(other))
 
 
 def not_its_results(bundles: Path, number: int, chance: Random) -> None:

@@ -60,6 +60,7 @@ def run(args: argparse.Namespace) -> int:
             shards=out,
         )
         ran = options.run_until_stopped(lambda: one_shard(root, asked, plan, number, chosen))
-    print(f"shard {number}/{of}: {ran.trials} trials of {len(ran.rows)} rows in {ran.seconds:.0f} s")
+    rows = len(plan.shares[number - 1].rows)
+    print(f"shard {number}/{of}: {ran.trials} trials of {rows} rows in {ran.seconds:.0f} s")
     print(f"bundle: {out / bundle_name(number, of)}")
     return 0

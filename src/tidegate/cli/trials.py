@@ -8,8 +8,8 @@ from pathlib import Path
 from tidegate.cli import options
 
 DESCRIPTION = """\
-Runs the batch of trials in the folder BUNDLE, which an executor has written, and writes their records to the folder
---out, with report.json last. The worker's environment has the agents' API keys and the variables of `pass_env`.
+Runs the batch of trials in the file BUNDLE, which an executor has written, and writes their records to the folder
+--out, as the file results.zip. The worker's environment has the agents' API keys and the variables of `pass_env`.
 docs/executors.md says what a worker needs.
 """
 
@@ -19,7 +19,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("trials")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     action = actions.add_parser("run", help="run the trials of a bundle", description=DESCRIPTION)
-    action.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle's folder")
+    action.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle's file")
     action.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder for the results")
     action.add_argument(
         "--jobs", type=options.positive, metavar="N", help="concurrent trials (default: the suite's, or one per core)"
@@ -33,6 +33,7 @@ def run(args: argparse.Namespace) -> None:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
+    from tidegate.model.executor import RESULTS_FILE
     from tidegate.run.worker import run_batch
 
     out = options.new_folder(args.out)
@@ -40,4 +41,4 @@ def run(args: argparse.Namespace) -> None:
         report = options.run_until_stopped(
             lambda: run_batch(args.bundle.resolve(), out, options.environ(), progress, args.jobs)
         )
-    print(f"results: {out}, {len(report.files)} files")
+    print(f"results: {out / RESULTS_FILE}, {report.trials} trials")

@@ -28,11 +28,11 @@ _OF_GITHUB = re.compile(r"GITHUB_TOKEN$|ACTIONS_|INPUT_")  # never passed on
 class CommandExecutor(Engine):
     """Any engine that one line can start: `sbatch`, `kubectl`, `docker`, `modal run`.
 
-    `run` runs by `sh -c` in the checkout that defines the suite, which is base's on a pull request. It has to copy the
-    folder `{bundle}` to a worker, run `tidegate trials run BUNDLE --out OUT` there, copy OUT back to the empty folder
-    `{out}`, and end with 0. `{name}` is a unique name for the job. Placeholders are shell-quoted already. The command
-    gets Tidegate's environment without GITHUB_TOKEN, `ACTIONS_*` and `INPUT_*`. If it has to be stopped, its process
-    group gets SIGTERM, and SIGKILL after 10 seconds.
+    `run` runs by `sh -c` in the checkout that defines the suite, which is base's on a pull request. It has to copy
+    the file `{bundle}` to a worker, run `tidegate trials run BUNDLE --out OUT` there, copy `results.zip` of OUT
+    back to the empty folder `{out}`, and end with 0. `{name}` is a unique name for the job. Placeholders are
+    shell-quoted already. The command gets Tidegate's environment without GITHUB_TOKEN, `ACTIONS_*` and `INPUT_*`.
+    If it has to be stopped, its process group gets SIGTERM, and SIGKILL after 10 seconds.
     """
 
     type: Literal["command"]
@@ -43,7 +43,7 @@ class CommandExecutor(Engine):
     def _names_both_folders(cls, run: str) -> str:
         missing = {"bundle", "out"} - placeholders_of(check_placeholders(run, PLACEHOLDERS))
         if missing:
-            raise ValueError(f"lacks the placeholder {{{min(missing)}}}, the folder that a worker reads or writes")
+            raise ValueError(f"lacks the placeholder {{{min(missing)}}}, what a worker reads or writes")
         return run
 
     @asynccontextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -14,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field
 
 from tidegate.errors import CannotRunError
-from tidegate.model.executor import BatchJob, BatchLostError, Carry, Engine, EngineContext
+from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError, Carry, Engine, EngineContext
 from tidegate.text.shorten import excerpt
 
 # Ends the worker when Ray's process ends, which Ray kills when its node is removed or the task is cancelled.
@@ -67,7 +66,7 @@ class RayExecutor(Engine):
 
 
 class Ran(NamedTuple):
-    """How a batch ended on its node: its results as an archive, or the end of what the worker printed."""
+    """How a batch ended on its node: its bundle of results, or the end of what the worker printed."""
 
     results: bytes
     status: int
@@ -75,22 +74,14 @@ class Ran(NamedTuple):
 
 
 def run_bundle(bundle: bytes) -> Ran:
-    """Run a batch on this node, in processes of its own. Both bundle and results are tar archives."""
+    """Run a batch on this node, in processes of its own."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="tidegate-") as name:
         folder = Path(name)
-        _unpack(bundle, folder / "bundle")
-        words = [
-            sys.executable,
-            "-m",
-            "tidegate",
-            "trials",
-            "run",
-            str(folder / "bundle"),
-            "--out",
-            str(folder / "out"),
-        ]
+        out = folder / "out"
+        (folder / "bundle.zip").write_bytes(bundle)
+        words = [sys.executable, "-m", "tidegate", "trials", "run", str(folder / "bundle.zip"), "--out", str(out)]
         ran = subprocess.run(
             [sys.executable, "-c", _TIED, *words],
             stdin=subprocess.DEVNULL,
@@ -98,14 +89,18 @@ def run_bundle(bundle: bytes) -> Ran:
             stderr=subprocess.STDOUT,
             check=False,
         )
-        results = _packed(folder / "out") if (folder / "out").is_dir() else b""
-        return Ran(results, ran.returncode, ran.stdout[-2000:].decode(errors="replace"))
+        results = out / RESULTS_FILE
+        return Ran(
+            results.read_bytes() if results.exists() else b"",
+            ran.returncode,
+            ran.stdout[-2000:].decode(errors="replace"),
+        )
 
 
 async def _carry(ray: Any, task: Any, job: BatchJob) -> None:
     import asyncio
 
-    bundle = await asyncio.to_thread(_packed, job.bundle)
+    bundle = await asyncio.to_thread(job.bundle.read_bytes)
     waiting = task.options(name=job.name).remote(bundle)
     try:
         async with asyncio.timeout(job.secs):
@@ -120,24 +115,4 @@ async def _carry(ray: Any, task: Any, job: BatchJob) -> None:
         raise BatchLostError(f"the Ray task was lost: {excerpt(str(error))}") from None
     if ran.status:
         raise BatchLostError(f"the worker ended with {ran.status}: {excerpt(ran.said) or 'it printed nothing'}")
-    await asyncio.to_thread(_unpack, ran.results, job.out)
-
-
-def _packed(folder: Path) -> bytes:
-    import tarfile
-
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w:gz", compresslevel=1) as tar:
-        tar.add(folder, arcname=".")
-    return archive.getvalue()
-
-
-def _unpack(data: bytes, folder: Path) -> None:
-    import tarfile
-
-    folder.mkdir(exist_ok=True)
-    with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
-        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python has it since 3.11.4
-        for entry in tar:
-            if (folder / entry.name).resolve().is_relative_to(folder.resolve()):
-                tar.extract(entry, folder)
+    await asyncio.to_thread((job.out / RESULTS_FILE).write_bytes, ran.results)

@@ -1,4 +1,4 @@
-"""A batch of trials for a worker on another machine, and what the worker reports about it."""
+"""A batch of trials for a worker on another machine."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from tidegate.model.value import Value
 
 
 class BatchSide(Value):
-    """One side of the pull request: its commit, how it is built, and the SHA-256 of the archive with its files."""
+    """One side of the pull request: its commit, and how it is built."""
 
     side: Side
     revision: Revision
     build: tuple[str, ...]
     path: tuple[str, ...]
-    digest: str
 
 
 class RowPace(Value):
@@ -38,26 +37,9 @@ class Batch(Value):
     tidegate_version: str
     name: str
     sides: tuple[BatchSide, ...]
-    judge: str = ""  # SHA-256 of the archive of the checkout with base's definitions; "" if the last side has them
+    has_judge: bool = False  # base's definitions come in an archive of their own; else the last side has them
     suite: Suite
     rows: tuple[PlanRow, ...]
     trials: tuple[TrialSpec, ...]
     pace: tuple[RowPace, ...] = ()
     withheld: tuple[str, ...] = ()
-
-
-class BatchReport(Value):
-    """What a worker writes last, so that a batch without it is known to be incomplete.
-
-    `batch` is the SHA-256 of the batch that was run. `files` has the SHA-256 of each file of the results. `throttled`
-    counts the answers by which providers asked to send fewer requests.
-    """
-
-    batch: str
-    versions: dict[str, str | None]
-    confinement: tuple[str, ...]
-    replaced: tuple[str, ...] = ()  # files of head's commit that its build has replaced
-    throttled: int
-    usd: float
-    tokens: int
-    files: dict[str, str]

@@ -1,4 +1,4 @@
-"""The executor interface: where trials run. An engine takes a folder with a batch of trials and returns records."""
+"""The executor interface: where trials run. An engine carries a bundle of trials out and one of results back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple
 from tidegate.model.field_types import Count, Positive
 from tidegate.model.value import Value
 
+RESULTS_FILE = "results.zip"
+
 
 class BatchLostError(Exception):
     """Raised when a batch has no usable results. The message is one sentence that says what the engine did."""
@@ -19,8 +21,8 @@ class BatchJob(NamedTuple):
     """One batch: the engine has `bundle` turned into `out` by `tidegate trials run BUNDLE --out OUT`."""
 
     name: str  # unique; letters, digits and hyphens only
-    bundle: Path
-    out: Path  # an empty folder
+    bundle: Path  # a file
+    out: Path  # an empty folder, in which the worker's RESULTS_FILE has to arrive
     secs: float  # the engine's time; a batch that takes longer is cancelled and lost
 
 

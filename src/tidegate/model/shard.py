@@ -1,4 +1,4 @@
-"""A plan that splits the screening over several jobs, and what the bundle of one of them states."""
+"""A plan that splits the screening over several jobs, and what a bundle of results states."""
 
 from __future__ import annotations
 
@@ -74,24 +74,21 @@ class ShardPlan(Value):
         )
 
 
-class ShardContents(Value):
-    """What a bundle states about itself. `plan` is the id of its plan; `versions`: of the agents' programs.
+class BundleContents(Value):
+    """What a bundle of results states about itself.
 
-    `trials`: the number of its results. `replays`: what base's
-    sessions showed of its rows.
+    `asked`: what went out, the id of a plan or the seal of a bundle of trials; `number`: the shard of the plan.
+    `versions`: of the agents' programs. `trials`: how many it has. `replays`: what base's sessions showed of its rows.
+    `throttled` counts the answers by which providers asked to send fewer requests.
     """
 
-    schema_version: Literal[1] = 1
-    tidegate_version: str
-    plan: str
-    number: int
-    of: int
-    base: str
-    head: str
-    suite_hash: str
-    rows: tuple[RowKey, ...]
+    asked: str
+    number: int = 1
     versions: dict[str, str | None]
     trials: int
     spent: Spent
     seconds: float
     replays: tuple[RowReplay, ...] = ()
+    confinement: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()  # files of head's commit that its build has replaced
+    throttled: int = 0

@@ -10,25 +10,25 @@ import asyncio
 import math
 import secrets
 import time
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from itertools import count
+from itertools import count, groupby
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from tidegate import __version__
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import Agent
-from tidegate.model.batch import Batch, BatchReport, BatchSide
-from tidegate.model.executor import BatchJob, BatchLostError, Carry, Engine, EngineContext
+from tidegate.model.batch import Batch, BatchSide
+from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError, Carry, Engine, EngineContext, LocalExecutor
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.suite import Budget
+from tidegate.model.suite import Budget, Policy, Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.run.attempts import RETRIES, Attempts, move_record
-from tidegate.run.batch_contents import apart, in_batches, place_of, settings_of
-from tidegate.run.bundle import JUDGE, pack, read_report, read_trial, write_batch
+from tidegate.run.attempts import RETRIES, Attempts
+from tidegate.run.bundle import JUDGE, pack, write_batch
 from tidegate.run.throttle import Throttle
+from tidegate.shards.bundle import BadBundleError, Bundle
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.vcs.copies import files_of
 
@@ -59,7 +59,6 @@ class Batches:
         self._folder = self._context.scratch / "batches"
         self._sides: dict[Side, BatchSide] = {}
         self._archives: dict[str, Path] = {}
-        self._judge = ""
         self._carry: Carry
         self._versions: dict[str, str | None] = {}
         self._found: dict[TrialSpec, asyncio.Future[Trial | None]] = {}
@@ -79,19 +78,18 @@ class Batches:
         self._folder.mkdir(mode=0o700)
         for side, checkout in self._context.checkouts.items():
             self._archives[side] = archive = self._folder / f"{side}.tar"
-            digest = await asyncio.to_thread(pack, checkout.folder, files_of(checkout.folder), archive)
+            await asyncio.to_thread(pack, checkout.folder, files_of(checkout.folder), archive)
             suite = self._context.suite
             self._sides[side] = BatchSide(
                 side=side,
                 revision=checkout.revision,
                 build=checkout.build_of(suite),
                 path=checkout.path_of(suite),
-                digest=digest,
             )
         definitions = self._context.definitions
         if all(definitions != checkout.folder for checkout in self._context.checkouts.values()):
             self._archives[JUDGE] = archive = self._folder / f"{JUDGE}.tar"
-            self._judge = await asyncio.to_thread(pack, definitions, files_of(definitions), archive)
+            await asyncio.to_thread(pack, definitions, files_of(definitions), archive)
         folder = next(iter(self._context.checkouts.values())).folder
         context = EngineContext(folder, self._context.around.environ)
         self._carry = await self._open.enter_async_context(self._engine.opened(context))
@@ -113,13 +111,14 @@ class Batches:
             side = next(iter(self._sides))
             batch = self._batch((side,), tuple(rows.values()), (), _Share(None, None))
             try:
-                report, _ = await self._ran(batch)
+                results = await self._ran(batch)
             except BatchLostError as lost:
                 raise CannotRunError(
                     f"The executor `{self._engine.type}` does not work: {lost}.",
                     "docs/executors.md says what a worker needs.",
                 ) from None
-            self._versions = report.versions
+            self._versions = results.contents.versions
+            results.close()
         return {name: self._versions.get(name) for name in agents}
 
     def expect(self, specs: Sequence[TrialSpec]) -> None:
@@ -195,38 +194,40 @@ class Batches:
         usd, tokens = share.usd or 0.0, share.tokens or 0
         self._attempts.spending.add(usd, tokens)  # stays so if the batch is lost
         try:
-            report, out = await self._ran(batch)
-            trials = [read_trial(out, spec) for spec in specs]
+            results = await self._ran(batch)
         except BatchLostError as lost:
             what = "1 trial is" if len(specs) == 1 else f"{len(specs)} trials are"
             self._context.progress.say(f"{what} lost: {lost}")
             return {spec: Trial(spec=spec, not_measured="worker_lost", reason=str(lost)) for spec in specs}
-        self._attempts.spending.add(report.usd - usd, report.tokens - tokens)
+        report, trials = results.contents, results.trials(specs)
+        self._attempts.spending.add(report.spent.usd - usd, report.spent.tokens - tokens)
         outages = {trial.spec: trial for trial in trials if trial.not_measured == "outage"}
         self._throttle.saw(slowed=bool(report.throttled or outages))
         for trial in trials:
-            await asyncio.to_thread(self._keep, trial.spec, out)
+            await asyncio.to_thread(self._keep, trial.spec, results)
             seen = self._attempts.pace.charged(trial)
             self._attempts.pace.saw(seen)
             if trial.spec not in outages:
                 self._found[trial.spec].set_result(seen)
+        results.close()
         return outages
 
-    async def _ran(self, batch: Batch) -> tuple[BatchReport, Path]:
-        """Have the engine run a batch; return its report and the folder of its results, which are complete."""
+    async def _ran(self, batch: Batch) -> Bundle:
+        """Have the engine run a batch; return its results, which are complete."""
         folder = self._folder / batch.name
-        bundle, out = folder / "bundle", folder / "out"
+        bundle, out = folder / "bundle.zip", folder / "out"
         out.mkdir(parents=True)
-        digest = await asyncio.to_thread(write_batch, bundle, batch, self._archives)
+        seal = await asyncio.to_thread(write_batch, bundle, batch, self._archives)
         left = self._context.deadline - time.monotonic() + GRACE_SECS
         await self._carry(BatchJob(batch.name, bundle, out, min(60 * self._engine.minutes, left)))
-        report = await asyncio.to_thread(read_report, out, digest)
-        for name, version in report.versions.items():
+        bundle.unlink(missing_ok=True)  # it takes as much room as both sides
+        results = await asyncio.to_thread(read_results, out / RESULTS_FILE, seal, batch.trials)
+        for name, version in results.contents.versions.items():
             if name in self._versions and self._versions[name] != version:
                 raise BatchLostError(f"the worker has {name} {version}, and the first one had {self._versions[name]}")
-        self.confinement = tuple(dict.fromkeys((*self.confinement, *report.confinement)))
-        self.replaced = tuple(dict.fromkeys((*self.replaced, *report.replaced)))
-        return report, out
+        self.confinement = tuple(dict.fromkeys((*self.confinement, *results.contents.confinement)))
+        self.replaced = tuple(dict.fromkeys((*self.replaced, *results.contents.replaced)))
+        return results
 
     def _batch(
         self, sides: Sequence[Side], rows: tuple[PlanRow, ...], specs: tuple[TrialSpec, ...], share: _Share
@@ -237,7 +238,7 @@ class Batches:
             tidegate_version=__version__,
             name=next(self._names),
             sides=tuple(self._sides[side] for side in sides),
-            judge=self._judge,
+            has_judge=JUDGE in self._archives,
             suite=settings_of(self._context.suite, budget),
             rows=rows,
             trials=specs,
@@ -267,8 +268,62 @@ class Batches:
             None if budget.tokens is None else max(1, math.floor(part * (budget.tokens - tokens))),
         )
 
-    def _keep(self, spec: TrialSpec, out: Path) -> None:
-        """Move a trial's record from a worker's results to its place in the run."""
+    def _keep(self, spec: TrialSpec, results: Bundle) -> None:
+        """Put a trial's record into its place in the run."""
         store = self._context.checkouts[spec.side].store
         store.clear_trial(spec)
-        move_record(type(store)(out / spec.side).record_folder(spec), store.record_folder(spec))
+        results.extract(spec, store)
+
+
+def read_results(path: Path, seal: str, specs: Sequence[TrialSpec]) -> Bundle:
+    """Return the worker's results of the bundle with that seal. Raises BatchLostError unless they are all complete."""
+    try:
+        results = Bundle(path)
+        if results.contents.asked != seal:
+            raise BadBundleError("belongs to another batch")
+        results.trials(specs)
+    except BadBundleError as error:
+        raise BatchLostError(f"the worker's {path.name} {error}") from None
+    return results
+
+
+def settings_of(suite: Suite, budget: Budget) -> Suite:
+    """Return the suite's settings that a trial depends on; what judges, decides and stores is not the worker's."""
+    without: dict[str, object] = {
+        "agents": {},
+        "scenarios": (),
+        "judge": None,
+        "calibration": None,
+        "policy": Policy(),
+        "executor": LocalExecutor(),
+        "comment_template": None,
+        "budget": budget,
+    }
+    return suite.model_copy(update=without)
+
+
+def in_batches(specs: Sequence[TrialSpec], engine: Engine) -> Iterator[list[TrialSpec]]:
+    """Yield the trials in batches, in their order by rows. The trials of a row stay together."""
+    size = min(engine.trials, math.ceil(len(specs) / engine.parallel))
+    rows: dict[tuple[str, str], list[TrialSpec]] = {}
+    for spec in specs:
+        rows.setdefault((spec.scenario, spec.agent), []).append(spec)
+    batch: list[TrialSpec] = []
+    for row in rows.values():
+        if batch and len(batch) + len(row) > size:
+            yield batch
+            batch = []
+        batch = [*batch, *row]
+    if batch:
+        yield batch
+
+
+def apart(specs: Iterable[TrialSpec]) -> Iterator[list[TrialSpec]]:
+    """Yield the trials of each row and side."""
+    for _, part in groupby(sorted(specs, key=place_of), place_of):
+        yield list(part)
+
+
+def place_of(spec: TrialSpec) -> tuple[str, str, Side]:
+    """Return the trial's row and side."""
+    return spec.scenario, spec.agent, spec.side

@@ -23,7 +23,7 @@ from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.run_row import RunRow
-from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
+from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
 from tidegate.procedure.steps import State, screening, start
 from tidegate.run.adaptive_run import with_replays
@@ -31,7 +31,7 @@ from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.runner import Runner
 from tidegate.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
-from tidegate.shards.bundle import bundle_name, write_bundle
+from tidegate.shards.bundle import bundle_name, write_results
 from tidegate.shards.join import join
 from tidegate.vcs.foreign_commits import ForeignCommits
 
@@ -116,7 +116,7 @@ def state_of(work: RunJob, rows: Sequence[RunRow], known: Known) -> State:
     return start(rows, work.suite.policy, past_by_row(known.past))
 
 
-async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, options: Options) -> ShardContents:
+async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, options: Options) -> BundleContents:
     """Screen the rows of a shard on both sides, and write its bundle into the folder `options.shards`.
 
     A shard confirms nothing: how strictly a row is tested depends on the other shards, which only the merge knows.
@@ -144,17 +144,11 @@ def part_of(work: RunJob, plan: ShardPlan, number: int, options: Options) -> Run
     )
 
 
-def contents_of(own: RunJob, plan: ShardPlan, number: int, runner: Runner, began: float) -> ShardContents:
+def contents_of(own: RunJob, plan: ShardPlan, number: int, runner: Runner, began: float) -> BundleContents:
     """Return what a shard's bundle states, but for its results. `began` is a time of the monotonic clock."""
-    return ShardContents(
-        tidegate_version=__version__,
-        plan=plan.id,
+    return BundleContents(
+        asked=plan.id,
         number=number,
-        of=len(plan.shares),
-        base=plan.base,
-        head=plan.head,
-        suite_hash=plan.suite_hash,
-        rows=plan.shares[number - 1].rows,
         versions=runner.versions,
         trials=0,
         spent=runner.spent,
@@ -163,12 +157,12 @@ def contents_of(own: RunJob, plan: ShardPlan, number: int, runner: Runner, began
 
 
 def write_shard(
-    own: RunJob, plan: ShardPlan, contents: ShardContents, results: Sequence[TrialResult], options: Options
+    own: RunJob, plan: ShardPlan, contents: BundleContents, results: Sequence[TrialResult], options: Options
 ) -> None:
     """Write the bundle of a shard into the folder `options.shards`."""
     assert options.shards is not None
-    path = options.shards / bundle_name(contents.number, contents.of)
-    write_bundle(path, contents, results, {side.side: side.store for side in own.sides})
+    path = options.shards / bundle_name(contents.number, len(plan.shares))
+    write_results(path, contents, results, {side.side: side.store for side in own.sides})
 
 
 async def _screened(

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import secrets
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.model.batch import Batch, BatchReport
+from tidegate.model.batch import Batch
+from tidegate.model.executor import RESULTS_FILE
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
+from tidegate.model.shard import BundleContents, Spent
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
-from tidegate.run.bundle import JUDGE, read_batch, unpack, write_report
+from tidegate.run.bundle import JUDGE, read_batch, unpack
 from tidegate.run.checkouts import scratch_folder
 from tidegate.run.runner import Runner
 from tidegate.run.together import together
+from tidegate.shards.bundle import write_trials
 from tidegate.store.judge_answers import AnswerStore
 from tidegate.store.run_folder import RunFolder
 from tidegate.vcs.copies import make_repository
@@ -25,16 +29,14 @@ from tidegate.vcs.copies import make_repository
 
 async def run_batch(
     bundle: Path, out: Path, environ: Mapping[str, str], progress: Progress, jobs: int | None = None
-) -> BatchReport:
-    """Run the bundle's trials and write their records to `out`, and last the report, which is returned."""
+) -> BundleContents:
+    """Run the bundle's trials and write their records to `out`, as one file; return what it states."""
     began = time.monotonic()
-    batch, digest = read_batch(bundle)
+    batch, seal = read_batch(bundle)
     known = {name: value for name, value in environ.items() if name not in batch.withheld}
     _require(batch, known)
-    out.mkdir(parents=True, exist_ok=True)
-    out.chmod(0o700)  # the trials' users must not write it
-    with scratch_folder() as scratch:
-        sides = tuple(_checkouts(batch, bundle, scratch, out))
+    with scratch_folder() as scratch, tempfile.TemporaryDirectory(prefix="tidegate-records-") as records:
+        sides = tuple(_checkouts(batch, bundle, scratch, Path(records)))
         async with Runner(
             batch.suite,
             Plan(rows=batch.rows),
@@ -52,18 +54,18 @@ async def run_batch(
             for trial in await _recorded(runner, batch):
                 attempts.context.checkouts[trial.spec.side].store.keep_trial(trial)
         usd, tokens = attempts.spending.spent()
-        report = BatchReport(
-            batch=digest,
+        contents = BundleContents(
+            asked=seal,
             versions=runner.versions,
+            trials=len(batch.trials),
+            spent=Spent(usd=usd, tokens=tokens),
+            seconds=round(time.monotonic() - began, 1),
             confinement=runner.confinement,
             replaced=runner.replaced,
             throttled=attempts.model_proxy.throttled if attempts.model_proxy else 0,
-            usd=usd,
-            tokens=tokens,
-            files={},
         )
-        write_report(out, report)
-    return report
+        write_trials(out / RESULTS_FILE, contents, batch.trials, {side.side: side.store for side in sides})
+    return contents
 
 
 async def _recorded(runner: Runner, batch: Batch) -> list[Trial]:
@@ -90,20 +92,20 @@ def _require(batch: Batch, environ: Mapping[str, str]) -> None:
 
 def _definitions(batch: Batch, bundle: Path, scratch: Path) -> Path | None:
     """Extract the checkout with base's definitions; return None if the batch has none of its own."""
-    if not batch.judge:
+    if not batch.has_judge:
         return None
     folder = scratch / secrets.token_hex(8)
-    unpack(bundle / f"{JUDGE}.tar", folder)
+    unpack(bundle, JUDGE, folder)
     return folder
 
 
-def _checkouts(batch: Batch, bundle: Path, scratch: Path, out: Path) -> list[Checkout]:
+def _checkouts(batch: Batch, bundle: Path, scratch: Path, records: Path) -> list[Checkout]:
     """Extract both sides, into folders whose names do not tell the side."""
     checkouts = []
     for side in batch.sides:
         folder = scratch / secrets.token_hex(8)
-        unpack(bundle / f"{side.side}.tar", folder)
+        unpack(bundle, side.side, folder)
         make_repository(folder)
         own = batch.suite.model_copy(update={"build": side.build, "path": side.path})
-        checkouts.append(Checkout(side.side, side.revision, folder, RunFolder(out / side.side), own))
+        checkouts.append(Checkout(side.side, side.revision, folder, RunFolder(records / side.side), own))
     return checkouts

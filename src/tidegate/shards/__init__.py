@@ -1,1 +1,1 @@
-"""Split the screening over several jobs: which rows a shard runs, its bundle of results, and joining the bundles."""
+"""Split the screening over several jobs: which rows a shard runs, bundles of results, and joining them."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.row_replay import RowReplay
-from tidegate.model.shard import ShardContents, ShardPlan, Spent
+from tidegate.model.shard import BundleContents, ShardPlan, Spent
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.shards.bundle import BadBundleError, Bundle, bundle_name
 from tidegate.store.run_folder import RunFolder
@@ -39,7 +39,8 @@ class Joined:
         """Read the results. A shard whose results cannot be used is lost, too."""
         for shard, bundle in self.bundles.items():
             try:
-                self._trials.update((result.spec, (result, bundle)) for result in bundle.results())
+                results = bundle.results(self.plan.shares[shard - 1].rows)
+                self._trials.update((result.spec, (result, bundle)) for result in results)
             except BadBundleError as error:
                 self.lost[shard] = f"its bundle {error}"
         for shard, why in list(self.lost.items()):
@@ -95,7 +96,8 @@ class Joined:
         for spec in specs:
             if spec in self._trials:
                 result, bundle = self._trials.pop(spec)
-                bundle.extract(result, stores[spec.side])
+                bundle.extract(spec, stores[spec.side])
+                stores[spec.side].finish_trial(result)
                 found.append(result)
             elif (why := self._lost_rows.get(RowKey(scenario=spec.scenario, agent=spec.agent))) is not None:
                 found.append(_not_measured(spec, why))
@@ -147,22 +149,11 @@ def join(folder: Path, plan: ShardPlan) -> Joined:
     return Joined(plan, lost, tuple(refused.values()), whole)
 
 
-def foreign(contents: ShardContents, plan: ShardPlan) -> str:
-    """Return why a bundle belongs to another plan; '' if it belongs to this one."""
-    told = {
-        "Tidegate": (contents.tidegate_version, plan.tidegate_version),
-        "base": (contents.base[:12], plan.base[:12]),
-        "head": (contents.head[:12], plan.head[:12]),
-        "the suite": (contents.suite_hash[:12], plan.suite_hash[:12]),
-        "the number of shards": (str(contents.of), str(len(plan.shares))),
-        "the plan": (contents.plan[:12], plan.id[:12]),
-    }
-    for name, (its, ours) in told.items():
-        if its != ours:
-            return f"{name} is {its} there and {ours} here"
-    if not 1 <= contents.number <= contents.of or contents.rows != plan.shares[contents.number - 1].rows:
-        return f"it does not have the rows of shard {contents.number}"
-    return ""
+def foreign(contents: BundleContents, plan: ShardPlan) -> str:
+    """Return why a bundle does not belong to the plan; '' if it does. A plan's id is that of commits and suite, too."""
+    if contents.asked != plan.id:
+        return "it is of another plan"
+    return "" if 1 <= contents.number <= len(plan.shares) else f"the plan has no shard {contents.number}"
 
 
 def _not_measured(spec: TrialSpec, why: str) -> TrialResult:
