@@ -21,11 +21,11 @@ from bench_growth import ROWS, SIDES, TRIALS, a_run, write_run
 
 from tidegate.comparison.compare import compare
 from tidegate.model.plan import RowKey
-from tidegate.model.shard import ShardContents, ShardPlan, Share, Spent
+from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.shards.assign import Load, in_time, longest_first
-from tidegate.shards.bundle import bundle_name, write_bundle
+from tidegate.shards.bundle import bundle_name, write_results
 from tidegate.shards.join import join
 from tidegate.store.report_files import write_reports
 from tidegate.store.run_folder import RunFolder, load_run, write_value
@@ -100,9 +100,9 @@ def write_bundles(folder: Path) -> None:
     for number, share in enumerate(shares, 1):
         rows = set(share.rows)
         own = [result for result in results if result.key in rows]
-        said = {"number": number, "of": SHARDS, "rows": share.rows, "trials": len(own), "spent": Spent(), "seconds": 1}
-        contents = ShardContents(**same, **said, plan=plan.id, versions={})
-        write_bundle(folder / "bundles" / bundle_name(number, SHARDS), contents, own, stores)
+        said = {"number": number, "trials": len(own), "spent": Spent(), "seconds": 1, "versions": {}}
+        contents = BundleContents(asked=plan.id, **said)
+        write_results(folder / "bundles" / bundle_name(number, SHARDS), contents, own, stores)
 
 
 def merge(folder: Path) -> None:
@@ -111,7 +111,7 @@ def merge(folder: Path) -> None:
     plan = ShardPlan.model_validate_json((folder / "plan.json").read_bytes())
     joined = join(folder / "bundles", plan)
     stores = {side: RunFolder(folder / "merged" / side) for side in SIDES}
-    specs = [result.spec for bundle in joined.bundles.values() for result in bundle.results()]
+    specs = [result.spec for result in joined.results]
     found = joined.take(specs, stores)
     base, head = (a_run(side, [result for result in found if result.side == side]) for side in SIDES)
     comparison = compare(base, head, stored=True)

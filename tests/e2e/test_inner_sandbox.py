@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tidegate.model.event import Message, ToolResult
-from tidegate.trial.inner_sandbox import inner_sandbox
+from tidegate.trial.agent_step import inner_sandbox
 
 Make = Callable[..., Any]
 SUITE = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tidegate.run.throttle import Throttle
+from tidegate.run.batches import Throttle
 
 
 def test_the_limit_halves_and_comes_back_one_by_one() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidegate.model.event import End, TrialEnd
-from tidegate.trial.agent_end import Observed, ending_of, ending_of_stop
+from tidegate.trial.agent_step import Observed, ending_of, ending_of_stop
 from tidegate.trial.step_context import AgentStopped
 
 

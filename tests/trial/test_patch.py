@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.trial.test_workspace import write
-from tidegate.trial.patch import MOST_LINES, patch
 from tidegate.trial.snapshot import Snapshot, take
+from tidegate.trial.workspace_diff import MOST_LINES, patch
 
 WORDS = ["one\n", "two\n", "three\n", "\n", "  four\n", "two\r\n"]
 

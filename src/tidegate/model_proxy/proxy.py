@@ -24,13 +24,20 @@ from urllib.parse import urlsplit
 from tidegate.errors import ConfigurationError
 from tidegate.model.provider import KEY_HEADERS, Access, AccessError, ModelApi, ModelRequest
 from tidegate.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
-from tidegate.model_proxy.event_stream import TYPE as FRAMED
-from tidegate.model_proxy.event_stream import FramedAnswer
 from tidegate.model_proxy.rate_limits import SLOW_DOWN, RateLimit
-from tidegate.model_proxy.requests import NOT_PASSED, RefusedError, host_of, request_for
 from tidegate.model_proxy.token_usage import Answer, request_letters
 from tidegate.model_proxy.traffic import Lease, Traffic, TrafficLimits
-from tidegate.model_proxy.upstream import TIMEOUT_SECS, UnansweredError, answered
+from tidegate.model_proxy.upstream import (
+    NOT_PASSED,
+    TIMEOUT_SECS,
+    FramedAnswer,
+    RefusedError,
+    UnansweredError,
+    answered,
+    host_of,
+    request_for,
+)
+from tidegate.model_proxy.upstream import TYPE as FRAMED
 from tidegate.streams.provider_answers import MOST_BYTES, error_words
 
 PIECE = 1 << 16

@@ -10,8 +10,8 @@ import asyncio
 import math
 import secrets
 import time
-from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import count, groupby
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -27,10 +27,37 @@ from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.attempts import RETRIES, Attempts
 from tidegate.run.bundle import JUDGE, pack, write_batch
-from tidegate.run.throttle import Throttle
 from tidegate.shards.bundle import BadBundleError, Bundle
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.vcs.copies import files_of
+
+
+class Throttle:
+    """Halves its limit after each batch that a provider slowed down, and raises it by one after every other."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.limit = most
+        self._running = 0
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until another batch may run."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._running < self.limit)
+            self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            async with self._changed:
+                self._changed.notify_all()
+
+    def saw(self, *, slowed: bool) -> None:
+        """Learn from a batch that has ended."""
+        self.limit = max(1, self.limit // 2) if slowed else min(self._most, self.limit + 1)
+
 
 GRACE_SECS = 60.0  # after the end of the run's budget: the worker stops its trials by then, and its results come back
 

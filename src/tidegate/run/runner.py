@@ -27,7 +27,6 @@ from tidegate.run.executor import TrialExecutor
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.judge_trials import Judging
-from tidegate.run.kept_result import kept_result
 from tidegate.run.measuring import Measuring
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.replaced_files import changed_before, replaced_files
@@ -267,7 +266,7 @@ class Runner:
     async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
         """Return the trial with the judge's answers, measured and stored."""
         result = await self._measuring.result(await self._judging.graded(trial, row), row)
-        result = kept_result(result.model_copy(update={"reused": reused}))
+        result = result.model_copy(update={"reused": reused})
         self._context.checkouts[result.side].store.finish_trial(result)
         self.on_result(result)
         return result

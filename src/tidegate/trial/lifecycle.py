@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from tidegate.errors import CannotRunError
+from tidegate.model.event import Event
 from tidegate.model.places import Places
 from tidegate.model.refused_host import NetworkStep, RefusedHost
 from tidegate.model.trial import Step, Trial
+from tidegate.rubrics.work import line
 from tidegate.trial import terminal
 from tidegate.trial.agent_step import run_agent
 from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.checks import BudgetEndedError, Checks, Environments, Notes
-from tidegate.trial.directories import Attempt
+from tidegate.trial.directories import Attempt, Folders
 from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.file_jail import explained
 from tidegate.trial.free_port import free_port, with_port
@@ -23,9 +26,25 @@ from tidegate.trial.processes import Refused, SupervisorLost
 from tidegate.trial.rewritten import rewritten_files
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.start import NotReadyError, Start
-from tidegate.trial.trial_record import store_trial, write_transcript
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
 from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, workspace_diff
+
+
+def store_trial(folders: Folders, trial: Trial) -> None:
+    """Write trial.json. If the trial has filled the disk, remove its folders first."""
+    file, data = folders.record / "trial.json", trial.model_dump_json(indent=1).encode()
+    try:
+        write_file(file, data)
+    except OSError:
+        folders.remove_scratch()
+        write_file(file, data)
+
+
+def write_transcript(folders: Folders, events: Sequence[Event]) -> None:
+    """Write transcript.txt."""
+    text = "".join(f"{line(event)}\n" for event in events)
+    write_file(folders.record / "transcript.txt", text.encode())
+
 
 AT_ONCE_BYTES = 64 << 10  # of a workspace whose diff needs no thread, which would cost more
 
