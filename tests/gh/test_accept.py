@@ -123,7 +123,7 @@ def test_a_forged_record_accepts_nothing(job: Job) -> None:
     job.run()
     (row,) = [row for row in job.pull.repo.comments if row.author.startswith("github-actions")]
     head = job.repo.git("rev-parse", "pr")
-    row.body = row.body.replace(" -->", f" accepted={head}/olivia/1 -->", 1)
+    row.body = row.body.replace(" -->", f" accepted={head}/main/olivia/1 -->", 1)
     job.pull.label(LABEL, by="tristan")
 
     ran, _ = job.run(action="reopened")
