@@ -64,23 +64,6 @@ def test_a_pull_request_that_repairs_a_tool_that_fails_its_health_check_is_green
     assert ran.result["verdict"]["state"] == "passed"
 
 
-@pytest.mark.attempt("adds a setup command that fails on base only", "unproven", 5)
-def test_a_setup_that_fails_on_base_alone_hides_no_failure_of_head(compared: Make, files: dict[str, str]) -> None:
-    """What the suite says of the changed definition comes first; without it the row is unproven."""
-    scenario = files["scenarios/keep.yaml"].replace(
-        "evaluation:", "setup: {commands: [notes --new-in-head]}\nevaluation:"
-    )
-    head = broken(files)["bin/notes"].replace("  --help)", "  --new-in-head) exit 0 ;;\n  --help)")
-
-    ran = compared(
-        {**files, "tidegate.yaml": files["tidegate.yaml"] + "policy: {weakened_checks: warn}\n"},
-        {"scenarios/keep.yaml": scenario, "bin/notes": head},
-    )
-
-    assert ran.code == 5, ran.stderr
-    assert ran.row("keep_notes")["state"] == "not_comparable"
-
-
 def test_a_row_that_cannot_be_set_up_on_either_side_is_not_passed_over(compared: Make, files: dict[str, str]) -> None:
     other = files["scenarios/keep.yaml"].replace("keep_notes", "other").replace("notes --version", "test 1 = 2")
 
