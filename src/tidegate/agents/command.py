@@ -28,7 +28,8 @@ class CommandAgent(Agent):
     `command` runs by `sh -c` in the workspace. The placeholders `{prompt}`, `{prompt_file}`, `{workspace}`, `{repo}`
     (the side's checkout) and `{mcp_config}` are shell-quoted already, so do not put them in quotes. Write `{{` and `}}`
     for literal braces. If the tool under test is an MCP server, `{mcp_config}` is its configuration file:
-    `{mcpServers: {NAME: {command, args}}}`. The file's path is also in `TIDEGATE_MCP_CONFIG`.
+    `{mcpServers: {NAME: {command, args}}}`, or `{type, url}` for a server at a URL. The file's path is also in
+    `TIDEGATE_MCP_CONFIG`.
 
     `output` is the format of its standard output: `text`, `events` (Tidegate's JSON lines), `agentv`, or the stream of
     an agent that it imitates, such as `claude-code`.

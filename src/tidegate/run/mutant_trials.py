@@ -19,6 +19,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from tidegate.comparison.compare import compare
+from tidegate.errors import ConfigurationError
 from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.comparison import Comparison
 from tidegate.model.gate import Gate
@@ -125,6 +126,8 @@ class MutantTrials:
     def front(self, row: PlanRow, mutant: Mutant | None) -> Front:
         """Write the scripts in front of the row's tool."""
         folder, target = self.scratch / f"front-{next(self.numbers)}", row.scenario.target
+        if target.mcp is not None and target.mcp.url:
+            raise ConfigurationError(f"the MCP server {target.mcp.name} is at a URL: this needs one on stdio.")
         if target.mcp is not None:
             return in_front_of_server(folder, target.mcp.command, mutant)
         if not target.binary:
