@@ -70,3 +70,40 @@ def test_the_same_text_twice_is_nothing_to_compare(ask: Make) -> None:
     ran = ask(GOOD, GOOD)
 
     assert (ran.code, ran.stderr) == (2, "tidegate: both texts are the same.\nName two different texts.\n")
+
+
+JUDGE = """\
+judge:
+  type: scripted
+  script:
+    - when: were not better
+      answers: [{why: The list has the right command., old: append second, new: add second}]
+    - when: notes append second
+      answers: [{why: A title is clearer., old: "# Notes", new: "# How to take notes"}]
+"""
+
+
+def test_edits_of_a_model_stay_if_the_procedure_finds_them_better(
+    make_repository: Make, tidegate: Make, files: dict[str, str]
+) -> None:
+    """The first edit changes nothing that matters; the second repairs the command."""
+    repo = make_repository()
+    repo.commit(files | {"tidegate.yaml": files["tidegate.yaml"] + JUDGE, "AGENTS.md": WORSE})
+
+    ran = tidegate("guidance", "AGENTS.md", "--improve", "--out", "improved", cwd=repo.root)
+
+    assert ran.code == 0, ran.stderr
+    first, second = (line(ran, number).split(maxsplit=4) for number in ("1 ", "2 "))
+    assert (first[3], first[4]) == ("no", "A title is clearer.")
+    assert (second[3], second[4]) == ("yes", "The list has the right command.")
+    assert second[1].startswith("0/")
+    assert "-$ notes append second\n+$ notes add second\n" in ran.stdout
+    assert (repo.root / "improved/AGENTS.md").read_text() == GOOD
+    assert (repo.root / "AGENTS.md").read_text() == WORSE, "the file itself is not changed"
+
+
+def test_one_text_alone_has_nothing_to_be_compared_with(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"AGENTS.md": GOOD})
+    ran = tidegate("guidance", "AGENTS.md", cwd=repo.root)
+    assert (ran.code, "Name B.md, or pass `--improve`." in ran.stderr) == (2, True)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.result import Result
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Scenario, Suite
 from tidegate.pipeline import pull_request
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder
@@ -49,16 +50,7 @@ async def compare_guidance(repo: Path, texts: Texts, out: Path, options: Options
     if texts.first.read_bytes() == texts.second.read_bytes():
         raise ConfigurationError("both texts are the same.", "Name two different texts.")
     start = resolve(root, texts.rev)
-    with scratch_folder() as scratch, checkout(root, start, scratch / "checkout") as folder:
-        suite = load_suite(folder, options.config, environ=options.environ)
-        names = sorted(
-            {place for scenario in suite.scenarios for place in _places(suite, scenario, texts.name, folder)}
-        )
-    if not names:
-        raise ConfigurationError(
-            f"no scenario's agent reads `{texts.name}`: it is not among their guidance files.",
-            "Name one that they read with `--as`, or add it to `guidance` in the suite.",
-        )
+    names = places(root, start, texts.name, options)
     first = commit_with(root, start.sha, names, texts.first)
     second = commit_with(root, first, names, texts.second)
     again = commit_with(root, second, names, texts.first)
@@ -69,6 +61,22 @@ async def compare_guidance(repo: Path, texts: Texts, out: Path, options: Options
     back = commits_of(root, RevisionPair(second, again, (shown[1], shown[0])))
     backward = await pull_request(root, back, out / "backward", fresh)
     return Compared(forward, backward)
+
+
+def places(root: Path, start: Revision, name: str, options: Options) -> list[str]:
+    """Return the paths of the files that the scenarios' agents read under that name at a commit.
+
+    Raises ConfigurationError if none reads one.
+    """
+    with scratch_folder() as scratch, checkout(root, start, scratch / "checkout") as folder:
+        suite = load_suite(folder, options.config, environ=options.environ)
+        names = sorted({place for scenario in suite.scenarios for place in _places(suite, scenario, name, folder)})
+    if not names:
+        raise ConfigurationError(
+            f"no scenario's agent reads `{name}`: it is not among their guidance files.",
+            "Name one that they read with `--as`, or add it to `guidance` in the suite.",
+        )
+    return names
 
 
 def _places(suite: Suite, scenario: Scenario, name: str, folder: Path) -> Iterator[str]:

@@ -14,10 +14,14 @@ from tidegate.cli import options
 from tidegate.cli.progress import make_progress
 from tidegate.comparison.metric_rules import RULES
 from tidegate.comparison.metric_tests import matters
+from tidegate.errors import ConfigurationError
+from tidegate.judges import judge_of_model
 from tidegate.model.comparison import MetricChange
 from tidegate.reports.diagnosis import diagnose, hint
 from tidegate.reports.filters import words
 from tidegate.store.our_folder import make_our_folder
+from tidegate.store.run_folder import write_text
+from tidegate.suite.load import load_suite
 from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
@@ -30,7 +34,14 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("guidance", description=DESCRIPTION)
     parser.add_argument("first", type=Path, metavar="A.md", help="a guidance file")
-    parser.add_argument("second", type=Path, metavar="B.md", help="the guidance file to compare with it")
+    parser.add_argument("second", type=Path, nargs="?", metavar="B.md", help="the guidance file to compare with it")
+    parser.add_argument(
+        "--improve", action="store_true", help="let a model edit A.md, and keep each edit that is better; without B.md"
+    )
+    parser.add_argument("--judge", metavar="MODEL", help="the model that edits (default: the suite's judge)")
+    parser.add_argument(
+        "--rounds", type=options.positive, default=3, metavar="N", help="edits at most (default: %(default)s)"
+    )
     parser.add_argument(
         "--as",
         dest="name",
@@ -47,16 +58,41 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare the two files and print the findings. Returns 0 even if one of them is worse."""
-
+    if (args.second is None) != args.improve:
+        raise ConfigurationError("two texts are compared, and one is improved.", "Name B.md, or pass `--improve`.")
     root = repository_root(args.repo)
     out = (args.out or make_our_folder(root) / "guidance").resolve()
-    texts = Texts(args.first.resolve(), args.second.resolve(), args.name, args.rev)
+    texts = Texts(args.first.resolve(), (args.second or args.first).resolve(), args.name, args.rev)
+    if args.improve:
+        return _improve(args, root, texts, out)
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = replace(options.pipeline_options(args, progress), gate=False)
         compared = options.run_until_stopped(lambda: compare_guidance(root, texts, out, chosen))
     print("\n".join(_told(compared, args.first.name, args.second.name)))
     for name in ("forward", "backward"):
         print(f"{name}: {out / name / 'report.html'}")
+    return 0
+
+
+def _improve(args: argparse.Namespace, root: Path, texts: Texts, out: Path) -> int:
+    """Improve the file in rounds, print a table of them and the diff, and write the new text."""
+    from tidegate.authoring.improve_guidance import improve_guidance, judge_for
+
+    suite = load_suite(root, args.config, environ=options.environ())
+    judge = judge_for(judge_of_model(args.judge) if args.judge else suite.judge and suite.judge.members[0])
+    out = options.new_folder(out / "improved" if args.out is None else out)
+    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
+        chosen = replace(options.pipeline_options(args, progress), gate=False)
+        done = options.run_until_stopped(lambda: improve_guidance(root, texts, out, chosen, judge, args.rounds))
+    print(f"{'round':<7}{'before':>8}{'after':>8}   {'kept':<6}why")
+    for number, one in enumerate(done.rounds, 1):
+        passed = [f"{passes}/{trials}" for passes, trials in (one.old, one.new)]
+        print(f"{number:<7}{passed[0]:>8}{passed[1]:>8}   {'yes' if one.kept else 'no':<6}{one.why}")
+    if not done.diff:
+        print("\nno change was better" if done.rounds else "\nnothing fails that an edit could help with")
+        return 0
+    write_text(out / texts.name.replace("/", "_"), done.text)
+    print(f"\n{done.diff}\nthe new text: {out / texts.name.replace('/', '_')}")
     return 0
 
 
