@@ -134,7 +134,7 @@ def _told(failed: Sequence[TrialResult]) -> Iterator[str]:
 
 
 def _read(text: str, answer: str) -> Proposal:
-    """Return the text with the edit of the answer. The model has seen it with the names of agents and secrets masked."""
+    """Return the text with the edit of the answer. The model saw it with secrets and the names of agents masked."""
     said = mapping_of(answer)
     why, old, new = (said.get(name) for name in ("why", "old", "new"))
     if not (isinstance(why, str) and isinstance(old, str) and isinstance(new, str)):
