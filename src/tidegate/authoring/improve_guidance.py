@@ -18,8 +18,7 @@ from tidegate.rubrics.asking import ask_until_read
 from tidegate.rubrics.prompts import question
 from tidegate.rubrics.reading import mapping_of
 from tidegate.run.grade import to_its_end
-from tidegate.run.judge_client import JudgeClient
-from tidegate.run.panel_client import PanelClient
+from tidegate.run.judge_client import JudgeClient, PanelClient
 from tidegate.run.run_job import Options
 from tidegate.single_run import single_run
 from tidegate.store.judge_answers import AnswerStore
