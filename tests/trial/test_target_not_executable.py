@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidegate.model.target import Target
-from tidegate.trial.target_check import missing_target
+from tidegate.trial.start import missing_target
 
 
 def test_a_tool_that_cannot_be_executed_is_told_from_one_that_is_missing(tmp_path: Path) -> None:

@@ -127,7 +127,9 @@ class MutantTrials:
         """Write the scripts in front of the row's tool."""
         folder, target = self.scratch / f"front-{next(self.numbers)}", row.scenario.target
         if target.mcp is not None and target.mcp.url:
-            raise ConfigurationError(f"the MCP server {target.mcp.name} is at a URL: this needs one on stdio.")
+            raise ConfigurationError(
+                f"the MCP server {target.mcp.name} is at a URL: this needs one on stdio.", "Leave its scenarios out."
+            )
         if target.mcp is not None:
             return in_front_of_server(folder, target.mcp.command, mutant)
         if not target.binary:
