@@ -14,7 +14,7 @@ FROM base AS compiled
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
-COPY src/tidegate/trial/recorder.c src/tidegate/trial/supervisor/launcher.c /opt/
+COPY src/tidegate/trial/recorder.c src/tidegate/trial/sandbox/supervisor/launcher.c /opt/
 RUN gcc -O2 -s -static -o /opt/recorder-program /opt/recorder.c && gcc -O2 -s -static -o /opt/launcher-program /opt/launcher.c
 
 FROM base AS whole
@@ -47,7 +47,7 @@ RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore 
 COPY pyproject.toml setup.py build_backend.py README.md LICENSE /opt/tidegate/
 COPY src /opt/tidegate/src
 COPY --from=compiled /opt/recorder-program /opt/tidegate/src/tidegate/trial/
-COPY --from=compiled /opt/launcher-program /opt/tidegate/src/tidegate/trial/supervisor/
+COPY --from=compiled /opt/launcher-program /opt/tidegate/src/tidegate/trial/sandbox/supervisor/
 COPY templates /opt/tidegate/templates
 COPY examples /opt/tidegate/examples
 
@@ -63,7 +63,7 @@ RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore 
         html.environment().get_template("page/report.html.j2")'
 
 # The runner mounts its files below /github. Trials, which run as users of their own, do not get in; builds (the group,
-# which is BUILDERS of tidegate/trial/users.py) do, since git reads the repository's objects there.
+# which is BUILDERS of tidegate/trial/sandbox/users.py) do, since git reads the repository's objects there.
 RUN install --directory --mode=0710 --group=61183 /github
 
 # The image that the action runs, in one layer: what was removed above takes no room. It stays root: the runner's files

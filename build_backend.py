@@ -20,7 +20,7 @@ from setuptools.build_meta import *  # noqa: F403
 
 MACHINE = os.environ.get("TIDEGATE_MACHINE") or platform.machine()  # that the wheel is for, as `uname -m` has it
 TRIAL = Path(__file__).parent / "src/tidegate/trial"
-SOURCES = (TRIAL / "recorder.c", TRIAL / "supervisor/launcher.c")
+SOURCES = (TRIAL / "recorder.c", TRIAL / "sandbox/supervisor/launcher.c")
 MISSING = "Tidegate's recorder and launcher need a C compiler: install cc, or `pip install ziglang`."
 
 

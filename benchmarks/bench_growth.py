@@ -17,6 +17,7 @@ from pathlib import Path
 from bench_trials import GATES, make_repository, measured, run_trials
 from pydantic import TypeAdapter
 
+from tidegate.history.run_folder import RunFolder
 from tidegate.history.store import History
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
 from tidegate.model.measurement import AgentInfo, Call, GateResult, PastTrial, Run
@@ -27,7 +28,6 @@ from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, Store
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.store.run_folder import RunFolder
 
 ROWS, TRIALS, PAST = 1_000, 5, 40
 RATES = {0: (1.0, 0.0), 1: (0.6, 0.6), 2: (0.9, 0.5)}  # of base and head, by the row's number modulo 50; else 1, 1

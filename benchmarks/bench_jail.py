@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 from tidegate.model.files import FileAccess
-from tidegate.trial.confinement import Confinement
-from tidegate.trial.file_jail import FileJail, FileRules, means_to_confine
 from tidegate.trial.processes import Command, Supervisor
-from tidegate.trial.readable import readable_folders
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.file_jail import FileJail, FileRules, means_to_confine
+from tidegate.trial.sandbox.readable import readable_folders
 
 ROUNDS = 200
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}

@@ -19,18 +19,18 @@ from statistics import fmean
 
 from bench_growth import ROWS, SIDES, TRIALS, a_run, write_run
 
-from tidegate.comparison.compare import compare
+from tidegate.decide.comparison.compare import compare
+from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict.make_result import make_result
+from tidegate.history.report_files import write_reports
+from tidegate.history.run_folder import RunFolder, load_run, write_value
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.shards.assign import Load, in_time, longest_first
-from tidegate.shards.bundle import bundle_name, write_results
-from tidegate.shards.join import join
-from tidegate.store.report_files import write_reports
-from tidegate.store.run_folder import RunFolder, load_run, write_value
-from tidegate.verdict.decide import decide
-from tidegate.verdict.make_result import make_result
+from tidegate.run.shards.assign import Load, in_time, longest_first
+from tidegate.run.shards.bundle import bundle_name, write_results
+from tidegate.run.shards.join import join
 
 SHARDS, JOBS, SCREEN, PAST, SEEDS = 40, 4, 3, 10, 20
 VARIES = 0.4  # standard deviation of the logarithm of a trial's time

@@ -12,9 +12,9 @@ from functools import cache
 from random import Random
 from statistics import fmean
 
-from tidegate.authoring.simulate import Gate, Situation, judge
-from tidegate.invocations.shapes import unseen_share
-from tidegate.procedure.rules import Facts
+from tidegate.agents.invocations.shapes import unseen_share
+from tidegate.decide.procedure.rules import Facts
+from tidegate.lab.simulate import Gate, Situation, judge
 from tidegate.run.replays import MOST
 
 TAIL = [1 / k for k in range(1, 101)]

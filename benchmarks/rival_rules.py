@@ -11,9 +11,9 @@ from math import comb, log
 from random import Random
 from typing import NamedTuple
 
-from tidegate.authoring.simulate import Cell, Situation
-from tidegate.statistics.exact import fisher_less
-from tidegate.statistics.multiplicity import holm
+from tidegate.decide.statistics.exact import fisher_less
+from tidegate.decide.statistics.multiplicity import holm
+from tidegate.lab.simulate import Cell, Situation
 
 
 class SampledTrials:

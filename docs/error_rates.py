@@ -11,7 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.rival_rules import RIVALS, simulate_rival
-from tidegate.authoring.simulate import (
+from tidegate.decide.procedure.rules import Rules
+from tidegate.lab.simulate import (
     Cell,
     Gate,
     Rates,
@@ -23,8 +24,7 @@ from tidegate.authoring.simulate import (
     simulate_pushes,
     situations,
 )
-from tidegate.authoring.simulate_rows import Chances, simulate_runs
-from tidegate.procedure.rules import Rules
+from tidegate.lab.simulate_rows import Chances, simulate_runs
 
 PAGE = Path(__file__).parent / "error-rates.md"
 MIXED = (1.0,) * 4 + (0.95,) * 4 + (0.9,) * 4 + (0.8,) * 4 + (0.5,) * 2 + (0.3,) * 2

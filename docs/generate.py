@@ -21,11 +21,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tidegate.agents import AnyAgent
+from tidegate.agents.providers import AnyProvider
 from tidegate.authoring.callers import Needs, Place, workflow
-from tidegate.evaluators import AnyEvaluator
+from tidegate.checks.evaluators import AnyEvaluator
+from tidegate.checks.gates import AnyGate
+from tidegate.checks.judges import AnyJudge
 from tidegate.executors import AnyExecutor
-from tidegate.gates import AnyGate
-from tidegate.judges import AnyJudge
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.executor import Executor
@@ -34,7 +35,6 @@ from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.marker import Fixed
 from tidegate.model.provider import ModelProvider
-from tidegate.providers import AnyProvider
 from tidegate.reports.comment import Shown
 from tidegate.reports.filters import FILTERS
 from tidegate.reports.model_filters import PIECES

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import NormalDist
 
 from tests import make
-from tidegate.comparison.judge_change import MARGIN, Q, with_judge_tests
+from tidegate.decide.comparison.judge_change import MARGIN, Q, with_judge_tests
 from tidegate.model.comparison import JudgeChange, JudgeSide
 from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics

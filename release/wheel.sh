@@ -7,7 +7,7 @@ TIDEGATE_MACHINE=${3:-$(uname -m)}
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export TIDEGATE_MACHINE SOURCE_DATE_EPOCH
 build=(--quiet --no-build-isolation --python "$bin/python" --out-dir "$dist")
-programs=(src/tidegate/trial/recorder-program src/tidegate/trial/supervisor/launcher-program)
+programs=(src/tidegate/trial/recorder-program src/tidegate/trial/sandbox/supervisor/launcher-program)
 
 umask 022
 rm -rf build "${programs[@]}" # they may be another machine's

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from tidegate.trial.users import UIDS
+from tidegate.trial.sandbox.users import UIDS
 
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 

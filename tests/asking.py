@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 from pydantic import TypeAdapter
 
+from tidegate.agents.model_proxy.proxy import ModelProxy
+from tidegate.agents.providers import AnyProvider
+from tidegate.agents.providers.access import Accesses
 from tidegate.model.event import End
 from tidegate.model.provider import ModelApi, ModelProvider
-from tidegate.model_proxy.proxy import ModelProxy
-from tidegate.providers import AnyProvider
-from tidegate.providers.access import Accesses
 
 READ: TypeAdapter[AnyProvider] = TypeAdapter(AnyProvider)
 

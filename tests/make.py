@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidegate.agents.doc_follower import DocFollower
+from tidegate.decide.verdict.decide import decide
 from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row, SuiteEffect
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
@@ -13,7 +14,6 @@ from tidegate.model.suite import Policy, RowState, Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.verdict.decide import decide
 
 Passes = tuple[int, int]
 DOCS = DocFollower(type="doc-follower")

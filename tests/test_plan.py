@@ -12,12 +12,12 @@ from tests import make
 from tests.make import DOCS, scenario
 from tidegate.agents.claude_code import ClaudeCodeAgent
 from tidegate.agents.scripted import Scripted
+from tidegate.checks.gates.file_exists import FileExists
 from tidegate.errors import ConfigurationError, NothingToRunError
-from tidegate.gates.file_exists import FileExists
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.model.target import McpServer, Target
-from tidegate.plan import (
+from tidegate.suite.plan import (
     Selection,
     base_name,
     definition_hash,

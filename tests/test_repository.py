@@ -50,12 +50,12 @@ def test_imports_point_downwards() -> None:
 @pytest.mark.parametrize(
     ("module", "line", "broken"),
     [
-        ("comparison/compare.py", "import os\n", "tidegate.comparison.compare -> os"),
-        ("gates/script.py", "import subprocess\n", "tidegate.gates.script -> subprocess"),
-        ("statistics/exact.py", "import random\n", "tidegate.statistics.exact -> random"),
+        ("comparison/compare.py", "import os\n", "tidegate.decide.comparison.compare -> os"),
+        ("gates/script.py", "import subprocess\n", "tidegate.checks.gates.script -> subprocess"),
+        ("statistics/exact.py", "import random\n", "tidegate.decide.statistics.exact -> random"),
         ("reports/view.py", "from tidegate import run\n", "tidegate.reports.view -> tidegate.run"),
-        ("model/suite.py", "from tidegate import gates\n", "tidegate.model.suite -> tidegate.gates"),
-        ("trial/workspace.py", "from tidegate import store\n", "tidegate.trial.workspace -> tidegate.store"),
+        ("model/suite.py", "from tidegate import gates\n", "tidegate.model.suite -> tidegate.checks.gates"),
+        ("trial/workspace.py", "from tidegate import store\n", "tidegate.trial.workspace -> tidegate.history"),
         ("utils.py", "", "utils"),
     ],
 )

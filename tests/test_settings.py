@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.errors import ConfigurationError
-from tidegate.settings import GitHubJob, Settings
+from tidegate.github.settings import GitHubJob, Settings
 
 JOB = {
     "GITHUB_EVENT_NAME": "pull_request",

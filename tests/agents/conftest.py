@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tidegate.invocations.metrics import cost_of
+from tidegate.agents.invocations.metrics import cost_of
 from tidegate.model.agent import Agent, ServerScript, ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning

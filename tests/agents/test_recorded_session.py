@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.agents.conftest import LocalSession
+from tidegate.agents.actions import CannotRepeatError, Edit, action_of, edited
 from tidegate.agents.recorded_session import RecordedSession
 from tidegate.model.event import ToolResult
 from tidegate.model.session import Session, SessionStep
-from tidegate.replay.actions import CannotRepeatError, Edit, action_of, edited
 
 
 def step(command: str | None = None, output: str = "", tool: str = "Bash", **given: Any) -> SessionStep:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidegate.authoring.examples import documented, followed, in_help, named_once, subcommands_candidate
-from tidegate.surface.help_text import subcommands
+from tidegate.decide.surface.help_text import subcommands
 
 README = """\
 # Tally

@@ -8,8 +8,8 @@ import pytest
 
 from tidegate.authoring.import_config import suite_of_config
 from tidegate.errors import ConfigurationError
-from tidegate.plan import make_plan
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import make_plan
 
 CONFIG = """\
 fixtures_path = "fixtures"

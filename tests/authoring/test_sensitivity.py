@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tidegate.authoring.sensitivity import sensitivity
-from tidegate.procedure.detection import Screening, detection
+from tidegate.decide.procedure.detection import Screening, detection
+from tidegate.lab.sensitivity import sensitivity
 
 STEADY, RARE = Screening(3, 1.0, 40), Screening(3, 0.3, 10)
 

@@ -8,7 +8,7 @@ import pytest
 
 from tidegate.agents.scripted import signature
 from tidegate.authoring.server_calls import Example, answer_checks, examples, surface_checks
-from tidegate.evaluators.matching import matches
+from tidegate.checks.evaluators.matching import matches
 from tidegate.model.agent import Tool
 
 

@@ -7,7 +7,9 @@ from random import Random
 
 import pytest
 
-from tidegate.authoring.simulate import (
+from tidegate.decide.procedure import pairs
+from tidegate.decide.procedure.rules import Rules
+from tidegate.lab.simulate import (
     Cell,
     Gate,
     RowPlan,
@@ -18,8 +20,6 @@ from tidegate.authoring.simulate import (
     simulate,
     situations,
 )
-from tidegate.procedure import pairs
-from tidegate.procedure.rules import Rules
 
 MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5
 STABLE = (1.0,) * 14 + (0.95,) * 4 + (0.8,) * 2

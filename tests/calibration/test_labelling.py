@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.make import trial_result
-from tidegate.calibration.labelling import items
+from tidegate.lab.calibration.labelling import items
 from tidegate.model.calibration import Label
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.judgement import CriterionScore, Judgement

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from tests.make import row, trial_result
-from tidegate.causes.find import find_causes
+from tidegate.decide.causes.find import find_causes
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, TrialResult
 from tidegate.model.metrics import Metrics

@@ -13,8 +13,8 @@ import pytest
 
 from tests import make
 from tests.warm import run_tidegate
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.refused_host import RefusedHost
-from tidegate.store.run_folder import RunFolder
 
 SUITE = "version: 1\nscenarios: [scenarios/*.yaml]\n"
 SCENARIO = (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.warm import run_tidegate as tidegate
 from tidegate.authoring.draft_rubrics import with_rubrics
-from tidegate.rubrics.drafting import Drafted, read_draft
+from tidegate.checks.rubrics.drafting import Drafted, read_draft
 from tidegate.text.shorten import excerpt
 
 Make = Callable[..., Any]

@@ -126,23 +126,28 @@ def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[...,
 
     unused = {"asyncio", "regex", "ssl", "email", "http.client", "tarfile", "importlib.metadata", "tidegate.cli.pr"}
     unused |= {"tidegate.suite.agentv", "tidegate.agents.agentv_cli", "tidegate.suite.json_schema"}
-    unused |= {"tidegate.model.comparison", "tidegate.procedure.steps", "tidegate.trial.processes"}
+    unused |= {"tidegate.model.comparison", "tidegate.decide.procedure.steps", "tidegate.trial.processes"}
     unused |= {f"tidegate.agents.{name}" for name in ("doc_follower", "command", "coding", "anthropic")}
-    unused |= {"tidegate.judges.provider", "tidegate.providers.anthropic", "tidegate.executors.command", "logging"}
+    unused |= {
+        "tidegate.checks.judges.provider",
+        "tidegate.agents.providers.anthropic",
+        "tidegate.executors.command",
+        "logging",
+    }
     unused |= {f"tidegate.model.{name}" for name in ("measurement", "trial", "session", "metrics", "judge_result")}
     assert imported_modules("check", cwd=repository.root) & unused == set()
 
 
 def test_comparing_stored_runs_loads_no_code_that_runs_trials() -> None:
-    code = "import sys, tidegate.store.stored_comparison; print(*sys.modules)"
+    code = "import sys, tidegate.history.stored_comparison; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
-    assert "tidegate.comparison.compare" in modules
+    assert "tidegate.decide.comparison.compare" in modules
     assert not [name for name in modules if re.match(r"asyncio|tidegate\.(run|suite|history|trial|agents)\b", name)]
 
 
 def test_a_single_run_loads_no_model_of_comparisons() -> None:
-    code = "import sys, tidegate.single_run; print(*sys.modules)"
+    code = "import sys, tidegate.run.single_run; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     assert "tidegate.run.run_job" in modules

@@ -17,9 +17,9 @@ from playwright.sync_api import Browser
 from tests.make import run, trial_result
 from tests.reports.in_browser import chromium
 from tests.warm import run_tidegate
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import Side
-from tidegate.store.run_folder import RunFolder
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)(/[\w-]{22}/) shows ")
 View = Callable[..., tuple[int, str]]

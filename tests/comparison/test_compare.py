@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from tests import make
-from tidegate.comparison.compare import compare
+from tidegate.decide.comparison.compare import compare
+from tidegate.decide.procedure.detection import Screening, detection, weakness
+from tidegate.decide.statistics.e_process import Pairs, e_of_drop
+from tidegate.decide.statistics.rates import newcombe
 from tidegate.model.comparison import Comparison, DefinitionChange, FailedCall, GateCounts, Row
 from tidegate.model.measurement import Call, GateResult, Outcome, PastTrial, Run, TrialResult
 from tidegate.model.metrics import Metrics
@@ -19,9 +22,6 @@ from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import NotMeasured, Phase, Side, TrialSpec
-from tidegate.procedure.detection import Screening, detection, weakness
-from tidegate.statistics.e_process import Pairs, e_of_drop
-from tidegate.statistics.rates import newcombe
 
 NOT_MEASURED: dict[str, NotMeasured] = {"S": "setup", "X": "infrastructure", "$": "budget"}
 OUTCOMES: dict[str, Outcome] = {"P": "pass", "F": "fail"}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.make import trial_result
-from tidegate.comparison.evidence import find_evidence
+from tidegate.decide.comparison.evidence import find_evidence
+from tidegate.decide.procedure.steps import Conclusion
 from tidegate.model.comparison import Evidence
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Outcome, TrialResult
@@ -11,7 +12,6 @@ from tidegate.model.plan import RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side
-from tidegate.procedure.steps import Conclusion
 
 KEY = RowKey(scenario="s", agent="a")
 REVISION = Revision(ref="head", sha="1" * 40, tree="2" * 40)

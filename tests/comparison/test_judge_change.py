@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.calibration.test_labelling import trial
-from tidegate.comparison.judge_change import judge_change
+from tidegate.decide.comparison.judge_change import judge_change
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.judgement import Judgement
 from tidegate.model.measurement import TrialResult

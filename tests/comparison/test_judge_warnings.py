@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests import make
-from tidegate.comparison.compare import compare
+from tidegate.decide.comparison.compare import compare
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.metrics import Metrics

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind  # type: ignore[import-untyped]
 
 from tests.make import trial_result
-from tidegate.comparison.metric_rules import RULES
-from tidegate.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
+from tidegate.decide.comparison.metric_rules import RULES
+from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
 from tidegate.model.comparison import MetricChange
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.metrics import Metrics

@@ -6,9 +6,9 @@ from random import Random
 
 import pytest
 
-from tidegate.authoring.simulate import Gate, Situation, drawn_history, judge
-from tidegate.comparison.one_row import NAMED_CONFIDENCE
-from tidegate.statistics.rates import newcombe
+from tidegate.decide.comparison.one_row import NAMED_CONFIDENCE
+from tidegate.decide.statistics.rates import newcombe
+from tidegate.lab.simulate import Gate, Situation, drawn_history, judge
 
 
 @pytest.mark.parametrize(("base", "drop"), [(1.0, 0.2), (1.0, 0.3), (0.8, 0.3)])

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests import make
-from tidegate.comparison.metric_tests import RowTrials
-from tidegate.comparison.rewritten_checks import doubting_rewritten
+from tidegate.decide.comparison.metric_tests import RowTrials
+from tidegate.decide.comparison.rewritten_checks import doubting_rewritten
+from tidegate.decide.procedure.conclusion import Conclusion
+from tidegate.decide.verdict.decision import is_unproven
 from tidegate.model.measurement import Outcome, PastTrial, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.trial_spec import Side
-from tidegate.procedure.conclusion import Conclusion
-from tidegate.verdict.decision import is_unproven
 
 KEY = RowKey(scenario="s", agent="a")
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.make import trial_result
-from tidegate.comparison.metric_tests import RowTrials, compared_metrics
+from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.metrics import Metrics
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from tests import make
-from tidegate.comparison.metric_tests import RowTrials
-from tidegate.comparison.unused_tool import doubting_disuse
+from tidegate.decide.comparison.metric_tests import RowTrials
+from tidegate.decide.comparison.unused_tool import doubting_disuse
+from tidegate.decide.procedure.conclusion import Conclusion
+from tidegate.decide.verdict.decision import is_unproven
 from tidegate.model.measurement import Outcome, PastTrial, TrialResult
 from tidegate.model.metrics import InvocationCounts
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side
-from tidegate.procedure.conclusion import Conclusion
-from tidegate.verdict.decision import is_unproven
 
 
 def trials(side: Side, *uses: int, outcome: Outcome = "pass") -> list[TrialResult]:

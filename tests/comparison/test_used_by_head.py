@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests import make
-from tidegate.comparison.metric_tests import RowTrials
-from tidegate.comparison.used_by_head import used_by_head
+from tidegate.decide.comparison.metric_tests import RowTrials
+from tidegate.decide.comparison.used_by_head import used_by_head
 from tidegate.model.judge_result import JudgeUse
 from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics

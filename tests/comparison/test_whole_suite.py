@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from tests.comparison.test_compare import compared, run, with_history
-from tidegate.authoring.simulate import Gate, Situation, drawn_history, judge
-from tidegate.comparison.compare import compare
-from tidegate.comparison.whole_suite import Successes, success_over
+from tidegate.decide.comparison.compare import compare
+from tidegate.decide.comparison.whole_suite import Successes, success_over
+from tidegate.lab.simulate import Gate, Situation, drawn_history, judge
 
 MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5
 PRS = 300

@@ -14,8 +14,8 @@ from tests.e2e.conftest import FILES
 from tests.model_server import Step, serving
 from tests.warm import run_tidegate
 from tidegate.agents import AnyAgent
-from tidegate.definitions.agent_fields import entrusted
 from tidegate.model.agent import Agent
+from tidegate.suite.agent_fields import entrusted
 
 READ: TypeAdapter[Agent] = TypeAdapter(AnyAgent)
 ELSEWHERE = {"ANTHROPIC_BASE_URL": "https://mallory.example"}

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tests import make
 from tests.make import DOCS
-from tidegate.definitions.changes import changes, touched_files, with_changed_files
-from tidegate.evaluators.code_judge import CodeJudge
-from tidegate.gates.file_contains import FileContains
-from tidegate.gates.file_exists import FileExists
+from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.gates.file_contains import FileContains
+from tidegate.checks.gates.file_exists import FileExists
 from tidegate.model.suite import Budget, Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
+from tidegate.suite.changes import changes, touched_files, with_changed_files
 
 EXISTS = FileExists(path="out.json")
 CONTAINS = FileContains(path="out.json", substring="high")

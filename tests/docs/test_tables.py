@@ -9,8 +9,8 @@ from typing import Any, get_args
 import yaml
 
 from tidegate.agents import AGENTS
+from tidegate.checks.gates import AnyGate
 from tidegate.cli import COMMANDS
-from tidegate.gates import AnyGate
 from tidegate.model.suite import Policy
 from tidegate.suite.suite_file import SuiteFile
 

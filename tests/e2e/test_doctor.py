@@ -140,7 +140,7 @@ def test_without_a_suite_the_rest_is_looked_at(tmp_path: Path, tidegate: Make) -
 
 TAKE_ALL = """\
 import subprocess, sys
-from tidegate.trial.users import UIDS, Users
+from tidegate.trial.sandbox.users import UIDS, Users
 with Users() as users:
     for _ in UIDS:
         users.take()

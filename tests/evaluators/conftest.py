@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from tidegate.evaluators import AnyEvaluator
-from tidegate.evaluators.advance import advance
+from tidegate.checks.evaluators import AnyEvaluator
+from tidegate.checks.evaluators.advance import advance
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult

@@ -8,12 +8,12 @@ from typing import Any, Literal
 import pytest
 
 from tests import make
-from tidegate.comparison.metric_rules import RULES
-from tidegate.evaluators.code_judge import CodeJudge
-from tidegate.evaluators.composite import CompositeEvaluator
-from tidegate.evaluators.tool_f1 import ToolF1
-from tidegate.gates.file_exists import FileExists
-from tidegate.measure.measure_trial import measure_trial
+from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.composite import CompositeEvaluator
+from tidegate.checks.evaluators.tool_f1 import ToolF1
+from tidegate.checks.gates.file_exists import FileExists
+from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.event import ToolCall

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tidegate.evaluators.advance import advance
-from tidegate.evaluators.code_judge import CodeJudge
+from tidegate.agents.streams.agentv import parse
+from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.probe import CommandAnswer, RunJudge
-from tidegate.streams.agentv import parse
 
 Give = Callable[..., Score]
 JUDGE = {"type": "code_judge", "script": "x"}

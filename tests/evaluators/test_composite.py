@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.evaluators.conftest import EVALUATOR
-from tidegate.evaluators.advance import advance
+from tidegate.checks.evaluators.advance import advance
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 from tidegate.model.question import ModelAnswer, Reply

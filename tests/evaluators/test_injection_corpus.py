@@ -8,11 +8,11 @@ import re
 
 import pytest
 
-from tidegate.authoring.judge_injections import inject
-from tidegate.evaluators.advance import advance
-from tidegate.evaluators.injection_corpus import ATTACKS, FIELDS, NAMED_FILE, Try, plain, targets, tries
-from tidegate.evaluators.llm_judge import LlmJudge
-from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.injection_corpus import ATTACKS, FIELDS, NAMED_FILE, Try, plain, targets, tries
+from tidegate.checks.evaluators.llm_judge import LlmJudge
+from tidegate.checks.evaluators.rubric_judge import RubricJudge
+from tidegate.lab.judge_injections import inject
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.probe import FileAnswer, Request
 from tidegate.model.question import AskModel, ModelAnswer, Reply

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.evaluators.advance import advance
-from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.rubrics.samples import Criterion
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.event import Message
 from tidegate.model.probe import CommandAnswer
 from tidegate.model.question import AskModel, ModelAnswer, Reply, ReplyEnd
-from tidegate.rubrics.samples import Criterion
 
 Make = Callable[..., Any]
 ITEMS = [

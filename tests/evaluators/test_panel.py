@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from tidegate.evaluators.advance import advance
-from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.evaluators.rubrics import Rubrics
+from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.evaluators.rubrics import Rubrics
+from tidegate.checks.rubrics.samples import Criterion
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.event import Message
 from tidegate.model.question import AskModel, ModelAnswer, Reply
-from tidegate.rubrics.samples import Criterion
 
 CRITERIA = (Criterion(id="a", description="A", weight=0.5), Criterion(id="b", description="B", weight=0.5))
 RUBRIC = RubricJudge(criteria=CRITERIA)

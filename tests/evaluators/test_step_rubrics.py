@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests import make
-from tidegate.calibration.trust import opinions_of
-from tidegate.evaluators.advance import advance
-from tidegate.evaluators.step_rubrics import StepRubrics
+from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.step_rubrics import StepRubrics
+from tidegate.decide.trust import opinions_of
 from tidegate.model.evaluator import Record
 from tidegate.model.measurement import EvaluatorResult
 from tidegate.model.question import AskModel, ModelAnswer, Reply

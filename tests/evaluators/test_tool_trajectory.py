@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tidegate.evaluators.matching import common_length, matches, pairs
+from tidegate.checks.evaluators.matching import common_length, matches, pairs
 from tidegate.model.evaluator import Record, Score
 
 Make = Callable[..., Record]

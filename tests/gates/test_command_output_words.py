@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from tidegate.gates.command_output_words import CommandOutputWords
+from tidegate.checks.gates.command_output_words import CommandOutputWords
 from tidegate.model.gate import Decision, Seen
 
 GATE = CommandOutputWords(command="taskmgr --help", words=("--prio", "add"))

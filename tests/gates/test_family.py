@@ -10,7 +10,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from tidegate import gates
-from tidegate.gates import AnyGate
+from tidegate.checks.gates import AnyGate
 from tidegate.model.gate import Gate
 
 MEMBERS: tuple[type[Gate], ...] = get_args(get_args(AnyGate)[0])
@@ -18,7 +18,7 @@ GATES: TypeAdapter[Gate] = TypeAdapter(AnyGate)
 
 
 def test_every_gate_of_the_folder_is_in_the_list() -> None:
-    modules = [import_module(f"tidegate.gates.{module.name}") for module in iter_modules(gates.__path__)]
+    modules = [import_module(f"tidegate.checks.gates.{module.name}") for module in iter_modules(gates.__path__)]
     written = {one for module in modules for one in vars(module).values() if isinstance(one, type) and _is_gate(one)}
     assert written == {*MEMBERS}
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.gates.json_path import can_match_many, check_path, find
+from tidegate.checks.gates.json_path import can_match_many, check_path, find
 
 DOCUMENT: dict[str, Any] = {"a-b": 1, "a b": 2, "items": [{"n": 1}, {"n": "x"}, {"m": None}], "s": "text", "true": 5}
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tidegate.gates.json_path import MOST_BYTES, check_path, find
-from tidegate.gates.json_text import MAX_CHARACTERS, parse_json
+from tidegate.checks.gates.json_path import MOST_BYTES, check_path, find
+from tidegate.checks.gates.json_text import MAX_CHARACTERS, parse_json
 
 
 def test_a_path_that_takes_too_much_memory_is_given_up() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.gates.json_text import MAX_DEPTH, parse_json
+from tidegate.checks.gates.json_text import MAX_DEPTH, parse_json
 
 
 def nested(depth: int) -> str:

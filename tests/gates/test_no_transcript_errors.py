@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.model.event import CallStatus
 from tidegate.model.gate import Decision, Seen
 from tidegate.model.invocation import Invocation

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from tidegate.gates.mcp_call import McpCall
-from tidegate.gates.mcp_prompt import McpPrompt
-from tidegate.gates.mcp_resource import McpResource
+from tidegate.checks.gates.mcp_call import McpCall
+from tidegate.checks.gates.mcp_prompt import McpPrompt
+from tidegate.checks.gates.mcp_resource import McpResource
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.probe import CommandAnswer

@@ -24,9 +24,9 @@ from tests.gh.fake.server import NO_WAITING, FakeGitHub, PullRequest
 from tests.gh.fake.state import told_time
 from tidegate.cli.action import perform
 from tidegate.errors import TidegateError
-from tidegate.gh.client import connect
-from tidegate.gh.port import RepositoryPort
-from tidegate.settings import GitHubJob, Settings
+from tidegate.github.client import connect
+from tidegate.github.port import RepositoryPort
+from tidegate.github.settings import GitHubJob, Settings
 
 MakeStep = Callable[..., Step]
 Start = Callable[[Step, Mapping[str, str]], Ran]

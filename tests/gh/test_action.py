@@ -10,8 +10,8 @@ from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import load_event
 from tests.gh.job import RENAMED, Job, MakeStep, act_here
-from tidegate.gh.port import PERMISSIONS
-from tidegate.store.run_folder import load_run
+from tidegate.github.port import PERMISSIONS
+from tidegate.history.run_folder import load_run
 
 LISTED = r"/issues/1/comments(\?|$)"
 

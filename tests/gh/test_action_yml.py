@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from tests.gh.conftest import make_result
-from tidegate.gh.runner_files import outputs
-from tidegate.settings import Settings
+from tidegate.github.runner_files import outputs
+from tidegate.github.settings import Settings
 from tidegate.suite.load import load_suite
 
 ROOT = Path(__file__).parents[2]

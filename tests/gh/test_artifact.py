@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.gh.conftest import make_result
-from tidegate.gh import artifact
-from tidegate.gh.artifact import PoisonedError, read_result
+from tidegate.github import artifact
+from tidegate.github.artifact import PoisonedError, read_result
 from tidegate.model.comparison import Evidence
 from tidegate.reports.result_json import result_json
 

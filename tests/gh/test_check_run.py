@@ -17,13 +17,13 @@ from tests.gh.job import Job
 from tests.gh.test_fault_layer import ENDLESS, GREEN, KINDS, OLD, RED, TRANSIENT, Ended, Layer
 from tests.gh.test_fault_layer import layer as layer
 from tests.make import HEAD_SHA, spec, trial_result
-from tidegate.action import own_check
-from tidegate.action.job import Job as ActionJob
-from tidegate.action.publishing import Subject
-from tidegate.action.pull_request import conclude
-from tidegate.gh.event import PullRequestEvent, read_event
-from tidegate.gh.port import Check, OwnCheckRun
-from tidegate.gh.workflow_commands import Annotation
+from tidegate.github import own_check
+from tidegate.github.event import PullRequestEvent, read_event
+from tidegate.github.job import Job as ActionJob
+from tidegate.github.port import Check, OwnCheckRun
+from tidegate.github.publishing import Subject
+from tidegate.github.pull_request import conclude
+from tidegate.github.workflow_commands import Annotation
 from tidegate.model.progress import Silent
 from tidegate.model.result import Result
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.server import BOT, GitHub
-from tidegate.gh.port import Kind, PublishError
+from tidegate.github.port import Kind, PublishError
 
 
 def test_comments_are_made_changed_listed_and_deleted(emulated: GitHub) -> None:
@@ -125,7 +125,8 @@ def test_what_is_read_waits_as_long_as_github_says(emulated: GitHub) -> None:
 
 def test_the_library_is_loaded_only_to_publish() -> None:
     program = (
-        "import sys, tidegate.gh.comment, tidegate.gh.client, tidegate.gh.runner_files, tidegate.gh.event;"
+        "import sys, tidegate.github.comment, tidegate.github.client, tidegate.github.runner_files;"
+        "import tidegate.github.event;"
         "sys.exit(bool({'github', 'requests'} & set(sys.modules)))"
     )
 

@@ -12,11 +12,11 @@ from tests.gh.fake.server import FakeGitHub as GitHub
 from tests.gh.fake.server import PullRequest
 from tests.gh.fake.state import BOT
 from tests.make import HEAD_SHA
-from tidegate.gh.comment import Publication, Statement, WorkflowRun, publish_comment
-from tidegate.gh.port import PERMISSIONS
+from tidegate.github.comment import Publication, Statement, WorkflowRun, publish_comment
+from tidegate.github.port import PERMISSIONS
+from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
 from tidegate.model.result import Result
-from tidegate.settings import CommentMode
 
 RED = make_result(head="1" * 40, add="regressed", sync="regressed", list="ok")
 GREEN = make_result(head="2" * 40, add="ok", sync="improved", list="ok")

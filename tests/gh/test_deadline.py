@@ -12,10 +12,10 @@ import pytest
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import pull_request_payload
 from tests.gh.job import Job
-from tidegate.action.deadline import Deadline
-from tidegate.action.job import BEFORE
 from tidegate.errors import ConfigurationError
-from tidegate.gh.port import PublishError
+from tidegate.github.deadline import Deadline
+from tidegate.github.job import BEFORE
+from tidegate.github.port import PublishError
 
 
 def test_what_is_asked_is_answered() -> None:

@@ -15,15 +15,15 @@ from tests.gh.fake.server import FakeGitHub
 from tests.gh.job import Job as PullRequestJob
 from tests.gh.test_fault_layer import ENDLESS, KINDS, QUICK
 from tests.make import HEAD_SHA
-from tidegate.action import Outside
-from tidegate.action.announce import tell_failure
-from tidegate.action.job import Job
-from tidegate.action.publishing import Subject
-from tidegate.action.workflow_dispatch import _set_status
 from tidegate.errors import CannotRunError, ConfigurationError, MissingKeyError, NothingToRunError, TidegateError
-from tidegate.gh.client import connect
+from tidegate.github import Outside
+from tidegate.github.announce import tell_failure
+from tidegate.github.client import connect
+from tidegate.github.job import Job
+from tidegate.github.publishing import Subject
+from tidegate.github.settings import GitHubJob, Settings
+from tidegate.github.workflow_dispatch import _set_status
 from tidegate.model.progress import Silent
-from tidegate.settings import GitHubJob, Settings
 
 RED = make_result(head=HEAD_SHA, add="regressed")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.gh.emulated.runner import load_event, pull_request_payload, push_payload
 from tidegate.errors import ConfigurationError
-from tidegate.gh.event import MergeGroupEvent, OtherEvent, PullRequestEvent, PushEvent, read_event
+from tidegate.github.event import MergeGroupEvent, OtherEvent, PullRequestEvent, PushEvent, read_event
 
 
 def pull_request(**changes: Any) -> PullRequestEvent:

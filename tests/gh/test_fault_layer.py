@@ -23,21 +23,21 @@ from tests.gh.fake.server import BlobHost, FakeGitHub, PullRequest
 from tests.gh.fake.state import BOT
 from tests.gh.test_artifact import packed
 from tests.make import HEAD_SHA
-from tidegate.action import Outside, act
-from tidegate.action.job import Job
-from tidegate.action.publishing import Subject
-from tidegate.action.pull_request import conclude
 from tidegate.errors import TidegateError
-from tidegate.gh.client import connect
-from tidegate.gh.comment import with_marker
-from tidegate.gh.connection import Pace
-from tidegate.gh.event import PullRequestEvent, read_event
-from tidegate.gh.port import RepositoryPort
+from tidegate.github import Outside, act
+from tidegate.github.client import connect
+from tidegate.github.comment import with_marker
+from tidegate.github.connection import Pace
+from tidegate.github.event import PullRequestEvent, read_event
+from tidegate.github.job import Job
+from tidegate.github.port import RepositoryPort
+from tidegate.github.publishing import Subject
+from tidegate.github.pull_request import conclude
+from tidegate.github.settings import GitHubJob, Settings
 from tidegate.model.marker import Marker
 from tidegate.model.progress import Silent
 from tidegate.model.result import Result
 from tidegate.reports.result_json import result_json
-from tidegate.settings import GitHubJob, Settings
 
 Call = tuple[str, str]  # method, and what its path has to match
 QUICK = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)

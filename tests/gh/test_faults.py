@@ -16,14 +16,14 @@ from tests.gh.emulated.front import ANY, Fault
 from tests.gh.emulated.runner import read_key_values
 from tests.gh.fake.server import FakeGitHub, PullRequest
 from tests.make import HEAD_SHA
-from tidegate.action.job import Job, Outside
-from tidegate.action.publishing import Subject
-from tidegate.action.pull_request import say
-from tidegate.gh.comment import Statement, WorkflowRun, publish_comment
-from tidegate.gh.connection import Pace
+from tidegate.github.comment import Statement, WorkflowRun, publish_comment
+from tidegate.github.connection import Pace
+from tidegate.github.job import Job, Outside
+from tidegate.github.publishing import Subject
+from tidegate.github.pull_request import say
+from tidegate.github.settings import GitHubJob, Settings
 from tidegate.model.marker import Marker
 from tidegate.model.progress import Silent
-from tidegate.settings import GitHubJob, Settings
 
 RED = make_result(head=HEAD_SHA, add="regressed", list="ok")
 IMPATIENT = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)

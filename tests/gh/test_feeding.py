@@ -18,8 +18,8 @@ from tests.gh.test_artifact import packed
 from tidegate.history.known_results import history_counts
 from tidegate.history.trends import Trends
 from tidegate.model.trend import TrendPoint
-from tidegate.plan import make_plan
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import make_plan
 
 Tested = Callable[..., None]
 RUN, NAME = 77, "tidegate-result"

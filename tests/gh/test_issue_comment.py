@@ -16,20 +16,20 @@ from tests.gh.fake.state import BOT, CommentRow, RunRow
 from tests.gh.job import Job, connect_here
 from tests.gh.test_artifact import packed
 from tests.make import row
-from tidegate.action import Outside
-from tidegate.action.job import Job as ActionJob
-from tidegate.action.publishing import Subject
-from tidegate.action.pull_request import conclude
-from tidegate.gh.comment import with_marker
-from tidegate.gh.event import PullRequestEvent, read_event
-from tidegate.gh.slash_command import SlashCommand, accepted_record, parse_command
+from tidegate.github import Outside
+from tidegate.github.comment import with_marker
+from tidegate.github.event import PullRequestEvent, read_event
+from tidegate.github.job import Job as ActionJob
+from tidegate.github.publishing import Subject
+from tidegate.github.pull_request import conclude
+from tidegate.github.settings import GitHubJob, Settings
+from tidegate.github.slash_command import SlashCommand, accepted_record, parse_command
 from tidegate.model.comparison import BaseCounts, HeadCounts
 from tidegate.model.marker import Marker
 from tidegate.model.plan import RowKey
 from tidegate.model.progress import Silent
 from tidegate.model.suite import RowState
 from tidegate.reports.result_json import result_json
-from tidegate.settings import GitHubJob, Settings
 
 LABEL = "tidegate: accept"
 OLD, NEW = "1" * 40, "2" * 40

@@ -19,13 +19,13 @@ from tests.gh.fake.server import PullRequest
 from tests.gh.job import Job
 from tests.gh.test_comment import publish
 from tests.make import HEAD_SHA
-from tidegate.gh.comment import Publication, WorkflowRun
-from tidegate.gh.no_verdict import FOLD, NoVerdict, note_no_verdict
-from tidegate.gh.runner_files import OUTPUTS
+from tidegate.github.comment import Publication, WorkflowRun
+from tidegate.github.no_verdict import FOLD, NoVerdict, note_no_verdict
+from tidegate.github.runner_files import OUTPUTS
+from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
 from tidegate.reports.comment import MAX_BYTES
 from tidegate.reports.not_run import CANCELLED
-from tidegate.settings import CommentMode
 
 KEYED = FILES["tidegate.yaml"].replace("docs: {type: doc-follower}", "one: {type: anthropic, model: some-model}")
 RED = make_result(head="1" * 40, add="regressed", list="ok")

@@ -15,12 +15,12 @@ from tests.gh.emulated.runner import Ran, Step
 from tests.gh.fake.server import FakeGitHub
 from tests.gh.git_server import GitServer, serve
 from tests.gh.job import Job, MakeStep
-from tidegate.action.git_credentials import origin_of
-from tidegate.action.job import Job as ActionJob
-from tidegate.action.job import Outside
+from tidegate.github.git_credentials import origin_of
+from tidegate.github.job import Job as ActionJob
+from tidegate.github.job import Outside
+from tidegate.github.settings import GitHubJob, Settings
 from tidegate.history.branch import copy_to, fetch
 from tidegate.model.progress import Silent
-from tidegate.settings import GitHubJob, Settings
 
 BRANCH = "tidegate-history"
 TOKEN = "ghs_contents-write"

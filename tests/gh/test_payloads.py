@@ -16,8 +16,8 @@ from tests.e2e.conftest import FILES
 from tests.gh.emulated.node import HERE, EquipmentMissingError, npm_packages
 from tests.gh.fake.server import FakeGitHub, PullRequest
 from tests.gh.job import MakeStep, connect_here
-from tidegate.action import Outside, act
 from tidegate.errors import TidegateError
+from tidegate.github import Outside, act
 from tidegate.model.progress import Silent
 
 SUITE = FILES["tidegate.yaml"] + "watch: [bin/**]\n"

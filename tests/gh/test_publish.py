@@ -9,7 +9,7 @@ import pytest
 from tests.gh.conftest import make_result
 from tests.gh.job import Job
 from tests.gh.test_artifact import CORPUS, packed
-from tidegate.gh.artifact import MAX_ARCHIVE
+from tidegate.github.artifact import MAX_ARCHIVE
 from tidegate.model.marker import Marker
 from tidegate.model.result import Result
 from tidegate.reports.result_json import result_json

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.gh.conftest import make_result
 from tests.gh.emulated.runner import read_key_values
 from tidegate.errors import ConfigurationError
-from tidegate.gh.runner_files import MAX_SUMMARY_BYTES, append_summary, outputs, read_payload, write_outputs
+from tidegate.github.runner_files import MAX_SUMMARY_BYTES, append_summary, outputs, read_payload, write_outputs
 
 HOSTILE = "x\nEOF\nother=1\nghadelimiter_\n<<\r\n=\n\n"
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.gh.emulated.runner import read_log
-from tidegate.gh.stop_commands import Fence, fence
-from tidegate.gh.workflow_commands import END_GROUP, Annotation, add_masks, annotate, group
+from tidegate.github.stop_commands import Fence, fence
+from tidegate.github.workflow_commands import END_GROUP, Annotation, add_masks, annotate, group
 
 TOKEN = "0123456789abcdef"
 WRITTEN = st.text(st.characters(codec="utf-8", exclude_characters="\v\f\x1c\x1d\x1e\x85\u2028\u2029"), max_size=60)

@@ -12,8 +12,8 @@ from tidegate.__main__ import main
 from tidegate.history.fingerprint import agent_mark, fingerprint
 from tidegate.history.known_results import history_counts, open_history
 from tidegate.model.measurement import PastTrial
-from tidegate.plan import make_plan
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import make_plan
 
 SUITE = "version: 1\nscenarios: [s.yaml]\nagents: {claude: {type: claude-code, model: m}}\n"
 SCENARIO = "name: s\ndescription: d\ntarget: {binary: x}\ntask: t\n"

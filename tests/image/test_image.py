@@ -27,7 +27,7 @@ from tests.model_server import Step as Answer
 from tests.model_server import serving
 from tests.providers.test_keyless import WAYS
 from tidegate.authoring.demo_repository import make_repository
-from tidegate.trial.users import UIDS
+from tidegate.trial.sandbox.users import UIDS
 
 REQUIRED = "TIDEGATE_IMAGE_TEST"  # set by `make image`; without it these tests, which take minutes, are skipped
 RUNNER = (1001, 121)  # the user of GitHub's runners

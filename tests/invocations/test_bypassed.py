@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.invocations.bypassed import bypassed, never_arrived
+from tidegate.agents.invocations.bypassed import bypassed, never_arrived
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
 from tidegate.model.invocation import Invocation
 from tidegate.model.target import Target

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.invocations.counting import subcommand
-from tidegate.invocations.metrics import (
+from tidegate.agents.invocations.counting import subcommand
+from tidegate.agents.invocations.metrics import (
     cost_of,
     interaction_metrics,
     invocation_counts,

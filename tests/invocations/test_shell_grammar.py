@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.invocations.shell_grammar import shell_lines
+from tidegate.agents.invocations.shell_grammar import shell_lines
 
 
 def texts(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.invocations.shell_grammar import shell_lines
+from tidegate.agents.invocations.shell_grammar import shell_lines
 
 
 def ends(text: str, code: int | None) -> list[str]:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.judges.command import CommandJudge, named_files
+from tidegate.checks.judges.command import CommandJudge, named_files
+from tidegate.checks.rubrics.reading import read_scores
 from tidegate.model.judge import JudgeContext
 from tidegate.model.question import AskModel, Reply
-from tidegate.rubrics.reading import read_scores
 
 QUESTION = AskModel(system="You judge.", before="How was it?", answer_schema={"type": "object"})
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.model_server import HALF, Fault, Json, ModelServer, Step, serving
-from tidegate.judges.google import GoogleJudge
-from tidegate.judges.openai import OpenAIJudge
-from tidegate.judges.provider import HttpJudge
+from tidegate.checks.judges.google import GoogleJudge
+from tidegate.checks.judges.openai import OpenAIJudge
+from tidegate.checks.judges.provider import HttpJudge
+from tidegate.checks.rubrics.reading import scores_form
 from tidegate.model.judge import JudgeContext
 from tidegate.model.question import AskModel, Reply, ReplyEnd
-from tidegate.rubrics.reading import scores_form
 
 FORM = scores_form(["kept"])
 QUESTION = AskModel(system="You judge.", before="the work", answer_schema=FORM)

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.gates.command_succeeds import CommandSucceeds
-from tidegate.gates.file_exists import FileExists
-from tidegate.gates.no_transcript_errors import NoTranscriptErrors
-from tidegate.gates.script import Script
-from tidegate.measure.measure_trial import MAX_CALLS, measure_trial
+from tidegate.checks.gates.command_succeeds import CommandSucceeds
+from tidegate.checks.gates.file_exists import FileExists
+from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.checks.gates.script import Script
+from tidegate.checks.measure.measure_trial import MAX_CALLS, measure_trial
 from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.gate import Gate

@@ -11,10 +11,10 @@ import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
 from tidegate.agents import AGENTS, AnyAgent
+from tidegate.agents.providers import PROVIDERS
+from tidegate.checks.judges import JUDGES
 from tidegate.executors import EXECUTORS
-from tidegate.judges import JUDGES
 from tidegate.model.family import Family
-from tidegate.providers import PROVIDERS
 
 UNION: Any = Union[tuple(AGENTS.members.values())]  # noqa: UP007  (not known before)
 AS_UNION: TypeAdapter[Any] = TypeAdapter(dict[str, Annotated[UNION, Field(discriminator="type")]])

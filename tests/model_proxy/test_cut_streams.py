@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.model_proxy.test_proxy import HEAD, lent_by
+from tidegate.agents.model_proxy.token_usage import request_letters
+from tidegate.agents.model_proxy.traffic import Lease
 from tidegate.model.event import End
 from tidegate.model.model_apis import ANTHROPIC, GOOGLE, OPENAI
 from tidegate.model.provider import ModelApi
-from tidegate.model_proxy.token_usage import request_letters
-from tidegate.model_proxy.traffic import Lease
 
 BODY = b'{"input": "' + 27 * b"x" + b'"}'  # 40 letters: 10 tokens
 CUT = HEAD + b"content-length: 9999\r\n\r\n"

@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.model_server import Fault, ModelServer, Step, serving
+from tidegate.agents.model_proxy.connections import MOST_CONNECTIONS, MOST_OF_ONE_TRIAL
+from tidegate.agents.model_proxy.proxy import ModelProxy
+from tidegate.agents.model_proxy.traffic import Lease
+from tidegate.agents.providers.access import KeyAccess
 from tidegate.errors import ConfigurationError
 from tidegate.model.model_apis import ANTHROPIC, GOOGLE, OPENAI
 from tidegate.model.provider import ModelApi
-from tidegate.model_proxy.connections import MOST_CONNECTIONS, MOST_OF_ONE_TRIAL
-from tidegate.model_proxy.proxy import ModelProxy
-from tidegate.model_proxy.traffic import Lease
-from tidegate.providers.access import KeyAccess
 
 KEY = "the-real-key"
 QUESTION: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}

@@ -22,9 +22,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.model_server import ModelServer, Step, serving
+from tidegate.agents.model_proxy.proxy import ModelProxy
+from tidegate.agents.providers.access import KeyAccess
 from tidegate.model.model_apis import ANTHROPIC
-from tidegate.model_proxy.proxy import ModelProxy
-from tidegate.providers.access import KeyAccess
 
 QUESTION = json.dumps({"model": "m", "max_tokens": 9, "messages": [], "tools": [{"name": "bash"}]}).encode()
 

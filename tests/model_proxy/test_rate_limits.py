@@ -10,10 +10,10 @@ import pytest
 
 from tests.model_proxy.test_proxy import KEY, ask
 from tests.model_server import Fault, Step, serving
+from tidegate.agents.model_proxy.proxy import ModelProxy
+from tidegate.agents.model_proxy.rate_limits import FIRST_SECS, ROUNDS, RateLimit
+from tidegate.agents.providers.access import KeyAccess
 from tidegate.model.model_apis import ANTHROPIC
-from tidegate.model_proxy.proxy import ModelProxy
-from tidegate.model_proxy.rate_limits import FIRST_SECS, ROUNDS, RateLimit
-from tidegate.providers.access import KeyAccess
 
 SOON = {"retry-after-ms": "300"}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tidegate.lab.mutants.met import done_to
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall
-from tidegate.mutants.met import done_to
 
 ADD = ObservedCall(argv=("add", "--due", "1", "T"), exit_code=0, stdout="added T\n")
 NEW = ObservedCall(argv=("add", "--new-due", "1", "T"), exit_code=2, stderr="unknown\n")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from tidegate.lab.mutants import change, outputs
+from tidegate.lab.mutants.met import meets
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall
-from tidegate.mutants import change, outputs
-from tidegate.mutants.met import meets
 from tidegate.run.mutant_trials import Front, in_front_of_program
 
 NAMES = ("add", "list")

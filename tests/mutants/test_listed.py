@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
+from tidegate.lab.mutants.kinds import KINDS
+from tidegate.lab.mutants.listed import changed_guidance, of_guidance, of_program, of_server
+from tidegate.lab.mutants.values import of_values
 from tidegate.model.mutant import MutantKind
 from tidegate.model.surface import ObservedCall, Part
-from tidegate.mutants.kinds import KINDS
-from tidegate.mutants.listed import changed_guidance, of_guidance, of_program, of_server
-from tidegate.mutants.values import of_values
 
 PARTS = (
     Part(kind="subcommand", name="add"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.model.mutant import Mutant, MutantResult, MutantState
 from tidegate.model.proof import Proof, ToolProof
-from tidegate.mutants.groups import trend
+from tidegate.reports.mutant_groups import trend
 
 
 def proof(**states: MutantState) -> Proof:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.procedure.test_steps import only
-from tidegate.procedure.conclusion import Conclusion
+from tidegate.decide.procedure.conclusion import Conclusion
 
 
 def advised(conclusion: Conclusion) -> int:

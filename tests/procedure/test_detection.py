@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tidegate.authoring.simulate import Gate, Situation, simulate
-from tidegate.procedure.detection import DROPS, Screening, detection, weakness
+from tidegate.decide.procedure.detection import DROPS, Screening, detection, weakness
+from tidegate.lab.simulate import Gate, Situation, simulate
 
 
 def test_deterministic_rows_drop_to_nothing_or_not_at_all() -> None:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from tidegate.authoring.simulate import Gate, Situation, simulate_pushes
+from tidegate.decide.procedure.pushes import after_push
+from tidegate.decide.procedure.rules import Ask, Facts, Rules
+from tidegate.decide.procedure.screening import Procedure, Report
+from tidegate.lab.simulate import Gate, Situation, simulate_pushes
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes
-from tidegate.procedure.pushes import after_push
-from tidegate.procedure.rules import Ask, Facts, Rules
-from tidegate.procedure.screening import Procedure, Report
 
 RED = EarlierPushes(state="regressed", pairs=(14, 0, 14), pushes=1)
 KEY = RowKey(scenario="add", agent="docs")

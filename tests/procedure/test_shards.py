@@ -8,12 +8,21 @@ from random import Random
 import pytest
 
 from tests import make
+from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.steps import (
+    Decided,
+    RunTrials,
+    State,
+    next_step,
+    observe,
+    screening,
+    start,
+    suite_finding,
+)
 from tidegate.model.measurement import TrialResult
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.procedure.observed import Past
-from tidegate.procedure.steps import Decided, RunTrials, State, next_step, observe, screening, start, suite_finding
 
 SHARDS = 4
 

@@ -16,12 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.model.measurement import Outcome, TrialResult
-from tidegate.model.run_row import RunRow
-from tidegate.model.suite import Policy, TrialCounts
-from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
-from tidegate.procedure.observed import Past
-from tidegate.procedure.steps import (
+from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.steps import (
     Conclusion,
     Decided,
     RunTrials,
@@ -33,6 +29,10 @@ from tidegate.procedure.steps import (
     stops_early,
     suite_finding,
 )
+from tidegate.model.measurement import Outcome, TrialResult
+from tidegate.model.run_row import RunRow
+from tidegate.model.suite import Policy, TrialCounts
+from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 
 NOT_MEASURED: dict[str, NotMeasured] = {
     "S": "setup",

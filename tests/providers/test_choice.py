@@ -10,12 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 from tests.model_proxy.test_proxy import ask
 from tests.model_server import Step, serving
 from tidegate.agents import AnyAgent
-from tidegate.definitions.agent_fields import entrusted
+from tidegate.agents.model_proxy.proxy import ModelProxy
+from tidegate.agents.providers.access import Accesses
+from tidegate.agents.providers.compatible import CompatibleProvider
 from tidegate.model.agent import Agent
 from tidegate.model.model_apis import ANTHROPIC
-from tidegate.model_proxy.proxy import ModelProxy
-from tidegate.providers.access import Accesses
-from tidegate.providers.compatible import CompatibleProvider
+from tidegate.suite.agent_fields import entrusted
 
 READ: TypeAdapter[AnyAgent] = TypeAdapter(AnyAgent)
 BEDROCK = {"type": "bedrock", "region": "us-east-1", "role": "arn:aws:iam::1:role/ours"}

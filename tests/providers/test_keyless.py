@@ -10,11 +10,11 @@ import pytest
 from tests.asking import Way, ask
 from tests.clouds import ACCOUNT, GITHUB, JOB_TOKEN, POOL, ROLE, Clouds, clouds
 from tests.model_server import Step
+from tidegate.agents.providers.access import EARLY, Accesses, Token, TokenAccess
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.event import End
 from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
 from tidegate.model.provider import AccessError, ModelRequest
-from tidegate.providers.access import EARLY, Accesses, Token, TokenAccess
 
 MESSAGES: dict[str, Any] = {
     "max_tokens": 9,

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from tests.text.printed import CHANGED, NOW, VOLATILE
+from tidegate.decide.replay.compare import Base, Replayed, Seen, difference, on_base
 from tidegate.model.session import Session, SessionStep
-from tidegate.replay.compare import Base, Replayed, Seen, difference, on_base
 from tidegate.text.noise import Printed
 
 SESSIONS = 30

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from tests.make import trial_result
-from tidegate.invocations.shapes import call_shape, shapes_of, unseen_share
+from tidegate.agents.invocations.shapes import call_shape, shapes_of, unseen_share
+from tidegate.decide.procedure.steps import Decided, next_step, start
+from tidegate.decide.replay.decide import decided, surface_near
+from tidegate.decide.surface.used import SurfaceChange
 from tidegate.model.measurement import Call
 from tidegate.model.row_replay import Difference, RowReplay
 from tidegate.model.run_row import EarlierPushes, RunRow
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.surface import Part
-from tidegate.procedure.steps import Decided, next_step, start
-from tidegate.replay.decide import decided, surface_near
-from tidegate.surface.used import SurfaceChange
 
 SKIP = ReplayRules(use="skip")
 KNOWN = [("add", "list")] * 5

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from tests.make import DOCS, spec, trial, trial_result
+from tidegate.decide.replay.compare import Base, Replayed, difference, on_base, replayed
+from tidegate.decide.replay.record import session_of
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.places import Places
 from tidegate.model.session import Session
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
-from tidegate.replay.compare import Base, Replayed, difference, on_base, replayed
-from tidegate.replay.record import session_of
 
 PLACES = Places(trial="/tmp/x/ab12", checkout="/tmp/x/cd34", user="61234")
 

@@ -7,15 +7,15 @@ from collections import Counter
 import pytest
 
 from tests.make import trial_result
+from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.steps import Decided, RunTrials, State, next_step, observe, start
+from tidegate.decide.replay.decide import chosen_for_check, spot_checks
 from tidegate.model.measurement import Outcome
 from tidegate.model.plan import RowKey
 from tidegate.model.row_replay import Difference, RowReplay
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.trial_spec import NotMeasured
-from tidegate.procedure.observed import Past
-from tidegate.procedure.steps import Decided, RunTrials, State, next_step, observe, start
-from tidegate.replay.decide import chosen_for_check, spot_checks
 from tidegate.run.replay_first import with_spot_checks
 
 

@@ -11,7 +11,8 @@ import pytest
 from tests import make
 from tests.reports import situations
 from tests.reports.situations import BASE_SHA, HEAD_SHA
-from tidegate.action.workflow_run import NOTICE
+from tidegate.decide.verdict.decide import decide
+from tidegate.github.workflow_run import NOTICE
 from tidegate.model.cause import Cause, Edit, Place
 from tidegate.model.comparison import (
     BaseCounts,
@@ -37,7 +38,6 @@ from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict
 from tidegate.reports.comment import comment_body
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
-from tidegate.verdict.decide import decide
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

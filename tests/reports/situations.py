@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.make import result, row, trial_result
-from tidegate.comparison.weak_rows import doubts
+from tidegate.decide.comparison.weak_rows import doubts
+from tidegate.decide.verdict.decide import nothing_to_do
 from tidegate.model.comparison import (
     BaseCounts,
     CriterionChange,
@@ -26,7 +27,6 @@ from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, 
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial_spec import NotMeasured, Side
-from tidegate.verdict.decide import nothing_to_do
 
 BASE_SHA = "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"
 HEAD_SHA = "b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a"

@@ -13,21 +13,21 @@ from scipy.stats import hypergeom  # type: ignore[import-untyped]
 
 from tests import make
 from tests.procedure.test_steps import Story, only
+from tidegate.decide.procedure import wording
+from tidegate.decide.procedure.one_shot import compare_once
+from tidegate.decide.statistics.pair import Pair
 from tidegate.model.comparison import Effect
-from tidegate.procedure import wording
-from tidegate.procedure.one_shot import compare_once
 from tidegate.reports.model_filters import why_undecided
-from tidegate.statistics.pair import Pair
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (
-    *(f"src/tidegate/procedure/{name}.py" for name in ("wording", "row_states", "detection")),
+    *(f"src/tidegate/decide/procedure/{name}.py" for name in ("wording", "row_states", "detection")),
     *(
         f"src/tidegate/reports/{name}.py"
         for name in ("model_filters", "page", "page_row", "page_metrics", "suite_text")
     ),
-    "src/tidegate/verdict/wording.py",
-    "src/tidegate/comparison/unused_tool.py",
+    "src/tidegate/decide/verdict/wording.py",
+    "src/tidegate/decide/comparison/unused_tool.py",
     "templates/rows.md.j2",
     "templates/comment.md.j2",
     "templates/page/overview.js",

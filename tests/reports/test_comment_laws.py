@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.reports.anything import anything, hostile
-from tidegate.gh.comment import with_marker
+from tidegate.github.comment import with_marker
 from tidegate.model.links import Links
 from tidegate.model.marker import MAX_BYTES as MARKER_BYTES
 from tidegate.model.marker import Marker

@@ -10,8 +10,8 @@ from pathlib import Path
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.proof import NewlyAlive, Proof, ProofTrend, ToolProof, UsedPart
 from tidegate.model.surface import Part
-from tidegate.mutants.groups import alive_groups
 from tidegate.reports.badge import proof_badge
+from tidegate.reports.mutant_groups import alive_groups
 from tidegate.reports.prove_page import prove_page
 from tidegate.reports.prove_text import change_text, prove_text
 from tidegate.run.surface_changes import changed_parts

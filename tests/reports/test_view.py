@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from tidegate.comparison.metric_rules import RULES
+from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.comparison import Divergence, Evidence, MetricChange, Row, SuiteEffect
 from tidegate.model.measurement import Call
 from tidegate.model.result import Result

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.rubrics.data_block import anonymous, fenced
-from tidegate.streams import STREAMS
+from tidegate.agents.streams import STREAMS
+from tidegate.checks.rubrics.data_block import anonymous, fenced
 
 
 @pytest.mark.parametrize("text", ["Claude Code", "gpt-5.1", "o3", "Sonnet 4.5", "codex", "gemini-2.5-pro", "opencode"])

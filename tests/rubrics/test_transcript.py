@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tidegate.checks.rubrics.work import line, transcript
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult
-from tidegate.rubrics.work import line, transcript
 
 EVENTS: list[tuple[Event, str]] = [
     (Message(role="user", text="Go."), "[user] Go."),

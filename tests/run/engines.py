@@ -14,7 +14,8 @@ from pydantic import PrivateAttr
 
 from tests import make
 from tests.conftest import Repository
-from tidegate.gates.file_exists import FileExists
+from tidegate.checks.gates.file_exists import FileExists
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.batch import Batch
 from tidegate.model.executor import RESULTS_FILE, BatchJob, Carry, Engine, EngineContext
 from tidegate.model.plan import Plan, PlanRow, RowKey
@@ -31,10 +32,9 @@ from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.bundle import read_batch
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.run_context import RunContext
-from tidegate.shards.bundle import write_trials
-from tidegate.store.run_folder import RunFolder
+from tidegate.run.shards.bundle import write_trials
 from tidegate.trial.cost_meter import Spending
-from tidegate.trial.supervisor_pool import SupervisorPool
+from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 
 Draw = Callable[[TrialSpec], Trial]
 Around = Callable[[BatchJob, Callable[[], None]], Awaitable[None] | None]

@@ -16,9 +16,12 @@ import pytest
 
 from tests import make
 from tests.run.engines import Worker, attempts_of, by_chance, carried, drawn, passing, plan_of, specs_of
-from tidegate.comparison.compare import compare
+from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.decide.comparison.compare import compare
+from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
+from tidegate.decide.verdict.decide import decide
 from tidegate.errors import CannotRunError
-from tidegate.measure.measure_trial import measure_trial
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Row
 from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError
 from tidegate.model.measurement import TrialResult
@@ -28,13 +31,10 @@ from tidegate.model.suite import Budget, Policy
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.model.verdict import Verdict
-from tidegate.plan import run_rows
-from tidegate.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.run.batches import Batches, in_batches, read_results
 from tidegate.run.bundle import read_batch
-from tidegate.shards.bundle import write_trials
-from tidegate.store.run_folder import RunFolder
-from tidegate.verdict.decide import decide
+from tidegate.run.shards.bundle import write_trials
+from tidegate.suite.plan import run_rows
 
 ROWS = ("a", "b", "c", "d")
 SIDES: tuple[Side, Side] = ("base", "head")

@@ -17,11 +17,11 @@ from tidegate import __version__
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.batch import Batch
 from tidegate.model.progress import Silent
-from tidegate.plan import make_plan
 from tidegate.run.bundle import CLASS, dump, load, pack, read_batch, unpack, write_batch
+from tidegate.run.shards.bundle import sealed_archive
 from tidegate.run.worker import run_batch
-from tidegate.shards.bundle import sealed_archive
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import make_plan
 from tidegate.vcs.copies import files_of, make_repository
 
 EXAMPLES = sorted(path.parent for path in Path("examples").glob("**/tidegate.yaml"))

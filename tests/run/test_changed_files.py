@@ -10,9 +10,9 @@ import pytest
 
 from tests.e2e.conftest import FILES
 from tidegate.model.result import FileChange
-from tidegate.plan import watched_files
 from tidegate.run.changed_files import MOST_CHARACTERS, MOST_FILES, MOST_IN_ALL, file_changes
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import watched_files
 from tidegate.vcs.revisions import changed_files, resolve
 
 Make = Callable[..., Any]

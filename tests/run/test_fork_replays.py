@@ -19,11 +19,11 @@ from tidegate.history.known_results import open_history
 from tidegate.model.measurement import PastTrial
 from tidegate.model.progress import Silent
 from tidegate.model.session import Session
-from tidegate.pipeline import pull_request
-from tidegate.plan import make_plan
 from tidegate.run.checkouts import RevisionPair, commits_of
+from tidegate.run.pipeline import pull_request
 from tidegate.run.run_job import Options
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import make_plan
 
 HEAD = FILES["tidegate.yaml"].partition("agents:")[0]
 STEPS = "[notes add first, notes add second, notes list]"

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from tests import make
-from tidegate.evaluators.composite import CompositeEvaluator
-from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.gates.file_exists import FileExists
+from tidegate.checks.evaluators.composite import CompositeEvaluator
+from tidegate.checks.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.gates.file_exists import FileExists
+from tidegate.checks.rubrics.samples import Criterion
 from tidegate.model.command import CommandResult
 from tidegate.model.event import Message
 from tidegate.model.probe import CommandAnswer, FileAnswer
 from tidegate.model.question import ModelAnswer, Reply, ReplyEnd
 from tidegate.model.trial import Trial
-from tidegate.rubrics.samples import Criterion
 from tidegate.run.grade import without_lost
 
 TWO_MODELS = CompositeEvaluator.model_validate(

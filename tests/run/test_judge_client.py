@@ -16,7 +16,9 @@ from typing import Literal
 import pytest
 
 from tests import make
-from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.rubrics.samples import Criterion
+from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, Judge, JudgeContext
 from tidegate.model.price import Price
@@ -24,10 +26,8 @@ from tidegate.model.probe import Answer, Request
 from tidegate.model.question import AskModel, Reply
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial
-from tidegate.rubrics.samples import Criterion
 from tidegate.run.grade import grade
 from tidegate.run.judge_client import JudgeClient
-from tidegate.store.judge_answers import AnswerStore
 from tidegate.trial.cost_meter import Spending
 
 TRIALS = 200
@@ -225,7 +225,7 @@ def test_what_was_answered_before_a_kill_is_not_paid_for_twice(tmp_path: Path) -
     command = f"cat > {tmp_path}/in; echo call >> {log}; sleep 0.05; echo '{SAID}'"
     program = (
         "import sys; from pathlib import Path; from tests.run.test_judge_client import graded, trials; "
-        "from tidegate.judges.command import CommandJudge; "
+        "from tidegate.checks.judges.command import CommandJudge; "
         f"graded(CommandJudge(type='command', command=sys.argv[1], jobs=2), Path({str(store)!r}), trials(40))"
     )
     begun = subprocess.Popen([sys.executable, "-c", program, command], cwd=Path(__file__).parents[2])

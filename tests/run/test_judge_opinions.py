@@ -13,9 +13,13 @@ from typing import Literal
 
 import pytest
 
-from tidegate.comparison.compare import compare
-from tidegate.evaluators.rubric_judge import RubricJudge
-from tidegate.measure.measure_trial import measure_trial
+from tidegate.checks.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.checks.rubrics.samples import Criterion
+from tidegate.decide.comparison.compare import compare
+from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
+from tidegate.decide.verdict.decide import decide
+from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, Judge, JudgeContext
@@ -26,14 +30,10 @@ from tidegate.model.suite import Policy, Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.plan import make_plan, run_rows
-from tidegate.procedure.steps import RunTrials, next_step, observe, start
-from tidegate.rubrics.samples import Criterion
 from tidegate.run.grade import grade
 from tidegate.run.judge_client import JudgeClient, PanelClient
 from tidegate.run.judge_trials import with_opinion
-from tidegate.store.judge_answers import AnswerStore
-from tidegate.verdict.decide import decide
+from tidegate.suite.plan import make_plan, run_rows
 
 RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", weight=1),), pass_threshold=0.5)
 SCENARIO = Scenario(name="s", description="d", file="s.yaml", target=Target(binary=""), prompt="p", judge=RUBRIC)

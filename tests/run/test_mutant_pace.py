@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from tidegate.lab.prove import FIRST, MutantPace
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.progress import Silent
-from tidegate.run.prove import FIRST, MutantPace
 
 
 class Lines(Silent):

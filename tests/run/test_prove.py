@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from tidegate.authoring.drafts import drafts_for
+from tidegate.lab.prove import Wanted, partial, prove
 from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Silent
 from tidegate.model.proof import Draft, Proof
-from tidegate.plan import Selection
 from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
-from tidegate.run.prove import Wanted, partial, prove
 from tidegate.run.run_job import Options
 from tidegate.run.surface_survey import MOST_AT_ONCE
+from tidegate.suite.plan import Selection
 
 TOOL = """\
 #!/bin/sh

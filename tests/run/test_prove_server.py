@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tidegate.authoring.drafts import drafts_for
+from tidegate.lab.prove import Wanted, prove
 from tidegate.model.progress import Silent
 from tidegate.model.proof import Proof
-from tidegate.run.prove import Wanted, prove
 from tidegate.run.run_job import Options
 
 SERVER = Path(__file__).parents[1] / "mcp_server.py"

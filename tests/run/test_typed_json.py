@@ -32,7 +32,14 @@ def test_a_process_reads_values_whose_classes_it_has_not_imported() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["os.PathLike", "tidegate.nothing.Value", "tidegate.plan.make_plan", "tidegate.plan.Nothing", "PlanRow", ""],
+    [
+        "os.PathLike",
+        "tidegate.nothing.Value",
+        "tidegate.suite.plan.make_plan",
+        "tidegate.suite.plan.Nothing",
+        "PlanRow",
+        "",
+    ],
 )
 def test_only_values_of_tidegate_are_read(name: str) -> None:
     with pytest.raises(ValueError, match="there is no class"):

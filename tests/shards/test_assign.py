@@ -11,8 +11,16 @@ from tests import make
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import ShardPlan, Share
 from tidegate.model.suite import Budget
-from tidegate.shards.assign import Load, in_time, longest_first, makespan, most_shards, seconds_of_trials, shards_for
-from tidegate.shards.matrix import overview
+from tidegate.run.shards.assign import (
+    Load,
+    in_time,
+    longest_first,
+    makespan,
+    most_shards,
+    seconds_of_trials,
+    shards_for,
+)
+from tidegate.run.shards.matrix import overview
 
 
 def loads(*seconds: float, trials: int = 1) -> list[Load]:

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from tests import make
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.shards.bundle import bundle_name, write_results
-from tidegate.shards.join import join
-from tidegate.store.run_folder import RunFolder
+from tidegate.run.shards.bundle import bundle_name, write_results
+from tidegate.run.shards.join import join
 
 SHARDS = 3
 SIDES: tuple[Side, Side] = ("base", "head")

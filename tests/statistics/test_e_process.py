@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidegate.statistics.e_process import DROPS, Pairs, e_against_drop, e_of_drop, e_of_fall, log_e
+from tidegate.decide.statistics.e_process import DROPS, Pairs, e_against_drop, e_of_drop, e_of_fall, log_e
 
 RATES = st.floats(0.0, 1.0)
 OUTCOMES = tuple((head, base) for head in (0, 1) for base in (0, 1))

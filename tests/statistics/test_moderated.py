@@ -6,8 +6,8 @@ from math import comb
 
 import pytest
 
-from tidegate.statistics.moderated import moderated_drops
-from tidegate.statistics.ranks import mean_shift
+from tidegate.decide.statistics.moderated import moderated_drops
+from tidegate.decide.statistics.ranks import mean_shift
 
 
 def test_one_row_alone_has_students_interval() -> None:

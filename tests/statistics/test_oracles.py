@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tidegate.statistics.beta import beta_cdf, t_quantile
-from tidegate.statistics.exact import fisher_less, fisher_midp_less
-from tidegate.statistics.multiplicity import bh, holm
-from tidegate.statistics.pair import Pair
-from tidegate.statistics.ranks import mean_shift, van_elteren
-from tidegate.statistics.rates import newcombe, wilson
-from tidegate.statistics.stratified import stratified_less
+from tidegate.decide.statistics.beta import beta_cdf, t_quantile
+from tidegate.decide.statistics.exact import fisher_less, fisher_midp_less
+from tidegate.decide.statistics.multiplicity import bh, holm
+from tidegate.decide.statistics.pair import Pair
+from tidegate.decide.statistics.ranks import mean_shift, van_elteren
+from tidegate.decide.statistics.rates import newcombe, wilson
+from tidegate.decide.statistics.stratified import stratified_less
 
 TABLES = 1_000
 

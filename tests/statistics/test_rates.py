@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.statistics.pair import Pair
-from tidegate.statistics.rates import mean_difference, newcombe, wilson
+from tidegate.decide.statistics.pair import Pair
+from tidegate.decide.statistics.rates import mean_difference, newcombe, wilson
 
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tidegate.statistics.exact import fisher_less, fisher_midp_less
-from tidegate.statistics.multiplicity import bh, holm
-from tidegate.statistics.pair import Pair
-from tidegate.statistics.passk import pass_at_k, pass_hat_k
-from tidegate.statistics.rates import newcombe, wilson
-from tidegate.statistics.stratified import stratified_less, suite_weights
+from tidegate.decide.statistics.exact import fisher_less, fisher_midp_less
+from tidegate.decide.statistics.multiplicity import bh, holm
+from tidegate.decide.statistics.pair import Pair
+from tidegate.decide.statistics.passk import pass_at_k, pass_hat_k
+from tidegate.decide.statistics.rates import newcombe, wilson
+from tidegate.decide.statistics.stratified import stratified_less, suite_weights
 
 FILE = Path(__file__).parent.parent / "fixtures" / "statistics-vectors.json"
 VECTORS: list[dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["vectors"]

@@ -11,12 +11,12 @@ import pytest
 from rich.console import Console
 
 from tidegate.errors import ConfigurationError
+from tidegate.history.import_run import import_run
+from tidegate.history.run_folder import RunFolder, load_run
+from tidegate.history.stored_comparison import compare_runs
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.reports.comment import comment_body
 from tidegate.reports.terminal import score_table
-from tidegate.store.import_run import import_run
-from tidegate.store.run_folder import RunFolder, load_run
-from tidegate.store.stored_comparison import compare_runs
 
 ROW: dict[str, Any] = {
     "timestamp": "2026-01-02T03:04:05Z",

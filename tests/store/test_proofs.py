@@ -11,11 +11,11 @@ import pytest
 from tests.conftest import Repository
 from tests.make import scenario
 from tidegate.agents.doc_follower import DocFollower
+from tidegate.history import proofs
 from tidegate.model.mutant import Mutant, MutantResult, MutantState
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.proof import Proof, ToolProof
 from tidegate.model.revision import Revision
-from tidegate.store import proofs
 
 HERE = Revision(sha="a" * 40, ref="main")
 

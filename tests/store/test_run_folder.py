@@ -8,7 +8,7 @@ import pytest
 
 from tests.make import run, trial_result
 from tidegate.errors import ConfigurationError
-from tidegate.store.run_folder import RunFolder, load_run
+from tidegate.history.run_folder import RunFolder, load_run
 
 
 def test_a_run_comes_back_as_it_was_stored(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from tidegate.agents.streams import STREAMS, gemini
 from tidegate.model.event import End, Event, ToolCall, ToolResult
-from tidegate.streams import STREAMS, gemini
 
 FOLDER = Path(__file__).parent / "captures"
 CAPTURES = sorted(path.stem for path in FOLDER.glob("*.jsonl") if not path.stem.startswith("session_"))

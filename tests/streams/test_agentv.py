@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from tidegate.agents.streams.agentv import parse
 from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
-from tidegate.streams.agentv import parse
 
 
 def read(output: object) -> tuple[Event, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.streams.captures import CAPTURES, calls, end, read, results, text
+from tidegate.agents.streams import codex
 from tidegate.model.event import ApiRetry, Message, Warning
-from tidegate.streams import codex
 
 OK_HELP = "error:2 ok:0"
 EDGE = "ok:0 error:1 ok:0 ok:0 error:3 error:137 error:127 ok:0 ok:0 error:4 ok:0 error:2"
@@ -160,7 +160,7 @@ def test_codexs_invalid_calls_are_in_stderr_alone() -> None:
 
 
 def test_without_its_session_file_geminis_exit_codes_are_unknown() -> None:
-    from tidegate.streams import gemini
+    from tidegate.agents.streams import gemini
 
     statuses = [(result.status, result.exit_code) for result in results(gemini.parse(text("gemini_edge")))]
     assert statuses.count(("unknown", None)) == 10

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tidegate.agents.streams.events import parse
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.streams.events import parse
 
 EVENTS: tuple[Event, ...] = (
     Message(text="line\u2028separator"),

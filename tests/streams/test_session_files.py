@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tidegate.agents.streams import STREAMS, StreamName, described, recognized
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.streams import STREAMS, StreamName, described, recognized
 
 
 def lines(*objects: dict[str, Any]) -> str:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidegate.agents.streams import STREAMS
+from tidegate.agents.streams.json_lines import MAX_WARNINGS
 from tidegate.model.event import Event, Message, ToolResult, Warning
-from tidegate.streams import STREAMS
-from tidegate.streams.json_lines import MAX_WARNINGS
 from tidegate.text.shorten import MAX_CHARACTERS
 
 CAPTURES = Path(__file__).with_name("captures")

@@ -11,9 +11,9 @@ import pytest
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.agents.scripted import Scripted
+from tidegate.checks.gates.command_json_path import CommandJsonPath
+from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.errors import ConfigurationError
-from tidegate.gates.command_json_path import CommandJsonPath
-from tidegate.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.model.price import Price
 from tidegate.model.scripted_step import ScriptedStep
 from tidegate.model.suite import (

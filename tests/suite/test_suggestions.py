@@ -11,9 +11,10 @@ from pydantic import TypeAdapter
 from tests import make
 from tidegate.agents.claude_code import ClaudeCodeAgent
 from tidegate.agents.command import CommandAgent
-from tidegate.evaluators import AnyEvaluator
-from tidegate.gates.no_transcript_errors import NoTranscriptErrors
-from tidegate.judges.scripted import ScriptedJudge
+from tidegate.checks.evaluators import AnyEvaluator
+from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.checks.judges.scripted import ScriptedJudge
+from tidegate.decide.procedure.rules import Rules
 from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
 from tidegate.model.calibration import Calibration, CriterionCalibration
 from tidegate.model.evaluator import Evaluator
@@ -21,8 +22,7 @@ from tidegate.model.gate import Gate
 from tidegate.model.plan import RowKey
 from tidegate.model.price import Price
 from tidegate.model.suite import Budget, Composite, Policy, Scenario, TrialCounts
-from tidegate.plan import make_plan
-from tidegate.procedure.rules import Rules
+from tidegate.suite.plan import make_plan
 from tidegate.suite.scoring_differences import departures
 from tidegate.suite.suggestions import advice, highest_cost, prices_used
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tidegate.surface.help_text import HelpOption, read_help, repeats
+from tidegate.decide.surface.help_text import HelpOption, read_help, repeats
 
 ARGPARSE = """\
 usage: taskmgr [-h] [--version] COMMAND ...

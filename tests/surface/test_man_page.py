@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.surface.help_text import read_help
-from tidegate.surface.man_page import help_of_manual
-from tidegate.surface.parts import of_help
+from tidegate.decide.surface.help_text import read_help
+from tidegate.decide.surface.man_page import help_of_manual
+from tidegate.decide.surface.parts import of_help
 
 MAN = r"""
 .\" a comment

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tidegate.decide.surface.parts import command_of, commands, json_keys, of_calls, of_help, of_tools
+from tidegate.decide.surface.used import Scenario, counts, surface_change, users
 from tidegate.model.surface import ObservedCall, Part
-from tidegate.surface.parts import command_of, commands, json_keys, of_calls, of_help, of_tools
-from tidegate.surface.used import Scenario, counts, surface_change, users
 
 PAGES = {
     "": "Usage: t [options]\n\nCommands:\n  add  Adds\n  remote  Others\n\nOptions:\n  --quiet  Less\n",

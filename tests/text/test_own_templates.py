@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, nodes
 
+from tidegate.checks.rubrics import prompts
 from tidegate.reports import comment, html
-from tidegate.rubrics import prompts
 
 # Jinja makes a lexer at the first template that it compiles. A suite's own template is compiled when `own` is given.
 RENDER = """

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tidegate.evaluators.advance import advance
-from tidegate.evaluators.parameters import Parameters
-from tidegate.evaluators.tool_trajectory import ToolTrajectory
-from tidegate.gates.json_path import check_path, find
-from tidegate.gates.text_checks import matches
-from tidegate.invocations.counting import subcommand
+from tidegate.agents.invocations.counting import subcommand
+from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.parameters import Parameters
+from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.checks.gates.json_path import check_path, find
+from tidegate.checks.gates.text_checks import matches
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.event import ToolCall
 from tidegate.text.patterns import MOST_SECONDS, PatternTooSlowError, check_pattern, search

@@ -16,11 +16,11 @@ import pytest
 from tests.as_root import needs_open_python
 from tidegate.model.files import FileAccess
 from tidegate.model.suite import Limits
-from tidegate.trial.common_files import LOWEST, MANY, CommonFiles
-from tidegate.trial.confinement import Confinement
-from tidegate.trial.file_jail import FileJail, FileRules, means_to_confine
-from tidegate.trial.jail_files import LEAST_ABI, landlock_abi
 from tidegate.trial.processes import Command, Supervisor
+from tidegate.trial.sandbox.common_files import LOWEST, MANY, CommonFiles
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.file_jail import FileJail, FileRules, means_to_confine
+from tidegate.trial.sandbox.jail_files import LEAST_ABI, landlock_abi
 
 FILES = 2 * MANY
 

@@ -16,17 +16,17 @@ from typing import NamedTuple
 import pytest
 
 from tests.as_root import needs_root
+from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.model.files import FileAccess
 from tidegate.model.network import Access, NetworkAccess
 from tidegate.model.progress import Silent
-from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.trial import jail, jail_calls
-from tidegate.trial.confinement import Confinement
-from tidegate.trial.file_jail import FileJail, FileRules, Means
 from tidegate.trial.free_port import free_port
-from tidegate.trial.network import NoNamespaceError, new_namespace
 from tidegate.trial.processes import Account, Command, Supervisor
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.file_jail import FileJail, FileRules, Means
+from tidegate.trial.sandbox.network import NoNamespaceError, new_namespace
 
 OFFLINE = NetworkAccess(agent=False)
 TRIES = """
@@ -116,7 +116,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "ports":
         if (missing := jail.missing_for_ports()) is not None:
             pytest.skip(missing)
-        monkeypatch.setattr("tidegate.trial.network.PROGRAM", Path("/nowhere/jail.py"))
+        monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/jail.py"))
     return str(request.param)
 
 
@@ -224,7 +224,7 @@ def test_no_command_gets_a_descriptor_of_another_process(tmp_path: Path) -> None
 
 
 def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidegate.trial.network.PROGRAM", Path("/nowhere/jail.py"))
+    monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/jail.py"))
     monkeypatch.setattr(jail, "CALLS", {})
 
     class Told(Silent):
@@ -263,6 +263,6 @@ def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_an_entry_allows_its_host_at_its_ports(host: str, port: int, entry: str, expected: bool) -> None:
-    from tidegate.model_proxy.host_proxy import Place, is_allowed
+    from tidegate.agents.model_proxy.host_proxy import Place, is_allowed
 
     assert is_allowed(Place(host, port), (entry,)) is expected

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.readable import is_within, parts_of_checkout, readable_folders
+from tidegate.trial.sandbox.readable import is_within, parts_of_checkout, readable_folders
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 
 from tests.as_root import SYSTEM_PATH, needs_open_python, needs_root, open_python, tidegate
 from tests.conftest import Repository
-from tidegate.trial.users import BUILDERS, UIDS, NoLockError, Users, give, give_back, make_private, why_not
+from tidegate.trial.sandbox.users import BUILDERS, UIDS, NoLockError, Users, give, give_back, make_private, why_not
 
 
 @needs_root
@@ -45,7 +45,9 @@ def test_another_user_of_the_machine_cannot_take_one() -> None:
 
 @needs_root
 def test_no_user_is_shared_with_another_process() -> None:
-    program = "from tidegate.trial.users import Users; users = Users(); print(users.take().uid, flush=True); input()"
+    program = (
+        "from tidegate.trial.sandbox.users import Users; users = Users(); print(users.take().uid, flush=True); input()"
+    )
     with Users() as users:
         ours = users.take().uid
         with subprocess.Popen([sys.executable, "-c", program], stdin=-1, stdout=-1, text=True) as process:

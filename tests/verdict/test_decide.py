@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
+from tidegate.decide.verdict.decide import decide, nothing_to_do
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -24,7 +25,6 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.verdict import Verdict
-from tidegate.verdict.decide import decide, nothing_to_do
 
 STATES: tuple[RowState, ...] = get_args(RowState)
 LOOSENED = DefinitionChange(scenario="s1", effect="less", detail="out.json")

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import PrivateAttr
 
 from tidegate.agents.agentv_cli import AgentVCli, CliCase, how_it_failed
+from tidegate.agents.streams import agentv
 from tidegate.model.agent import NoAnswerError, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End
-from tidegate.streams import agentv
 
 BATCH = "batch"  # the value of {EVAL_ID}
 

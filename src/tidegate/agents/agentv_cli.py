@@ -14,12 +14,12 @@ from urllib.request import urlopen
 from pydantic import Field
 
 from tidegate.agents.end_reasons import how
+from tidegate.agents.streams import agentv
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End
 from tidegate.model.value import Value
-from tidegate.streams import agentv
 
 OUTPUT_FILE = ".agentv-output"  # relative to the trial's workspace
 PLACEHOLDERS = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from tidegate.agents.offered_tools import Offer, offered
+from tidegate.agents.providers.anthropic import AnthropicProvider
+from tidegate.agents.providers.azure import AzureProvider
+from tidegate.agents.providers.compatible import CompatibleProvider
+from tidegate.agents.streams.json_lines import end_of_api
 from tidegate.errors import MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd, Warning
 from tidegate.model.model_apis import ANTHROPIC
 from tidegate.model.provider import ModelApi, ModelProvider
-from tidegate.providers.anthropic import AnthropicProvider
-from tidegate.providers.azure import AzureProvider
-from tidegate.providers.compatible import CompatibleProvider
-from tidegate.streams.json_lines import end_of_api
 from tidegate.text.shorten import both_ends, last_part
 
 if TYPE_CHECKING:

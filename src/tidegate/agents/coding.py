@@ -12,13 +12,13 @@ from typing import ClassVar, Literal
 from pydantic import Field, ValidationInfo, field_validator
 
 from tidegate.agents.end_reasons import own_end
+from tidegate.agents.providers import AnyProvider
+from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
 from tidegate.model.event import End, Event, ToolCall, ToolResult
 from tidegate.model.field_types import wrong
 from tidegate.model.provider import ModelApi, ModelProvider
-from tidegate.providers import AnyProvider
-from tidegate.streams.json_lines import JsonLines
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _NOT_FOUND = (126, 127)

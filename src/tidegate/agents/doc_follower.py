@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from tidegate.invocations.counting import subcommand
+from tidegate.agents.invocations.counting import subcommand
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, Warning

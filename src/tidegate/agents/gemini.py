@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.agents.providers.vertex import VertexProvider
+from tidegate.agents.streams.gemini import Gemini, told_in
+from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.model.agent import Session
 from tidegate.model.model_apis import GOOGLE, VERTEX_GEMINI
 from tidegate.model.provider import ModelApi
-from tidegate.providers.vertex import VertexProvider
-from tidegate.streams.gemini import Gemini, told_in
-from tidegate.streams.json_lines import JsonLines
 
 
 class GeminiAgent(CodingAgent):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tidegate.invocations.shell_grammar import Call, ShellLine, shell_lines
+from tidegate.agents.invocations.shell_grammar import Call, ShellLine, shell_lines
 from tidegate.model.value import Value
 
 _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "terminal"})

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import field_validator
 
 from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.agents.providers.bedrock import BedrockProvider
+from tidegate.agents.streams.json_lines import JsonLines
+from tidegate.agents.streams.opencode import OpenCode
 from tidegate.model.agent import Session
 from tidegate.model.model_apis import ANTHROPIC, BEDROCK, GOOGLE, OPENAI
 from tidegate.model.provider import ModelApi
-from tidegate.providers.bedrock import BedrockProvider
-from tidegate.streams.json_lines import JsonLines
-from tidegate.streams.opencode import OpenCode
 
 
 class _Client(NamedTuple):

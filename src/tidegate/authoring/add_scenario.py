@@ -12,6 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from tidegate.agents.invocations.from_log import logged_calls
+from tidegate.agents.streams import STREAMS, TRANSCRIPTS, StreamName, described, recognized
 from tidegate.authoring.scenario_text import (
     Story,
     file_name,
@@ -21,17 +23,15 @@ from tidegate.authoring.scenario_text import (
     repeated_text,
     scenario_text,
 )
+from tidegate.checks.evaluators.advance import gate_answers
+from tidegate.checks.measure.measure_trial import measure_trial
 from tidegate.errors import ConfigurationError
-from tidegate.evaluators.advance import gate_answers
-from tidegate.invocations.from_log import logged_calls
-from tidegate.measure.measure_trial import measure_trial
+from tidegate.history.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.model.event import Event, Message, ToolCall
 from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
-from tidegate.store.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
-from tidegate.streams import STREAMS, TRANSCRIPTS, StreamName, described, recognized
 from tidegate.suite.files import Files
 from tidegate.suite.folders import matching_files
 from tidegate.trial.free_port import PLACEHOLDER

@@ -12,8 +12,8 @@ from tidegate.errors import ConfigurationError
 from tidegate.model.result import Result
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Scenario, Suite
-from tidegate.pipeline import pull_request
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder
+from tidegate.run.pipeline import pull_request
 from tidegate.run.run_job import Options
 from tidegate.suite.load import load_suite
 from tidegate.trial.workspace import initial_state, is_guidance

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import yaml as plain_yaml
 
+from tidegate.checks.rubrics.asking import Answers, ask_until_read
+from tidegate.checks.rubrics.drafting import Drafted, draft_question, read_draft
 from tidegate.errors import CannotRunError, ConfigurationError
+from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import write_text
 from tidegate.model.judge import Judge, JudgeContext
 from tidegate.model.suite import Scenario
-from tidegate.rubrics.asking import Answers, ask_until_read
-from tidegate.rubrics.drafting import Drafted, draft_question, read_draft
 from tidegate.run.grade import to_its_end
 from tidegate.run.judge_client import JudgeClient, PanelClient
-from tidegate.store.judge_answers import AnswerStore
-from tidegate.store.run_folder import write_text
 
 _OUTCOMES = ("expected_outcome", "outcome")
 _NO_FOLDING = 1_000_000

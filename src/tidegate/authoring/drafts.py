@@ -18,8 +18,9 @@ from pydantic import TypeAdapter
 from tidegate.authoring.observed_gates import new_text, tells
 from tidegate.authoring.scenario_text import changes, flow
 from tidegate.authoring.server_calls import Example, answer_checks
-from tidegate.evaluators import AnyEvaluator
-from tidegate.gates import AnyGate
+from tidegate.checks.evaluators import AnyEvaluator
+from tidegate.checks.gates import AnyGate
+from tidegate.decide.surface.parts import json_keys, parsed
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.mutant import Mutant, MutantResult
@@ -28,7 +29,6 @@ from tidegate.model.proof import Draft, ToolProof
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.mutant_trials import MutantTrials, Ran
-from tidegate.surface.parts import json_keys, parsed
 
 MOST_DRAFTS, MOST_TRIED = 5, 30
 MOST_CHECKS = 12  # tried at once

@@ -13,8 +13,8 @@ from tidegate.agents.doc_follower import READMES
 from tidegate.agents.doc_lines import foreign, missing_file, synopsis
 from tidegate.agents.instructions import Block, Example, blocks
 from tidegate.agents.restructured_text import SUFFIXES, markdown_of
+from tidegate.decide.surface.help_text import subcommands
 from tidegate.model.suite import GUIDANCE
-from tidegate.surface.help_text import subcommands
 
 _PEOPLE = (("id", "name", "city"), ("1", "Ada", "London"), ("2", "Grace", "New York"), ("3", "Alan", "Wilmslow"))
 SAMPLES = {

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidegate.authoring.compare_guidance import Compared, Texts, compare_guidance, places
+from tidegate.checks.rubrics.asking import ask_until_read
+from tidegate.checks.rubrics.prompts import question
+from tidegate.checks.rubrics.reading import mapping_of
 from tidegate.errors import CannotRunError, ConfigurationError
+from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import write_text
 from tidegate.model.judge import Judge, JudgeContext
 from tidegate.model.measurement import TrialResult
-from tidegate.rubrics.asking import ask_until_read
-from tidegate.rubrics.prompts import question
-from tidegate.rubrics.reading import mapping_of
 from tidegate.run.grade import to_its_end
 from tidegate.run.judge_client import JudgeClient, PanelClient
 from tidegate.run.run_job import Options
-from tidegate.single_run import single_run
-from tidegate.store.judge_answers import AnswerStore
-from tidegate.store.run_folder import write_text
+from tidegate.run.single_run import single_run
 from tidegate.text.shorten import shortened
 from tidegate.vcs.revisions import commit_with, repository_root, resolve
 

@@ -13,9 +13,9 @@ from tidegate.authoring.examples import Candidate
 from tidegate.authoring.observed_gates import Ran, printing, read_gate
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, OBSERVED, SECONDS, Tryout, draft
+from tidegate.decide.surface.help_text import subcommands
 from tidegate.model.suite import Scenario
 from tidegate.model.target import Target
-from tidegate.surface.help_text import subcommands
 
 _MARK = "-- files after command"
 # All files and folders of the workspace and of HOME. Git writes its index when it only reads.

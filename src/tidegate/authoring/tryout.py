@@ -12,6 +12,8 @@ from tidegate.agents.doc_follower import DocFollower
 from tidegate.authoring.build_systems.files import is_program
 from tidegate.authoring.observed_gates import Ran, commands_of
 from tidegate.authoring.tool import Tool
+from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.agent import SHOWN
 from tidegate.model.event import Event, ToolResult
 from tidegate.model.field_types import HOST
@@ -19,13 +21,11 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.network import Access, NetworkAccess
 from tidegate.model.suite import Budget, Scenario, Suite
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.plan import make_plan
 from tidegate.run.build import Checkout
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
-from tidegate.store.judge_answers import AnswerStore
-from tidegate.store.run_folder import RunFolder
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import make_plan
 
 AGENT = "docs"
 BUILD_MINUTES = 20.0

@@ -16,10 +16,10 @@ from tidegate.cli import options
 from tidegate.errors import ConfigurationError, TidegateError
 
 if TYPE_CHECKING:
-    from tidegate.action.job import Connect
-    from tidegate.gh.port import RepositoryPort
-    from tidegate.gh.stop_commands import Fence
-    from tidegate.settings import GitHubJob, Settings
+    from tidegate.github.job import Connect
+    from tidegate.github.port import RepositoryPort
+    from tidegate.github.settings import GitHubJob, Settings
+    from tidegate.github.stop_commands import Fence
 
 EVENTS = ("action", "history", "publish", "plan", "shard", "merge", "link")  # commands that depend on the event
 DESCRIPTION = """\
@@ -59,8 +59,8 @@ def trusted_checkout(environ: Mapping[str, str]) -> dict[str, str]:
 
 def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None] = time.sleep) -> int:
     """Handle the event as the inputs say, and return the exit code. `connect` and `sleep` are those of `Outside`."""
-    from tidegate.gh.stop_commands import Fence
-    from tidegate.gh.workflow_commands import add_masks
+    from tidegate.github.stop_commands import Fence
+    from tidegate.github.workflow_commands import add_masks
 
     if environ.get("GITHUB_ACTIONS") == "true":  # elsewhere, nothing would hide these lines
         for line in add_masks(environ):
@@ -77,9 +77,9 @@ def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float
 def _perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None], fence: Fence) -> int:
     from rich.console import Console
 
-    from tidegate.action import Outside, act, report_error
     from tidegate.cli.progress import make_progress
-    from tidegate.settings import Settings
+    from tidegate.github import Outside, act, report_error
+    from tidegate.github.settings import Settings
 
     settings = Settings.valid(environ)
     with make_progress(Console(width=200), command=fence.command) as progress:
@@ -96,8 +96,8 @@ def _perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[floa
 def _other_command(settings: Settings) -> int:
     """Run another subcommand with the input `args` as its arguments, and return its exit code."""
     from tidegate.cli import parse
-    from tidegate.store.our_folder import OUR_FOLDER
-    from tidegate.trial.users import give_back
+    from tidegate.history.our_folder import OUR_FOLDER
+    from tidegate.trial.sandbox.users import give_back
 
     # Use the commit: the working tree is in the runner's folders, which the users of trials cannot read.
     of_commit = ["--repo", settings.path, "--rev", "HEAD"] if settings.command == "run" else []
@@ -115,7 +115,7 @@ def _other_command(settings: Settings) -> int:
 
 
 def _connect(settings: Settings, runner: GitHubJob) -> RepositoryPort | None:
-    from tidegate.gh.client import connect
+    from tidegate.github.client import connect
 
     if settings.github_token is None:
         return None

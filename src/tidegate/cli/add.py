@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tidegate.agents.streams import STREAMS
 from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario, list_scenario
 from tidegate.cli import options
 from tidegate.errors import ConfigurationError
-from tidegate.plan import did_you_mean
-from tidegate.streams import STREAMS
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import did_you_mean
 from tidegate.suite.uncommitted import uncommitted
 from tidegate.vcs.revisions import repository_root
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tidegate.calibration.labels_file import read_labels
-from tidegate.calibration.trust import calibrate
 from tidegate.cli import options
+from tidegate.decide.trust import calibrate
 from tidegate.errors import ConfigurationError
+from tidegate.history.run_folder import stored_runs, write_value
+from tidegate.lab.calibration.labels_file import read_labels
 from tidegate.reports.calibration_table import calibration_report
-from tidegate.store.run_folder import stored_runs, write_value
 
 DESCRIPTION = """\
 Compares labels made by people (LABELS, JSON Lines, written by `tidegate label`) with the judge's answers: agreement,

@@ -37,10 +37,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
-    from tidegate.plan import Selection, make_plan, refuse_self_judging
     from tidegate.suite.lfs_pointers import lfs_pointers
     from tidegate.suite.load import judge_place, load_suite
     from tidegate.suite.missing_programs import missing_here
+    from tidegate.suite.plan import Selection, make_plan, refuse_self_judging
     from tidegate.suite.scoring_differences import departures
     from tidegate.suite.suggestions import advice, highest_cost, prices_used
     from tidegate.suite.uncommitted import uncommitted
@@ -93,14 +93,14 @@ def _past(root: Path, suite: Suite, plan: Plan) -> Past:
 
 def _refused(root: Path, suite: Suite) -> Iterator[str]:
     """Yield which hosts the newest stored trials could not reach, unless the suite lists them by now."""
-    from tidegate.store.our_folder import OUR_FOLDER
+    from tidegate.history.our_folder import OUR_FOLDER
 
     folders = (root / OUR_FOLDER / "runs", root / OUR_FOLDER / "pr" / "runs")
     if not any(folder.is_dir() for folder in folders):
         return  # before the imports, which take 30 ms
     from tidegate.cli.last_failed import newest_run
+    from tidegate.decide.verdict.refused_hosts import refused_hosts
     from tidegate.errors import ConfigurationError
-    from tidegate.verdict.refused_hosts import refused_hosts
 
     try:
         run = newest_run(*folders)
@@ -129,8 +129,8 @@ def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
 
 def _first_trials(suite: Suite, plan: Plan) -> int:
     """Return the number of trials that a pull request takes if nothing has to be repeated."""
-    from tidegate.plan import run_rows
-    from tidegate.procedure.rules import screening_of
+    from tidegate.decide.procedure.rules import screening_of
+    from tidegate.suite.plan import run_rows
 
     return sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite))
 

@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.results import tell_result, write_comment
+    from tidegate.history.stored_comparison import compare_runs
     from tidegate.reports.result_json import result_json
     from tidegate.reports.terminal import score_table
-    from tidegate.store.stored_comparison import compare_runs
 
     result = compare_runs(args.base, args.head, args.out)
     if args.out is not None:

@@ -82,8 +82,8 @@ def _compare(
 
     from tidegate.cli.progress import make_progress
     from tidegate.cli.results import tell_result, write_comment
-    from tidegate.pipeline import pull_request as compare
     from tidegate.run.checkouts import RevisionPair, commits_of
+    from tidegate.run.pipeline import pull_request as compare
     from tidegate.run.run_job import Options
 
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose, said=said) as progress:

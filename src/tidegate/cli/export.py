@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 from tidegate.errors import ConfigurationError
+from tidegate.history.run_folder import RunFolder, load_run, write_text
 from tidegate.model.measurement import TrialResult
 from tidegate.reports.export_otlp import Told, traces
-from tidegate.store.run_folder import RunFolder, load_run, write_text
 
 DESCRIPTION = """\
 Writes the trials of a stored run as OpenTelemetry spans (GenAI conventions, OTLP JSON) into traces.json, for other

@@ -24,8 +24,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Apply the patch with git, all of it or nothing, and list the files."""
     from tidegate.errors import ConfigurationError
-    from tidegate.store.our_folder import OUR_FOLDER
-    from tidegate.store.report_files import FIX
+    from tidegate.history.our_folder import OUR_FOLDER
+    from tidegate.history.report_files import FIX
     from tidegate.vcs.git import git
     from tidegate.vcs.revisions import repository_root
 

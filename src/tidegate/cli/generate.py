@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 from tidegate.authoring.draft_rubrics import draft_rubrics
+from tidegate.checks.judges import judge_of_model
 from tidegate.cli import options
 from tidegate.errors import ConfigurationError
-from tidegate.judges import judge_of_model
 from tidegate.model.judge import JudgeContext
 from tidegate.suite.load import load_suite
 from tidegate.vcs.revisions import repository_root

@@ -10,17 +10,17 @@ from pathlib import Path
 from rich.console import Console
 
 from tidegate.authoring.compare_guidance import Compared, Texts, compare_guidance
+from tidegate.checks.judges import judge_of_model
 from tidegate.cli import options
 from tidegate.cli.progress import make_progress
-from tidegate.comparison.metric_rules import RULES
-from tidegate.comparison.metric_tests import matters
+from tidegate.decide.comparison.metric_rules import RULES
+from tidegate.decide.comparison.metric_tests import matters
 from tidegate.errors import ConfigurationError
-from tidegate.judges import judge_of_model
+from tidegate.history.our_folder import make_our_folder
+from tidegate.history.run_folder import write_text
 from tidegate.model.comparison import MetricChange
 from tidegate.reports.diagnosis import diagnose, hint
 from tidegate.reports.filters import words
-from tidegate.store.our_folder import make_our_folder
-from tidegate.store.run_folder import write_text
 from tidegate.suite.load import load_suite
 from tidegate.vcs.revisions import repository_root
 

@@ -26,8 +26,8 @@ def run(args: argparse.Namespace) -> int:
     """Store the run and print an overview."""
     from rich.console import Console
 
+    from tidegate.history.import_run import import_run
     from tidegate.reports.show import run_overview
-    from tidegate.store.import_run import import_run
 
     stored = import_run(args.source, options.new_folder(args.out), args.binary)
     Console().print(run_overview(stored))

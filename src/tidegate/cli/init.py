@@ -32,10 +32,10 @@ from tidegate.authoring.tryout import Tried
 from tidegate.cli import options
 from tidegate.cli.progress import Steps
 from tidegate.errors import ConfigurationError, TidegateError
+from tidegate.history.our_folder import make_our_folder
 from tidegate.model.progress import Silent
 from tidegate.model.suite import Suite
 from tidegate.run.run_job import Options
-from tidegate.store.our_folder import make_our_folder
 from tidegate.suite.json_schema import file_schema
 from tidegate.suite.load import load_suite
 from tidegate.text.shorten import few

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 
-from tidegate.authoring.judge_injections import Injected, inject
 from tidegate.cli import options
 from tidegate.errors import ConfigurationError
 from tidegate.history.known_results import open_answers
+from tidegate.lab.judge_injections import Injected, inject
 from tidegate.run.judge_client import PanelClient
 from tidegate.suite.load import load_suite
 from tidegate.vcs.revisions import repository_root

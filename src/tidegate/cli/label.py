@@ -18,15 +18,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.rule import Rule
 
-from tidegate.calibration.labelling import Item, items, without_opinions
-from tidegate.calibration.labels_file import add_label, read_labels
+from tidegate.checks.rubrics.work import transcript
 from tidegate.cli.local_server import LocalHandler, LocalServer
 from tidegate.errors import ConfigurationError
+from tidegate.history.run_folder import run_folder_of, stored_runs
+from tidegate.lab.calibration.labelling import Item, items, without_opinions
+from tidegate.lab.calibration.labels_file import add_label, read_labels
 from tidegate.model.calibration import Label, Mark
 from tidegate.model.result import Result
 from tidegate.reports.show import trial_story
-from tidegate.rubrics.work import transcript
-from tidegate.store.run_folder import run_folder_of, stored_runs
 from tidegate.text.safe import one_line, visible
 from tidegate.text.shorten import shortened
 

@@ -15,8 +15,8 @@ _FAILED = frozenset({"regressed", "unconfirmed", "not_measured"})
 
 def failed_rows(folder: Path) -> tuple[RowKey, ...]:
     """Return the rows that failed in the comparison that `tidegate pr` stored in `folder`; none if there is none."""
-    from tidegate.store.run_folder import PULL_REQUEST_FILE
-    from tidegate.store.stored_result import load_result
+    from tidegate.history.run_folder import PULL_REQUEST_FILE
+    from tidegate.history.stored_result import load_result
 
     if not (folder / PULL_REQUEST_FILE).is_file():
         return ()
@@ -34,7 +34,7 @@ def failed_in_newest_run(runs: Path) -> tuple[RowKey, ...]:
 
 def newest_run(*runs: Path) -> Run | None:
     """Return the newest run that is stored in these folders; None if there is none."""
-    from tidegate.store.run_folder import RUN_FILE, load_run
+    from tidegate.history.run_folder import RUN_FILE, load_run
 
     found = [path for folder in runs for path in folder.glob(f"*/{RUN_FILE}")]
     stored = sorted(found, key=lambda path: path.stat().st_mtime)

@@ -41,11 +41,11 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.cli.progress import make_progress
     from tidegate.cli.results import finish, refuse_folder
-    from tidegate.pipeline import pull_request
+    from tidegate.history.our_folder import make_our_folder, shards_folder
     from tidegate.run.checkouts import RevisionPair, commits_of
+    from tidegate.run.pipeline import pull_request
     from tidegate.run.run_job import Options
     from tidegate.run.sharding import PLAN_FILE, read_plan
-    from tidegate.store.our_folder import make_our_folder, shards_folder
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)

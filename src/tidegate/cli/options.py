@@ -217,8 +217,8 @@ def read_env_file(repo: Path, config: str) -> None:
 
 def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[RowKey, ...] = ()) -> Options:
     """Return the pipeline's options for these arguments. `rows`: the only ones to run, if there are any."""
-    from tidegate.plan import Selection
     from tidegate.run.run_job import Options
+    from tidegate.suite.plan import Selection
 
     selection = Selection(
         scenarios=tuple(args.scenario),

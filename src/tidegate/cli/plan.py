@@ -24,7 +24,7 @@ less. docs/github.md has the workflow.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    from tidegate.shards.arguments import add_shards
+    from tidegate.run.shards.arguments import add_shards
 
     parser = commands.add_parser("plan", description=DESCRIPTION)
     parser.add_argument("--base", metavar="REV", help="the target branch (default: origin's default branch, or main)")
@@ -42,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
+    from tidegate.history.our_folder import shards_folder
+    from tidegate.history.run_folder import write_value
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
+    from tidegate.run.sharded_run import plan_shards
     from tidegate.run.sharding import PLAN_FILE, Wanted
-    from tidegate.sharded_run import plan_shards
-    from tidegate.shards.matrix import matrix, overview
-    from tidegate.store.our_folder import shards_folder
-    from tidegate.store.run_folder import write_value
+    from tidegate.run.shards.matrix import matrix, overview
     from tidegate.vcs.revisions import default_base, repository_root
 
     root = repository_root(args.repo)

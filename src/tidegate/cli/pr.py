@@ -47,9 +47,9 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.cli.last_failed import failed_rows, say_last_failed
     from tidegate.cli.progress import make_progress
     from tidegate.cli.results import finish, refuse_folder
-    from tidegate.pipeline import pull_request
+    from tidegate.history.our_folder import make_our_folder
     from tidegate.run.checkouts import RevisionPair, commits_of
-    from tidegate.store.our_folder import make_our_folder
+    from tidegate.run.pipeline import pull_request
     from tidegate.vcs.revisions import default_base, repository_root
 
     root = repository_root(args.repo)

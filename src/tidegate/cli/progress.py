@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidegate.gh.workflow_commands import END_GROUP, group
+from tidegate.github.workflow_commands import END_GROUP, group
 from tidegate.model.progress import Progress, Silent
 from tidegate.reports.filters import count, money, seconds
 from tidegate.text.safe import log_line, one_line

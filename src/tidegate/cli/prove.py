@@ -12,15 +12,15 @@ from tidegate.authoring.drafts import drafts_for
 from tidegate.cli import options
 from tidegate.cli.progress import make_progress
 from tidegate.errors import ConfigurationError
+from tidegate.history.proofs import earlier, keep
+from tidegate.history.run_folder import write_text
+from tidegate.lab.prove import Wanted, prove
 from tidegate.model.proof import Proof
-from tidegate.mutants.groups import trend
 from tidegate.reports.badge import proof_badge
+from tidegate.reports.mutant_groups import trend
 from tidegate.reports.prove_page import prove_page
 from tidegate.reports.prove_text import prove_text
 from tidegate.run.checkouts import make_run_folder
-from tidegate.run.prove import Wanted, prove
-from tidegate.store.proofs import earlier, keep
-from tidegate.store.run_folder import write_text
 from tidegate.vcs.revisions import repository_root
 
 BELOW = 1  # exit code: fewer mutants are caught than `--min` asks for

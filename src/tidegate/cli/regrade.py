@@ -32,9 +32,9 @@ def run(args: argparse.Namespace) -> int:
     """Grade the trials again, store the new run, and print which outcomes changed."""
     from tidegate.cli.progress import Steps
     from tidegate.history.known_results import open_answers
+    from tidegate.history.run_folder import RunFolder, load_run
     from tidegate.run.checkouts import REGRADED, scratch_folder
     from tidegate.run.regrade import RegradeJob, regrade
-    from tidegate.store.run_folder import RunFolder, load_run
     from tidegate.suite.load import load_suite
     from tidegate.vcs.revisions import repository_root
 

@@ -28,9 +28,9 @@ def finish(result: Result, out: Path, args: argparse.Namespace, left_out: str = 
     """
     from rich.console import Console
 
+    from tidegate.history.run_folder import write_text
     from tidegate.reports.junit import junit_xml
     from tidegate.reports.result_json import result_json
-    from tidegate.store.run_folder import write_text
 
     write_comment(result, out)
     if args.junit is not None:
@@ -46,8 +46,8 @@ def finish(result: Result, out: Path, args: argparse.Namespace, left_out: str = 
 
 def write_comment(result: Result, out: Path) -> None:
     """Write comment.md."""
+    from tidegate.history.run_folder import write_text
     from tidegate.reports.comment import comment_body
-    from tidegate.store.run_folder import write_text
 
     write_text(out / "comment.md", comment_body(result))
 

@@ -47,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.cli.last_failed import failed_in_newest_run, say_last_failed
     from tidegate.cli.progress import make_progress
+    from tidegate.decide.verdict.refused_hosts import refused_hosts
+    from tidegate.history.our_folder import make_our_folder
     from tidegate.reports.show import run_final_line, run_overview
     from tidegate.run.checkouts import make_run_folder
-    from tidegate.single_run import single_run
-    from tidegate.store.our_folder import make_our_folder
+    from tidegate.run.single_run import single_run
     from tidegate.text.well_known_secrets import without_secrets
     from tidegate.vcs.revisions import repository_root
-    from tidegate.verdict.refused_hosts import refused_hosts
 
     root = repository_root(args.repo)
     if args.dry_run:
@@ -86,10 +86,10 @@ def run(args: argparse.Namespace) -> int:
 def _say_what_would_run(root: Path, args: argparse.Namespace) -> int:
     """Print the rows that are selected in the working tree, each with its number of trials."""
     from tidegate.cli.check import listing
+    from tidegate.decide.procedure.rules import screening_of
     from tidegate.model.progress import Silent
-    from tidegate.plan import make_plan, run_rows
-    from tidegate.procedure.rules import screening_of
     from tidegate.suite.load import load_suite
+    from tidegate.suite.plan import make_plan, run_rows
 
     suite = load_suite(root, args.config, environ=options.environ())
     plan = make_plan(suite, options.pipeline_options(args, Silent()).selection)

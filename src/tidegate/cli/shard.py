@@ -16,7 +16,7 @@ if trials fail. A job that is killed writes no bundle; run it again, or its rows
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    from tidegate.shards.arguments import add_shard
+    from tidegate.run.shards.arguments import add_shard
 
     parser = commands.add_parser("shard", description=DESCRIPTION)
     add_shard(parser)
@@ -36,12 +36,12 @@ def run(args: argparse.Namespace) -> int:
     from rich.console import Console
 
     from tidegate.cli.progress import make_progress
+    from tidegate.history.our_folder import shards_folder
     from tidegate.run.checkouts import RevisionPair
     from tidegate.run.run_job import Options
+    from tidegate.run.sharded_run import one_shard
     from tidegate.run.sharding import PLAN_FILE, read_plan, require_number
-    from tidegate.sharded_run import one_shard
-    from tidegate.shards.bundle import bundle_name
-    from tidegate.store.our_folder import shards_folder
+    from tidegate.run.shards.bundle import bundle_name
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from tidegate.cli import options
 from tidegate.errors import ConfigurationError
+from tidegate.history.run_folder import RunFolder, load_run, run_places
+from tidegate.history.stored_result import load_result
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.show import run_overview, trial_story
-from tidegate.store.run_folder import RunFolder, load_run, run_places
-from tidegate.store.stored_result import load_result
 
 DESCRIPTION = """\
 Shows a stored run. Without a scenario: one line per trial. With one: the transcript of each of its trials, with every

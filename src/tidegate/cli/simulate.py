@@ -6,17 +6,17 @@ import argparse
 from math import ceil
 from pathlib import Path
 
-from tidegate.authoring.sensitivity import sensitivity
-from tidegate.authoring.simulate import Cell, Gate, Rates, RowPlan, drifts, simulate, situations
 from tidegate.cli import options
+from tidegate.decide.procedure.detection import Screening
+from tidegate.decide.procedure.rules import LEAST_HISTORY, Rules
+from tidegate.decide.procedure.steps import screening_trials
 from tidegate.history.known_results import history_counts, replayable_rows
+from tidegate.lab.sensitivity import sensitivity
+from tidegate.lab.simulate import Cell, Gate, Rates, RowPlan, drifts, simulate, situations
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Suite
-from tidegate.plan import make_plan
-from tidegate.procedure.detection import Screening
-from tidegate.procedure.rules import LEAST_HISTORY, Rules
-from tidegate.procedure.steps import screening_trials
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import make_plan
 from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\

@@ -47,8 +47,8 @@ def run(args: argparse.Namespace) -> int:
 def _newest() -> Path:
     """Return the folder of the newest comparison or run of this repository. Raises ConfigurationError without any."""
     from tidegate.errors import ConfigurationError
-    from tidegate.store.our_folder import OUR_FOLDER
-    from tidegate.store.run_folder import PULL_REQUEST_FILE, RUN_FILE
+    from tidegate.history.our_folder import OUR_FOLDER
+    from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE
     from tidegate.vcs.revisions import repository_root
 
     folder = repository_root(Path()) / OUR_FOLDER

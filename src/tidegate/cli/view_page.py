@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 
-from tidegate.causes.find import find_causes
 from tidegate.cli.local_server import LocalHandler, LocalServer
-from tidegate.comparison.compare import compare
+from tidegate.decide.causes.find import find_causes
+from tidegate.decide.comparison.compare import compare
+from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict.make_result import make_result
 from tidegate.errors import ConfigurationError
+from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_run
+from tidegate.history.stored_result import load_result
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
 from tidegate.model.trial_spec import Side
 from tidegate.reports.filters import count
 from tidegate.reports.html import render_html
-from tidegate.store.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_run
-from tidegate.store.stored_result import load_result
-from tidegate.verdict.decide import decide
-from tidegate.verdict.make_result import make_result
 
 SIDES: tuple[Side, ...] = ("base", "head")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import field_validator
 
-from tidegate.gates.fields import ShellCommand
+from tidegate.checks.gates.fields import ShellCommand
 from tidegate.model.executor import BatchJob, BatchLostError, Carry, Engine, EngineContext
 from tidegate.text.placeholders import check_placeholders, filled_command, placeholders_of
 from tidegate.text.shorten import excerpt

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
+from tidegate.history.run_folder import write_text
 from tidegate.history.store import History
 from tidegate.model.suite import Store
-from tidegate.store.run_folder import write_text
 from tidegate.vcs.git import IDENTITY, NO_ANSWER, git, must, read_blobs
 
 MARKER = "tidegate-history.json"

@@ -12,7 +12,7 @@ from tidegate import __version__
 from tidegate.history.script_contents import program_hash, scripts_hash
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
-from tidegate.plan import definition_hash
+from tidegate.suite.plan import definition_hash
 from tidegate.trial.workspace import everything_below, matching_files
 
 TemplateFiles = tuple[tuple[str, str], ...]

@@ -8,13 +8,16 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+from tidegate.agents.invocations.shapes import shapes_of, unseen_share
 from tidegate.history.branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
 from tidegate.history.fingerprint import fingerprint_at
+from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.history.pushes import Pushes
 from tidegate.history.resumable import ResumableTests
+from tidegate.history.run_folder import RunFolder
 from tidegate.history.sessions import ReadSessions
 from tidegate.history.store import History
-from tidegate.invocations.shapes import shapes_of, unseen_share
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.model.row_replay import RowReplay
@@ -22,9 +25,6 @@ from tidegate.model.session import Session
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial_spec import Side
-from tidegate.store.judge_answers import AnswerStore
-from tidegate.store.our_folder import OUR_FOLDER, make_our_folder
-from tidegate.store.run_folder import RunFolder
 from tidegate.vcs.revisions import repository_root, tracked_files
 
 COMMITTED = "what is stored is ignored, since it is part of the commit: keep the folder of `store` out of git"
@@ -220,7 +220,7 @@ def history_counts(folder: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple
 
     No agent runs to report its version; the version is taken from the last time that history was added.
     """
-    from tidegate.comparison.compare import past_by_row  # only here: a run of one side needs no comparison
+    from tidegate.decide.comparison.compare import past_by_row  # only here: a run of one side needs no comparison
 
     history = open_history(repository_root(folder), suite)
     prints = _fingerprints(folder, suite, plan, history)
@@ -231,7 +231,10 @@ def history_counts(folder: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple
 
 def replayable_rows(root: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
     """Return the rows that `replay: {use: skip}` leaves to recorded sessions if a pull request changes nothing."""
-    from tidegate.replay.decide import LEAST, shapes_by_session  # only here: a run of one side needs no comparison
+    from tidegate.decide.replay.decide import (  # only here: a run of one side needs no comparison
+        LEAST,
+        shapes_by_session,
+    )
 
     history = open_history(root, suite)
     if history is None:

@@ -13,10 +13,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from tidegate.history.run_folder import write_value
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes
 from tidegate.model.value import Value
-from tidegate.store.run_folder import write_value
 
 DAY = 86_400.0
 MOST = 50  # pushes of one pull request

@@ -17,11 +17,11 @@ from typing import Literal
 from pydantic import ValidationError
 
 from tidegate.errors import CannotRunError
+from tidegate.history.run_folder import RunFolder, write_value
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
-from tidegate.store.run_folder import RunFolder, write_value
 
 DAY = 86_400.0
 SIDES: tuple[Side, Side] = ("base", "head")

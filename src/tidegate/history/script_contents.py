@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tidegate.evaluators.script_files import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
 from tidegate.model.suite import Scenario
 from tidegate.vcs.links import led_to

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from tidegate.history.run_folder import write_text
 from tidegate.model.plan import RowKey
 from tidegate.model.session import Session
 from tidegate.model.suite import Store
 from tidegate.model.value import Value
-from tidegate.store.run_folder import write_text
 from tidegate.text.well_known_secrets import without_secrets
 
 MOST = 10  # sessions per row

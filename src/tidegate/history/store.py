@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from tidegate.history.run_folder import write_text
 from tidegate.history.sessions import SessionStore
 from tidegate.history.trends import Trends
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.suite import Store
 from tidegate.model.value import Value
-from tidegate.store.run_folder import write_text
 from tidegate.text.well_known_secrets import without_secrets
 
 DAY = 86_400.0

@@ -8,11 +8,11 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from tidegate.history.run_folder import write_text
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import by_row
 from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
 from tidegate.model.value import Value
-from tidegate.store.run_folder import write_text
 
 MOST_COMMITS = 60  # per row; a small chart shows no more
 FEWEST_COMMITS = 10  # per row, if there are many rows

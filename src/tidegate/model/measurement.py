@@ -129,7 +129,7 @@ class PastTrial(Value):
     """An earlier trial of base from the history. `at` is in seconds since the epoch.
 
     `merged`: measured as the head of a pull request that was merged since. `beside_head`: in the run of a pull request,
-    where what head leaves can make it fail. `shapes`: of its calls (invocations/shapes.py); None if not known.
+    where what head leaves can make it fail. `shapes`: of its calls (agents/invocations/shapes.py); None if not known.
     """
 
     scenario: str

@@ -47,7 +47,7 @@ def comment_body(result: Result, fixed: Fixed | None = None, pages: Pages | None
 
     If it is too long, whole parts are dropped, the least important first, and the comment lists what is missing.
     `fixed` is given when an existing comment is updated, `pages` when it is written by a job on GitHub. `notice` is a
-    sentence below the verdict. `gh/comment.py` adds the marker, so that no template can lose or forge it.
+    sentence below the verdict. `github/comment.py` adds the marker, so that no template can lose or forge it.
     """
     told = {"notice": notice, "pages": pages, "for_agent": for_agent(result)}
     view = comment_view(result).model_copy(update=told)

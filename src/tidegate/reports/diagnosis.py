@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
-from tidegate.comparison.metric_rules import RULES
+from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.comparison import HeadCounts, MetricChange, Row
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import by_row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidegate.comparison.judgements import criterion_name, judgements, not_judged
+from tidegate.decide.comparison.judgements import criterion_name, judgements, not_judged
 from tidegate.model.judge_result import JudgeReport, Trust
 from tidegate.model.measurement import TrialResult
 from tidegate.reports.filters import count, money, percent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tidegate.comparison.divergence import closest
+from tidegate.decide.comparison.divergence import closest
 from tidegate.model.comparison import GateCounts, Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics, SubcommandCounts

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from tidegate.decide.statistics.rates import wilson
 from tidegate.model.mutant import MutantResult
 from tidegate.model.proof import AlikeSides, ChangedPart, Proof, ProofTrend, ToolProof
 from tidegate.model.surface import Part
-from tidegate.mutants.groups import alive_groups
 from tidegate.reports.filters import count, percent
-from tidegate.statistics.rates import wilson
+from tidegate.reports.mutant_groups import alive_groups
 
 MOST = 20  # causes listed
 

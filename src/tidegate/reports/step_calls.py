@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable
 from functools import lru_cache
 
-from tidegate.invocations.from_log import tool_call
-from tidegate.invocations.shell_grammar import shell_lines
+from tidegate.agents.invocations.from_log import tool_call
+from tidegate.agents.invocations.shell_grammar import shell_lines
 from tidegate.model.event import ToolCall
 from tidegate.model.measurement import Call
 

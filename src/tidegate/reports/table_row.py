@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.comparison.metric_rules import RULES
-from tidegate.comparison.weak_rows import cannot_guard
+from tidegate.decide.comparison.metric_rules import RULES
+from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import MetricChange, Row
 from tidegate.model.value import Value
 

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from tidegate.comparison.weak_rows import cannot_guard
+from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import Row
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from tidegate.comparison.weak_rows import cannot_guard
+from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from tidegate.comparison.compare import past_by_row
+from tidegate.decide.comparison.compare import past_by_row
+from tidegate.decide.procedure.pushes import after_run
+from tidegate.decide.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
 from tidegate.history.known_results import Known, KnownResults, open_pushes
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.measurement import TrialResult
@@ -16,8 +18,6 @@ from tidegate.model.plan import RowKey
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.run_row import EarlierPushes, RunRow
 from tidegate.model.trial_spec import Phase, TrialSpec
-from tidegate.procedure.pushes import after_run
-from tidegate.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
 from tidegate.run.both_runs import BothRuns
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.replays import new_sessions

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import ALONE
 from tidegate.model.plan import PlanRow
@@ -20,9 +21,8 @@ from tidegate.model.progress import Silent
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec, encoded
-from tidegate.model_proxy.lease import with_lease
-from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.build import Checkout
+from tidegate.run.lease import with_lease
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.pace import Pace
 from tidegate.run.run_context import RunContext
@@ -30,13 +30,13 @@ from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
 from tidegate.trial.environment import side_path
-from tidegate.trial.left_in_memory import remove_left_in_memory
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.program_lookup import Built, find_target, write_front
-from tidegate.trial.readable import parts_of_checkout, protected_in
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_tree, removed_in_time
+from tidegate.trial.sandbox.left_in_memory import remove_left_in_memory
+from tidegate.trial.sandbox.readable import parts_of_checkout, protected_in
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.workspace import MOST_SECS, Prepared, prepare
 

@@ -27,7 +27,7 @@ from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.attempts import RETRIES, Attempts
 from tidegate.run.bundle import JUDGE, pack, write_batch
-from tidegate.shards.bundle import BadBundleError, Bundle
+from tidegate.run.shards.bundle import BadBundleError, Bundle
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.vcs.copies import files_of
 

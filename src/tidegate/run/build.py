@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.agent import Agent
 from tidegate.model.command import CommandResult
 from tidegate.model.judge import SYSTEM_PATH
@@ -17,15 +18,14 @@ from tidegate.model.progress import Progress
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import Side
-from tidegate.store.run_folder import RunFolder
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.text.shorten import excerpt
 from tidegate.trial.environment import base_environment, git_trusts, side_path
-from tidegate.trial.file_jail import explained
 from tidegate.trial.processes import Refused, Supervisor, SupervisorLost
 from tidegate.trial.redacted import redact_folder, redacted
+from tidegate.trial.sandbox.file_jail import explained
+from tidegate.trial.sandbox.users import give
 from tidegate.trial.shell_command import run_shell
-from tidegate.trial.users import give
 
 MOST_LINES, MOST_CHARACTERS = 3, 500  # quoted from a failed build's output
 _ERROR = re.compile(r"\b(errors?|fatal|failed|cannot|\w+Error)\b", re.IGNORECASE)

@@ -16,7 +16,7 @@ from tidegate import __version__
 from tidegate.errors import ConfigurationError
 from tidegate.model.batch import Batch
 from tidegate.model.value import Value
-from tidegate.shards.bundle import BadBundleError, sealed, sealed_archive
+from tidegate.run.shards.bundle import BadBundleError, sealed, sealed_archive
 
 BATCH_FILE = "batch.json"
 JUDGE = "judge"  # the archive with base's definitions

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError
+from tidegate.history.our_folder import make_our_folder
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.revision import Revision
 from tidegate.model.trial_spec import Side
 from tidegate.run.build import Checkout
-from tidegate.store.our_folder import make_our_folder
-from tidegate.store.run_folder import RunFolder
 from tidegate.trial.safe_files import remove_tree
 from tidegate.vcs.revisions import merge_base, resolve, trees_of, working_tree
 from tidegate.vcs.worktrees import checkout, checkouts

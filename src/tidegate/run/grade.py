@@ -6,9 +6,9 @@ from collections.abc import Generator, Sequence
 from itertools import takewhile
 from typing import TypeVar
 
-from tidegate.evaluators.advance import advance
-from tidegate.evaluators.assess import record_of
-from tidegate.measure.measure_trial import passed_gates
+from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.assess import record_of
+from tidegate.checks.measure.measure_trial import passed_gates
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.probe import Answer, Request
 from tidegate.model.question import AskModel, ModelAnswer

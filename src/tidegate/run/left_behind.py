@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import dropwhile
 
-from tidegate.comparison.left_behind import files_apart
+from tidegate.decide.comparison.left_behind import files_apart
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Read, Row
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.result import Result
 from tidegate.model.trial_spec import Side
-from tidegate.store.run_folder import RunFolder
 
 _TRIALS = 3  # of base that are read, to know what varies by itself
 _MOST = 4_000  # characters of a text that is read; of more, those from the first difference on are kept

@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from tidegate.agents.providers.access import Accesses
 from tidegate.errors import CannotRunError, TidegateError
 from tidegate.model.agent import Agent
 from tidegate.model.judge import SYSTEM_PATH, Judge
 from tidegate.model.progress import Silent
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
-from tidegate.providers.access import Accesses
 from tidegate.run.slot_files import SlotFiles
 from tidegate.trial.agent_check import AgentCheckDirectories
-from tidegate.trial.confinement import Confinement
-from tidegate.trial.file_jail import means_to_confine
-from tidegate.trial.network import way_to_confine
 from tidegate.trial.processes import Supervisor
-from tidegate.trial.users import advice_on_users, why_not
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.file_jail import means_to_confine
+from tidegate.trial.sandbox.network import way_to_confine
+from tidegate.trial.sandbox.users import advice_on_users, why_not
 
 LEAST_ROOM_MB = 1000
 CONNECTION_SECS = 10.0

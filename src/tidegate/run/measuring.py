@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from functools import partial
 
-from tidegate.measure.measure_trial import measure_trial
+from tidegate.checks.measure.measure_trial import measure_trial
 from tidegate.model.event import ToolCall, ToolResult
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow

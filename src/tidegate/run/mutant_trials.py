@@ -18,9 +18,12 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from tidegate.comparison.compare import compare
+from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.decide.comparison.compare import compare
+from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
+from tidegate.decide.verdict.decide import decide
 from tidegate.errors import ConfigurationError
-from tidegate.measure.measure_trial import measure_trial
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Comparison
 from tidegate.model.gate import Gate
 from tidegate.model.measurement import Run, TrialResult
@@ -30,18 +33,16 @@ from tidegate.model.surface import ObservedCall
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.model.verdict import Verdict
-from tidegate.mutants import change, outputs
-from tidegate.plan import run_rows
-from tidegate.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import RunJob, run_of
 from tidegate.run.runner import Runner
-from tidegate.store.run_folder import RunFolder
+from tidegate.suite.plan import run_rows
 from tidegate.trial import mutant_wrapper, recorder
+from tidegate.trial import mutated_outputs as outputs
+from tidegate.trial import mutation as change
 from tidegate.trial.environment import side_path
 from tidegate.trial.free_port import PLACEHOLDER
 from tidegate.trial.mcp import answer_status, mutant_proxy
-from tidegate.verdict.decide import decide
 
 MOST_RECORDED_CALLS = 5_000
 TOOL_LIST = "tools/list"

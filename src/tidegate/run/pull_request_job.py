@@ -7,19 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.definitions.agent_fields import entrusted
-from tidegate.definitions.changes import changes, with_changed_files
 from tidegate.errors import MissingKeyError
 from tidegate.history.known_results import open_answers, read_history
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
-from tidegate.plan import make_plan, not_selected, pull_request_plan, watched_files, watched_of_side, without_agents
 from tidegate.run.both_suites import RULES, BothSuites, load_both
 from tidegate.run.build import Checkout
 from tidegate.run.checkouts import Sides
 from tidegate.run.run_job import Options, RunJob
+from tidegate.suite.agent_fields import entrusted
+from tidegate.suite.changes import changes, with_changed_files
+from tidegate.suite.plan import (
+    make_plan,
+    not_selected,
+    pull_request_plan,
+    watched_files,
+    watched_of_side,
+    without_agents,
+)
 from tidegate.vcs.links import LinkedCheckout, with_link_targets
 from tidegate.vcs.revisions import changed_files, submodules
 

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from tidegate.evaluators.advance import answer_to, gate_answers
-from tidegate.evaluators.assess import record_of
-from tidegate.invocations.bypassed import logged_invocations
-from tidegate.measure.measure_trial import measure_trial
+from tidegate.agents.invocations.bypassed import logged_invocations
+from tidegate.checks.evaluators.advance import answer_to, gate_answers
+from tidegate.checks.evaluators.assess import record_of
+from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.history.import_run import IMPORTED
+from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import RunFolder, load_run
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.progress import Progress
@@ -20,21 +23,18 @@ from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import encoded
-from tidegate.plan import definition_hash, suite_hash
 from tidegate.run.build import HostEnvironment
 from tidegate.run.grade import grade
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
-from tidegate.store.import_run import IMPORTED
-from tidegate.store.judge_answers import AnswerStore
-from tidegate.store.run_folder import RunFolder, load_run
+from tidegate.suite.plan import definition_hash, suite_hash
 from tidegate.trial.ask_evaluators import answered
-from tidegate.trial.confinement import Confinement
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Supervisor
-from tidegate.trial.readable import parts_of_checkout
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.readable import parts_of_checkout
 from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.workspace import prepare
 

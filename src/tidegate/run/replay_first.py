@@ -8,24 +8,24 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from tidegate.agents.invocations.shapes import Shapes
+from tidegate.decide.procedure.steps import screening_of
+from tidegate.decide.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
+from tidegate.decide.surface.used import SurfaceChange, surface_change
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.history.sessions import MOST, Sessions
-from tidegate.invocations.shapes import Shapes
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
-from tidegate.plan import base_name
-from tidegate.procedure.steps import screening_of
-from tidegate.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
 from tidegate.run.mutant_trials import MutantTrials, search_path_of
 from tidegate.run.replays import NOT_REPLAYED, replay_rows
 from tidegate.run.run_job import Options, RunJob
 from tidegate.run.runner import Runner
 from tidegate.run.surface_survey import survey
-from tidegate.surface.used import SurfaceChange, surface_change
+from tidegate.suite.plan import base_name
 
 SECONDS = 30.0  # for the help texts of one depth, so that a head that hangs leaves enough for agents
 

@@ -6,19 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from tidegate.decide.replay.decide import decided, shapes_by_session
 from tidegate.errors import ConfigurationError, NothingToRunError
+from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.known_results import open_history
 from tidegate.history.sessions import Sessions
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.row_replay import RowReplay
-from tidegate.plan import make_plan
-from tidegate.replay.decide import decided, shapes_by_session
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.replays import replay_rows
 from tidegate.run.run_job import Options, RunJob, runner_of
-from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.load import load_suite
+from tidegate.suite.plan import make_plan
 from tidegate.vcs.foreign_commits import ForeignCommits
 from tidegate.vcs.revisions import merge_base, resolve
 

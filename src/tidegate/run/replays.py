@@ -9,19 +9,19 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tidegate.agents.recorded_session import RecordedSession
+from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.decide.replay.compare import UNSTEADY, Base, Replayed, difference, failing_gates, on_base, replayed
+from tidegate.decide.replay.record import session_of
+from tidegate.history.run_folder import RunFolder
 from tidegate.history.sessions import Sessions
-from tidegate.measure.measure_trial import measure_trial
 from tidegate.model.measurement import Run
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.row_replay import Difference, RowReplay
 from tidegate.model.session import Session
 from tidegate.model.trial_spec import Side, TrialSpec, is_inside
-from tidegate.replay.compare import UNSTEADY, Base, Replayed, difference, failing_gates, on_base, replayed
-from tidegate.replay.record import session_of
 from tidegate.run.attempts import Attempts
 from tidegate.run.run_job import RunJob
 from tidegate.run.runner import Runner
-from tidegate.store.run_folder import RunFolder
 
 NOT_REPLAYED = "it was not replayed"
 MOST = 5  # sessions replayed per row, the best ones

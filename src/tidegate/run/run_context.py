@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from tidegate.agents.providers.access import Accesses
 from tidegate.model.plan import PlanRow
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import Side
-from tidegate.providers.access import Accesses
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.trial.program_lookup import system_path
-from tidegate.trial.supervisor_pool import SupervisorPool
+from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.vcs.revisions import main_folder
 
 

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate import __version__
-from tidegate.calibration.trust import trust
+from tidegate.decide.procedure.rules import screening_trials
+from tidegate.decide.trust import trust
 from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import TemplateFiles, agent_marks, fingerprint, judge_mark, template_files, test_key
+from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.script_contents import program_hash, scripts_hash
 from tidegate.model.judge_result import JudgeInfo
 from tidegate.model.links import Links
@@ -25,12 +27,10 @@ from tidegate.model.run_row import RunRow
 from tidegate.model.shard import NOTHING
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.plan import Selection, refuse_self_judging, run_rows, suite_hash, with_seed
-from tidegate.procedure.rules import screening_trials
 from tidegate.run.build import Checkout
-from tidegate.shards.join import Joined
-from tidegate.store.judge_answers import AnswerStore
+from tidegate.run.shards.join import Joined
 from tidegate.suite.load import judge_place
+from tidegate.suite.plan import Selection, refuse_self_judging, run_rows, suite_hash, with_seed
 from tidegate.vcs.revisions import tree_hash
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Self
 
+from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.errors import CannotRunError
+from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
@@ -18,7 +20,6 @@ from tidegate.model.shard import NOTHING, Spent
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.model_proxy.proxy import ModelProxy
 from tidegate.run.agent_checks import check_agents
 from tidegate.run.attempts import Attempts
 from tidegate.run.batches import Batches
@@ -34,13 +35,12 @@ from tidegate.run.run_context import RunContext
 from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.run.together import over, together
-from tidegate.store.judge_answers import AnswerStore
 from tidegate.suite.suggestions import unpriced
-from tidegate.trial.confinement import Confinement
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.processes import Account, Supervisor
-from tidegate.trial.supervisor_pool import SupervisorPool
-from tidegate.trial.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
+from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 
 
 class Runner:

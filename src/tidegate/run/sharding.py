@@ -15,7 +15,8 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from tidegate import __version__
-from tidegate.comparison.compare import past_by_row
+from tidegate.decide.comparison.compare import past_by_row
+from tidegate.decide.procedure.steps import State, screening, start
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.model.measurement import PastTrial, TrialResult
@@ -25,14 +26,13 @@ from tidegate.model.row_replay import RowReplay
 from tidegate.model.run_row import RunRow
 from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
-from tidegate.procedure.steps import State, screening, start
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.runner import Runner
-from tidegate.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
-from tidegate.shards.bundle import bundle_name, write_results
-from tidegate.shards.join import join
+from tidegate.run.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
+from tidegate.run.shards.bundle import bundle_name, write_results
+from tidegate.run.shards.join import join
 from tidegate.vcs.foreign_commits import ForeignCommits
 
 PLAN_FILE = "plan.json"

@@ -10,10 +10,10 @@ from pathlib import Path
 from tidegate.model.files import FileAccess
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
-from tidegate.trial.confinement import Confinement
 from tidegate.trial.directories import make_shared_tmp
-from tidegate.trial.file_jail import SHARED_MEMORY, FileJail, FileRules, Means, means_to_confine
-from tidegate.trial.readable import home_folders, is_within, readable_folders
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.file_jail import SHARED_MEMORY, FileJail, FileRules, Means, means_to_confine
+from tidegate.trial.sandbox.readable import home_folders, is_within, readable_folders
 from tidegate.vcs.revisions import main_folder
 
 _SAID = {

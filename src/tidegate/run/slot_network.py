@@ -6,11 +6,11 @@ import socket
 from contextlib import ExitStack
 from typing import Self
 
+from tidegate.agents.model_proxy.host_proxy import HostProxy
+from tidegate.agents.model_proxy.proxy import BACKLOG, ModelProxy
 from tidegate.model.network import NetworkAccess
 from tidegate.model.progress import Progress
-from tidegate.model_proxy.host_proxy import HostProxy
-from tidegate.model_proxy.proxy import BACKLOG, ModelProxy
-from tidegate.trial.network import How, Network, new_namespace, way_to_confine
+from tidegate.trial.sandbox.network import How, Network, new_namespace, way_to_confine
 
 HOST_PROXY_PORT = 3128  # inside a namespace, where every port is free
 _SAID = {

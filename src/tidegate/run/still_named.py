@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tidegate.causes.find import RENAMES
-from tidegate.causes.seen import named_in
+from tidegate.decide.causes.find import RENAMES
+from tidegate.decide.causes.seen import named_in
 from tidegate.model.cause import Cause, CauseKind, Place
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Scenario, Suite

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tidegate.causes.seen import named_in
+from tidegate.decide.causes.seen import named_in
+from tidegate.decide.surface.used import Scenario, surface_change, users
 from tidegate.errors import ConfigurationError
 from tidegate.model.plan import Plan, PlanRow
 from tidegate.model.progress import Silent
@@ -20,7 +21,6 @@ from tidegate.run.mutant_trials import MutantTrials, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.surface_survey import survey
 from tidegate.suite.load import load_suite
-from tidegate.surface.used import Scenario, surface_change, users
 from tidegate.text.shorten import excerpt
 from tidegate.trial.workspace import matching_files
 from tidegate.vcs.revisions import untracked_files

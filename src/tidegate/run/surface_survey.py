@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tidegate.agents.scripted import Scripted
+from tidegate.decide.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help, repeats
+from tidegate.decide.surface.man_page import help_of_manual
+from tidegate.decide.surface.parts import listed, of_help, of_tools
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress, Silent
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.mutant_trials import MutantTrials, tools_of
 from tidegate.run.together import together
-from tidegate.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help, repeats
-from tidegate.surface.man_page import help_of_manual
-from tidegate.surface.parts import listed, of_help, of_tools
 from tidegate.trial.workspace import matching_files
 
 DEPTH, MOST_PAGES = 3, 150

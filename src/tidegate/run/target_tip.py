@@ -6,16 +6,16 @@ import secrets
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from tidegate.comparison.weak_rows import cannot_guard
+from tidegate.decide.comparison.weak_rows import cannot_guard
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Comparison, Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.model.revision import Revision
-from tidegate.plan import make_plan
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs
-from tidegate.store.run_folder import RunFolder
 from tidegate.suite.load import try_load_suite
+from tidegate.suite.plan import make_plan
 from tidegate.vcs.revisions import changed_files
 from tidegate.vcs.worktrees import checkout
 

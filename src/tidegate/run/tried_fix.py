@@ -7,13 +7,13 @@ import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tidegate.causes.find import RENAMES
+from tidegate.decide.causes.find import RENAMES
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause, Fix, Place
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.result import Result
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs
-from tidegate.store.run_folder import RunFolder
 from tidegate.vcs.git import must
 from tidegate.vcs.worktrees import checkout
 

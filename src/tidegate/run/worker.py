@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
+from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.batch import Batch
 from tidegate.model.executor import RESULTS_FILE
 from tidegate.model.plan import Plan, RowKey
@@ -20,10 +22,8 @@ from tidegate.run.build import Checkout
 from tidegate.run.bundle import JUDGE, read_batch, unpack
 from tidegate.run.checkouts import scratch_folder
 from tidegate.run.runner import Runner
+from tidegate.run.shards.bundle import write_trials
 from tidegate.run.together import together
-from tidegate.shards.bundle import write_trials
-from tidegate.store.judge_answers import AnswerStore
-from tidegate.store.run_folder import RunFolder
 from tidegate.vcs.copies import make_repository
 
 

@@ -8,17 +8,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tidegate.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.model_name import bare_model, same_model
 from tidegate.model.suite import Scenario, ToolMatrixEntry, TrialCounts
 from tidegate.model.target import Target
-from tidegate.plan import agent_with_model, base_name, did_you_mean
 from tidegate.suite.env_references import checked, withheld
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template
 from tidegate.suite.judge_files import JudgeFiles
+from tidegate.suite.plan import agent_with_model, base_name, did_you_mean
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile
 from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.yaml.document import Document, KeyPath

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tidegate.model.target import REFERENCE, TRIAL_VARIABLES
-from tidegate.plan import did_you_mean
+from tidegate.suite.plan import did_you_mean
 
 
 def checked(text: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tidegate.evaluators.code_judge import CodeJudge
-from tidegate.evaluators.composite import CodeAggregator, CompositeEvaluator, LlmAggregator
-from tidegate.evaluators.llm_judge import LlmJudge
-from tidegate.evaluators.parameters import Parameters
+from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.composite import CodeAggregator, CompositeEvaluator, LlmAggregator
+from tidegate.checks.evaluators.llm_judge import LlmJudge
+from tidegate.checks.evaluators.parameters import Parameters
+from tidegate.checks.rubrics.prompts import ANSWERS, RESULTS, VARIABLES
 from tidegate.model.evaluator import Evaluator
-from tidegate.rubrics.prompts import ANSWERS, RESULTS, VARIABLES
 from tidegate.suite.folders import stays_in
 from tidegate.suite.judge_files import JudgeFiles
 from tidegate.suite.yaml.document import Document, KeyPath
@@ -104,7 +104,7 @@ class EvaluatorFiles:
         if not isinstance(schema, dict):
             self._complain(path, f"{place} is not a JSON Schema: it must be an object")
             return {}
-        from tidegate.evaluators.parameters import schema_problem
+        from tidegate.checks.evaluators.parameters import schema_problem
 
         if problem := schema_problem(schema):
             self._complain(path, f"{place} {problem}")

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
-from tidegate.evaluators.rubric_judge import AnswerField, RubricJudge
-from tidegate.rubrics.prompts import ANSWERS, BUILTIN, VARIABLES, prompt_problem
-from tidegate.rubrics.samples import Criterion
+from tidegate.checks.evaluators.rubric_judge import AnswerField, RubricJudge
+from tidegate.checks.rubrics.prompts import ANSWERS, BUILTIN, VARIABLES, prompt_problem
+from tidegate.checks.rubrics.samples import Criterion
 from tidegate.suite.folders import stays_in
 from tidegate.suite.rubric_file import RubricFile
 from tidegate.suite.scenario_file import ScenarioJudgeFile

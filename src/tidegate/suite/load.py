@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, ValidationError
 
+from tidegate.checks.judges import JUDGE_VARIABLE, judge_of_model
 from tidegate.errors import ConfigurationError, NothingToRunError
-from tidegate.judges import JUDGE_VARIABLE, judge_of_model
 from tidegate.model.agent import Agent
 from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.calibration import Calibration
 from tidegate.model.judge import MOST_JUDGES, Judge, Panel
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
-from tidegate.plan import did_you_mean
 from tidegate.suite.assemble import Assembly
 from tidegate.suite.files import Files
 from tidegate.suite.folders import matching_files
+from tidegate.suite.plan import did_you_mean
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.yaml.document import Document, KeyPath

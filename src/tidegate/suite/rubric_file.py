@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tidegate.evaluators.rubric_judge import AnswerField
+from tidegate.checks.evaluators.rubric_judge import AnswerField
 from tidegate.model.field_types import Text
 from tidegate.model.value import Value
 

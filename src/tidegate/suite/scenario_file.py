@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from tidegate.evaluators import AnyEvaluator
-from tidegate.gates import AnyGate
-from tidegate.gates.fields import Regex
+from tidegate.checks.evaluators import AnyEvaluator
+from tidegate.checks.gates import AnyGate
+from tidegate.checks.gates.fields import Regex
 from tidegate.model.field_types import (
     Count,
     InsidePath,

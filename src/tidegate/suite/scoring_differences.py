@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tidegate.evaluators.code_judge import CodeJudge
-from tidegate.evaluators.composite import CompositeEvaluator
-from tidegate.evaluators.rubrics import Rubrics
-from tidegate.evaluators.tool_f1 import ToolF1
-from tidegate.evaluators.tool_trajectory import ToolTrajectory
-from tidegate.gates.script import Script
+from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.composite import CompositeEvaluator
+from tidegate.checks.evaluators.rubrics import Rubrics
+from tidegate.checks.evaluators.tool_f1 import ToolF1
+from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.checks.gates.script import Script
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Scenario, Suite
 

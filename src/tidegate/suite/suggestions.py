@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tidegate.evaluators.compared_calls import is_of_target
-from tidegate.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.checks.evaluators.compared_calls import is_of_target
+from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.decide.procedure.detection import Screening, heads_to_confirm, weakness
+from tidegate.decide.procedure.repeats import HEAD_TRIALS
+from tidegate.decide.procedure.rules import LEAST_HISTORY, Rules, limit_of, screening_trials
 from tidegate.model.agent import FREE
 from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
 from tidegate.model.model_name import bare_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.price import Price
 from tidegate.model.suite import Scenario, Suite
-from tidegate.procedure.detection import Screening, heads_to_confirm, weakness
-from tidegate.procedure.repeats import HEAD_TRIALS
-from tidegate.procedure.rules import LEAST_HISTORY, Rules, limit_of, screening_trials
 
 ENOUGH_CASES = 20  # regression scenarios
 ENOUGH_PASSES = 20  # passes without a failure after which a capability case is ready to guard

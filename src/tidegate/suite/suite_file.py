@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo
 
 from tidegate.agents import AnyAgent
-from tidegate.comparison.metric_rules import RULES
+from tidegate.checks.judges import AnyJudge
+from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.executors import AnyExecutor
-from tidegate.judges import AnyJudge
 from tidegate.model.executor import LocalExecutor
 from tidegate.model.field_types import (
     Count,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from tidegate.evaluators.script_files import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.model.suite import Suite
 from tidegate.text.shorten import few
 from tidegate.vcs.revisions import untracked_files

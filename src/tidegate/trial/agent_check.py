@@ -13,9 +13,9 @@ from tidegate.trial.directories import Folders
 from tidegate.trial.environment import base_environment
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.program_lookup import program_words
-from tidegate.trial.readable import parts_of_checkout
+from tidegate.trial.sandbox.readable import parts_of_checkout
+from tidegate.trial.sandbox.users import give
 from tidegate.trial.shell_command import run_shell
-from tidegate.trial.users import give
 
 TIMEOUT_SECS = 60.0  # per command; some agents take seconds to print their version
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.invocations.bypassed import bypassed, never_arrived, printed_invocations, was_never_found
-from tidegate.invocations.counting import in_order
+from tidegate.agents.invocations.bypassed import bypassed, never_arrived, printed_invocations, was_never_found
+from tidegate.agents.invocations.counting import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event, Message, ToolResult, is_traced
 from tidegate.model.invocation import Invocation

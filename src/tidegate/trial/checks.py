@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import NamedTuple
 
-from tidegate.evaluators.assess import record_of
+from tidegate.checks.evaluators.assess import record_of
 from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.probe import (

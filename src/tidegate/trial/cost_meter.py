@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tidegate.invocations.metrics import cost_of
+from tidegate.agents.invocations.metrics import cost_of
 from tidegate.model.event import End
 from tidegate.model.price import Price
 from tidegate.model.suite import Budget

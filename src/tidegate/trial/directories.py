@@ -18,10 +18,10 @@ from tidegate.model.refused_host import NetworkStep
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
-from tidegate.trial.file_jail import FileRules
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor
 from tidegate.trial.safe_files import copy_plain, remove_tree
-from tidegate.trial.users import make_private
+from tidegate.trial.sandbox.file_jail import FileRules
+from tidegate.trial.sandbox.users import make_private
 from tidegate.trial.workspace import Prepared
 
 _SHOWN = ("prompt.txt", "transcript.txt", "events.jsonl")

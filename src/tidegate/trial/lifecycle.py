@@ -8,23 +8,23 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
+from tidegate.checks.rubrics.work import line
 from tidegate.errors import CannotRunError
 from tidegate.model.event import Event
 from tidegate.model.places import Places
 from tidegate.model.refused_host import NetworkStep, RefusedHost
 from tidegate.model.trial import Step, Trial
-from tidegate.rubrics.work import line
 from tidegate.trial import terminal
 from tidegate.trial.agent_step import run_agent
 from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.checks import BudgetEndedError, Checks, Environments, Notes
 from tidegate.trial.directories import Attempt, Folders
 from tidegate.trial.environment import base_environment, script_variables
-from tidegate.trial.file_jail import explained
 from tidegate.trial.free_port import free_port, with_port
 from tidegate.trial.processes import Refused, SupervisorLost
 from tidegate.trial.rewritten import rewritten_files
 from tidegate.trial.safe_files import write_file
+from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
 from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, workspace_diff

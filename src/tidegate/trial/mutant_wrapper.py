@@ -1,7 +1,7 @@
 """The wrapper in front of the tool under test: runs it, changes what the mutant changes, and records the call.
 
-`run/mutant_trials.py` writes it behind `mutants/outputs.py` and `mutants/change.py` into one script with the name of
-the tool, so it imports nothing from Tidegate. It runs at each call of each trial, so it imports what few calls need
+`run/mutant_trials.py` writes it behind `mutated_outputs.py` and `mutation.py` into one script with the name of the
+tool, so it imports nothing from Tidegate. It runs at each call of each trial, so it imports what few calls need
 only when it is needed: this saves two thirds of its CPU time.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import signal as _signal
     from typing import Any
 
-    from tidegate.mutants.change import after, before, is_help, meets
+    from tidegate.trial.mutation import after, before, is_help, meets
 else:
     import _signal
 

@@ -17,8 +17,8 @@ from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandEnd
 from tidegate.model.suite import Limits
 from tidegate.trial import recorder, starter
-from tidegate.trial.confinement import Confinement
-from tidegate.trial.starter import NoSupervisorError, Streams, SupervisorProcess, start_supervisor
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.starter import NoSupervisorError, Streams, SupervisorProcess, start_supervisor
 
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
 LARGEST_FILE = 4 << 30  # bytes; a command that writes a larger file is stopped
@@ -229,7 +229,7 @@ class Supervisor:
 
     def _request(self, command: Command) -> dict[str, Any]:
         # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
-        from tidegate.trial.supervisor.messages import Request
+        from tidegate.trial.sandbox.supervisor.messages import Request
 
         limits, account, confinement = command.limits, self._account, self.confinement
         return Request(

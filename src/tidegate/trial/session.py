@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from tidegate.invocations.metrics import cost_of
+from tidegate.agents.invocations.metrics import cost_of
 from tidegate.model.agent import SHOWN, ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning

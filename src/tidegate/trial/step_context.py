@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidegate.invocations.metrics import cost_of
+from tidegate.agents.invocations.metrics import cost_of
 from tidegate.model.agent import ServerScript
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End

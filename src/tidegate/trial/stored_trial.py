@@ -16,7 +16,7 @@ from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.free_port import free_port, variables_with_port
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.processes import Supervisor
-from tidegate.trial.users import give
+from tidegate.trial.sandbox.users import give
 from tidegate.trial.workspace import Prepared, copy_workspace
 from tidegate.trial.workspace_diff import apply_diff
 

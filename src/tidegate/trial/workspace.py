@@ -19,8 +19,8 @@ from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import open_regular, remove_tree
+from tidegate.trial.sandbox.users import give
 from tidegate.trial.snapshot import Snapshot, has_attributes, take, write
-from tidegate.trial.users import give
 from tidegate.vcs.git import IDENTITY
 
 MOST_SECS = 120.0  # to make a workspace, or to copy it

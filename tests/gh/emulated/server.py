@@ -19,9 +19,9 @@ from pydantic import SecretStr
 
 from tests.gh.emulated.front import Front
 from tests.gh.emulated.node import emulate_command
-from tidegate.gh.client import PyGithubPort, connect
-from tidegate.gh.connection import Pace
-from tidegate.gh.port import Comment
+from tidegate.github.client import PyGithubPort, connect
+from tidegate.github.connection import Pace
+from tidegate.github.port import Comment
 
 BOT = "github-actions[bot]"
 ORGANISATION, OWNER, STRANGER = "acme", "olivia", "mallory"

@@ -11,9 +11,9 @@ from pydantic import SecretStr
 from tests.gh.emulated.front import Front
 from tests.gh.fake.routes import Routes
 from tests.gh.fake.state import BOT, PROFILES, ArtifactRow, CommentRow, Pull, Repo, State, StatusRow, Token
-from tidegate.gh.client import PyGithubPort, PyGithubRepository, connect
-from tidegate.gh.connection import Pace
-from tidegate.gh.port import Comment
+from tidegate.github.client import PyGithubPort, PyGithubRepository, connect
+from tidegate.github.connection import Pace
+from tidegate.github.port import Comment
 
 OWNER, STRANGER = "olivia", "mallory"
 NO_WAITING = Pace(timeout=60, backoff=0, longest_wait=1, between_writes=0)

@@ -16,16 +16,16 @@ from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.gemini import GeminiAgent
+from tidegate.agents.providers.compatible import CompatibleProvider
+from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.llm_judge import LlmJudge
+from tidegate.checks.evaluators.rubrics import Rubrics
+from tidegate.checks.judges.anthropic import AnthropicJudge
+from tidegate.checks.judges.google import GoogleJudge
+from tidegate.checks.judges.openai import OpenAIJudge
 from tidegate.errors import ConfigurationError
-from tidegate.evaluators.code_judge import CodeJudge
-from tidegate.evaluators.llm_judge import LlmJudge
-from tidegate.evaluators.rubrics import Rubrics
-from tidegate.judges.anthropic import AnthropicJudge
-from tidegate.judges.google import GoogleJudge
-from tidegate.judges.openai import OpenAIJudge
 from tidegate.model.suite import Suite
-from tidegate.plan import make_plan
-from tidegate.providers.compatible import CompatibleProvider
+from tidegate.suite.plan import make_plan
 from tidegate.suite.scoring_differences import departures
 
 Load = Callable[..., Suite]

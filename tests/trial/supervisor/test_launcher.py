@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tidegate.model.files import FileAccess
-from tidegate.trial.confinement import Confinement
-from tidegate.trial.file_jail import FileJail, FileRules, means_to_confine
 from tidegate.trial.processes import Command, Ended, Supervisor
-from tidegate.trial.starter import LAUNCHER
-from tidegate.trial.supervisor.launch import Launch
-from tidegate.trial.supervisor.spawn import encoded
+from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.file_jail import FileJail, FileRules, means_to_confine
+from tidegate.trial.sandbox.starter import LAUNCHER
+from tidegate.trial.sandbox.supervisor.launch import Launch
+from tidegate.trial.sandbox.supervisor.spawn import encoded
 
 
 def started(description: bytes, size: int, folder: Path) -> tuple[int, str]:

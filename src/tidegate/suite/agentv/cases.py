@@ -13,21 +13,21 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from tidegate.agents.agentv_cli import AgentVCli, CliCase
-from tidegate.evaluators.llm_judge import LlmJudge
-from tidegate.evaluators.rubrics import Rubrics
-from tidegate.judges import JUDGE_VARIABLE
+from tidegate.checks.evaluators.llm_judge import LlmJudge
+from tidegate.checks.evaluators.rubrics import Rubrics
+from tidegate.checks.judges import JUDGE_VARIABLE
 from tidegate.model.agent import Agent
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.suite import Scenario, ToolMatrixEntry
 from tidegate.model.target import Target
-from tidegate.plan import did_you_mean
 from tidegate.suite.agentv.conversation import Told, Turn, conversation, tagged
 from tidegate.suite.agentv.eval_file import AgentVConfigFile, CaseFile, EvalFile, MessageFile, PartFile, TargetsFile
 from tidegate.suite.agentv.judge_targets import JudgeTargets
 from tidegate.suite.agentv.targets import PLACES, Targets
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import stays_in
+from tidegate.suite.plan import did_you_mean
 from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.yaml.document import Document, KeyPath
 from tidegate.suite.yaml.problem import Problem

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AliasChoices, Discriminator, Field, Tag, model_validator
 
 from tidegate.agents.agentv_cli import HealthCheck
-from tidegate.evaluators import AnyEvaluator
-from tidegate.evaluators.rubrics import RubricItems
+from tidegate.checks.evaluators import AnyEvaluator
+from tidegate.checks.evaluators.rubrics import RubricItems
 from tidegate.model.field_types import Count, Name, Positive, Seconds, Text, only, wrong
 from tidegate.model.value import Value
 

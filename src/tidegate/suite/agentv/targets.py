@@ -18,15 +18,14 @@ from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.gemini import GeminiAgent
-from tidegate.judges.anthropic import AnthropicJudge
-from tidegate.judges.google import GoogleJudge
-from tidegate.judges.openai import OpenAIJudge
+from tidegate.agents.providers.compatible import CompatibleProvider
+from tidegate.agents.providers.gemini import GeminiProvider
+from tidegate.checks.judges.anthropic import AnthropicJudge
+from tidegate.checks.judges.google import GoogleJudge
+from tidegate.checks.judges.openai import OpenAIJudge
 from tidegate.model.agent import ALONE, Agent
 from tidegate.model.judge import Judge
 from tidegate.model.model_apis import ANTHROPIC, GOOGLE
-from tidegate.plan import did_you_mean
-from tidegate.providers.compatible import CompatibleProvider
-from tidegate.providers.gemini import GeminiProvider
 from tidegate.suite.agentv.eval_file import (
     AnthropicFile,
     AzureFile,
@@ -38,6 +37,7 @@ from tidegate.suite.agentv.eval_file import (
     TargetsFile,
 )
 from tidegate.suite.env_references import variable
+from tidegate.suite.plan import did_you_mean
 from tidegate.suite.yaml.document import Document, KeyPath
 from tidegate.suite.yaml.explain import explain
 from tidegate.suite.yaml.problem import Problem

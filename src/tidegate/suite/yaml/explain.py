@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tidegate.plan import base_name, did_you_mean
+from tidegate.suite.plan import base_name, did_you_mean
 from tidegate.suite.yaml.document import Document, Key, KeyPath, Node
 from tidegate.suite.yaml.problem import Problem
 

@@ -1,0 +1,144 @@
+"""What passes the model proxy for one trial: whether its requests are answered, tokens, and what is under way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import reduce
+from threading import Lock
+from typing import NamedTuple
+from urllib.parse import SplitResult
+
+from tidegate.agents.model_proxy.rate_limits import RateLimit
+from tidegate.agents.model_proxy.token_usage import Answer
+from tidegate.agents.streams.json_lines import end_of_api
+from tidegate.agents.streams.provider_answers import Tokens
+from tidegate.model.event import End, TrialEnd
+from tidegate.model.provider import Access, ModelApi
+
+TOO_MANY = 429
+REFUSED = 400  # the status of what is not passed on
+MOST_BYTES = 64 << 20  # of all requests of one trial that are read or passed on at once
+
+
+class TrafficLimits(NamedTuple):
+    """When no more requests of a trial are passed on: after `turns` answers of the model, or if `spent` says why."""
+
+    turns: int | None = None
+    spent: Callable[[End], str | None] = lambda _: None
+
+
+class Traffic:
+    """What has passed for one trial. Its requests are answered in several threads."""
+
+    def __init__(self, limits: TrafficLimits = TrafficLimits()) -> None:  # noqa: B008  (a frozen value)
+        self._limits = limits
+        self._turns = 0  # answers of the model without errors
+        self._full: tuple[TrialEnd, str] | None = None  # the limit that was reached, and what it was
+        self._lock = Lock()
+        self._answered = False
+        self._answers: list[Answer] = []  # those under way too
+        self._failure: int | None = None  # the status of the last answer, if that was an error
+        self._said = ""  # what it was, in words
+        self._reserved = 0  # bytes
+        self.throttled = 0  # answers by which the provider asked for fewer requests
+        self._waited = 0.0  # seconds that requests were held back for that
+
+    def count(self, answer: Answer) -> None:
+        """Count the tokens of an answer that begins. They count while it is under way, and if it is cut off."""
+        with self._lock:
+            self._answered = True
+            self._answers.append(answer)
+
+    def note(self, status: int, words: str = "") -> None:
+        """Keep what the provider answered; 502 if it did not. `words` is its message about an error."""
+        with self._lock:
+            self._answered = True
+            self._failure = status if status >= 400 else None
+            self._said = f"the model's provider answered {status}" + (f": {words}" if words else "")
+
+    def note_no_access(self, why: str, *, denied: bool) -> None:
+        """Keep why a request was not passed on: there is no credential for it."""
+        with self._lock:
+            self._answered = True
+            self._failure = 401 if denied else 503
+            self._said = why
+
+    def note_turn(self) -> None:
+        """Count an answer in which the model took a turn."""
+        with self._lock:
+            self._turns += 1
+
+    def full(self) -> str | None:
+        """Return why no request of the trial is passed on any more; None if the next one may be."""
+        most, told = self._limits.turns, self.told()
+        if most is not None and self._turns >= most:
+            self._full = "max_turns", f"the model has answered {most} requests (max_turns)"
+        elif told is not None and (why := self._limits.spent(told)) is not None:
+            self._full = "budget", why
+        return self._full[1] if self._full else None
+
+    def note_refusal(self, why: str) -> None:
+        """Keep that a request was not passed on, because of what it asked for: the provider has no part in that."""
+        with self._lock:
+            self._answered = True
+            self._failure = REFUSED
+            self._said = why
+
+    def note_wait(self, secs: float) -> None:
+        """Keep that a request waits so many more seconds, since the provider has asked for fewer."""
+        with self._lock:
+            self._answered = True
+            self._waited += secs
+            self._failure = TOO_MANY
+            self._said = f"the model's provider asks for fewer requests: waited {self._waited:.0f} s in all"
+
+    def reserve(self, size: int) -> bool:
+        """Return True if the trial may have so many more bytes read; `reserve(-size)` gives them back."""
+        with self._lock:
+            fits = size <= 0 or self._reserved + size <= MOST_BYTES
+            self._reserved += size if fits else 0
+            return fits
+
+    def told(self) -> End | None:
+        """Return the end that an agent would have that ended now, with its tokens; None if it never asked.
+
+        `auth` and `outage` are what the provider did; the request itself brought a `refused_request` about.
+        """
+        with self._lock:
+            if not self._answered:
+                return None
+            given, said, read, written = reduce(Tokens.plus, (one.tokens for one in self._answers), Tokens())
+            failed = None if self._failure is None else (end_of_api(self._failure), self._said)
+            end, message = self._full or failed or ("killed", "")
+            return End(
+                end=end,
+                message=message,
+                tokens_in=given,
+                tokens_out=said,
+                tokens_cache_read=read,
+                tokens_cache_write=written,
+                tokens_guessed=any(one.is_guessed for one in self._answers),
+                waited_s=self._waited,
+            )
+
+
+class Lease(NamedTuple):
+    """What one trial was lent: its token, and the address that takes it; and what they stand for."""
+
+    token: str
+    address: str
+    access: Access
+    api: ModelApi
+    upstream: SplitResult
+    traffic: Traffic
+    limit: RateLimit
+
+    def waits(self, since: float, is_over: Callable[[], bool]) -> bool:
+        """Wait until the provider takes a request that was made at `since`; return False if its trial ends before."""
+        for secs in self.limit.pause(since):
+            self.traffic.note_wait(secs)
+            time.sleep(secs)
+            if is_over():
+                return False
+        return True

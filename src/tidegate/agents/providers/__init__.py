@@ -1,0 +1,22 @@
+"""All providers of models, one file each, selected by `type`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from tidegate.model.family import Family
+from tidegate.model.provider import ModelProvider
+
+PROVIDERS = Family(
+    {
+        "anthropic": "tidegate.agents.providers.anthropic:AnthropicProvider",
+        "openai": "tidegate.agents.providers.openai:OpenAIProvider",
+        "gemini": "tidegate.agents.providers.gemini:GeminiProvider",
+        "bedrock": "tidegate.agents.providers.bedrock:BedrockProvider",
+        "vertex": "tidegate.agents.providers.vertex:VertexProvider",
+        "azure": "tidegate.agents.providers.azure:AzureProvider",
+        "compatible": "tidegate.agents.providers.compatible:CompatibleProvider",
+    }
+)
+AnyProvider = Annotated[ModelProvider, PROVIDERS]
+"""Every provider that a suite can name, selected by `type`."""

@@ -1,0 +1,127 @@
+"""The base class of coding agents' streams: one JSON object per line, with calls, results and possibly an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pydantic_core import from_json
+
+from tidegate.agents.streams.json_values import Json
+from tidegate.model.event import CallStatus, End, Event, TrialEnd, Warning
+from tidegate.model.event import ToolCall as Call
+from tidegate.model.event import ToolResult as Result
+from tidegate.text.shorten import last_part
+
+MAX_WARNINGS = 20
+
+
+class JsonLines:
+    """Reads an agent's stream line by line. Unreadable input becomes a warning; no input makes it raise.
+
+    Every call gets a result; calls still open at the end are `unfinished`. `close` yields an `End` only if the stream
+    says how the agent ended, or if the last thing it reports is that the model could not be reached.
+    """
+
+    def __init__(self) -> None:
+        self._lines = 0
+        self._tools: dict[str, str] = {}  # the tool of every call, by id
+        self._open: dict[str, None] = {}
+        self._trouble: End | None = None  # set if the model could not be reached and nothing followed
+
+    def read(self, line: str) -> Iterator[Event]:
+        """Yield the events of the next line."""
+        self._lines += 1
+        if not line.strip():
+            return
+        try:
+            data = from_json(line, allow_inf_nan=False)
+        except ValueError:
+            data = None
+        if isinstance(data, dict):
+            yield from self._object(data)
+        else:
+            yield Warning(text=f"line {self._lines} is not a JSON object: {line[:80]}")
+
+    def close(self) -> Iterator[Event]:
+        """Yield what follows from the end of the stream: calls without a result, and the end."""
+        yield from self._before_close()
+        for call in self._open:
+            yield Result(id=call, status="unfinished")
+        self._open.clear()
+        if (end := self._end() or self._trouble) is not None:
+            yield end
+
+    def so_far(self) -> End | None:
+        """Return the tokens and cost so far, for an agent that is stopped; None if only the end reports them."""
+        return None
+
+    def refused(self) -> End | None:
+        """Return the end as soon as it is clear that the API key is refused, because retrying is useless."""
+        return self._trouble if self._trouble is not None and self._trouble.end == "auth" else None
+
+    def _object(self, data: Json) -> Iterator[Event]:
+        """Yield the events of one object; none for unknown types."""
+        raise NotImplementedError
+
+    def _before_close(self) -> Iterator[Event]:
+        yield from ()
+
+    def _end(self) -> End | None:
+        """Return the end that the stream reports, with its turns, tokens and cost."""
+        raise NotImplementedError
+
+    def _call(self, identity: str, tool: str, command: str | None = None, given: Json | None = None) -> Iterator[Event]:
+        """Yield a call, unless it was reported before."""
+        self._trouble = None
+        if identity not in self._tools:
+            self._tools[identity] = tool
+            self._open[identity] = None
+            yield Call(id=identity, tool=tool, command=command, input=given or {})
+
+    def _result(self, identity: str, status: CallStatus, code: int | None = None, output: str = "") -> Iterator[Event]:
+        """Yield the result of a call, or a warning if the call is missing."""
+        self._trouble = None
+        if identity not in self._tools:
+            yield Warning(text=f"line {self._lines} holds the result of a call that is not there")
+            return
+        self._open.pop(identity, None)
+        yield Result(id=identity, status=status, exit_code=code, output=last_part(output))
+
+
+def parse(stream: JsonLines, text: str) -> tuple[Event, ...]:
+    """Return all events of a whole output."""
+    return bounded(_events(stream, text.split("\n")))
+
+
+def bounded(events: Iterable[Event]) -> tuple[Event, ...]:
+    """Return the events with the first 20 warnings, and one last warning that counts the others."""
+    kept: list[Event] = []
+    warnings = 0
+    for event in events:
+        warnings += isinstance(event, Warning)
+        if not isinstance(event, Warning) or warnings <= MAX_WARNINGS:
+            kept.append(event)
+    if warnings > MAX_WARNINGS:
+        kept.append(Warning(text=f"{warnings - MAX_WARNINGS} more warnings of this kind were left out"))
+    return tuple(kept)
+
+
+def _events(stream: JsonLines, lines: Iterable[str]) -> Iterator[Event]:
+    for line in lines:
+        yield from stream.read(line)
+    yield from stream.close()
+
+
+def status_of(code: int) -> CallStatus:
+    """Return a shell command's status. Any exit code but 0 is an error, even if the agent sees it differently."""
+    return "ok" if code == 0 else "error"
+
+
+def end_of_api(status: int | None) -> TrialEnd:
+    """Return how an agent ended that got no answer from its model, by the HTTP status; None: there was none.
+
+    A status like 400 is about the request itself: the same one is refused every time.
+    """
+    if status in (401, 403):
+        return "auth"
+    return "outage" if status is None or status in (408, 409, 429) or status >= 500 else "refused_request"

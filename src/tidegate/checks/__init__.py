@@ -1,0 +1,1 @@
+"""What a trial shows: gates, evaluators, judges and rubrics, measurements."""

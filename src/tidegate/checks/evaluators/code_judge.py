@@ -1,0 +1,92 @@
+"""The evaluator `code_judge`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from pydantic import Field
+
+from tidegate.checks.evaluators.judge_document import judge_document
+from tidegate.checks.gates.command_gate import what_went_wrong
+from tidegate.checks.gates.fields import NonEmpty, ShellCommand
+from tidegate.checks.gates.json_text import parse_json
+from tidegate.model.command import CommandResult
+from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.probe import Answer, CommandAnswer, RunJudge
+from tidegate.text.shorten import excerpt
+
+_CANNOT_BE_RUN = (126, 127)  # the shell's exit codes for a program that it cannot run
+
+
+class CodeJudge(Evaluator):
+    """Scores with your own script. The script reads the case and the answer as JSON on standard input (`question`,
+    `expected_outcome`, `reference_answer`, `candidate_answer`, `input_messages`, `expected_messages`,
+    `output_messages`, …) and prints `{score, hits, misses, reasoning}`.
+
+    A script that prints nothing scores 1 if it exits with status 0, else 0, so `python -m py_compile x.py` works as a
+    script. The evaluator is not measured if the output is anything else, the score is not a number from 0 to 1, or the
+    script crashes or times out.
+
+    `script` runs by `sh -c` in `cwd` (default: the scenario's folder) with the script variables in its environment;
+    `TIDEGATE_FIXTURE_DIR` is the workspace. Files named in the command, and files next to them that those name or
+    import, are part of the scenario: if a pull request edits them, base's copies judge the trial too.
+    """
+
+    type: Literal["code_judge"] = "code_judge"
+    script: ShellCommand
+    cwd: NonEmpty | None = None
+    timeout_secs: float = Field(default=60, gt=0, le=86_400)
+
+    @property
+    def scripts(self) -> tuple[tuple[str, str], ...]:
+        """The script and its folder."""
+        return ((self.script, self.cwd or "."),)
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Run the script once."""
+        answer = yield RunJudge(
+            command=self.script,
+            stdin=judge_document(record),
+            folder=self.cwd or ".",
+            timeout_secs=self.timeout_secs,
+        )
+        return judged(answer)
+
+
+def judged(answer: Answer) -> Score:
+    """Return the score that a judge's script printed."""
+    if not isinstance(answer, CommandAnswer):
+        return Score.unknown("the script was not run")
+    result = answer.result
+    if result.end != "exited" or result.exit_code in _CANNOT_BE_RUN:
+        return Score.unknown(f"the script crashed: {what_went_wrong(result)}")
+    if not result.stdout.strip():
+        return Score(value=float(result.ok), reason="" if result.ok else what_went_wrong(result))
+    if result.truncated:
+        return Score.unknown("the script's output was cut: print less")
+    if not result.ok and result.stderr.strip():
+        return Score.unknown(f"the script crashed: {what_went_wrong(result)}")
+    return _said(result)
+
+
+def _said(result: CommandResult) -> Score:
+    try:
+        said = parse_json(result.stdout)
+    except ValueError:
+        said = None
+    if not isinstance(said, dict) or "score" not in said:
+        return Score.unknown(f"the script printed no JSON with a `score`: {excerpt(result.stdout, 120)}")
+    score = said["score"]
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        return Score.unknown(f"the script's score is not a number: {excerpt(repr(score), 120)}")
+    if not 0 <= score <= 1:
+        return Score.unknown(f"the script's score is not between 0 and 1: {score}")
+    misses = _texts(said.get("misses"))
+    reasoning = said.get("reasoning")
+    reason = excerpt(reasoning, 500) if isinstance(reasoning, str) and reasoning else "; ".join(misses)
+    return Score(value=score, reason=reason, hits=_texts(said.get("hits")), misses=misses)
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(excerpt(text) for text in value if isinstance(text, str)) if isinstance(value, list) else ()

@@ -1,0 +1,74 @@
+"""The evaluator `expected_state`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tidegate.checks.evaluators.json_answer import json_of
+from tidegate.checks.gates.assertion import same, shown
+from tidegate.checks.gates.fields import ShellCommand, WorkspacePath
+from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.probe import ReadFile, RunCommand
+
+_MISSING = object()
+
+
+class ExpectedState(Evaluator):
+    """Compares the state that the trial leaves behind with the `expected` fields. It passes if all of them are equal;
+    the score is the share of those that are.
+
+    The state is JSON, printed by `command` or stored in `file`. A field is a path of keys and indexes joined by dots,
+    such as `tasks.0.done`. Types must match: 3 equals 3.0, but not "3". If there is no state (the command fails, the
+    file is missing, the text is not JSON), the score is 0.
+    """
+
+    type: Literal["expected_state"] = "expected_state"
+    command: ShellCommand | None = None
+    file: WorkspacePath | None = None
+    timeout_secs: float = Field(default=30, gt=0, le=86_400)
+    expected: dict[str, Any] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        if (self.command is None) == (self.file is None):
+            raise ValueError("needs `command` or `file`, one of them")
+        return self
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Request the state and compare it field by field."""
+        if self.command is not None:
+            answer = yield RunCommand(command=self.command, timeout_secs=self.timeout_secs)
+        else:
+            answer = yield ReadFile(path=self.file or "")
+        try:
+            state = json_of(answer)
+        except ValueError as error:
+            return Score(value=0, reason=f"no state: {error}", misses=tuple(self.expected))
+        found = {path: _at(state, path) for path in self.expected}
+        misses = {path: value for path, value in found.items() if not same(value, self.expected[path])}
+        reason = "; ".join(
+            f"{path} is {_shown(value)}, expected {shown(self.expected[path])}" for path, value in misses.items()
+        )
+        hits = tuple(path for path in found if path not in misses)
+        return Score(value=len(hits) / len(found), reason=reason, hits=hits, misses=tuple(misses), passes=not misses)
+
+
+def _at(state: Any, path: str) -> Any:
+    """Return the value at a path. A key that contains a dot is found if it is the whole rest of the path."""
+    if isinstance(state, dict) and path in state:
+        return state[path]
+    key, _, rest = path.partition(".")
+    match state:
+        case dict() if key in state:
+            value = state[key]
+        case list() if key.isdecimal() and int(key) < len(state):
+            value = state[int(key)]
+        case _:
+            return _MISSING
+    return _at(value, rest) if rest else value
+
+
+def _shown(value: Any) -> str:
+    return "missing" if value is _MISSING else shown(value)

@@ -1,0 +1,147 @@
+"""Compare an expected call with an actual call, and lists of both with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
+
+from tidegate.checks.evaluators.compared_calls import Call
+from tidegate.checks.gates.assertion import kind, same, shown
+from tidegate.checks.gates.fields import NonEmpty
+from tidegate.model.value import Value
+from tidegate.text.patterns import check_pattern, search
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def _check_patterns(expected: Any) -> Any:
+    """Return the value. Raises ValueError if a `{regex: …}` in it is not a regular expression."""
+    match expected:
+        case {"regex": pattern} if len(expected) == 1:
+            if not isinstance(pattern, str):
+                raise ValueError("holds a `regex` that is not text")
+            try:
+                check_pattern(pattern)
+            except ValueError as error:
+                raise ValueError(f"holds a `regex` that {error}") from None
+        case dict():
+            for value in expected.values():
+                _check_patterns(value)
+        case list():
+            for value in expected:
+                _check_patterns(value)
+        case _:
+            pass
+    return expected
+
+
+Matcher = Annotated[Any, AfterValidator(_check_patterns)]
+
+
+class ExpectedCall(Value):
+    """A call that should be made. The actual call may have more fields than `input` and `output` name.
+
+    `args` is another name of `input`, and `any` for it matches every input.
+    """
+
+    tool: NonEmpty
+    input: Annotated[Matcher, BeforeValidator(lambda given: None if given == "any" else given)] = Field(
+        default=None, validation_alias=AliasChoices("input", "args")
+    )
+    output: Matcher = None
+
+    def is_met_by(self, call: Call) -> bool:
+        """Return True if the tool is the same and the named parts of input and output match."""
+        return call.tool == self.tool and self.mismatch(call) is None
+
+    def mismatch(self, call: Call) -> str | None:
+        """Return the first part of the call's input or output that does not match; None if all parts do."""
+        given = None if self.input is None else mismatch(self.input, call.input, "input")
+        if given is not None or self.output is None:
+            return given
+        return mismatch(self.output, call.output, "output", subset=True)
+
+
+def matches(expected: Any, actual: Any, *, subset: bool = False) -> bool:
+    """Return True if a value matches, as `mismatch` defines it."""
+    return mismatch(expected, actual, subset=subset) is None
+
+
+def mismatch(expected: Any, actual: Any, place: str = "", *, subset: bool = False) -> str | None:
+    """Return the first part that does not match; None if all do. `place` is the value's name in the text.
+
+    `{any: true}` matches anything, `{regex: …}` a matching string, and a mapping one that has matching fields. A list
+    matches one of the same length with matching items; with `subset`, one that has a different match for each item.
+    Everything else must be equal.
+    """
+    match expected:
+        case {"any": True} if len(expected) == 1:
+            return None
+        case {"regex": str(pattern)} if len(expected) == 1:
+            fits = isinstance(actual, str) and search(pattern, actual) is not None
+            return None if fits else f"{place} is {shown(actual)}, expected a match of {pattern}"
+        case dict() | list() if kind(actual) != kind(expected):
+            return f"{place} is {kind(actual)}, expected {kind(expected)}"
+        case dict():
+            return _fields_mismatch(expected, actual, place, subset)
+        case list():
+            return _items_mismatch(expected, actual, place, subset)
+        case _:
+            return None if same(expected, actual) else f"{place} is {shown(actual)}, expected {shown(expected)}"
+
+
+def _fields_mismatch(expected: dict[str, Any], actual: dict[str, Any], place: str, subset: bool) -> str | None:
+    for key, value in expected.items():
+        if key not in actual:
+            return f"{place}.{key} is missing"
+        if (found := mismatch(value, actual[key], f"{place}.{key}", subset=subset)) is not None:
+            return found
+    return None
+
+
+def _items_mismatch(expected: list[Any], actual: list[Any], place: str, subset: bool) -> str | None:
+    if subset:
+        fits = partial(matches, subset=True)
+        for number in range(1, len(expected) + 1):
+            if pairs(expected[:number], actual, fits) < number:
+                more = "other " if any(fits(expected[number - 1], one) for one in actual) else ""
+                return f"{place} has no {more}item that matches {shown(expected[number - 1])}"
+        return None
+    if len(actual) != len(expected):
+        return f"{place} has {len(actual)} items, expected {len(expected)}"
+    found = (mismatch(one, other, f"{place}[{n}]") for n, (one, other) in enumerate(zip(expected, actual, strict=True)))
+    return next(filter(None, found), None)
+
+
+def common_length(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> int:
+    """Return the length of the longest common subsequence."""
+    row = [0] * (len(right) + 1)
+    for one in left:
+        before = row
+        row = [0]
+        for place, other in enumerate(right):
+            row.append(before[place] + 1 if is_same(one, other) else max(before[place + 1], row[place]))
+    return row[-1]
+
+
+def pairs(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> int:
+    """Return how many left items can each be matched to a different right item.
+
+    A maximum bipartite matching, found by augmenting paths.
+    """
+    owner: dict[int, int] = {}
+
+    def find(one: int, tried: set[int]) -> bool:
+        for place, other in enumerate(right):
+            if place not in tried and is_same(left[one], other):
+                tried.add(place)
+                if place not in owner or find(owner[place], tried):
+                    owner[place] = one
+                    return True
+        return False
+
+    return sum(find(one, set()) for one in range(len(left)))

@@ -1,0 +1,142 @@
+"""The evaluator `plan`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import partial
+from operator import eq
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from tidegate.checks.evaluators.compared_calls import calls_of
+from tidegate.checks.evaluators.json_answer import text_of
+from tidegate.checks.evaluators.matching import common_length
+from tidegate.checks.evaluators.rubric_judge import described, judged_score
+from tidegate.checks.gates.fields import NonEmpty, WorkspacePath
+from tidegate.checks.gates.json_path import check_path, find
+from tidegate.checks.gates.json_text import parse_json
+from tidegate.checks.rubrics.asking import ask_until_read
+from tidegate.checks.rubrics.prompts import question, wording
+from tidegate.checks.rubrics.reading import read_scores, scores_form
+from tidegate.checks.rubrics.samples import Criterion
+from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record, Score
+from tidegate.model.event import Message
+from tidegate.model.probe import ReadFile
+
+
+class PlanEvaluator(Evaluator):
+    """Scores the agent's written plan against the `expected` tools (plan quality): the length of the longest common
+    subsequence of expected and planned tools / expected tools. Plan adherence, the same for planned and called tools /
+    planned tools, is in the details.
+
+    `from` is where the plan is: the agent's `first_message`, a `file` of the workspace, or a `field` of the agent's
+    last message, which must be JSON with a list of tools, or of steps `{tool: …}`, at the JSONPath `path`. In plain
+    text, the plan is the tools in the order of their first mention.
+
+    An open task has no list of expected tools. There, `criterion` says in one sentence what a good plan does, and the
+    judge scores the plan by it.
+    """
+
+    type: Literal["plan"] = "plan"
+    source: Literal["first_message", "file", "field"] = Field(alias="from")
+    file: WorkspacePath | None = None
+    path: Annotated[NonEmpty, AfterValidator(check_path)] | None = None
+    expected: tuple[NonEmpty, ...] = ()
+    criterion: NonEmpty | None = None
+
+    @model_validator(mode="after")
+    def _has_its_place(self) -> Self:
+        if (self.source == "file") != (self.file is not None):
+            raise ValueError("`file` belongs to `from: file`, and has to be there")
+        if (self.source == "field") != (self.path is not None):
+            raise ValueError("`path` belongs to `from: field`, and has to be there")
+        if bool(self.expected) == (self.criterion is not None):
+            raise ValueError("needs `expected`, or `criterion` for an open task, and not both")
+        return self
+
+    @property
+    def judged(self) -> bool:
+        """True if the task is open."""
+        return self.criterion is not None
+
+    @property
+    def wordings(self) -> dict[str, str]:
+        """The hash of the criterion's prompt, if the task is open."""
+        return {} if self.criterion is None else {"plan": wording("plan", self.criterion)}
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Find the plan, and compare it with the expected tools and the calls, or have it judged."""
+        if self.criterion is not None:
+            return (yield from self._judged(record, self.criterion))
+        said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
+        calls = calls_of(record, self.expected)
+        called = [call.tool for call in calls or ()]
+        known = dict.fromkeys([*self.expected, *called])
+        if self.source == "file":
+            answer = yield ReadFile(path=self.file or "")
+            try:
+                planned = _planned(text_of(answer), known)
+            except ValueError as error:
+                return Score(value=0, reason=f"no plan: {error}", misses=self.expected)
+        elif not said:
+            return Score.unknown("the agent said nothing that could be its plan", "no_trace")
+        elif self.source == "field":
+            planned = _listed(said[-1], self.path or "$")
+        else:
+            planned = _planned(said[0], known)
+        details = {}
+        if planned and calls is not None:
+            details["plan_adherence"] = common_length(planned, called, eq) / len(planned)
+        value = common_length(self.expected, planned, eq) / len(self.expected)
+        reason = "" if value == 1 else f"planned {', '.join(planned[:12]) or 'nothing'}"
+        return Score(value=value, reason=reason, details=details)
+
+    def _judged(self, record: Record, criterion: str) -> Evaluation:
+        said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
+        if self.source == "file":
+            answer = yield ReadFile(path=self.file or "")
+            try:
+                plan = text_of(answer)
+            except ValueError as error:
+                return Score(value=0, reason=f"no plan: {error}")
+        elif not said:
+            return Score.unknown("the agent said nothing that could be its plan", "no_trace")
+        else:
+            plan = said[0] if self.source == "first_message" else "\n".join(_listed(said[-1], self.path or "$"))
+        criteria = (Criterion(id="plan", description=criterion),)
+        ask = question("plan", scores_form(["plan"]), [described(criteria[0])], task=record.prompt, plan=plan)
+        answers = yield from ask_until_read(ask, partial(read_scores, ids=["plan"]))
+        score = judged_score(criteria, answers, met=PASS)
+        reason = score.judgement.criteria[0].reason if score.judgement else score.reason
+        return score.model_copy(update={"reason": reason})
+
+
+def _planned(text: str, known: Collection[str]) -> list[str]:
+    """Return the tools of a JSON list in its order, else the known tools in the order of their first mention."""
+    try:
+        value = parse_json(text)
+    except ValueError:
+        value = None
+    if isinstance(value, list):
+        return _texts(value)
+    places = {
+        tool: found.start() for tool in known if (found := re.search(rf"(?<![\w:-]){re.escape(tool)}(?![\w:-])", text))
+    }
+    return sorted(places, key=places.__getitem__)
+
+
+def _listed(text: str, path: str) -> list[str]:
+    """Return the list of tools at a path of a JSON text; empty if there is none."""
+    try:
+        found = find(path, parse_json(text))
+    except ValueError:
+        return []
+    return _texts(found[0] if len(found) == 1 and isinstance(found[0], list) else found)
+
+
+def _texts(values: list[Any]) -> list[str]:
+    """Return the tools of a list of names or of steps, such as `{"tool": "search", …}`."""
+    tools = (value.get("tool") if isinstance(value, dict) else value for value in values)
+    return [tool for tool in tools if isinstance(tool, str)]

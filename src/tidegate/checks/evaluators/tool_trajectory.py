@@ -1,0 +1,120 @@
+"""The evaluator `tool_trajectory`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tidegate.checks.evaluators.compared_calls import NO_TRACE, Call, calls_of
+from tidegate.checks.evaluators.matching import ExpectedCall, common_length, pairs
+from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+
+Limit = Annotated[int, Field(ge=0)]
+
+
+class ToolTrajectory(Evaluator):
+    """Scores which tools were called, and how. Tools are the agent's own (`bash`, `mcp__db__query`) or subcommands of
+    the tool under test (`taskmgr:add`); only the kinds that the evaluator names are compared.
+
+    `mode` is one of:
+
+    - `any_order`: tools called at least as often as in `minimums` / tools listed there
+    - `in_order`: longest common subsequence of `expected` and the calls / `expected`
+    - `exact`: matching positions / the longer list, so extra calls lower the score
+    - `superset`: 1 if every expected call was made
+    - `subset`: 1 if no other call was made
+
+    An expected call is `{tool, input, output}`. The actual call may have more fields than `input` and `output` name. A
+    list in `output` may have more items, in any order; one in `input` must be the whole list. A
+    string can also be `{regex: PATTERN}`, and any value `{any: true}`. In every mode, a call of a `forbidden` tool or
+    more calls than `max_calls` make the score 0. Not measured if the agent does not report its tool calls.
+    """
+
+    type: Literal["tool_trajectory"] = "tool_trajectory"
+    mode: Literal["any_order", "in_order", "exact", "superset", "subset"]
+    minimums: dict[str, Limit] = {}
+    expected: tuple[ExpectedCall, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    max_calls: dict[str, Limit] = {}
+
+    @model_validator(mode="after")
+    def _expects_something(self) -> Self:
+        needed, other = ("minimums", "expected") if self.mode == "any_order" else ("expected", "minimums")
+        if not getattr(self, needed):
+            other_mode = "; `expected` calls in any order are the mode `superset`" if self.expected else ""
+            raise ValueError(f"mode {self.mode} needs `{needed}`: an empty expectation says nothing{other_mode}")
+        if getattr(self, other):
+            raise ValueError(f"mode {self.mode} does not read `{other}`")
+        return self
+
+    @property
+    def compared_tools(self) -> frozenset[str]:
+        """The expected tools, and those that are counted."""
+        return frozenset({*self._expected_tools, *self.forbidden, *self.max_calls})
+
+    @property
+    def _expected_tools(self) -> frozenset[str]:
+        return frozenset({*self.minimums, *(call.tool for call in self.expected)})
+
+    def evaluate(self, record: Record) -> Evaluation:
+        """Compare the recorded calls. Needs no requests."""
+        yield from ()
+        compared = calls_of(record, self._expected_tools)
+        counted = calls_of(record, self.compared_tools)
+        if compared is None or counted is None:
+            return Score.unknown(NO_TRACE, "no_trace")
+        counts = Counter(call.tool for call in counted)
+        if broken := tuple(self._broken(counts)):
+            return Score(value=0, reason="; ".join(broken), misses=broken)
+        if self.mode == "any_order":
+            return self._any_order(counts)
+        return self._score(compared)
+
+    def _broken(self, counts: Counter[str]) -> Iterator[str]:
+        for tool in self.forbidden:
+            if counts[tool]:
+                yield f"{tool} was called, which is forbidden"
+        for tool, most in self.max_calls.items():
+            if counts[tool] > most:
+                yield f"{tool} was called {counts[tool]} times, at most {most} allowed"
+
+    def _any_order(self, counts: Counter[str]) -> Score:
+        hits = tuple(f"{tool} ×{counts[tool]}" for tool, least in self.minimums.items() if counts[tool] >= least)
+        misses = tuple(
+            f"{tool} ×{counts[tool]}, at least {least} expected"
+            for tool, least in self.minimums.items()
+            if counts[tool] < least
+        )
+        return Score(value=len(hits) / len(self.minimums), reason="; ".join(misses), hits=hits, misses=misses)
+
+    def _score(self, calls: Sequence[Call]) -> Score:
+        expected = self.expected
+        misses = tuple(_misses(expected, calls))
+        reason = "; ".join([f"called {_names(calls)}, expected {_names(expected)}", *misses[:3]])
+        match self.mode:
+            case "in_order":
+                value = common_length(expected, calls, ExpectedCall.is_met_by) / len(expected)
+            case "exact":
+                same = sum(one.is_met_by(call) for one, call in zip(expected, calls, strict=False))
+                value = same / max(len(expected), len(calls))
+            case "superset":
+                value = float(pairs(expected, calls, ExpectedCall.is_met_by) == len(expected))
+            case _:
+                value = float(all(any(one.is_met_by(call) for one in expected) for call in calls))
+        return Score(value=1) if value == 1 else Score(value=value, reason=reason, misses=misses)
+
+
+def _misses(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[str]:
+    """Yield why no call meets an expected one: the tool was not called, or with another input or output."""
+    for one in expected:
+        if not any(one.is_met_by(call) for call in calls):
+            other = next((call for call in calls if call.tool == one.tool), None)
+            yield f"{one.tool}: {one.mismatch(other)}" if other else f"{one.tool} was not called"
+
+
+def _names(calls: Sequence[Call | ExpectedCall]) -> str:
+    shown = [call.tool for call in calls[:12]]
+    return " → ".join([*shown, *(["…"] if len(calls) > len(shown) else [])]) or "nothing"

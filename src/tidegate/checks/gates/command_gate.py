@@ -1,0 +1,44 @@
+"""The base class of gates that run a command."""
+
+from __future__ import annotations
+
+from tidegate.checks.gates.fields import ShellCommand
+from tidegate.model.command import CommandResult
+from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.probe import CommandAnswer, RunCommand
+from tidegate.text.shorten import complaint, excerpt
+
+NOT_RUN = Decision(passed=False, message="the command was not run")
+
+
+class CommandGate(Gate):
+    """A gate that checks the output of a command, which must exit with status 0."""
+
+    command: ShellCommand
+
+    @property
+    def subject(self) -> str:
+        """The command."""
+        return excerpt(self.command)
+
+    def request(self) -> RunCommand:
+        """Run the command."""
+        return RunCommand(command=self.command, timeout_secs=self.timeout_secs)
+
+    def decide(self, seen: Seen) -> Decision:
+        """Fail if the command did not succeed, else decide on its output."""
+        if not isinstance(seen.answer, CommandAnswer):
+            return NOT_RUN
+        result = seen.answer.result
+        return self.decide_output(result) if result.ok else Decision(passed=False, message=what_went_wrong(result))
+
+    def decide_output(self, result: CommandResult) -> Decision:
+        """Decide on the output of a successful command."""
+        raise NotImplementedError
+
+
+def what_went_wrong(result: CommandResult) -> str:
+    """Return how a failed command ended, with its error message: `exit 2: unknown option --prio`."""
+    end = "command not found (exit 127)" if result.exit_code == 127 else result.how_it_ended()
+    said = "" if result.end == "not_started" else complaint(result.stderr) or complaint(result.stdout)
+    return f"{excerpt(end)}: {said}" if said else excerpt(end)

@@ -1,0 +1,47 @@
+"""The base class of gates that check one file."""
+
+from __future__ import annotations
+
+from tidegate.checks.gates.fields import WorkspacePath
+from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.probe import FileAnswer, ReadFile
+
+_NO_TEXT = {
+    "present": "could not be read",
+    "missing": "does not exist",
+    "escapes": "leads out of the workspace through a link",
+    "not_a_file": "is not a file",
+    "too_large": "is too large to be read",
+    "unreadable": "could not be read",
+}
+
+
+class FileGate(Gate):
+    """A gate that checks one file of the workspace."""
+
+    path: WorkspacePath
+
+    @property
+    def subject(self) -> str:
+        """The path."""
+        return self.path
+
+    def request(self) -> ReadFile:
+        """Read the file."""
+        return ReadFile(path=self.path)
+
+    def decide(self, seen: Seen) -> Decision:
+        """Fail if the file has no readable text, else decide on the text."""
+        if not isinstance(seen.answer, FileAnswer):
+            return Decision(passed=False, message="the file was not looked for")
+        if seen.answer.text is None:
+            return self.decide_without_text(seen.answer)
+        return self.decide_text(seen.answer.text)
+
+    def decide_without_text(self, answer: FileAnswer) -> Decision:
+        """Fail with the reason why there is not text."""
+        return Decision(passed=False, message=f"`{self.path}` {_NO_TEXT[answer.state]}")
+
+    def decide_text(self, text: str) -> Decision:
+        """Decide on the file's text."""
+        raise NotImplementedError

@@ -1,0 +1,72 @@
+"""The gate `script`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from tidegate.checks.gates.command_gate import NOT_RUN, what_went_wrong
+from tidegate.checks.gates.fields import ShellCommand
+from tidegate.checks.gates.json_text import parse_json
+from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.probe import CommandAnswer, RunScript
+from tidegate.text.shorten import excerpt
+
+MAX_DETAIL = 20_000
+"""Maximum length of a script's stored `detail`, in characters of JSON."""
+_CLAIM = "the script printed that it passed, but did not exit with status 0"
+
+
+class Script(Gate):
+    """Passes if the script exits with status 0, and does not print a JSON object with `"passed": false`.
+
+    The object's `message` is shown and its `detail` is stored. The environment has the script variables (`TIDEGATE_…`,
+    `LLM_TOOL_TEST_…`). `"passed": true` alone is not enough, because the script may pass on what the tool prints
+    (llm-tool-test ignores the exit status then). A script that is stopped or killed fails, regardless of its output.
+    """
+
+    type: Literal["script"] = "script"
+    command: ShellCommand
+
+    @property
+    def subject(self) -> str:
+        """The command."""
+        return excerpt(self.command)
+
+    def request(self) -> RunScript:
+        """Run the command with the script variables."""
+        return RunScript(command=self.command, timeout_secs=self.timeout_secs)
+
+    def decide(self, seen: Seen) -> Decision:
+        """Fail unless the exit status is 0 and the script did not report a failure."""
+        if not isinstance(seen.answer, CommandAnswer):
+            return NOT_RUN
+        result = seen.answer.result
+        if result.end != "exited":
+            return Decision(passed=False, message=what_went_wrong(result))
+        if result.truncated:
+            return Decision(passed=False, message="the output was truncated, so the result is unknown: print less")
+        said = _said(result.stdout)
+        passed = said.get("passed")
+        if passed is True and not result.ok:
+            return Decision(passed=False, message=f"{_CLAIM}: {what_went_wrong(result)}")
+        if isinstance(passed, bool):
+            message = said.get("message")
+            shown = excerpt(message, 1000) if isinstance(message, str) else ""
+            word = "the script says that it passed" if passed else "the script says that it failed"
+            return Decision(passed=passed, message=shown or word, detail=_storable(said.get("detail")))
+        return Decision(passed=result.ok, message=result.how_it_ended() if result.ok else what_went_wrong(result))
+
+
+def _said(stdout: str) -> dict[str, Any]:
+    try:
+        value = parse_json(stdout)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _storable(detail: Any) -> Any:
+    """Return the detail, or the start of its JSON if it is long, without lone surrogates, which no file can hold."""
+    text = json.dumps(detail, ensure_ascii=False).encode(errors="replace").decode()
+    return json.loads(text) if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"

@@ -1,0 +1,61 @@
+"""The base class of gates that ask the MCP server under test."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+
+from tidegate.checks.gates.command_gate import NOT_RUN, what_went_wrong
+from tidegate.checks.gates.fields import NonEmpty
+from tidegate.checks.gates.json_output import Assertion, Path, decide_json
+from tidegate.checks.gates.text_checks import contains
+from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.probe import AskServer, CommandAnswer
+from tidegate.text.shorten import excerpt
+
+
+class ServerGate(Gate):
+    """A gate that starts the server in the workspace that the agent left, asks it once, and checks the answer."""
+
+    substring: NonEmpty | None = None
+    path: Path | None = None
+    assertion: Assertion = "exists"
+    must_fail: bool = False
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        if self.must_fail and (self.substring or self.path):
+            raise ValueError("`must_fail` allows neither `substring` nor `path`: an error is all that is checked")
+        return self
+
+    @property
+    def subject(self) -> str:
+        """What is asked for, and what is expected."""
+        asked = self.request()
+        if self.must_fail:
+            return excerpt(f"{asked.name} must fail")
+        wanted = [f'contain "{self.substring}"'] if self.substring else []
+        wanted += [f"have {self.path} {self.assertion}"] if self.path else []
+        return excerpt(f"{asked.name} must {' and '.join(wanted)}" if wanted else asked.name)
+
+    def request(self) -> AskServer:
+        """Ask the server."""
+        raise NotImplementedError
+
+    def decide(self, seen: Seen) -> Decision:
+        """Decide on the answer. An error passes only if it must fail; a server that does not answer never passes."""
+        if not isinstance(seen.answer, CommandAnswer):
+            return NOT_RUN
+        result = seen.answer.result
+        if self.must_fail and result.end == "exited":
+            said = excerpt(result.stderr if result.exit_code else result.stdout)
+            shown = f"`{said}`" if said else "nothing"
+            return Decision(passed=not result.ok, message=f"it {'answered' if result.ok else 'failed'} with {shown}")
+        if not result.ok:
+            return Decision(passed=False, message=what_went_wrong(result))
+        decisions = [contains("the answer", result.stdout, self.substring)] if self.substring else []
+        decisions += [decide_json(result, self.path, self.assertion)] if self.path else []
+        failed = next((one for one in decisions if not one.passed), None)
+        message = "; ".join(one.message for one in decisions) or "it answered"
+        return failed or Decision(passed=True, message=message)

@@ -1,0 +1,156 @@
+"""The judge `command`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from tidegate.checks.gates.fields import NonEmpty, ShellCommand
+from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.model.question import AskModel, Reply
+from tidegate.text.shorten import excerpt
+
+if TYPE_CHECKING:
+    import asyncio
+
+MAX_OUTPUT = 1_000_000  # bytes
+MAX_NAME = 255  # characters; longer words are not looked up as files
+
+
+class CommandJudge(Judge):
+    """Any program. It reads the prompt on standard input and prints the answer as JSON on standard output.
+
+    `command` runs by `sh -c` in the checkout that defines the suite, which is base's on a pull request, so a pull
+    request cannot bring its own judge. Answers are cached by the command's text and the content of the files in that
+    checkout that it names: editing `judge.py` of `python3 judge.py` invalidates the cache. Changes to other files that
+    the program depends on do not; remove `.tidegate/store/judge` to ask again.
+
+    `secrets` are the variables of Tidegate's environment that the program gets. `model` is the model that it asks,
+    named as for agents; it must not be the model under test. A non-zero exit status, a signal or empty output is not an
+    answer.
+    """
+
+    type: Literal["command"]
+    model: str = "command"
+    command: ShellCommand
+    secrets: tuple[Annotated[NonEmpty, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables in `secrets`."""
+        return self.secrets
+
+    def identity(self, folder: Path) -> str:
+        """Return the judge's settings with the content hashes of the files that the command names."""
+        return json.dumps([super().identity(folder), *named_files(self.command, folder)])
+
+    @asynccontextmanager
+    async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
+        """Prepare to run one process per question."""
+
+        async def ask(question: AskModel, sample: int) -> Reply:
+            return await self._ask(question, sample, place)
+
+        yield ask
+
+    async def _ask(self, question: AskModel, sample: int, place: JudgeContext) -> Reply:
+        started = time.monotonic()
+        try:
+            reply = await self._run(written(question, sample).encode(errors="replace"), place)
+        except TimeoutError:
+            reply = Reply(end="timeout", message=f"the judge gave no answer within {self.timeout_secs:g} s")
+        except OSError as error:
+            reply = Reply(end="outage", message=f"the judge could not be started: {error}")
+        known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
+        return reply.model_copy(update=known)
+
+    async def _run(self, prompt: bytes, place: JudgeContext) -> Reply:
+        import asyncio  # it takes 20 ms, and most commands do not ask a judge
+
+        home = os.environ.get("HOME", "/")
+        process = await asyncio.create_subprocess_exec(
+            *("/bin/sh", "-c", self.command),
+            cwd=place.folder,
+            env={"PATH": place.path, "HOME": home, "LANG": "C.UTF-8", **place.credentials},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(self.timeout_secs):
+                stdout, stderr = await _talk(process, prompt)
+        finally:
+            with suppress(ProcessLookupError):
+                # Also ends child processes that the program left behind.
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+        if process.returncode:
+            said = excerpt(stderr[-2000:].decode(errors="replace") or "it said nothing")
+            return Reply(end="failed", message=f"the judge's command ended with {process.returncode}: {said}")
+        if not stdout.strip() or len(stdout) > MAX_OUTPUT:
+            what = "too much" if stdout.strip() else "nothing"
+            return Reply(end="failed", message=f"the judge's command printed {what}")
+        return Reply(text=stdout.decode(errors="replace"), model=self.model)
+
+
+async def _talk(process: asyncio.subprocess.Process, prompt: bytes) -> tuple[bytes, bytes]:
+    """Send the prompt, and return stdout and stderr once the program has ended."""
+    import asyncio
+
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    stdout, stderr, _ = await asyncio.gather(
+        _heard(process.stdout), _heard(process.stderr), _told(process.stdin, prompt)
+    )
+    await process.wait()
+    return stdout, stderr
+
+
+async def _heard(stream: asyncio.StreamReader) -> bytes:
+    """Read the stream, keeping at most MAX_OUTPUT + 1 bytes, so that a long answer cannot fill the memory."""
+    kept = bytearray()
+    while chunk := await stream.read(65_536):
+        kept += chunk[: MAX_OUTPUT + 1 - len(kept)]
+    return bytes(kept)
+
+
+async def _told(stream: asyncio.StreamWriter, prompt: bytes) -> None:
+    with suppress(BrokenPipeError, ConnectionResetError):  # it may exit without reading its input
+        stream.write(prompt)
+        await stream.drain()
+    stream.close()
+
+
+def named_files(command: str, folder: Path) -> list[tuple[str, str]]:
+    """Return the files in `folder` that are words of the command, each with the SHA-256 of its content."""
+    words = shlex.shlex(command, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    words.commenters = ""
+    try:
+        named = list(words)
+    except ValueError:  # quoting that only a shell understands
+        named = command.split()
+    root = folder.resolve()
+    files = {word: (root / word).resolve() for word in named if len(word) < MAX_NAME and "\0" not in word}
+    return [
+        (word, hashlib.sha256(path.read_bytes()).hexdigest())
+        for word, path in sorted(files.items())
+        if path.is_relative_to(root) and path.is_file()
+    ]
+
+
+def written(question: AskModel, sample: int) -> str:
+    """Return the whole question as one text, with the answer's JSON Schema at the end."""
+    return f"{question.system}\n\n{question.prompt(sample)}\n\n{question.form}\n"

@@ -1,0 +1,66 @@
+"""The judge `google`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+from urllib.parse import quote
+
+from pydantic import Field
+
+from tidegate.agents.streams.json_values import Json, items, mapping, text
+from tidegate.checks.judges.provider import HttpJudge, Request, used
+from tidegate.model.model_apis import GOOGLE
+from tidegate.model.provider import ModelApi
+from tidegate.model.question import AskModel, Reply, ReplyEnd
+
+_BLOCKED = ("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
+_ENDS: dict[str, ReplyEnd] = {"STOP": "answered", "MAX_TOKENS": "max_tokens", **dict.fromkeys(_BLOCKED, "refused")}
+
+
+class GoogleJudge(HttpJudge):
+    """A Gemini model, held to the answer's form by structured output.
+
+    Needs `GEMINI_API_KEY`, or the variable that `key` names. `base_url` is the address before `/v1beta` (default:
+    `GOOGLE_GEMINI_BASE_URL`, else Google's). Without `max_tokens`, the provider's own limit holds. Temporary failures
+    (408, 409, 429, 5xx, broken connections) are retried twice.
+    """
+
+    provider: ClassVar[ModelApi] = GOOGLE
+
+    type: Literal["google"]
+    model: str
+    max_tokens: int | None = Field(default=None, gt=0)
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """Return the key in Google's own header."""
+        return {"x-goog-api-key": key}
+
+    def request(self, question: AskModel, sample: int) -> Request:
+        """Return the request of `generateContent`."""
+        form: dict[str, Any] = {"responseMimeType": "application/json", "responseJsonSchema": question.answer_schema}
+        if self.max_tokens:
+            form["maxOutputTokens"] = self.max_tokens
+        body = {
+            "systemInstruction": {"parts": [{"text": question.system}]},
+            "contents": [{"role": "user", "parts": [{"text": question.prompt(sample)}]}],
+            "generationConfig": form,
+        }
+        name = quote(self.model.removeprefix("models/"), safe="")
+        return Request(f"/v1beta/models/{name}:generateContent", body)
+
+    def reply(self, data: Json) -> Reply:
+        """Return the first candidate's text without its thoughts."""
+        known = {"model": text(data, "modelVersion") or self.model, **used(data)}
+        if blocked := text(mapping(data, "promptFeedback"), "blockReason"):
+            return Reply(end="refused", message=blocked).model_copy(update=known)
+        candidates = items(data, "candidates")
+        if not candidates:
+            raise ValueError(f"no candidates in {data}")
+        stop = text(candidates[0], "finishReason")
+        parts = items(mapping(candidates[0], "content"), "parts")
+        return Reply(
+            end=_ENDS.get(stop, "failed"),
+            text="".join(text(part, "text") for part in parts if not part.get("thought")),
+            message="" if _ENDS.get(stop) == "answered" else f"the model stopped: {stop}",
+        ).model_copy(update=known)

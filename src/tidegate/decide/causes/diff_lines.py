@@ -1,0 +1,151 @@
+"""The changed lines of the pull request's files, and the ones that a cause points to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from tidegate.decide.causes.seen import named_in
+from tidegate.model.cause import Edit, Place
+from tidegate.model.result import FileChange
+
+_HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
+_FORMS = re.compile(r"""(?<![\w-])(-\w)['"`]?[\s,|/]+['"`]?(--[A-Za-z][\w-]*)""")  # `"-r", "--remove"`; `-r, --remove`
+_COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
+_USAGE = re.compile(r"\busage\b", re.IGNORECASE)
+_PRINTED = re.compile(r"""^(?:[a-z]+[\s(]*(?=["']))?["'\s]*""")  # what is before a text: `echo "`, `printf("`
+_VALUE = r"(?:[A-Z][A-Z_]*\b|<[^>]+>|\[[^\]]+\])"
+MOST = 200  # characters of a line
+
+
+def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
+    """Yield the removed and added lines of all watched files, in the order of the diffs."""
+    for _, block in _blocks(changes):
+        yield from block
+
+
+def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> tuple[Edit, ...]:
+    """Return the places whose removed line has the first of the names that any has, with the line that replaced each.
+
+    Without a removed line, an added one that has the name counts. Lines of code come first; those of help texts, tests
+    and comments count only if there are none. Without any name, it is the only changed place, if there is one.
+    """
+    blocks = [
+        ([line for line in block if line.side == "base"], [line for line in block if line.side == "head"])
+        for _, block in _blocks(changes)
+    ]
+    for name in names:
+        gone = [(line, old, new) for old, new in blocks if not _naming(new, name) for line in _naming(old, name)]
+        found = gone or [(line, new, old) for old, new in blocks for line in _naming(new, name)]
+        if found:
+            best = min(_rank(line, name) for line, *_ in found)
+            pairs = [(line, _closest(line, *sides)) for line, *sides in found if _rank(line, name) == best][:most]
+            return tuple(Edit(removed=one, added=two) if gone else Edit(removed=two, added=one) for one, two in pairs)
+    return only_change(changes)
+
+
+def replacement(name: str, edits: Iterable[Edit]) -> str:
+    """Return the name that the changed lines have in place of this one; '' if they do not agree on one."""
+    found = {_replaced(name, edit) for edit in edits if edit.removed and edit.added}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _replaced(name: str, edit: Edit) -> str:
+    """Return the only word of the same form that the added line has in addition; '' if there is not exactly one."""
+    ours, theirs = ([*map(str, re.findall(r"[\w-]+", one.text))] for one in (edit.removed, edit.added) if one)
+    if name not in ours or name in theirs:
+        return ""
+    alike = [word for word in dict.fromkeys(theirs) if word not in ours and _dashes(word) == _dashes(name)]
+    place = ours.index(name)
+    if len(alike) > 1 and theirs[:place] == ours[:place] and theirs[place] in alike:
+        return theirs[place]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _dashes(word: str) -> int:
+    return len(word) - len(word.lstrip("-"))
+
+
+def other_form(option: str, changes: Iterable[FileChange]) -> str:
+    """Return the long or short form beside the option on the lines that removed both; '' if there is none."""
+    for _, block in _blocks(changes):
+        old, new = ("\n".join(line.text for line in block if line.side == side) for side in ("base", "head"))
+        for forms in _FORMS.findall(old):
+            if option in forms and not any(named_in(new, form) for form in forms):
+                return str(forms[1 - forms.index(option)])
+    return ""
+
+
+def _naming(lines: Iterable[Place], name: str) -> list[Place]:
+    return [line for line in lines if named_in(line.text, name)]
+
+
+def _rank(line: Place, name: str) -> int:
+    """Return 0 for a line of code, 1 for one of a help text, 2 for one of a test, and 3 for a comment."""
+    if _COMMENT.match(line.text):
+        return 3
+    return 2 if is_test(line.path) else int(_is_help(line.text, name))
+
+
+def _is_help(text: str, name: str) -> bool:
+    """Return True if the line is of a usage, or has the name, maybe its value, and then spaces and a description."""
+    own, row = re.escape(name), _PRINTED.sub("", text, count=1)
+    entry = rf"(?:-\w,? )?{own}(?:,? --?[\w-]+)*(?:(?:[ =]{_VALUE})+\s*$|(?:[ =]{_VALUE})*\s{{2,}}\w)"
+    return _USAGE.search(text) is not None or f"[{name}" in text or re.match(entry, row) is not None
+
+
+def is_test(path: str) -> bool:
+    """Return True for a file of the tool's own tests."""
+    return any(part.startswith(("test", "spec", "feature")) for part in path.lower().split("/"))
+
+
+def only_change(changes: Sequence[FileChange]) -> tuple[Edit, ...]:
+    """Return the first removed and added line of the only changed place; none if there are several."""
+    blocks = [block for _, block in _blocks(changes)]
+    if len(blocks) != 1:
+        return ()
+    gone = next((line for line in blocks[0] if line.side == "base"), None)
+    new = next((line for line in blocks[0] if line.side == "head" and line.text), None)
+    return (Edit(removed=gone, added=new),) if gone or new else ()
+
+
+def _closest(line: Place, own: Sequence[Place], others: Sequence[Place]) -> Place | None:
+    """Return the line that shares the most words with this one, of several the one at its place; None without any."""
+    words, at = set(re.findall(r"\w+", line.text)), own.index(line)
+    ranks = {
+        (-len(words.intersection(re.findall(r"\w+", other.text))), abs(at - place)): other
+        for place, other in reversed(list(enumerate(others)))
+    }
+    return ranks[min(ranks)] if ranks else None
+
+
+def _blocks(changes: Iterable[FileChange]) -> Iterator[tuple[str, list[Place]]]:
+    """Yield each run of changed lines without an unchanged line between, with its file."""
+    for change in changes:
+        if change.role == "watched":
+            for changed, lines in groupby(_lines(change), key=lambda line: line is not None):
+                if changed:
+                    yield change.path, [line for line in lines if line is not None]
+
+
+def _lines(change: FileChange) -> Iterator[Place | None]:
+    """Yield the changed lines of a diff, and None for each unchanged one."""
+    before = after = 0
+    for line in change.diff.splitlines():
+        hunk = _HUNK.match(line)
+        if hunk:
+            before, after = int(hunk[1]), int(hunk[2])
+            yield None
+        elif not before and not after and line.startswith(_FILE_HEADER):
+            continue
+        elif line.startswith("-"):
+            yield Place(side="base", path=change.path, line=before, text=line[1:].strip()[:MOST])
+            before += 1
+        elif line.startswith("+"):
+            yield Place(side="head", path=change.path, line=after, text=line[1:].strip()[:MOST])
+            after += 1
+        elif not line.startswith("\\"):
+            before, after = before + 1, after + 1
+            yield None

@@ -1,0 +1,121 @@
+"""Find the cause of each row, and group the rows that have the same one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from tidegate.decide.causes import endings, mcp, outputs, refused_names
+from tidegate.decide.causes.diff_lines import edits_of, is_test, other_form, replacement
+from tidegate.decide.causes.guidance import guidance, is_doc
+from tidegate.decide.causes.seen import Found, Seen, look
+from tidegate.model.cause import Cause, CauseKind
+from tidegate.model.comparison import Row
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import RowKey, by_row
+from tidegate.model.result import FileChange
+
+KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
+    endings.start,
+    mcp.server,
+    mcp.tool,
+    mcp.parameter,
+    mcp.tool_error,
+    mcp.offer,
+    endings.prompt,
+    endings.hang,
+    endings.crash,
+    refused_names.option,
+    refused_names.subcommand,
+    refused_names.argument,
+    endings.exit_code,
+    outputs.json_key,
+    outputs.missing_words,
+    outputs.output,
+    guidance,
+    outputs.file,
+)
+RENAMES: frozenset[CauseKind] = frozenset(
+    {"option", "subcommand", "parameter", "tool", "json_key"}
+)  # a name that is gone
+_EXPLAINED = frozenset({"regressed", "unconfirmed"})
+_SYMPTOMS = frozenset({"output", "file", "words", "exit_code"})  # of the same change, another kind says more
+_MOST_EDITS = 20
+
+
+def find_causes(
+    rows: Iterable[Row], trials: Sequence[TrialResult], changes: Sequence[FileChange] = ()
+) -> tuple[Cause, ...]:
+    """Return the causes of the rows that regressed or are unconfirmed, and of others that became slower.
+
+    In a row of a deterministic agent that passes, a call that fails on head only is a cause, too. A row whose trials
+    show no cause has none.
+    """
+    found: dict[tuple[Found, bool], list[RowKey]] = {}
+    of_row = by_row(trials)
+    for row in rows:
+        cause = _cause(row, of_row[row.key], changes)
+        if cause:
+            found.setdefault((cause, row.state not in _EXPLAINED), []).append(row.key)
+    placed = (_placed(cause, tuple(keys), changes, passes=passes) for (cause, passes), keys in found.items())
+    return tuple(_merged(placed))
+
+
+def _merged(causes: Iterable[Cause]) -> list[Cause]:
+    """Return the causes; those of the same change are one, which explains the rows of all of them."""
+    merged: list[Cause] = []
+    for cause in causes:
+        same = next((at for at, other in enumerate(merged) if _is_same(cause, other)), None)
+        if same is None:
+            merged.append(cause)
+            continue
+        other = merged[same]
+        shown = cause if other.kind in _SYMPTOMS and cause.kind not in _SYMPTOMS else other
+        alike = (cause.kind, cause.names) == (other.kind, other.names)
+        about = tuple(dict.fromkeys((*other.about, *cause.about))) if alike else shown.about
+        rows, passes = (*other.rows, *cause.rows), other.passes and cause.passes
+        merged[same] = shown.model_copy(update={"rows": rows, "about": about, "passes": passes})
+    return merged
+
+
+def _is_same(one: Cause, other: Cause) -> bool:
+    """Return True if both point to the same changed lines, or if a check misses only names that the other has."""
+    if "slow" in (one.kind, other.kind) or one.passes != other.passes or not one.edits:
+        return False
+    if one.edits[0] == other.edits[0]:
+        return True
+    fewer, more = sorted((one, other), key=lambda cause: cause.kind not in _SYMPTOMS)
+    return fewer.kind in _SYMPTOMS and bool(fewer.names) and set(fewer.names) <= set(more.names)
+
+
+def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
+    if row.state in _EXPLAINED:
+        seen = look(row, own, changes)
+        return _first(seen) or endings.slower(own, deterministic=row.deterministic)
+    if row.state != "ok":
+        return None
+    if row.deterministic:
+        seen = look(row, own, changes)
+        if seen.pair and seen.pair.head.status == "error" and seen.pair.base.exit_code != seen.pair.head.exit_code:
+            return _first(seen)
+    return endings.slower(own, deterministic=row.deterministic)
+
+
+def _first(seen: Seen) -> Found | None:
+    return next(filter(None, (kind(seen) for kind in KINDS)), None)
+
+
+def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange], *, passes: bool) -> Cause:
+    """Return the cause with the changed lines that it points to: in the docs for guidance, else first in the code."""
+    docs = [change for change in changes if is_doc(change.path)]
+    code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: is_test(change.path))
+    names, new = found.names, found.new
+    if found.kind == "option" and (form := other_form(names[0], code)):
+        names = (*names, form)
+    clues = found.clues or names or new
+    edits = edits_of(clues, docs if found.kind == "guidance" else code, _MOST_EDITS if found.kind in RENAMES else 1)
+    if found.kind in RENAMES and not new:
+        new = tuple(filter(None, (replacement(name, edits_of((name,), code, _MOST_EDITS)) for name in names)))
+        new = new if len(new) == len(names) else ()
+    fields = found._replace(names=names, new=new)._asdict()
+    fields.pop("clues")
+    return Cause(**fields, rows=rows, edits=edits, passes=passes)

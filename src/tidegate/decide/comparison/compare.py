@@ -1,0 +1,165 @@
+"""Compare the runs of base and head, row by row and as a whole."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from tidegate.decide.comparison.judge_change import Scored, with_judge_tests
+from tidegate.decide.comparison.metric_tests import RowTrials
+from tidegate.decide.comparison.one_row import row_of, suite_metrics
+from tidegate.decide.comparison.rewritten_checks import doubting_rewritten
+from tidegate.decide.comparison.unused_tool import doubting_disuse
+from tidegate.decide.comparison.used_by_head import used_by_head
+from tidegate.decide.comparison.weak_rows import doubts, shows_little
+from tidegate.decide.comparison.whole_suite import suite_effect, with_power
+from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.rules import LEAST_HISTORY
+from tidegate.decide.procedure.steps import Conclusion, State, conclude, history_holds, observe, start
+from tidegate.model.comparison import (
+    Comparison,
+    DefinitionChange,
+)
+from tidegate.model.measurement import PastTrial, Run, TrialResult
+from tidegate.model.plan import RowKey, by_row
+from tidegate.model.run_row import RunRow
+from tidegate.model.trial_spec import SETUP_KINDS
+
+Trials = Sequence[TrialResult]
+NEWEST = 5  # trials of the history that show whether base is known to fail
+
+
+def compare(
+    base: Run,
+    head: Run,
+    definitions: Sequence[DefinitionChange] = (),
+    *,
+    stored: bool = False,
+    shares: Iterable[Iterable[RowKey]] = (),
+) -> Comparison:
+    """Return the comparison of two runs under head's policy. Pure: each run may be new or loaded from disk.
+
+    `stored`: both runs are from disk, so no trials could be run to confirm a difference; the detection table allows
+    for that. `shares`: the rows of each shard, in the merge.
+    """
+    base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
+    past = () if stored else base.history
+    state = start(_rows(base, head), head.policy, past_by_row(past), stored=stored)
+    state = observe(state, (*base_trials, *head_trials))
+    sides = _sides(state, past, base_trials, head_trials)
+    used = map(doubting_disuse, conclude(state), sides)
+    doubted = zip(used, sides, strict=True)
+    conclusions = tuple(doubting_rewritten(said, of_row, head.replaced) for said, of_row in doubted)
+    holds = history_holds(state)
+    metrics = suite_metrics(sides) if holds else {}
+    every = zip(state.rows, conclusions, sides, strict=True)
+    rows = tuple(row_of(entry.row, said, trials, head, metrics, holds=holds) for entry, said, trials in every)
+    rows = with_power(tuple(with_judge_tests(rows, list(_scored(sides, holds)))), state)
+    return Comparison(
+        rows=rows,
+        suite=suite_effect(rows, state, holds=holds).model_copy(update={"metrics": metrics}),
+        definitions=(*definitions, *_changed_since(base, head, definitions)),
+        excluded_share=_excluded_share((*base_trials, *head_trials)),
+        used_by_head=used_by_head(base, head, dict(zip((row.key for row in rows), sides, strict=True)), shares),
+        warnings=(
+            *_interrupted(base, head),
+            *_warnings(conclusions, stored),
+            *doubts(rows, (*base_trials, *head_trials)),
+            *shows_little(rows, state.rows, head.policy.alpha),
+        ),
+    )
+
+
+# --- rows and trials
+
+
+def _sides(state: State, past: Sequence[PastTrial], base: Trials, head: Trials) -> list[RowTrials]:
+    """Return the trials of each row, in order; those of the history only where it is used."""
+    past_of, base_of, head_of = by_row(past), by_row(_in_order(base)), by_row(_in_order(head))
+    keys = [(entry.row.key, entry.history[1] > 0) for entry in state.rows]
+    return [RowTrials(past_of[key] if known else (), base_of[key], head_of[key]) for key, known in keys]
+
+
+def _scored(sides: Sequence[RowTrials], holds: bool) -> Iterator[tuple[Scored, Scored]]:
+    """Yield the trials of each row whose scores are compared: head's, and base's with its history if that holds."""
+    for past, base, head in sides:
+        yield head, (*past, *base) if holds else base
+
+
+def _rows(base: Run, head: Run) -> tuple[RunRow, ...]:
+    """Return head's rows, then the rows that only base has, marked as removed."""
+    base_keys, head_keys = {row.key for row in base.rows}, {row.key for row in head.rows}
+    tried = {trial.key for trial in base.trials}
+    return (
+        *(_placed(_replayed_against(row, base), row.key in base_keys, row.key in tried) for row in head.rows),
+        *(row.model_copy(update={"presence": "removed"}) for row in base.rows if row.key not in head_keys),
+    )
+
+
+def _replayed_against(row: RunRow, base: Run) -> RunRow:
+    """Return the row without what replays show, if they compared head with another commit than this base."""
+    known = row.replay is None or row.replay.base == base.revision.sha
+    return row if known else row.model_copy(update={"replay": None})
+
+
+def _placed(row: RunRow, in_base: bool, tried_on_base: bool) -> RunRow:
+    """Return head's row with its presence in this comparison; a stored run may have been compared with another base."""
+    if row.presence == "both" and not in_base:
+        return row.model_copy(update={"presence": "added"})
+    if row.presence == "added" and tried_on_base:
+        return row.model_copy(update={"presence": "both"})
+    return row
+
+
+def past_by_row(past: Iterable[PastTrial]) -> dict[RowKey, Past]:
+    """Return what base's earlier trials, oldest first, show of each row."""
+    return {key: _past(trials) for key, trials in by_row(past).items()}
+
+
+def _past(trials: Sequence[PastTrial]) -> Past:
+    seen: defaultdict[str, set[str]] = defaultdict(set)
+    for trial in trials:
+        seen[trial.sha].add(trial.decides)
+    unsteady = any(len(outcomes) > 1 for outcomes in seen.values())
+    apart = _passed(trial for trial in trials if not trial.beside_head)
+    enough = apart if len(apart) >= LEAST_HISTORY else _passed(trials)
+    newest = _passed(trial for trial in trials if trial.decides == "pass" or not trial.beside_head)
+    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:])
+
+
+def _passed(trials: Iterable[PastTrial]) -> tuple[bool, ...]:
+    return tuple(trial.decides == "pass" for trial in trials)
+
+
+def _in_order(trials: Trials) -> list[TrialResult]:
+    return sorted(trials, key=lambda trial: trial.index)
+
+
+def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> Iterator[DefinitionChange]:
+    """Yield scenarios whose definition differs between the runs, unless `known` has a change of them."""
+    before = {row.key: row.definition for row in base.rows}
+    named = {change.scenario for change in known}
+    for row in head.rows:
+        if row.scenario not in named and before.get(row.key, row.definition) != row.definition:
+            named.add(row.scenario)
+            detail = "the two runs used different definitions of it"
+            yield DefinitionChange(scenario=row.scenario, effect="other", detail=detail)
+
+
+def _excluded_share(trials: Trials) -> float:
+    """Return the share of trials, 0..1, without an outcome; failed setups do not count, since a side caused them."""
+    excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
+    return excluded / len(trials) if trials else 0.0
+
+
+def _interrupted(*runs: Run) -> Iterator[str]:
+    for run in runs:
+        if run.interrupted:
+            yield f"the run of {run.revision.ref} was interrupted: only the trials that had finished are compared"
+
+
+def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:
+    if stored:
+        yield "a one-shot comparison of stored runs: no trial could be asked for to confirm what was seen"
+    for said in conclusions:
+        yield from (f"{said.key}: {warning}" for warning in said.warnings)

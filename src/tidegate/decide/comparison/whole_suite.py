@@ -1,0 +1,122 @@
+"""The suite as a whole: mean success rates, detection power, and the result of the suite's test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from tidegate.decide.comparison.weak_rows import cannot_guard, screening_of
+from tidegate.decide.procedure.detection import detection
+from tidegate.decide.procedure.observed import RowSeen
+from tidegate.decide.procedure.repeats import BASE_TRIALS, HEAD_TRIALS
+from tidegate.decide.procedure.steps import State, suite_finding
+from tidegate.decide.procedure.suite_gate import SuiteFinding
+from tidegate.decide.statistics.pair import Pair
+from tidegate.decide.statistics.rates import mean_difference
+from tidegate.model.comparison import Row, SuiteEffect
+
+# A 90% interval within ±delta is two one-sided tests at 5%: reports call the suite "unchanged" then.
+SUITE_CONFIDENCE = 0.90
+
+
+def suite_effect(rows: Sequence[Row], state: State, *, holds: bool = True) -> SuiteEffect:
+    """Return the effect on the suite as a whole, over the rows measured on both sides.
+
+    Unless it `holds`, base's history is out of date, so that success is not compared.
+    """
+    both = [row for row in rows if row.base.trials and row.head.trials]
+    if not both:
+        return SuiteEffect()
+    finding = suite_finding(state)
+    effect = success_over([Successes.of(row) for row in both]) if holds else SuiteEffect()
+    return effect.model_copy(
+        update={
+            "detection": _mean_power(both),
+            "state": _suite_state(finding),
+            "p": finding and (finding.midp if finding.p is None else finding.p),
+            "level": finding and finding.level,
+        }
+    )
+
+
+class Successes(NamedTuple):
+    """Passes and trials of a row that its success is estimated from."""
+
+    head: tuple[int, int]
+    base: tuple[int, int]
+    deterministic: bool = False
+
+    @classmethod
+    def of(cls, row: Row) -> Successes:
+        """Return the row's screening trials, with base's history. In a one-shot comparison, all trials count.
+
+        Later trials are run because the screening looked bad, so that they would bias the rates.
+        """
+        if row.one_shot:
+            return cls((row.head.passes, row.head.trials), (row.base.passes, row.base.trials))
+        return cls(row.head.screen, row.base.history if row.base.history[1] else row.base.screen, row.deterministic)
+
+
+def success_over(rows: Sequence[Successes]) -> SuiteEffect:
+    """Return mean success rates with an interval; a deterministic row adds nothing to the interval's width."""
+    known = [row for row in rows if row.head[1] and row.base[1]]
+    if not known:
+        return SuiteEffect()
+    difference, interval = mean_difference(
+        [Pair(*row.head, *row.base) for row in known if not row.deterministic],
+        [row.head[0] / row.head[1] - row.base[0] / row.base[1] for row in known if row.deterministic],
+        SUITE_CONFIDENCE,
+    )
+    return SuiteEffect(
+        base_rate=sum(row.base[0] / row.base[1] for row in known) / len(known),
+        head_rate=sum(row.head[0] / row.head[1] for row in known) / len(known),
+        difference=difference,
+        interval=interval,
+    )
+
+
+def _suite_state(finding: SuiteFinding | None) -> Literal["ok", "unconfirmed", "regressed"] | None:
+    if finding is None:
+        return None
+    if finding.regressed:
+        return "regressed"
+    return "unconfirmed" if finding.unconfirmed else "ok"
+
+
+def with_power(rows: Sequence[Row], state: State) -> tuple[Row, ...]:
+    """Return the rows with the run's detection power in each: drop → probability.
+
+    Rows that are cut short or pass on neither side have none: no drop of theirs would be reported.
+    """
+    shown = [
+        bool(row.base.trials and row.head.trials) and not (entry.cut_short or cannot_guard(row))
+        for row, entry in zip(rows, state.rows, strict=True)
+    ]
+    together = sum(row.one_shot and shows for row, shows in zip(rows, shown, strict=True))
+    return tuple(
+        row.model_copy(update={"detection": _power(row, entry, state, together)}) if shows else row
+        for row, entry, shows in zip(rows, state.rows, shown, strict=True)
+    )
+
+
+def _power(row: Row, entry: RowSeen, state: State, together: int) -> dict[str, float]:
+    """Return one row's power. `together`: rows that are tested in one shot."""
+    if row.one_shot:
+        return detection([(row.head.trials, row.base.trials)], [], state.policy.alpha / together)
+    if row.deterministic:
+        return detection([], [_would_confirm(row, entry, state.stored)], state.policy.alpha)
+    return detection([], [], state.policy.alpha, [screening_of(row, entry)])
+
+
+def _mean_power(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the mean power over the rows that can drop so far, the smallest drop first."""
+    drops = sorted({drop for row in rows for drop in row.detection}, key=float, reverse=True)
+    found = {drop: [row.detection[drop] for row in rows if drop in row.detection] for drop in drops}
+    return {drop: sum(shares) / len(shares) for drop, shares in found.items()}
+
+
+def _would_confirm(row: Row, entry: RowSeen, stored: bool) -> bool:
+    """Return True if a complete failure of this row would have been confirmed."""
+    if stored:
+        return row.head.trials >= HEAD_TRIALS and row.base.trials >= BASE_TRIALS
+    return entry.confirmable

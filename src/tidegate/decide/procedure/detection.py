@@ -1,0 +1,162 @@
+"""Detection power: how likely the run was to find a regression of a given size.
+
+Reports show it beside "nothing regressed", which is weak evidence when the power is low.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from math import comb
+from typing import NamedTuple
+
+from tidegate.decide.procedure.one_shot import power
+from tidegate.decide.procedure.pairs import look
+from tidegate.decide.procedure.rules import LEAST_HISTORY, Counts, Rules, limit_of
+from tidegate.decide.statistics.drop_odds import drop_odds
+from tidegate.decide.statistics.e_process import Pairs, e_of_drop
+
+Trials = tuple[int, int]  # head, base
+DROPS = (0.1, 0.2, 0.3, 0.5, 1.0)
+ENOUGH = 0.8  # a row that shows a complete failure with at least this probability guards well
+MORE_TRIALS = 10  # screening trials that reports suggest for a row that does not
+MORE_HISTORY = 40
+RARE = 1e-6  # probability of paths that are left out
+GRID = 20  # rates are rounded down to a multiple of 1/20, and histories to a tenth of MORE_HISTORY
+
+
+class Screening(NamedTuple):
+    """What a screened row's power depends on. `rate`: base's success rate; `history`: its earlier trials.
+
+    `trials`: head's screening trials; `most`: limit of head trials over all phases.
+    """
+
+    trials: int
+    rate: float
+    history: int = 0
+    most: int | None = None
+
+
+def detection(
+    tested: Sequence[Trials], repeated: Sequence[bool], alpha: float, screened: Sequence[Screening] = ()
+) -> dict[str, float]:
+    """Return, for each drop of one row's rate, the probability that the run reports it: a mean over the rows.
+
+    The keys are texts such as "-0.3"; a drop stops at a rate of 0, so that "-1.0" is a complete failure.
+    `tested`: trials of each row tested in one shot. Its power is exact, at Holm's first limit, as only it has dropped.
+    `repeated`: for each deterministic row, whether a flip could be confirmed. Such a row can only drop to 0, so it
+    counts in the drop of 1.0 alone; the smaller drops are omitted if there are no other rows.
+    `screened`: rows that are screened, and tested on pairs. Their power is exact for a history at the row's own rate,
+    in the first push, if no other row looks worse.
+    """
+    table: dict[str, float] = {}
+    for drop in DROPS:
+        chances = [power(1 - drop, head, base, alpha / len(tested)) for head, base in tested]
+        chances += [_caught(drop, row, alpha) for row in screened]
+        if drop == 1:
+            chances += [float(caught) for caught in repeated]
+        if chances:
+            table[f"-{drop}"] = sum(chances) / len(chances)
+    return table
+
+
+@cache
+def heads_to_confirm(screening: int, limit: float) -> int:
+    """Return the least `trials.max` at which a row that fails completely is found at that limit."""
+    rules, pairs = Rules(), Rules().first_pairs
+    while e_of_drop(Pairs(pairs, 0, pairs)) * limit < 1:
+        pairs += 1
+    return screening + pairs + rules.verify_pairs
+
+
+def weakness(row: Screening, alpha: float) -> str:
+    """Return what a row cannot show, with what would help; '' if a complete failure is found in most runs."""
+    found = _caught(1.0, row, alpha)
+    if found >= ENOUGH:
+        return ""
+    said = f"a complete failure would be found in about {found:.0%} of runs, as base passes {row.rate:.0%}"
+    better = {f"{MORE_HISTORY} trials of history": _caught(1.0, row._replace(history=MORE_HISTORY), alpha)}
+    if row.most is None:
+        better[f"trials.min {MORE_TRIALS}"] = _caught(1.0, row._replace(trials=MORE_TRIALS), alpha)
+    what, share = max(better.items(), key=lambda item: item[1])
+    if share > found + 0.05:
+        return f"{said}; with {what} in about {share:.0%}"
+    return f"{said}; a scenario that passes more often guards more"
+
+
+def _caught(drop: float, row: Screening, alpha: float) -> float:
+    limit = limit_of(alpha)
+    if not row.trials or (row.most and row.most < heads_to_confirm(row.trials, limit)):
+        return 0.0
+    base = int(row.rate * GRID + 1e-9) / GRID
+    head = max(0.0, base - drop)
+    history = row.history if row.history < LEAST_HISTORY else row.history // 4 * 4
+    most = Rules().most_pairs if row.most is None else min(Rules().most_pairs, row.most - row.trials - 6)
+    return _noticed(head, base, row.trials, history) * found_on_pairs(head, base, limit, most)
+
+
+@cache
+def _noticed(head: float, base: float, screening: int, history: int) -> float:
+    """Return the probability that screening trials at these rates look worse than base's history, or its trials."""
+    if history < LEAST_HISTORY:
+        return _looks_worse(head, base, screening, None)
+    pasts = ((passes, _binomial(passes, history, base)) for passes in range(history + 1))
+    return sum(chance * _looks_worse(head, base, screening, (p, history)) for p, chance in pasts if chance > 1e-3)
+
+
+def _looks_worse(head: float, base: float, screening: int, past: Counts | None) -> float:
+    going, noticed = {(0, 0): 1.0}, 0.0  # passes of head, and of base without a history
+    for turn in range(1, 2 * screening + 1):
+        reached: defaultdict[tuple[int, int], float] = defaultdict(float)
+        for (heads, bases), chance in going.items():
+            for more_head in (0, 1):
+                for more_base in (0, 1) if past is None else (0,):
+                    share = head if more_head else 1 - head
+                    share *= 1.0 if past else base if more_base else 1 - base
+                    reached[heads + more_head, bases + more_base] += chance * share
+        going = {}
+        for (heads, bases), chance in reached.items():
+            odds = drop_odds(heads, turn, *(past or (bases, turn))) if heads < turn else -1.0
+            if odds >= Rules().suspect:
+                noticed += chance
+            elif turn < screening or odds > 0:
+                going[heads, bases] = chance
+    return noticed
+
+
+@cache
+def found_on_pairs(head: float, base: float, limit: float, most: int) -> float:
+    """Return the probability that pairs at these rates reach the limit, and show the drop again after the pause."""
+    rules, found = Rules(), 0.0
+    going = {(0, 0): 1.0}
+    looks = range(rules.first_pairs, most + 1, rules.more_pairs)
+    for count in range(1, most + 1):
+        reached: defaultdict[tuple[int, int], float] = defaultdict(float)
+        for (heads, bases), chance in going.items():
+            for more_head, share in ((0, 1 - head), (1, head)):
+                for more_base, other in ((0, 1 - base), (1, base)):
+                    reached[heads + more_head, bases + more_base] += chance * share * other
+        going = {counts: chance for counts, chance in reached.items() if chance > RARE}
+        if count not in looks:
+            continue
+        for (heads, bases), chance in list(going.items()):
+            end = look(Pairs(count, heads, bases), most - count, limit, rules)
+            if end is not None:
+                del going[heads, bases]
+                found += chance * _again(Pairs(count, heads, bases), head, base, limit) if end == "reached" else 0.0
+    return found
+
+
+def _again(pairs: Pairs, head: float, base: float, limit: float) -> float:
+    """Return the probability that the verification of these pairs succeeds."""
+    more, shown = Rules().verify_pairs, 0.0
+    for bases in range(more + 1):
+        for heads in range(bases):
+            if e_of_drop(pairs.plus(more, heads, bases)) * limit >= 1:
+                shown += _binomial(heads, more, head) * _binomial(bases, more, base)
+    return shown
+
+
+def _binomial(passes: int, trials: int, rate: float) -> float:
+    return comb(trials, passes) * rate**passes * (1 - rate) ** (trials - passes)

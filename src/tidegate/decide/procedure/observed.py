@@ -1,0 +1,275 @@
+"""The observed trials of each row, reduced to what the procedure needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+from tidegate.decide.procedure.repeats import CLEARS, Enough, Flip, Tally, enough_for, flip, repeats_needed
+from tidegate.decide.procedure.rules import LEAST_HISTORY, Counts
+from tidegate.decide.statistics.e_process import e_of_fall
+from tidegate.model.measurement import Outcome, TrialResult
+from tidegate.model.run_row import RunRow
+from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
+from tidegate.model.value import Value
+
+LUCK = 0.01  # the probability that a side seems to have fallen below base's history, and has not
+STEADY = 10  # trials of base without a failure that show a deterministic row to be one
+
+
+class Past(NamedTuple):
+    """Base's history of a row: whether each trial passed, oldest first.
+
+    `unsteady`: trials of one commit disagree. `apart`, `newest`: passes and number of all trials, and the newest ones,
+    without those that were measured beside a pull request's head, which can make base fail.
+    """
+
+    outcomes: Sequence[bool] = ()
+    unsteady: bool = False
+    apart: Counts = (0, 0)
+    newest: Sequence[bool] = ()
+
+
+def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
+    """Return the success rate of base's history, or that of the newest trials if it is lower; None without trials."""
+    passes, trials = apart
+    return min((passes + 0.5) / (trials + 1), sum(newest) / len(newest)) if trials and newest else None
+
+
+class SeenTrial(Value):
+    """An observed trial, reduced to what the procedure needs."""
+
+    side: Side
+    index: int
+    phase: Phase
+    decides: Outcome | None
+    not_measured: NotMeasured | None
+    reason: str
+
+    @classmethod
+    def of(cls, result: TrialResult) -> Self:
+        """Return the reduced form of a trial's result."""
+        return cls(
+            side=result.side,
+            index=result.index,
+            phase=result.phase,
+            decides=result.decides,
+            not_measured=result.not_measured,
+            reason=result.reason,
+        )
+
+    @property
+    def passed(self) -> bool | None:
+        """True if the trial passed, False if it failed, None if it was not measured."""
+        return None if self.decides is None else self.decides == "pass"
+
+    @property
+    def setup_failed(self) -> bool:
+        """True if the setup, the health check or the build failed, so that the agent was not started."""
+        return self.decides is None and self.not_measured in SETUP_KINDS
+
+    @property
+    def lost(self) -> bool:
+        """True if it has no outcome, for an inside cause other than its setup."""
+        return self.decides is None and self.not_measured not in SETUP_KINDS and is_inside(self.not_measured)
+
+
+class RowSeen(Value):
+    """A row, its limits, and its observed trials in order of side and index."""
+
+    row: RunRow
+    k0: int = 1  # screening trials per side, where chance has a part
+    most: int | None = None  # limit of head trials over all phases
+    past: tuple[bool, ...] = ()  # base's history, oldest first: True for a pass
+    unsteady: bool = False  # trials of one commit disagree in base's history
+    apart: Counts = (0, 0)  # see Past
+    newest: tuple[bool, ...] = ()
+    trials: tuple[SeenTrial, ...] = ()
+    doubted: bool = False  # a spot check looked worse, so that replays decide for no row
+
+    def with_trials(self, trials: Sequence[SeenTrial]) -> Self:
+        """Return the row with these trials added; a trial that is already known is not replaced."""
+        known = {(t.side, t.index, t.phase): t for t in (*trials, *self.trials)}
+        return self.model_copy(update={"trials": tuple(known[place] for place in sorted(known))})
+
+    def of(self, side: Side, phase: Phase | None = None) -> tuple[SeenTrial, ...]:
+        """Return the trials of one side, optionally of one phase only."""
+        return tuple(t for t in self.trials if t.side == side and phase in (None, t.phase))
+
+    def tally(self, side: Side) -> Tally:
+        """Count the trials of one side."""
+        trials = [t for t in self.trials if t.side == side]
+        decides = [t.decides for t in trials]
+        passes, fails = decides.count("pass"), decides.count("fail")
+        if passes + fails == len(trials):  # of nearly all rows
+            return Tally(passes, fails, 0, 0, 0)
+        setup, lost = sum(t.setup_failed for t in trials), sum(t.lost for t in trials)
+        return Tally(passes, fails, setup, len(trials) - passes - fails - setup - lost, lost)
+
+    @property
+    def screening(self) -> int:
+        """Screening trials of head: one in a spot check that passes, and of a deterministic row without a history."""
+        if not self.by_chance:
+            return 2 if self.steady and self.row.presence == "both" else 1
+        return 1 if self.spot_checked and not self.tally("head").fails else self.k0
+
+    @property
+    def screened(self) -> dict[Side, int]:
+        """Screening trials of each side: within `most`, and none of base if there is a history."""
+        head = min(self.screening, self.most or self.screening)
+        return {"base": 0 if self.history[1] else head if self.by_chance else 1, "head": head}
+
+    @property
+    def steady(self) -> bool:
+        """True if base never failed in a long history: a second head trial then shows a tool that fails at random."""
+        return len(self.past) >= STEADY and all(self.past) and not self.tally("base").fails
+
+    @property
+    def before(self) -> float | None:
+        """Base's success rate without a pull request, of which a fall is looked for; None without a history."""
+        return usual_rate(self.apart, self.newest)
+
+    @property
+    def by_chance(self) -> bool:
+        """True if chance has a part in the outcomes: as declared, or as the row's own trials show."""
+        return not self.row.deterministic or self.demoted
+
+    @property
+    def history(self) -> Counts:
+        """Passes and trials of the history; (0, 0) if it is too short to be used, or the row is deterministic."""
+        usable = self.by_chance and len(self.past) >= LEAST_HISTORY
+        return (sum(self.past), len(self.past)) if usable else (0, 0)
+
+    @property
+    def skipped(self) -> bool:
+        """True if no agent is run for the row: base's recorded sessions replay alike on both sides."""
+        return self.row.replay is not None and self.row.replay.skipped and not (self.trials or self.doubted)
+
+    @property
+    def spot_checked(self) -> bool:
+        """True if the row has a trial only to check what replays show."""
+        return self.row.replay is not None and self.row.replay.spot and not self.doubted
+
+    @property
+    def sequential(self) -> bool:
+        """True if the row goes through screen, confirm and verify."""
+        return self.row.presence == "both" and self.by_chance and not self.skipped and self.row.no_agent is None
+
+    @property
+    def cut_short(self) -> bool:
+        """True if the run ended before the row's screening did: out of budget, or another row decided the verdict."""
+        return self.sequential and self.heads_run < self.screened["head"]
+
+    @property
+    def heads_run(self) -> int:
+        """Number of head trials that the budget did not end."""
+        return sum(trial.not_measured != "budget" for trial in self.of("head"))
+
+    @property
+    def out_of_budget(self) -> bool:
+        """True if the budget ended a trial of the row."""
+        return any(trial.not_measured == "budget" for trial in self.trials)
+
+    @property
+    def confirmable(self) -> bool:
+        """True if `trials.max` allows the head trials that a confirmation by repeats needs."""
+        return self.most is None or self.most >= self.enough.head
+
+    @property
+    def flip(self) -> Flip | None:
+        """The difference between the sides that repeats can confirm; None if there is none."""
+        return flip(self.tally("base"), self.tally("head"), not self.by_chance)
+
+    @property
+    def enough(self) -> Enough:
+        """The trials of each side that confirm the row's flip."""
+        return enough_for(self.flip, by_chance=self.by_chance)
+
+    @property
+    def flip_is_confirmed(self) -> bool:
+        """True if the sides differ in enough trials."""
+        return self.flip is not None and not any(self.repeats_needed)
+
+    @property
+    def build_failed(self) -> bool:
+        """True if head's build failed, so that none of its trials began."""
+        return any(trial.not_measured == "build" for trial in self.of("head"))
+
+    @property
+    def passes_to_clear(self) -> int:
+        """Passes that head needs, without a failure, where it failed in an earlier run; 0 where repeats do not decide.
+
+        A tool that fails by chance is then not cleared by one lucky trial.
+        """
+        earlier = self.row.earlier
+        if self.by_chance or self.row.presence != "both" or not (earlier.failed or earlier.state != "ok"):
+            return 0
+        return min(CLEARS, self.most or CLEARS)
+
+    @property
+    def cleared(self) -> bool:
+        """True if head's failure of an earlier run no longer counts: enough trials pass, or base fails, too."""
+        if self.by_chance or not self.tally("head").measured or not self.tally("base").measured:
+            return False
+        base_is_known_to_fail = not self.tally("base").passes and not self.base_fails
+        return self.flip != "worse" and (self.tally("head").passes >= self.passes_to_clear or base_is_known_to_fail)
+
+    @property
+    def passes_missing(self) -> int:
+        """Number of head trials to run until a failure of an earlier run is cleared; 0 if they cannot clear it."""
+        if self.flip is not None or not self.tally("head").passes:
+            return 0
+        return max(0, self.passes_to_clear - len(self.of("head")))
+
+    @property
+    def repeats_needed(self) -> Enough:
+        """How many more trials of each side the flip needs; zeros if there is none."""
+        kind = self.flip
+        if kind is None:
+            return Enough(0, 0)
+        return repeats_needed(kind, self.tally("base"), self.tally("head"), self.enough)
+
+    @property
+    def base_unchecked(self) -> bool:
+        """True if a side was never measured, for an inside cause, and base was not tried often enough to compare."""
+        base, head = self.tally("base"), self.tally("head")
+        if self.row.presence != "both" or base.measured:
+            return False
+        if head.measured:
+            return base.inside > 0 and not self.sequential
+        return head.inside > 0 and not self.of("base")
+
+    @property
+    def base_fails(self) -> bool:
+        """True if both sides fail although base's history passes: what head leaves behind can be why."""
+        return self.row.presence == "both" and self.dropped("base") and self.dropped("head")
+
+    def dropped(self, side: Side) -> bool:
+        """Return True if the side passes much less often than base's history, beyond chance."""
+        seen, before = self.tally(side), self.before
+        if before is None or not seen.measured or (self.row.deterministic and not self.newest[-1]):
+            return False
+        if not self.by_chance:
+            return not seen.passes
+        return e_of_fall(seen.passes, seen.measured + seen.inside, before) * LUCK >= 1
+
+    def cause(self, sides: Sequence[Side]) -> NotMeasured:
+        """Return why these sides were not measured: what head may have caused, unless base was kept from outside.
+
+        A budget that is used up does not count as outside here: head can use it up.
+        """
+        causes = {side: Counter(t.not_measured or "unfinished" for t in self.of(side)) for side in sides}
+        base, head = causes.get("base", Counter()), causes.get("head", Counter())
+        if base and not any(is_inside(cause) or cause == "budget" for cause in base):
+            return base.most_common(1)[0][0]
+        inside = Counter({cause: count for cause, count in head.items() if is_inside(cause)})
+        found = (inside or head + base).most_common(1)
+        return found[0][0] if found else "unfinished"
+
+    @property
+    def demoted(self) -> bool:
+        """True if the row is declared deterministic but its repeats disagree."""
+        if not self.row.deterministic:
+            return False
+        return self.unsteady or self.tally("base").mixed or self.tally("head").mixed

@@ -1,0 +1,200 @@
+"""Screen all rows against base's history, and test those that look worse on pairs of fresh trials (verdict.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from functools import cache
+from typing import NamedTuple
+from zlib import crc32
+
+from tidegate.decide.procedure.pairs import Paired, PairTest, RowTest
+from tidegate.decide.procedure.rules import LEAST_HISTORY, TIES, Ask, Counts, Facts, Rules, limit_of
+from tidegate.decide.procedure.suite_gate import SuiteFinding, suite_gate
+from tidegate.decide.statistics.drop_odds import drop_odds
+from tidegate.model.trial_spec import Phase, Side
+
+Outcomes = Sequence[bool | None]  # None: not measured
+Steps = Generator[Sequence[Ask], Outcomes, None]
+
+
+class Report(NamedTuple):
+    """The result: every row, in order, and the suite as a whole. `stopped`: fail_fast ended the run early."""
+
+    rows: tuple[RowTest, ...]
+    suite: SuiteFinding | None
+    stopped: bool
+
+
+class _Row:
+    """The screening state of one row; `alone` means that it has no usable history.
+
+    `first`: the counts after its screening, without the trials that a row in doubt gets after that.
+    """
+
+    __slots__ = ("alone", "base", "base_n", "done", "facts", "first", "head", "head_n", "hit", "paired", "used")
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.alone = facts.history[1] < LEAST_HISTORY
+        self.head = self.head_n = self.base = self.base_n = self.used = 0
+        self.hit = self.done = False
+        self.paired: Paired | None = None
+        self.first: tuple[Counts, Counts] = (0, 0), (0, 0)
+
+    @property
+    def compared_with(self) -> Counts:
+        return (self.base, self.base_n) if self.alone else self.facts.history
+
+    def odds(self) -> float:
+        """Return the log odds of a drop: a history of any length counts, also beside base's own trials.
+
+        They are negative where head passes every trial, or base none.
+        """
+        past = [counts for counts in (self.compared_with, self.facts.history) if counts[0]]
+        if not past or self.head == self.head_n:
+            return -1.0
+        return max(drop_odds(self.head, self.head_n, *counts) for counts in past)
+
+    def tested(self) -> RowTest:
+        head, base = self.first
+        in_doubt = self.head_n > 0 and not (self.hit or self.done)
+        return RowTest(head, base, base if self.alone else self.facts.history, self.hit, in_doubt, self.paired)
+
+
+class Procedure:
+    """The sequential procedure over all rows of a run.
+
+    It is deterministic: the same outcomes lead to the same requests, so that an interrupted run can be resumed.
+    """
+
+    def __init__(self, facts: Sequence[Facts], rules: Rules) -> None:
+        self._facts = facts
+        self._rules = rules
+        self._rows = [_Row(one) for one in facts]
+        self._push = 1 + max((one.earlier.pushes for one in facts), default=0)
+        self._tested = 0
+        self._suite: SuiteFinding | None = None
+        self._stopped = False
+
+    def steps(self) -> Steps:
+        """Yield the trials to run now, and receive their outcomes in that order, until the procedure is finished.
+
+        A row that is still in doubt after its screening gets up to as many trials again.
+        """
+        rows, rules = self._rows, self._rules
+        for turn in range(1, 2 * max((one.screening for one in self._facts), default=0) + 1):
+            yield from _round(rows, turn)
+            hits = _hits(rows, turn, rules)
+            while hits:
+                # With fail_fast, test one row at a time: the first blocking regression ends the run.
+                now, hits = (hits[:1], hits[1:]) if rules.fail_fast else (hits, [])
+                yield from self._test(now)
+                if rules.fail_fast and any(row.tested().regressed and row.facts.blocks for row in rows):
+                    self._stopped = True
+                    return
+        if rules.suite != "off" and not any(row.tested().regressed for row in rows):
+            self._suite = yield from suite_gate([row.tested() for row in rows], self._facts, rules)
+
+    def report(self) -> Report:
+        """Return the results so far; may be called before the end."""
+        return Report(tuple(row.tested() for row in self._rows), self._suite, self._stopped)
+
+    def _test(self, numbers: Sequence[int]) -> Steps:
+        """Test these rows side by side; each has the limit of its place in this push."""
+        running: list[tuple[_Row, Generator[Sequence[Ask], Outcomes, Paired]]] = []
+        for number in numbers:
+            row = self._rows[number]
+            self._tested += 1
+            limit = limit_of(self._rules.alpha, self._tested, self._push)
+            running.append((row, PairTest(number, row.facts, row.used, limit, self._rules).run()))
+        yield from _together(running)
+
+
+def _round(rows: Sequence[_Row], turn: int) -> Steps:
+    """Request one head trial of every row still in screening, and one base trial if the row has no history.
+
+    Those whose replayed sessions differ come first, the worst of them in front. The sides take turns at starting, so
+    that neither is always the first to use the machine or the provider.
+    """
+    asks: list[Ask] = []
+    for number in sorted(_mixed(len(rows), turn), key=lambda one: -rows[one].facts.severity):
+        row = rows[number]
+        if not row.done and turn <= 2 * row.facts.screening:
+            phase: Phase = "screen" if turn <= row.facts.screening else "confirm"
+            if row.hit and phase == "confirm":
+                continue
+            sides: tuple[Side, ...] = ("base", "head") if (number + turn) % 2 else ("head", "base")
+            asks += [Ask(number, side, phase) for side in sides if row.alone or side == "head"]
+    if not asks:
+        return
+    outcomes = yield asks
+    for ask, passed in zip(asks, outcomes, strict=True):
+        row = rows[ask.row]
+        row.used += ask.side == "head"
+        if passed is None:
+            continue
+        if ask.side == "head":
+            row.head, row.head_n = row.head + passed, row.head_n + 1
+        else:
+            row.base, row.base_n = row.base + passed, row.base_n + 1
+        if ask.phase == "screen":
+            row.first = (row.head, row.head_n), (row.base, row.base_n)
+
+
+@cache
+def _mixed(count: int, turn: int) -> list[int]:
+    """Return a pseudo-random order of the rows: different in every round, and the same in every run.
+
+    So no row is always run first or last in a round.
+    """
+    return sorted(range(count), key=lambda number: crc32(f"{number}/{turn}".encode()))
+
+
+def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
+    """Mark the rows that look worse and were not tested yet, and return them, the most extreme first.
+
+    Rows that are in no doubt after their screening are done.
+    """
+    found: list[tuple[float, float, int]] = []
+    for number, row in enumerate(rows):
+        facts = row.facts
+        if turn == 1 and (facts.earlier.state in ("regressed", "unconfirmed") or facts.failing):
+            row.hit = True  # what an earlier push or a replay showed comes first, whatever the first trial does
+            found.append((-100.0, -facts.severity, number))
+        if row.hit or row.done:
+            continue
+        odds = row.odds()
+        if odds * TIES >= rules.suspect:
+            row.hit = True
+            found.append((-odds, -facts.severity, number))
+        elif turn >= facts.screening and (odds <= 0 or turn >= 2 * facts.screening or not _room(row, rules)):
+            row.done = True
+    return [number for _, _, number in sorted(found)]
+
+
+def _room(row: _Row, rules: Rules) -> bool:
+    """Return True if `trials.max` leaves a test on pairs possible after another trial."""
+    return row.facts.most is None or row.facts.most > row.used + rules.first_pairs + rules.verify_pairs
+
+
+def _together(running: Sequence[tuple[_Row, Generator[Sequence[Ask], Outcomes, Paired]]]) -> Steps:
+    """Run several tests in lockstep: merge their requests into one batch until all of them have ended."""
+    answers: list[Outcomes | None] = [None] * len(running)
+    going = list(range(len(running)))
+    while going:
+        batches: list[tuple[int, Sequence[Ask]]] = []
+        for place in going:
+            row, steps = running[place]
+            try:
+                answer = answers[place]
+                batches.append((place, next(steps) if answer is None else steps.send(answer)))
+            except StopIteration as end:
+                row.paired = end.value
+        if not batches:
+            return
+        outcomes = yield [ask for _, batch in batches for ask in batch]
+        first = 0
+        for place, batch in batches:
+            answers[place] = outcomes[first : first + len(batch)]
+            first += len(batch)
+        going = [place for place, _ in batches]

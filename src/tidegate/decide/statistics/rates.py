@@ -1,0 +1,83 @@
+"""Success rates and their differences, with intervals that also hold for few trials."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import sqrt
+from statistics import NormalDist
+
+from tidegate.decide.statistics.pair import Pair
+
+Interval = tuple[float, float]
+
+
+def wilson(passes: float, trials: int, confidence: float = 0.95) -> Interval:
+    """Return the two-sided score interval of a success rate, 0..1 (Wilson 1927, J. Am. Stat. Assoc. 22, 209–212).
+
+    ValueError unless 0 ≤ passes ≤ trials and trials ≥ 1. `passes` may be fractional: a tie counts as half a win.
+    """
+    if not 0 <= passes <= trials or trials < 1:
+        raise ValueError(f"no rate: {passes} of {trials}")
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    rate = passes / trials
+    scale = 1 + z * z / trials
+    centre = (rate + z * z / (2 * trials)) / scale
+    half = z * sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials)) / scale
+    return (0.0 if passes == 0 else centre - half, 1.0 if passes == trials else centre + half)
+
+
+def newcombe(head_pass: int, head_n: int, base_pass: int, base_n: int, confidence: float = 0.95) -> Interval:
+    """Return the interval of head's rate − base's, −1..1, from the two Wilson intervals.
+
+    Source: Newcombe 1998, Stat. Med. 17, 873–890, method 10.
+    """
+    head, base = head_pass / head_n, base_pass / base_n
+    head_low, head_high = wilson(head_pass, head_n, confidence)
+    base_low, base_high = wilson(base_pass, base_n, confidence)
+    difference = head - base
+    return (
+        difference - sqrt((head - head_low) ** 2 + (base_high - base) ** 2),
+        difference + sqrt((head_high - head) ** 2 + (base - base_low) ** 2),
+    )
+
+
+def mean_difference(
+    pairs: Sequence[Pair], exact: Sequence[float] = (), confidence: float = 0.90
+) -> tuple[float, Interval]:
+    """Return the mean over scenarios of (head's rate − base's), with a score interval. ValueError without scenarios.
+
+    `exact`: differences of further scenarios, which have no variance. A common shift is within the interval if the
+    observed mean is at most z standard errors away from it, at rates that fit both the trials and that shift. So
+    scenarios of which all of a few trials pass add to its width.
+    """
+    total = len(pairs) + len(exact)
+    if not total:
+        raise ValueError("no differences")
+    differences = [pair.head_pass / pair.head_n - pair.base_pass / pair.base_n for pair in pairs]
+    mean = (sum(differences) + sum(exact)) / total
+    if not pairs:
+        return mean, (mean, mean)
+    centre, z = sum(differences) / len(pairs), NormalDist().inv_cdf((1 + confidence) / 2)
+
+    alike = Counter(pairs).items()
+
+    def distance(side: int) -> float:
+        near, far = 0.0, 1 - side * centre  # a mean of rates cannot move by more than that
+        for _ in range(40):
+            middle = (near + far) / 2
+            variance = sum(rows * _variance(pair, centre + side * middle) for pair, rows in alike)
+            within = middle <= z * sqrt(variance) / len(pairs)
+            near, far = (middle, far) if within else (near, middle)
+        return far * len(pairs) / total
+
+    return mean, (mean - distance(-1), mean + distance(1))
+
+
+def _variance(pair: Pair, shift: float) -> float:
+    """Return the variance of the row's difference if head's rate is base's, moved by `shift`."""
+    trials = pair.head_n + pair.base_n
+    passes = pair.head_pass + pair.base_pass - pair.head_n * shift
+    base = min(1.0, max(0.0, (passes + 0.5) / (trials + 1)))
+    head = min(1.0, max(0.0, base + shift))
+    return head * (1 - head) / pair.head_n + base * (1 - base) / pair.base_n

@@ -1,0 +1,160 @@
+"""The parts of a tool's surface: from help pages, from the tool list of an MCP server, and from recorded calls."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tidegate.agents.invocations.counting import is_help
+from tidegate.decide.surface.help_text import HelpOption, HelpText, read_help
+from tidegate.model.surface import ObservedCall, Part
+
+GENERAL = frozenset({"-h", "--help", "-V", "--version"})  # of every tool, and no feature of it; so is `help`
+_DIGITS = re.compile(r"\d+")
+MOST_KEYS = 200
+_NONE: Mapping[str, str] = {}
+
+
+def of_help(pages: Mapping[str, str], binary: str, manuals: Mapping[str, str] = _NONE) -> tuple[Part, ...]:
+    """Return the parts that help pages list. `pages`: by subcommand (`add`, `remote add`), '' for the tool itself.
+
+    `manuals`: man pages as help texts, for what the help does not list.
+    """
+    parts: dict[tuple[str, str, str], Part] = {}
+    shared: set[str] = set()
+    for command in dict.fromkeys((*pages, *manuals)):
+        found = listed(pages.get(command, ""), manuals.get(command, ""), f"{binary} {command}".strip())
+        for name in (name for name in found.subcommands if command or name != "help"):
+            _put(parts, Part(kind="subcommand", name=f"{command} {name}".strip()))
+        for option in found.options:
+            if not GENERAL.intersection(option.names) and not (command and shared.intersection(option.names)):
+                _put(parts, _option(option, command))
+                shared |= set() if command else {*option.names}
+        for name in found.arguments:
+            _put(parts, Part(kind="argument", name=name, command=command))
+        for name, arguments in found.entries:
+            inner = f"{command} {name}".strip()
+            for argument in arguments if inner not in pages else ():
+                _put(parts, Part(kind="argument", name=argument, command=inner))
+    return tuple(parts.values())
+
+
+def listed(page: str, manual: str, called: str) -> HelpText:
+    """Return what the help lists; its options from the man page if it lists none, and all if it lists nothing."""
+    found = read_help(page, called)
+    if not manual or any(not GENERAL.intersection(option.names) for option in found.options):
+        return found
+    more = read_help(manual, called)
+    return found._replace(options=more.options) if found.subcommands else more
+
+
+def of_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
+    """Return the tools of an MCP server and their parameters."""
+    found: list[Part] = []
+    for tool in tools:
+        name, schema = str(tool.get("name", "")), tool.get("inputSchema")
+        found.append(Part(kind="tool", name=name))
+        fields = schema if isinstance(schema, dict) else {}
+        properties, required = fields.get("properties"), fields.get("required")
+        for parameter, schema in properties.items() if isinstance(properties, dict) else ():
+            needed = isinstance(required, list) and parameter in required
+            part = Part(kind="parameter", name=parameter, command=name, takes_value=True, required=needed)
+            found.append(part.model_copy(update=_values(schema)))
+    return tuple(found)
+
+
+def _values(schema: object) -> dict[str, Any]:
+    """Return the choices and the default of a parameter, as JSON."""
+    own = schema if isinstance(schema, dict) else {}
+    listed, default = own.get("enum"), own.get("default")
+    choices = tuple(map(json.dumps, listed)) if isinstance(listed, list) else ()
+    return {"choices": choices, "default": "" if default is None else json.dumps(default)}
+
+
+def of_calls(calls: Iterable[ObservedCall], listed: Sequence[Part]) -> tuple[Part, ...]:
+    """Return the parts that only calls show: keys of JSON output, exit codes, files written."""
+    parts: dict[tuple[str, str, str], Part] = {}
+    names = commands(listed)
+    for call in calls:
+        if is_help(call.argv):
+            continue
+        command = command_of(call.argv, names)
+        _put(parts, Part(kind="exit_code", name=str(call.exit_code), command=command))
+        for key in json_keys(call.stdout):
+            _put(parts, Part(kind="json_key", name=key, command=command))
+        for file in call.written:
+            _put(parts, Part(kind="file", name=_DIGITS.sub("N", file), command=command))
+    return tuple(parts.values())
+
+
+def commands(parts: Iterable[Part]) -> tuple[str, ...]:
+    """Return the names of the subcommands or tools, the longest first."""
+    names = (part.name for part in parts if part.kind in ("subcommand", "tool"))
+    return tuple(sorted(names, key=lambda name: -len(name.split())))
+
+
+def command_of(argv: Sequence[str], names: Sequence[str]) -> str:
+    """Return the subcommand of a call, '' if it has none. `names`: as `commands` orders them."""
+    return next((name for name in names if place_of(argv, name) is not None), "")
+
+
+def place_of(argv: Sequence[str], name: str) -> int | None:
+    """Return where the words of the subcommand begin: only options and their values come before; None if nowhere."""
+    words = name.split()
+    for place, word in enumerate(argv):
+        if list(argv[place : place + len(words)]) == words:
+            return place
+        after_option = place > 0 and argv[place - 1].startswith("-") and "=" not in argv[place - 1]
+        if not word.startswith("-") and not after_option:
+            return None
+    return None
+
+
+def json_keys(text: str) -> tuple[str, ...]:
+    """Return the keys of all objects in an output that is JSON, or JSON line by line; none if it is not."""
+    values = parsed(text)
+    return tuple(dict.fromkeys(key for value in values or () for key in _keys(value)))[:MOST_KEYS]
+
+
+def parsed(text: str) -> list[Any] | None:
+    """Return the JSON values of an output; None if it is not JSON, or has neither an object nor a list."""
+    stripped = text.strip()
+    if not stripped.startswith(("{", "[")):
+        return None
+    try:
+        return [json.loads(stripped)]
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return [json.loads(line) for line in stripped.splitlines() if line.strip()]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _keys(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _keys(inner)
+
+
+def _option(option: HelpOption, command: str) -> Part:
+    name, *others = option.names
+    return Part(
+        kind="option",
+        name=name,
+        command=command,
+        aliases=tuple(others),
+        takes_value=option.takes_value,
+        choices=option.choices,
+        default=option.default,
+    )
+
+
+def _put(parts: dict[tuple[str, str, str], Part], part: Part) -> None:
+    parts.setdefault(part.id, part)

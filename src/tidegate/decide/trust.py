@@ -1,0 +1,171 @@
+"""Calculates from labels and judged trials how far a judge can be trusted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from tidegate.decide.comparison.judgements import agreement, criterion_name, judgements, panel_agreement
+from tidegate.decide.statistics.agreement import agreement_rate, cohens_kappa
+from tidegate.decide.statistics.rates import wilson
+from tidegate.errors import ConfigurationError
+from tidegate.model.calibration import (
+    Calibration,
+    CriterionCalibration,
+    Disagreement,
+    JudgeCalibration,
+    Label,
+    Mark,
+)
+from tidegate.model.judge_result import Trust
+from tidegate.model.judgement import CriterionScore
+from tidegate.model.measurement import TrialResult
+
+
+def calibrate(
+    labels: Sequence[Label], trials: Iterable[TrialResult], model: str, panel: Sequence[str] = ()
+) -> Calibration:
+    """Compare the labels with the judge's opinions. If a criterion was labelled twice, the later label counts.
+
+    `panel` are the models of a panel's judges, each of which is compared too. Raises ConfigurationError if no label
+    belongs to a judged criterion, or a trial is in two of the runs.
+    """
+    trials = tuple(trials)
+    _refuse_doubles(trials)
+    opinions = {(trial.id, name): found for trial in trials for name, found in opinions_of(trial).items()}
+    latest = {(label.trial, label.criterion): label for label in labels}
+    pairs = [(label, *opinions[key]) for key, label in latest.items() if key in opinions]
+    if not pairs:
+        known = ", ".join(sorted({f"{trial} {name}" for trial, name in opinions})[:3]) or "none at all"
+        raise ConfigurationError(
+            f"none of the {len(latest)} labels is of something that the judge has judged.",
+            f"A label names a trial and a criterion of the run, such as: {known}.",
+        )
+    table = _table(pairs)
+    rate = agreement_rate(table)
+    assert rate is not None
+    kappa = cohens_kappa(table)
+    same = table["met", "met"] + table["unmet", "unmet"]
+    return Calibration(
+        model=model,
+        labels=len(pairs),
+        agreement=rate,
+        agreement_interval=wilson(same, len(pairs)),
+        kappa=kappa and kappa[0],
+        kappa_interval=kappa and kappa[1],
+        table=_written(table),
+        self_consistency=agreement(trials),
+        judges=tuple(_by_judge(latest, trials, panel)),
+        panel_agreement=panel_agreement(trials),
+        criteria=tuple(_by_criterion(pairs)),
+        disagreements=tuple(_disagreement(*pair) for pair in pairs if pair[0].verdict != pair[1]),
+        unused=len(latest) - len(pairs),
+    )
+
+
+def trust(found: Calibration | None, model: str, wordings: Collection[str]) -> Trust | None:
+    """Return what a calibration shows about `model` on these criteria, or None without a calibration.
+
+    Labels count only for criteria with the same wording, which includes the way the judge is asked.
+    """
+    if found is None:
+        return None
+    own = [one for one in found.criteria if one.wording in wordings] if found.model == model else []
+    table = sum((_read(one.table) for one in own), Counter[_Said]())
+    criteria = len({one.wording for one in own})
+    kappa = cohens_kappa(table)
+    return Trust(
+        labels=table.total(),
+        criteria=criteria,
+        without=len(set(wordings)) - criteria,
+        agreement=agreement_rate(table),
+        kappa=kappa and kappa[0],
+        kappa_interval=kappa and kappa[1],
+    )
+
+
+_MARKS: tuple[Mark, Mark] = ("met", "unmet")
+_Pair = tuple[Label, Mark, CriterionScore]
+_Said = tuple[str, str]  # a person's label, the judge's opinion
+
+
+def _table(pairs: Iterable[_Pair]) -> Counter[_Said]:
+    return Counter((label.verdict, mark) for label, mark, _ in pairs)
+
+
+def _written(table: Counter[_Said]) -> dict[str, int]:
+    return {f"{person}/{judge}": table[person, judge] for person in _MARKS for judge in _MARKS}
+
+
+def _read(table: Mapping[str, int]) -> Counter[_Said]:
+    return Counter({(person, judge): table.get(f"{person}/{judge}", 0) for person in _MARKS for judge in _MARKS})
+
+
+def _refuse_doubles(trials: Iterable[TrialResult]) -> None:
+    counts = Counter(trial.id for trial in trials)
+    if doubles := [name for name, times in counts.items() if times > 1]:
+        raise ConfigurationError(
+            f"{doubles[0]} is a trial of two of the runs, so it is unknown which one its labels belong to.",
+            "Name one run, or the folder of one `tidegate pr`.",
+        )
+
+
+def opinions_of(trial: TrialResult) -> dict[str, tuple[Mark, CriterionScore]]:
+    """Return the judge's opinion on each criterion of a trial, keyed by the name that reports and labels use."""
+    return {
+        criterion_name(evaluator, one.id): ("met" if one.score >= said.met else "unmet", one)
+        for evaluator, said in judgements(trial).items()
+        for one in said.criteria
+    }
+
+
+def _by_judge(
+    labels: Mapping[tuple[str, str], Label], trials: Iterable[TrialResult], panel: Sequence[str]
+) -> Iterable[JudgeCalibration]:
+    """Compare the labels with each judge of the panel by itself."""
+    tables = [Counter[_Said]() for _ in panel]
+    for trial in trials:
+        for evaluator, said in judgements(trial).items():
+            for opinion in said.panel:
+                for criterion, score in opinion.scores.items():
+                    label = labels.get((trial.id, criterion_name(evaluator, criterion)))
+                    if label is not None:
+                        tables[opinion.judge][label.verdict, "met" if score >= said.met else "unmet"] += 1
+    for model, table in zip(panel, tables, strict=True):
+        if (rate := agreement_rate(table)) is not None:
+            kappa = cohens_kappa(table)
+            yield JudgeCalibration(
+                model=model,
+                labels=table.total(),
+                agreement=rate,
+                kappa=kappa and kappa[0],
+                kappa_interval=kappa and kappa[1],
+                table=_written(table),
+            )
+
+
+def _by_criterion(pairs: Sequence[_Pair]) -> Iterable[CriterionCalibration]:
+    by_words: dict[tuple[str, str], list[_Pair]] = {}
+    for pair in pairs:
+        label, _, one = pair
+        by_words.setdefault((label.criterion, one.wording), []).append(pair)
+    for (name, wording), own in by_words.items():
+        table = _table(own)
+        yield CriterionCalibration(
+            criterion=name,
+            wording=wording,
+            labels=len(own),
+            agreement=agreement_rate(table) or 0.0,
+            table=_written(table),
+        )
+
+
+def _disagreement(label: Label, mark: Mark, one: CriterionScore) -> Disagreement:
+    return Disagreement(
+        trial=label.trial,
+        criterion=label.criterion,
+        person=label.verdict,
+        judge=mark,
+        score=one.score,
+        reason=one.reason,
+    )

@@ -1,1 +1,0 @@
-"""GitHub: the event, the sticky comment, the API client, and the runner's files and workflow commands."""

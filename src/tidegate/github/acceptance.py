@@ -1,0 +1,226 @@
+"""A maintainer accepts regressions with a label or a comment: for one commit and base branch. It is recorded."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from tidegate.github.announce import warn
+from tidegate.github.comment import standing_comment, standing_marker
+from tidegate.github.event import MergeGroupEvent, PullRequestEvent
+from tidegate.github.job import BEFORE, Job
+from tidegate.github.port import Comment, Labelling, PublishError, PullRequest, RepositoryPort
+from tidegate.github.slash_command import accepting_comment, parse_command
+from tidegate.model.marker import Acceptance, Marker
+from tidegate.model.plan import RowKey
+from tidegate.model.result import Result
+
+NOT_ACCEPTED = "not accepted"
+UNPROVEN = 5  # exit code of a verdict that blocks because it proves nothing
+_MOMENT = timedelta(seconds=10)
+_DECIDING = frozenset({"regressed", "unconfirmed", "not_measured", "not_comparable"})  # states that can block
+
+
+async def expire(event: PullRequestEvent, repository: RepositoryPort | None, job: Job) -> None:
+    """Remove the acceptance label after a push or a change of the base branch: the new comparison was not accepted."""
+    label = job.settings.accept_label
+    is_new = event.action == "synchronize" or event.retargeted
+    if repository is None or not is_new or job.runner.run_attempt > 1 or job.settings.dry_run:
+        return
+
+    def remove() -> bool:
+        stands = _is_set(label, repository.pull_request(event.number))
+        if stands:
+            repository.remove_label(event.number, label)
+        return stands
+
+    try:
+        if await job.deadline.ask(remove, BEFORE):
+            job.say(f"The label `{label}` was for what the pull request was before; it has been taken away.")
+    except PublishError as error:
+        if error.kind != "not_found":
+            job.say(f"Whether the label `{label}` stands could not be seen to: {error.message}")
+
+
+async def accepted_by(
+    event: PullRequestEvent, result: Result, repository: RepositoryPort | None, job: Job
+) -> Acceptance | None:
+    """Return the acceptance for this head, or None if there is none or nothing failed.
+
+    Called after the verdict, so that a label removed during the run does not count. If GitHub does not answer or the
+    job is cancelled, there is no acceptance.
+    """
+    if repository is None or not _can_be_accepted(result):
+        return None
+    asked = _Asked(event.number, event.head_sha, _labelling(event, job))
+    return await _answered(lambda: _acceptance(asked, result, repository, job), job)
+
+
+async def accepted_in_queue(
+    event: MergeGroupEvent, result: Result, repository: RepositoryPort | None, job: Job
+) -> Acceptance | None:
+    """Return the acceptance of the pull request that a merge queue adds; None if more has failed than was accepted.
+
+    A maintainer has seen the verdict on the pull request. In the queue, base may have other commits besides: results
+    that did not fail there are not accepted.
+    """
+    number = event.number
+    if repository is None or number is None or not _can_be_accepted(result):
+        return None
+
+    def ask() -> Acceptance | tuple[str, str] | None:
+        now = repository.pull_request(number)
+        marker = standing_marker(repository.comments(number), job.settings.instance)
+        if marker is None or marker.head != now.head_sha or not _deciding(result) <= set(marker.regressed):
+            return None
+        return _acceptance(_Asked(number, now.head_sha, None), result, repository, job)
+
+    return await _answered(ask, job)
+
+
+async def accepted_on_fork(
+    pull: PullRequest, result: Result, repository: RepositoryPort, job: Job
+) -> Acceptance | None:
+    """Return the acceptance of a fork's pull request at its current head, from what GitHub and our comment say alone.
+
+    The run with the label's event was the fork's, so nothing of it counts. Instead, our comment has to have shown the
+    verdict on this head before the label was set, and the head must not have moved and come back since.
+    """
+    if not _can_be_accepted(result):
+        return None
+
+    def ask() -> Acceptance | tuple[str, str] | None:
+        set_last = repository.labelling(pull.number, job.settings.accept_label)
+        shown = standing_comment(repository.comments(pull.number), job.settings.instance)
+        seen = set_last is not None and shown is not None and _was_seen(shown, set_last, pull.head_sha)
+        by = set_last.by if seen and set_last else None
+        return _acceptance(_Asked(pull.number, pull.head_sha, by), result, repository, job)
+
+    return await _answered(ask, job)
+
+
+def _was_seen(shown: Comment, labelling: Labelling, head: str) -> bool:
+    """Return True if the comment showed a verdict on this head when the label was set, and head has stayed since.
+
+    The comment is written a moment after we have asked for the head, so a move just before it counts as one after it.
+    """
+    marker = Marker.parse(shown.body)
+    if marker is None or not marker.verdict or marker.head != head or not shown.updated_at < labelling.at:
+        return False
+    if not labelling.moved_at:
+        return True
+    return datetime.fromisoformat(labelling.moved_at) + _MOMENT < datetime.fromisoformat(shown.updated_at)
+
+
+def _can_be_accepted(result: Result) -> bool:
+    return result.verdict.state == "failed" or result.verdict.exit_code == UNPROVEN
+
+
+async def _answered(ask: Callable[[], Acceptance | tuple[str, str] | None], job: Job) -> Acceptance | None:
+    """Ask GitHub; return None with a warning if there is an acceptance that does not count, or no answer."""
+    try:
+        found = await job.deadline.ask(ask)
+    except PublishError as error:
+        found = "the label could not be read", f"{error.message}\n{error.advice}"
+    except asyncio.CancelledError:
+        found = "the label was not read", "the job was cancelled"
+    if isinstance(found, tuple):
+        warn(*found, job)
+        return None
+    return found
+
+
+class _Asked(NamedTuple):
+    """The pull request and the commit that may be accepted; and who has set the label for this commit, if known."""
+
+    number: int
+    head_sha: str
+    labelling: str | None
+
+
+def _labelling(event: PullRequestEvent, job: Job) -> str | None:
+    is_ours = event.action == "labeled" and event.label.casefold() == job.settings.accept_label.casefold()
+    return event.sender if is_ours else None
+
+
+def _acceptance(
+    asked: _Asked, result: Result, repository: RepositoryPort, job: Job
+) -> Acceptance | tuple[str, str] | None:
+    """Return the acceptance from this event, or the one that is recorded for this commit.
+
+    None: the label is not set. A title and a message: it is set but does not count. It counts only for the person who
+    set it last or, if that was Tidegate, who asked for it in a comment, and only if that person has write access.
+    """
+    label = job.settings.accept_label
+    now = repository.pull_request(asked.number)
+    if not _is_set(label, now) or now.head_sha != asked.head_sha:
+        return None
+    set_last = repository.labelling(asked.number, label)
+    by = set_last.by if set_last else ""
+    if by.endswith("[bot]"):
+        return _by_comment(asked, result, by, repository, job)
+    if asked.labelling is not None:
+        base = result.sides.base.ref
+        acceptance = Acceptance(sha=asked.head_sha, base=base, actor=asked.labelling, run=job.runner.run_id)
+    else:
+        shown = standing_comment(repository.comments(asked.number), job.settings.instance)
+        marker = Marker.parse(shown.body) if shown else None
+        recorded = marker.accepted if marker else None
+        wanted = asked.head_sha, result.sides.base.ref[:200]
+        if recorded is not None and (recorded.sha, recorded.base) == wanted:
+            acceptance = recorded
+        elif shown and set_last and _was_seen(shown, set_last, asked.head_sha):  # the label started the run again
+            acceptance = Acceptance(sha=asked.head_sha, base=result.sides.base.ref, actor=by, run=job.runner.run_id)
+        else:
+            return NOT_ACCEPTED, _UNRECORDED.format(label=label)
+    if by.casefold() != acceptance.actor.casefold():
+        return NOT_ACCEPTED, _OTHERWISE.format(label=label, actor=acceptance.actor)
+    if not repository.may_write(acceptance.actor):
+        return NOT_ACCEPTED, _POWERLESS.format(label=label, actor=acceptance.actor)
+    return acceptance
+
+
+def _by_comment(
+    asked: _Asked, result: Result, by: str, repository: RepositoryPort, job: Job
+) -> Acceptance | tuple[str, str]:
+    """Return the acceptance that a person wrote as a comment, and for which we have set the label."""
+    port = repository.comments(asked.number)
+    comment = accepting_comment(port.list_comments(), by, asked.head_sha) if by == port.viewer() else None
+    command = parse_command(comment.body) if comment else None
+    if comment is None or command is None or command.verb != "accept":
+        return NOT_ACCEPTED, _UNCOMMANDED.format(by=by)
+    if command.scenario and not _concerns_only(result, command.scenario):
+        return NOT_ACCEPTED, _MORE.format(scenario=command.scenario)
+    if not repository.may_write(comment.author):
+        return NOT_ACCEPTED, f"`{comment.author}` may not push to this repository."
+    base = result.sides.base.ref
+    return Acceptance(sha=asked.head_sha, base=base, actor=comment.author, run=job.runner.run_id)
+
+
+def _concerns_only(result: Result, scenario: str) -> bool:
+    """Return True if everything that can have decided the verdict is a result of this scenario."""
+    if result.verdict.reason in ("checks_less", "metric"):
+        return False
+    return {row.scenario for row in _deciding(result)} == {scenario}
+
+
+def _deciding(result: Result) -> set[RowKey]:
+    """Return the rows whose state can have decided the verdict."""
+    return {RowKey(scenario=row.scenario, agent=row.agent) for row in result.rows if row.state in _DECIDING}
+
+
+def _is_set(label: str, pull: PullRequest) -> bool:
+    """Return True if the pull request has the label. GitHub ignores the case of labels."""
+    return label.casefold() in (name.casefold() for name in pull.labels)
+
+
+_UNRECORDED = (
+    "the label `{label}` stands, but no run has seen who put it there for this commit and base. Take it away and put it"
+    " back when the comment shows the verdict on this commit; the workflow `rerun` then starts the run again."
+)
+_OTHERWISE = "GitHub does not say that `{actor}` put the label `{label}` there last."
+_UNCOMMANDED = "`{by}` put the label there, and no comment of a person that accepts this commit is recorded."
+_MORE = "the comment accepts `{scenario}` alone, and the verdict has other reasons as well."
+_POWERLESS = "`{actor}` put the label `{label}` there, and may not push to this repository."

@@ -1,0 +1,317 @@
+"""Implements the ports with PyGithub."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from pydantic import SecretStr
+
+from tidegate.github import checks, runs
+from tidegate.github.connection import Pace, asking, got, open_connection, sent
+from tidegate.github.download import download
+from tidegate.github.labels import last_labelling
+from tidegate.github.port import (
+    Artifact,
+    Check,
+    Comment,
+    Labelling,
+    OwnCheckRun,
+    PublishError,
+    PullRequest,
+    Reaction,
+    Run,
+    Status,
+)
+from tidegate.github.workflow_commands import Annotation
+
+if TYPE_CHECKING:
+    from github.Issue import Issue
+    from github.IssueComment import IssueComment
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
+    from github.Repository import Repository
+    from github.Requester import Requester
+
+_MINIMISE = """mutation($id: ID!) {
+  minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
+}"""
+ACTIONS_BOT = "github-actions[bot]"
+MAY_WRITE = frozenset({"admin", "write"})  # this endpoint reports `maintain` as `write`
+
+
+def connect(api_url: str, token: SecretStr, repository: str, pace: Pace | None = None) -> PyGithubRepository:
+    """Return a port to the repository `owner/name`. Nothing is sent yet."""
+    pace = pace or Pace()
+    return PyGithubRepository(lambda: open_connection(api_url, token, pace).get_repo(repository), repository, pace)
+
+
+class PyGithubRepository:
+    """One repository. PyGithub is imported only on the first request, since that is slow."""
+
+    def __init__(self, open_repository: Callable[[], Repository], name: str, pace: Pace) -> None:
+        self._open, self._pace = open_repository, pace
+        self._url = f"/repos/{name}"
+        self._name = name
+
+    @cached_property
+    def _repository(self) -> Repository:
+        return self._open()
+
+    @property
+    def _requester(self) -> Requester:
+        return self._repository.requester
+
+    def comments(self, number: int) -> PyGithubPort:
+        """Return the comments of one pull request."""
+        return PyGithubPort(lambda: self._repository.get_issue(number), self._url, number)
+
+    def pull_request(self, number: int) -> PullRequest:
+        """Return the pull request, with one GET."""
+        with asking("pull-requests: read"):
+            return _pull_request(got(self._requester, f"{self._url}/pulls/{number}"))
+
+    def pull_requests_of(self, owner: str, branch: str) -> list[PullRequest]:
+        """Return the open pull requests from a branch, with one GET.
+
+        The answer is filtered again, since GitHub ignores a `head` filter that it cannot parse.
+        """
+        query = f"state=open&per_page=100&head={quote(f'{owner}:{branch}', safe='')}"
+        with asking("pull-requests: read"):
+            found = [_pull_request(one) for one in got(self._requester, f"{self._url}/pulls?{query}")]
+        return [one for one in found if one.head_ref == branch and one.is_open]
+
+    def labelling(self, number: int, label: str) -> Labelling | None:
+        """Read all pages of the issue's events, which unlike comments cannot be forged."""
+        with asking("pull-requests: read"):
+            return last_labelling(self._repository.get_issue(number).get_events(), label)
+
+    def remove_label(self, number: int, label: str) -> None:
+        """Remove the label, with one DELETE."""
+        with asking():
+            sent(self._requester, "DELETE", f"{self._url}/issues/{number}/labels/{quote(label, safe='')}")
+
+    def add_label(self, number: int, label: str) -> None:
+        """Set the label, with one POST."""
+        with asking():
+            sent(self._requester, "POST", f"{self._url}/issues/{number}/labels", {"labels": [label]})
+
+    def react(self, comment: int, reaction: Reaction) -> None:
+        """Add the reaction, with one POST."""
+        with asking():
+            sent(self._requester, "POST", f"{self._url}/issues/comments/{comment}/reactions", {"content": reaction})
+
+    def may_write(self, login: str) -> bool:
+        """Return True if the person has write access, with one GET. Unknown people do not."""
+        try:
+            with asking("pull-requests: read"):
+                address = f"{self._url}/collaborators/{quote(login, safe='')}/permission"
+                return got(self._requester, address)["permission"] in MAY_WRITE
+        except PublishError as error:
+            if error.kind != "not_found":
+                raise
+            return False
+
+    def set_status(self, status: Status) -> None:
+        """Set the status, with one POST."""
+        said = {
+            "state": status.state,
+            "context": status.context,
+            "description": status.description,
+            "target_url": status.url,
+        }
+        with asking("statuses: write"):
+            answer = sent(self._requester, "POST", f"{self._url}/statuses/{status.sha}", said)
+            if answer["state"] != status.state:
+                raise ValueError("another status")
+
+    def find_check(self, own: OwnCheckRun) -> int | None:
+        """Look for it among the newest 100 with its name, with one GET."""
+        return checks.find(self._requester, self._url, own)
+
+    def create_check(self, own: OwnCheckRun, check: Check) -> int:
+        """Create the check run, with one POST."""
+        return checks.create(self._requester, self._url, own, check)
+
+    def is_elsewhere(self, number: int, own: OwnCheckRun) -> bool:
+        """Look at the jobs beside it, with two GETs."""
+        return checks.is_elsewhere(self._requester, self._url, number, own)
+
+    def update_check(self, number: int, check: Check) -> None:
+        """Replace what it shows, with one PATCH."""
+        checks.update(self._requester, self._url, number, check, ())
+
+    def annotate_check(self, number: int, check: Check, annotations: Sequence[Annotation]) -> None:
+        """Add the annotations, with one PATCH."""
+        checks.update(self._requester, self._url, number, check, annotations)
+
+    def replace_in_check(self, own: OwnCheckRun, old: str, new: str) -> None:
+        """Replace the text, with one GET and one PATCH."""
+        checks.replace(self._requester, self._url, own, old, new)
+
+    def run(self, run: int) -> Run:
+        """Return the workflow run, with one GET."""
+        return runs.run(self._requester, self._url, run)
+
+    def pull_request_runs(self, workflow: int, head_sha: str) -> list[Run]:
+        """Return the newest 100 runs, with one GET."""
+        return runs.pull_request_runs(self._requester, self._url, workflow, head_sha)
+
+    def rerun(self, run: int) -> None:
+        """Run it again, with one POST."""
+        runs.rerun(self._requester, self._url, run)
+
+    def artifacts(self, run: int, name: str) -> list[Artifact]:
+        """Return the artifacts, with one GET."""
+        return runs.artifacts(self._requester, self._url, run, name)
+
+    def recent_artifacts(self, name: str) -> list[Artifact]:
+        """Return the newest artifacts with that name, with one GET."""
+        return runs.recent_artifacts(self._requester, self._url, name)
+
+    def merged_heads(self, sha: str) -> list[str]:
+        """Return the merged heads, with one GET: only few pull requests have the same merge commit."""
+        with asking("pull-requests: read"):
+            found = got(self._requester, f"{self._url}/commits/{sha}/pulls?per_page=100")
+            return [
+                one["head"]["sha"]
+                for one in found
+                if one["merged_at"]
+                and one["merge_commit_sha"] == sha
+                and one["head"]["repo"]
+                and one["head"]["repo"]["full_name"] == self._name
+            ]
+
+    def download(self, artifact: int, most: int) -> bytes:
+        """Download the archive from where GitHub redirects to, without sending the token there."""
+        with asking("actions: read"):
+            address = f"{self._url}/actions/artifacts/{artifact}/zip"
+            return download(self._requester, address, most, self._pace.timeout)
+
+
+class PyGithubPort:
+    """The comments of one pull request."""
+
+    def __init__(self, open_issue: Callable[[], Issue], repository_url: str, number: int) -> None:
+        self._open = open_issue
+        self._url, self._pull_url = f"{repository_url}/issues/{number}", f"{repository_url}/pulls/{number}"
+        self._comments_url = f"{repository_url}/issues/comments"
+
+    @cached_property
+    def _issue(self) -> Issue:
+        return self._open()
+
+    def viewer(self) -> str:
+        """Return the token's login, or `github-actions[bot]` if GitHub does not tell, as for GITHUB_TOKEN."""
+        with asking():
+            return _user(self._issue.requester) or _bot(self._issue.requester) or ACTIONS_BOT
+
+    def head_sha(self) -> str:
+        """Return the pull request's head commit, with one GET."""
+        with asking("pull-requests: read"):
+            return str(got(self._issue.requester, self._pull_url)["head"]["sha"])
+
+    def list_comments(self) -> list[Comment]:
+        """Return all comments, read in pages of 100.
+
+        A page that is not a list is an error: read as no comments, it would make us create a second one.
+        """
+        first = address = f"{self._url}/comments?per_page=100"
+        found: list[Comment] = []
+        with asking():
+            for page in itertools.count(2):
+                headers, listed = self._issue.requester.requestJsonAndCheck("GET", address)
+                if not isinstance(listed, list):
+                    raise TypeError("a page of comments is not a list")
+                found += (_listed(one) for one in listed)
+                if 'rel="next"' not in headers.get("link", ""):
+                    break
+                address = f"{first}&page={page}"
+        return sorted(found, key=lambda comment: comment.id)
+
+    def create_comment(self, body: str) -> Comment:
+        """Create a comment, with one POST."""
+        with asking():
+            return _comment(self._issue.create_comment(body))
+
+    def update_comment(self, comment: int, body: str) -> Comment:
+        """Replace the body, with one GET and one PATCH. Return the comment from GitHub's answer."""
+        with asking():
+            found = self._issue.get_comment(comment)
+            found.edit(body)
+            return _comment(found)
+
+    def hide_comment(self, comment: Comment, body: str) -> None:
+        """Replace the body and minimise the comment, with two requests."""
+        with asking():
+            sent(self._issue.requester, "PATCH", f"{self._comments_url}/{comment.id}", {"body": body})
+            self._issue.requester.graphql_query(_MINIMISE, {"id": comment.node})
+
+    def delete_comment(self, comment: int) -> None:
+        """Delete the comment, with one GET and one DELETE."""
+        with asking():
+            self._issue.get_comment(comment).delete()
+
+
+def _pull_request(found: Any) -> PullRequest:
+    head, base = found["head"], found["base"]
+    return PullRequest(
+        number=found["number"],
+        is_open=found["state"] == "open",
+        draft=found.get("draft", False),
+        head_sha=head["sha"],
+        head_ref=head["ref"],
+        head_repo=head["repo"] and head["repo"]["full_name"],
+        base_ref=base["ref"],
+        labels=tuple(label["name"] for label in found.get("labels", ())),
+    )
+
+
+def _comment(found: IssueComment) -> Comment:
+    author: NamedUser | Organization | None = found.user  # None: the account has been deleted
+    return Comment(
+        id=found.id, author=author.login if author is not None else "", body=found.body or "", url=found.html_url
+    )
+
+
+def _listed(found: Any) -> Comment:
+    author = (found["user"] or {}).get("login", "")  # no user: the account has been deleted
+    return Comment(
+        id=found["id"],
+        author=author,
+        body=found["body"] or "",
+        url=found["html_url"],
+        updated_at=found.get("updated_at") or "",
+        node=found.get("node_id") or "",
+    )
+
+
+def _user(requester: Requester) -> str | None:
+    """Return the login of a person's token, or None for an app's token, which GitHub refuses here."""
+    with _refusal_is_no_answer():
+        return str(requester.requestJsonAndCheck("GET", "/user")[1]["login"])
+    return None
+
+
+def _bot(requester: Requester) -> str | None:
+    """Return the login of an app's token, from GraphQL, or None if GitHub refuses."""
+    with _refusal_is_no_answer():
+        login = str(requester.graphql_query("query { viewer { login } }", {})[1]["data"]["viewer"]["login"])
+        return f"{login.removesuffix('[bot]')}[bot]"
+    return None
+
+
+@contextmanager
+def _refusal_is_no_answer() -> Iterator[None]:
+    """Suppress GitHub's refusals, but raise rate limits and outages."""
+    from github import GithubException, RateLimitExceededException
+
+    try:
+        yield
+    except GithubException as error:
+        if isinstance(error, RateLimitExceededException) or error.status not in (400, 403, 404):
+            raise

@@ -1,0 +1,75 @@
+"""The job that runs the action, and its connections to the outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidegate.github.deadline import Deadline
+from tidegate.github.port import RepositoryPort
+from tidegate.github.settings import GitHubJob, Settings
+from tidegate.model.progress import Progress
+from tidegate.vcs.revisions import repository_root
+
+if TYPE_CHECKING:
+    from tidegate.github.own_check import OwnCheck
+
+BEFORE = 0.25  # of the time that is left, for one request before the verdict
+OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read
+
+Connect = Callable[[Settings, GitHubJob], RepositoryPort | None]
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Everything that reaches outside of the process: environment, progress, GitHub, runner and clock."""
+
+    environ: Mapping[str, str]
+    progress: Progress
+    connect: Connect  # opens the job's repository; returns None without a token
+    command: Callable[[str], None]  # sends one workflow command to the runner
+    sleep: Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """The context that every event handler gets."""
+
+    settings: Settings
+    runner: GitHubJob
+    outside: Outside
+
+    @cached_property
+    def check(self) -> OwnCheck | None:
+        """The job's check run, or None if the input `check_run` says so. It is imported here, since that is slow."""
+        if self.settings.check_run == "false":
+            return None
+        from tidegate.github.own_check import OwnCheck
+
+        return OwnCheck()
+
+    @cached_property
+    def deadline(self) -> Deadline:
+        """The time that GitHub has, for all requests that the job waits for."""
+        return Deadline(self.settings.publish_timeout)
+
+    def connect(self) -> RepositoryPort | None:
+        """Return the job's repository on GitHub, or None without a token."""
+        return self.outside.connect(self.settings, self.runner)
+
+    def say(self, text: str) -> None:
+        """Write the text to the log."""
+        self.outside.progress.say(text)
+
+    @property
+    def workspace(self) -> Path:
+        """The folder that the repository is checked out in: the runner's, or the input `path` below it."""
+        return self.runner.workspace / self.settings.path
+
+    @cached_property
+    def root(self) -> Path:
+        """The top folder of the workspace's repository. Raises ConfigurationError if it is in none."""
+        return repository_root(self.workspace)

@@ -1,0 +1,101 @@
+"""Adds to base's history on the default branch: trials of merged pull requests, and trials run for history."""
+
+from __future__ import annotations
+
+from tidegate.github.announce import summarise, tell_no_verdict
+from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
+from tidegate.github.event import DispatchEvent, Event, OtherEvent, PushEvent
+from tidegate.github.git_credentials import origin_of
+from tidegate.github.job import Job
+from tidegate.github.merged_pull_request import adopt
+from tidegate.github.port import Artifact, PublishError, RepositoryPort
+from tidegate.github.pull_request import PAUSE_S
+from tidegate.github.workflow_run import artifact_name
+from tidegate.history.branch import NotKeptError
+from tidegate.run.checkouts import make_run_folder
+from tidegate.run.run_job import Options
+from tidegate.run.single_run import single_run
+from tidegate.vcs.missing_commits import require_whole_checkout
+
+FIRST_TRIALS = 10  # per row, when a person starts the workflow to create a first history
+
+
+async def feed_history(event: Event, job: Job) -> int:
+    """Adopt the trials of the merged pull request on a push; on any other event, run the suite for history."""
+    if isinstance(event, PushEvent):
+        return await _adopt_merged(event, job)
+    started_by_hand = isinstance(event, DispatchEvent)
+    return await _run_for_history(event, FIRST_TRIALS if started_by_hand else None, job)
+
+
+async def _adopt_merged(event: PushEvent, job: Job) -> int:
+    repository = job.connect()
+    assert repository is not None  # nothing_to_do() has seen the token
+    try:
+        sentence = await _adopted(event, repository, job)
+    except PublishError as error:
+        sentence = f"The merged pull request's run was not found: {error.message}\n{error.advice}"
+    return _say(sentence, job)
+
+
+async def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
+    """Look for the merged pull request's result, adopt it, and return a sentence on what happened."""
+    heads = await job.deadline.ask(lambda: repository.merged_heads(event.sha))
+    if not heads:
+        return "No pull request of this repository was merged by this commit: history is unchanged."
+    name = artifact_name(job.settings.instance)
+    recent = await job.deadline.ask(lambda: repository.recent_artifacts(name))
+    found = [one for one in recent if one.own and not one.expired and one.head_sha in heads]
+    if not found:
+        return f"The merged pull request's run has left no artifact `{name}`: history is unchanged."
+    newest = max(found, key=lambda one: one.id)
+    if newest.size > MAX_ARCHIVE:
+        return f"The artifact is ignored: it has {newest.size} bytes."
+    return _adopt(newest, await job.deadline.ask(lambda: repository.download(newest.id, MAX_ARCHIVE)), job)
+
+
+def _adopt(artifact: Artifact, archive: bytes, job: Job) -> str:
+    try:
+        result = read_result(archive, job.settings.instance, ours=artifact.own)
+    except PoisonedError as error:
+        return f"The artifact is ignored: {error}."
+    require_whole_checkout(job.workspace)
+    return adopt(job.root, result, _options(job, writes=True))
+
+
+async def _run_for_history(event: Event, trials: int | None, job: Job) -> int:
+    require_whole_checkout(job.workspace)
+    out = make_run_folder(job.root)
+    options = _options(job, writes=_is_of_default_branch(event, job))
+    try:
+        run = await single_run(job.root, "HEAD", out, options, trials=trials, as_history=True)
+    except NotKeptError as error:
+        return _say(f"{error.message}\n{error.advice}", job)
+    measured = sum(trial.decides is not None for trial in run.trials)
+    return _say(f"{measured} trials of {run.revision.sha[:12]} were run, and are base's history now.", job)
+
+
+def _say(sentence: str, job: Job) -> int:
+    """Report the sentence and return 0. History never fails a job: without it, more trials are run."""
+    job.say(sentence)
+    summarise(f"## Tidegate: history\n\n{sentence}", job)
+    tell_no_verdict("nothing_to_do", job)
+    return 0
+
+
+def _is_of_default_branch(event: Event, job: Job) -> bool:
+    """Return True for a schedule, which always runs on the default branch, or a manual start on that branch."""
+    if isinstance(event, DispatchEvent):
+        return job.runner.ref == f"refs/heads/{event.default_branch}"
+    return event == OtherEvent(name="schedule")
+
+
+def _options(job: Job, *, writes: bool) -> Options:
+    return Options(
+        environ=job.outside.environ,
+        progress=job.outside.progress,
+        config=job.settings.config,
+        instance=job.settings.instance,
+        origin=origin_of(job, writes=writes),
+        pause_s=PAUSE_S,
+    )

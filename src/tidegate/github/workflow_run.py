@@ -1,0 +1,136 @@
+"""Handles `workflow_run`: publishes the comment for a pull request whose own job has no write access.
+
+The uploaded result is untrusted input. It is shown, marked as not verified, and never decides anything. Who accepted it
+is read from GitHub.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
+from tidegate.github.acceptance import accepted_on_fork
+from tidegate.github.announce import skip, summarise, tell_no_verdict, tell_publication
+from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
+from tidegate.github.comment import Publication, Statement, WorkflowRun, publish_comment
+from tidegate.github.event import WorkflowRunEvent
+from tidegate.github.job import Job
+from tidegate.github.port import CommentPort, PublishError, PullRequest, RepositoryPort
+from tidegate.model.marker import Acceptance
+from tidegate.model.result import Result
+from tidegate.reports.comment import comment_body
+from tidegate.reports.links import links_of
+
+ARTIFACT = "tidegate-result"
+NOTICE = (
+    "Not verified: the pull request's author controls the run that measured this. Take it as a hint, not as a gate;"
+    " a maintainer can run Tidegate in this repository."
+)
+CONTRADICTED = "The workflow run itself ended with {conclusion}, which contradicts this result. "
+
+
+async def publish(event: WorkflowRunEvent, job: Job) -> int:
+    """Find the pull request and the uploaded result, and publish the comment. Every failure says its reason.
+
+    Return 0 if the comment is published or there is nothing to publish. The exit code never depends on the verdict.
+    """
+    repository = job.connect()
+    if repository is None:
+        raise ConfigurationError("there is no token to publish with.", "Set the input `github_token`.")
+    try:
+        return await _publish(event, repository, job)
+    except PublishError as error:
+        raise _failure(error) from error
+
+
+def artifact_name(instance: str) -> str:
+    """Return the name under which the pull request's job uploads its result."""
+    return ARTIFACT if instance == "default" else f"{ARTIFACT}-{instance}"
+
+
+async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> int:
+    pull = await job.deadline.ask(lambda: _pull_request(event, repository))
+    if pull is None:
+        return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
+    name = artifact_name(job.settings.instance)
+    found = await job.deadline.ask(lambda: archive(event.run, name, repository))
+    if found is None:
+        return skip("nothing_to_do", f"The run has uploaded no artifact `{name}`: there is nothing to publish.", job)
+    try:
+        result = read_result(found[1], job.settings.instance)
+    except PoisonedError as error:
+        raise ConfigurationError(
+            f"the artifact `{name}` of run {event.run} was not published: {error}.",
+            "It comes from the pull request; look at what its job uploads before you trust anything of it.",
+        ) from None
+    acceptance = await accepted_on_fork(pull, result, repository, job)
+    uploaded = Uploaded(result, found[0], acceptance)
+    publication = await _comment(event, uploaded, repository.comments(pull.number), job)
+    if publication.problem:
+        raise CannotRunError(f"the comment was not published: {publication.problem}", publication.advice)
+    job.say(f"#{pull.number}: the comment is {publication.outcome}.")
+    return 0
+
+
+def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRequest | None:
+    """Return the open pull request of the run, or None.
+
+    It is looked up from GitHub's data about the run, never from the artifact, and must still be at the run's commit.
+    """
+    owner = str(event.head_repo).partition("/")[0]
+    found = [
+        pull
+        for pull in repository.pull_requests_of(owner, event.head_branch)
+        if pull.head_sha == event.head_sha and pull.head_repo == event.head_repo
+    ]
+    return found[-1] if found else None
+
+
+def archive(run: int, name: str, repository: RepositoryPort) -> tuple[int, bytes] | None:
+    """Return id and content of the newest artifact with this name, or None: each attempt of a run may upload one."""
+    found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
+    if not found:
+        return None
+    newest = max(found, key=lambda artifact: artifact.id)
+    if newest.size > MAX_ARCHIVE:
+        raise ConfigurationError(
+            f"the artifact `{name}` of run {run} was not published: it has {newest.size} bytes.",
+            f"Upload result.json alone; more than {MAX_ARCHIVE} bytes are never read.",
+        )
+    return newest.id, repository.download(newest.id, MAX_ARCHIVE)
+
+
+class Uploaded(NamedTuple):
+    """The result that a fork's run has uploaded, the artifact's id, and a maintainer's acceptance of it."""
+
+    result: Result
+    artifact: int
+    acceptance: Acceptance | None
+
+
+async def _comment(event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPort, job: Job) -> Publication:
+    """Write the summary and the comment."""
+    result, acceptance = uploaded.result, uploaded.acceptance
+    repository_url = job.runner.repository_url
+    pages = links_of(result, repository_url, f"{repository_url}/actions/runs/{event.run}", uploaded.artifact)
+    contradicted = result.verdict.exit_code == 0 and event.conclusion != "success"
+    notice = (CONTRADICTED.format(conclusion=event.conclusion or "nothing") if contradicted else "") + NOTICE
+    if acceptance is not None:
+        result = result.model_copy(update={"verdict": result.verdict.accepted(acceptance.actor)})
+    body = comment_body(result, pages=pages, notice=notice)
+    summarise(body, job)
+    tell_no_verdict("nothing_to_do", job)
+    if job.settings.dry_run:
+        return Publication(outcome="off")
+    run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
+    statement = Statement(result=result, body=body, notice=notice, pages=pages, accepted=acceptance)
+    publication = await job.deadline.ask(
+        lambda: publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
+    )
+    if not publication.problem:
+        tell_publication(publication, job)
+    return publication
+
+
+def _failure(error: PublishError) -> TidegateError:
+    return CannotRunError(f"nothing was published: {error.message}", error.advice)

@@ -1,0 +1,1 @@
+"""Tries a suite itself: mutants of the tool, simulated pull requests, judges against labels."""

@@ -1,0 +1,117 @@
+"""Run the whole chain: load the suite, plan, run trials, measure, compare, decide the verdict, write the reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tidegate.decide.verdict.decide import decide, nothing_to_do
+from tidegate.decide.verdict.make_result import make_result
+from tidegate.history.known_results import trends
+from tidegate.history.report_files import write_reports
+from tidegate.model.cause import Cause
+from tidegate.model.comparison import Comparison
+from tidegate.model.measurement import Run
+from tidegate.model.result import FileChange, Result
+from tidegate.model.revision import Revision
+from tidegate.model.verdict import Verdict
+from tidegate.run.both_runs import BothRuns, no_runs
+from tidegate.run.changed_files import file_changes
+from tidegate.run.checkouts import Commits, scratch_folder, two_sides
+from tidegate.run.left_behind import with_files
+from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
+from tidegate.run.run_job import Options, RunJob
+from tidegate.text.well_known_secrets import without_secrets
+
+
+async def pull_request(root: Path, commits: Commits, out: Path, options: Options) -> Result:
+    """Run both sides of a pull request, compare them, and write the reports and both runs to `out`.
+
+    `root` is the repository's top folder. Base is tested at the merge base.
+    """
+    with scratch_folder() as scratch, two_sides(root, commits, scratch, out) as sides:
+        loaded = load_pull_request(root, commits.target, sides, scratch, options)
+        if loaded.touched or loaded.definitions:
+            runs, comparison = await _run_and_compare(root, commits.target, loaded, options)
+            verdict = decide(comparison, loaded.job.suite.policy)
+            loaded = loaded._replace(warnings=(*loaded.warnings, *await _surface(loaded.job, runs.head, options)))
+        else:
+            runs = no_runs(loaded.job)
+            comparison, verdict = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
+        result = _conclude(root, loaded, runs, comparison, verdict)
+        result = await _fixed(root, result, loaded.job, options)
+    result = without_secrets(result.model_copy(update={"instance": options.instance, "links": options.links}))
+    write_reports(result, out, {side.side: side.store for side in (sides.base, sides.head)})
+    return result
+
+
+async def _run_and_compare(
+    root: Path, target: Revision, loaded: PullRequestJob, options: Options
+) -> tuple[BothRuns, Comparison]:
+    """Run the trials of both sides, and compare them."""
+    # Imported only here, since most pull requests of some repositories have nothing to run.
+    from tidegate.decide.comparison.compare import compare
+    from tidegate.run.adaptive_run import run_both
+    from tidegate.run.sharding import joining
+    from tidegate.run.target_tip import with_tip
+
+    with joining(loaded.job, options) as job:
+        runs = await run_both(root, job, options)
+    shares = job.joined.shares if job.joined else []
+    comparison = compare(runs.base, runs.head, loaded.definitions, shares=shares)
+    return runs, await with_tip(root, target, loaded.job, comparison, options)
+
+
+async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:
+    """Return a sentence for each part of the tool's surface that the pull request changes, if the suite asks for it."""
+    if not job.suite.report_surface or head.build_error is not None:
+        return ()
+    from tidegate.decide.surface.used import scenario_calls
+    from tidegate.errors import TidegateError
+    from tidegate.reports.prove_text import change_text
+    from tidegate.run.surface_changes import changes_of_sides
+
+    options.progress.stage("comparing what the tool offers")
+    try:
+        found = await changes_of_sides(job, scenario_calls(head.trials), options)
+    except TidegateError as error:
+        return (f"the surfaces of both sides could not be compared: {error}",)
+    return tuple(change_text(change, tool) for tool, changes in found for change in changes)
+
+
+async def _fixed(root: Path, result: Result, job: RunJob, options: Options) -> Result:
+    """Return the result with a fix that was tried, if there is one."""
+    if not any(cause.still_named and cause.new for cause in result.causes):
+        return result
+    from tidegate.run.tried_fix import with_fix
+
+    return await with_fix(root, result, job, options)
+
+
+def _conclude(root: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, verdict: Verdict) -> Result:
+    """Put the result together, with the changed files and base's trends for the report."""
+    job, warnings = loaded.job, (*loaded.warnings, *runs.ignored)
+    if loaded.suites.base is None:
+        verdict = verdict.model_copy(update={"why_advisory": "the target branch has no usable suite yet"})
+    result = make_result(comparison, verdict, runs.base, runs.head, warnings=warnings, budget=job.suite.budget)
+    result = with_files(result, {side.side: side.store for side in job.sides})
+    base, head = (side.revision for side in job.sides)
+    changes = file_changes(root, base, head, loaded.touched, loaded.both)
+    more = {
+        "comment_template": loaded.suites.comment_template,
+        "changes": changes,
+        "causes": _causes(root, result, changes, loaded),
+        "trends": trends(root, job.suite, job.plan),
+    }
+    return result.model_copy(update=more)
+
+
+def _causes(root: Path, result: Result, changes: Sequence[FileChange], loaded: PullRequestJob) -> tuple[Cause, ...]:
+    """Return the causes of what got worse, each with the lines of docs and scenarios that still name what is gone."""
+    if not result.rows:
+        return ()
+    from tidegate.decide.causes.find import find_causes
+    from tidegate.run.still_named import with_docs
+
+    job = loaded.job
+    return with_docs(root, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes))

@@ -1,0 +1,92 @@
+"""Assign rows to shards, so that all shards take about the same time."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from tidegate.model.plan import RowKey
+from tidegate.model.trial_spec import TrialSpec
+from tidegate.run.shards.arguments import MOST_JOBS
+
+LEAST_ROWS = 2  # rows per shard on average: a job for a single short row spends its time on the build
+
+
+class Load(NamedTuple):
+    """A row with its number of screening trials, and the seconds that they take one after the other."""
+
+    key: RowKey
+    trials: int
+    seconds: float
+
+
+def seconds_of_trials(known: Mapping[RowKey, float], limits: Mapping[RowKey, float]) -> dict[RowKey, float]:
+    """Return the seconds of one trial of each row in `limits`: those in `known`, the mean of its history.
+
+    A row without a history is taken to need the median of the others; if no row has one, its time limit.
+    """
+    usual = median(known.values()) if known else None
+    return {key: known.get(key, limit if usual is None else usual) for key, limit in limits.items()}
+
+
+def most_shards(rows: int) -> int:
+    """Return the largest number of shards for so many rows."""
+    return max(1, min(MOST_JOBS, rows // LEAST_ROWS))
+
+
+def longest_first(loads: Sequence[Load], count: int) -> list[list[Load]]:
+    """Return `count` lists of rows: each row, the longest first, goes to the list with the least time so far."""
+    shards: list[list[Load]] = [[] for _ in range(count)]
+    times = [(0.0, 0, number) for number in range(count)]
+    for load in sorted(loads, key=lambda load: (-load.seconds, str(load.key))):
+        seconds, rows, number = heapq.heappop(times)
+        shards[number].append(load)
+        heapq.heappush(times, (seconds + load.seconds, rows + 1, number))
+    return shards
+
+
+def makespan(shards: Sequence[Sequence[Load]], jobs: int) -> float:
+    """Return the seconds of the longest shard, whose trials run `jobs` at once."""
+    return max((_seconds(shard, jobs) for shard in shards), default=0.0)
+
+
+def in_time(specs: Sequence[TrialSpec], seconds: Mapping[RowKey, float], jobs: int) -> list[TrialSpec]:
+    """Return a shard's trials in an order in which no slot runs on alone at the end: `seconds` is a trial's time.
+
+    They stay in rounds, but a trial starts at the latest when twice its time is left, and the last round begins with
+    the longest.
+    """
+    times = {spec: seconds[RowKey(scenario=spec.scenario, agent=spec.agent)] for spec in specs}
+    whole, rounds = sum(times.values()) / jobs, max((spec.index for spec in specs), default=1)
+
+    def start(spec: TrialSpec) -> tuple[float, int, float]:
+        its_round = whole * (spec.index - 1) / rounds
+        return min(its_round, whole - 2 * times[spec]), spec.index, -times[spec] if spec.index == rounds else 0.0
+
+    return sorted(specs, key=start)
+
+
+def shards_for(loads: Sequence[Load], goal: float, jobs: int) -> int:
+    """Return the least number of shards that takes `goal` seconds at most, or the largest number if none does.
+
+    No shard is shorter than its longest trial, so more shards than that one needs are of no use.
+    """
+    most, goal = most_shards(len(loads)), max(goal, _longest(loads))
+    first = math.ceil(sum(load.seconds for load in loads) / jobs / (goal or 1))
+    for count in range(min(max(first, 1), most), most + 1):
+        if makespan(longest_first(loads, count), jobs) <= goal:
+            return count
+    return most
+
+
+def _seconds(shard: Sequence[Load], jobs: int) -> float:
+    """Return a lower bound of the shard's time: its work on all slots, or its longest trial."""
+    return max(sum(load.seconds for load in shard) / jobs, _longest(shard))
+
+
+def _longest(loads: Sequence[Load]) -> float:
+    """Return the seconds of the longest trial."""
+    return max((load.seconds / load.trials for load in loads if load.trials), default=0.0)

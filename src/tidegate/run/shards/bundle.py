@@ -1,0 +1,185 @@
+"""Bundles: zip archives of trials that go out to a worker, and of results that come back from a worker or a shard.
+
+The last 64 bytes are the SHA-256 of all bytes before them, the seal. It reveals a file that is cut off or was changed;
+it does not reveal who wrote it (docs/security.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from tidegate.history.run_folder import RunFolder
+from tidegate.model.measurement import TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.shard import BundleContents
+from tidegate.model.trial import Trial
+from tidegate.model.trial_spec import Side, TrialSpec
+from tidegate.text.well_known_secrets import masked_secrets, without_secrets
+
+_CONTENTS, _RESULTS, _TRIAL = "bundle.json", "results.jsonl", "trial.json"
+_SEAL = 64  # bytes; they are the archive's comment, so that every program can open it
+_FAST = 1  # compression
+
+
+class BadBundleError(Exception):
+    """The file is not a whole bundle. Its text says why."""
+
+
+def bundle_name(number: int, of: int) -> str:
+    """Return the file name of a shard's bundle."""
+    return f"shard-{number}-of-{of}.zip"
+
+
+@contextmanager
+def sealed_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Yield an archive to fill. At the end it appears at the path, whole and sealed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=_FAST, strict_timestamps=False) as archive:
+        yield archive
+        archive.comment = b"0" * _SEAL
+    digest = _digest(temporary)
+    with temporary.open("r+b") as whole:
+        whole.seek(-_SEAL, os.SEEK_END)
+        whole.write(digest)
+        whole.flush()
+        os.fsync(whole.fileno())
+    temporary.replace(path)
+
+
+def write_results(
+    path: Path, contents: BundleContents, results: Sequence[TrialResult], stores: Mapping[Side, RunFolder]
+) -> None:
+    """Write a shard's bundle: an artifact, which others can read, so that well-known secrets are masked in it."""
+    with sealed_archive(path) as archive:
+        archive.writestr(_CONTENTS, contents.model_dump_json(indent=1))
+        archive.writestr(_RESULTS, "".join(f"{without_secrets(result).model_dump_json()}\n" for result in results))
+        _add_records(archive, [result.spec for result in results], stores, _masked)
+
+
+def write_trials(
+    path: Path, contents: BundleContents, specs: Sequence[TrialSpec], stores: Mapping[Side, RunFolder]
+) -> None:
+    """Write a worker's bundle: raw records, neither judged nor measured."""
+    with sealed_archive(path) as archive:
+        archive.writestr(_CONTENTS, contents.model_dump_json(indent=1))
+        _add_records(archive, specs, stores, bytes)
+
+
+def _add_records(
+    archive: zipfile.ZipFile,
+    specs: Sequence[TrialSpec],
+    stores: Mapping[Side, RunFolder],
+    masked: Callable[[bytes], bytes],
+) -> None:
+    """Add plain files of the records only: a trial may have left links in them."""
+    for spec in specs:
+        for file, name in _plain_files(stores[spec.side].record_folder(spec)):
+            with suppress(OSError):
+                archive.writestr(f"{spec.id}/{name}", masked(file.read_bytes()))
+
+
+def _plain_files(record: Path) -> Iterator[tuple[Path, str]]:
+    for folder, folders, names in os.walk(record):
+        folders.sort()
+        for name in sorted(names):
+            file = Path(folder) / name
+            if stat.S_ISREG(file.lstat().st_mode):
+                yield file, file.relative_to(record).as_posix()
+
+
+def _masked(data: bytes) -> bytes:
+    """Return the data without well-known secrets. Each byte is read as one character, so that any file can be."""
+    return masked_secrets(data.decode("latin-1")).encode("latin-1")
+
+
+class Bundle:
+    """A whole bundle of results. Raises BadBundleError if it is cut off, changed, or of another version."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.seal = sealed(path)
+        try:
+            self._archive = zipfile.ZipFile(path)
+            self.contents = BundleContents.model_validate_json(self._archive.read(_CONTENTS))
+        except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+            raise BadBundleError("is not a bundle of this version") from None
+        self._files: dict[str, list[str]] = defaultdict(list)
+        for name in self._archive.namelist():
+            self._files["/".join(name.split("/")[:4])].append(name)
+
+    def results(self, rows: Collection[RowKey]) -> list[TrialResult]:
+        """Return its results. Raises BadBundleError if they are not as many as it states, or not of these rows."""
+        try:
+            with self._archive.open(_RESULTS) as lines:
+                results = [TrialResult.model_validate_json(line) for line in lines]
+        except (OSError, KeyError, ValidationError, zipfile.BadZipFile):
+            raise BadBundleError("has results that cannot be read") from None
+        if len(results) != self.contents.trials or len({result.id for result in results}) != len(results):
+            raise BadBundleError("has another number of results than it states")
+        if any(result.key not in rows or result.id != result.spec.id for result in results):
+            raise BadBundleError("has results of rows that are not its own")
+        return results
+
+    def trials(self, specs: Sequence[TrialSpec]) -> list[Trial]:
+        """Return the raw records of these trials. Raises BadBundleError if it has others, or lacks one."""
+        if self.contents.trials != len(specs):
+            raise BadBundleError("has another number of trials than were asked for")
+        trials = []
+        for spec in specs:
+            try:
+                trial = Trial.model_validate_json(self._archive.read(f"{spec.id}/{_TRIAL}"))
+            except (OSError, KeyError, ValidationError, zipfile.BadZipFile):
+                raise BadBundleError(f"lacks the trial {spec.id}") from None
+            if trial.spec != spec:
+                raise BadBundleError(f"has another trial instead of {spec.id}")
+            trials.append(trial)
+        return trials
+
+    def extract(self, spec: TrialSpec, into: RunFolder) -> None:
+        """Write a trial's record into the run's folder; names that would leave it are skipped."""
+        record = into.record_folder(spec)
+        record.mkdir(parents=True, exist_ok=True)
+        for name in self._files[spec.id]:
+            parts = name.split("/")[4:]
+            if parts and not {"", ".", ".."} & set(parts):
+                path = record.joinpath(*parts)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(self._archive.read(name))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._archive.close()
+
+
+def sealed(path: Path) -> str:
+    """Return the file's seal. Raises BadBundleError if it is not that of the file."""
+    try:
+        with path.open("rb") as file:
+            file.seek(-_SEAL, os.SEEK_END)
+            found = file.read()
+        if found != _digest(path):
+            raise BadBundleError("was cut off or changed: its seal does not match")
+    except OSError as error:
+        raise BadBundleError(f"cannot be read: {error.strerror}") from None
+    return found.decode()
+
+
+def _digest(path: Path) -> bytes:
+    """Return the SHA-256 of all but the last 64 bytes, in hexadecimal."""
+    left = path.stat().st_size - _SEAL
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while left > 0 and (piece := file.read(min(left, 1 << 20))):
+            digest.update(piece)
+            left -= len(piece)
+    return digest.hexdigest().encode()

@@ -1,0 +1,177 @@
+"""List what will be checked differently once a pull request is merged. Until then, base's definitions judge.
+
+Details name keys, not values, except for rules: agents, targets and commands may contain secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from math import inf
+from pathlib import PurePosixPath
+
+from tidegate.checks.evaluators.script_files import named_files
+from tidegate.decide.procedure.rules import screening_trials
+from tidegate.model.calibration import Calibration
+from tidegate.model.comparison import DefinitionChange, Impact
+from tidegate.model.judge import Judge
+from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Scenario, Suite
+from tidegate.model.value import Value
+from tidegate.text.shorten import few
+
+_OF_PRODUCT = ("watch", "build", "path")  # each side has its own
+_CHECKS = ("gates", "evaluators", "judge", "post", "evaluator_scripts", "composite", "case")
+_LIMITS = {"timeout_secs": DEFAULT_TIMEOUT_SECS, "max_turns": inf, "max_usd": inf}  # what no value means
+_ALONE = {"name", "file", "trials", "purpose", "tool_matrix", *_CHECKS, *_LIMITS}
+_ORDER: tuple[Impact, ...] = ("less", "more", "other")
+
+
+def changes(
+    base: Suite | None, head: Suite, touched: Collection[str], rules: Sequence[str]
+) -> tuple[DefinitionChange, ...]:
+    """Return what head changes in definitions and `rules`; what may check less comes first. None without a base.
+
+    `touched`: the files that the pull request changes.
+    """
+    if base is None:
+        return ()
+    found = (*_agents(base, head), *_scenarios(base, head, touched), *_rules(base, head, rules))
+    return tuple(sorted(found, key=lambda change: _ORDER.index(change.effect)))
+
+
+def with_changed_files(suite: Suite, touched: Collection[str]) -> frozenset[str]:
+    """Return the names of the scenarios of which the pull request changes a file of the template, or a script."""
+    return frozenset(one.name for one in suite.scenarios if touched_files(one, suite.guidance, touched))
+
+
+def touched_files(scenario: Scenario, guidance: Sequence[str], touched: Iterable[str]) -> list[str]:
+    """Return which of these files are in the scenario's template, guidance aside, or belong to its scripts."""
+    scripts = {path for one in scenario.evaluators for script in one.scripts for path in named_files(*script)}
+    globs = [entry.partition("#")[0] for entry in scenario.guidance_or(guidance)]
+
+    def is_of_template(path: str) -> bool:
+        if scenario.template is None or not PurePosixPath(path).is_relative_to(scenario.template):
+            return False
+        name = str(PurePosixPath(path).relative_to(scenario.template)).removeprefix("initial-state/")
+        return not any(fnmatchcase(name, pattern) for pattern in globs)
+
+    return sorted(path for path in touched if is_of_template(path) or path in scripts)
+
+
+def different(before: Value, after: Value) -> list[str]:
+    """Return the keys whose values differ, in the order of the model."""
+    keys = dict.fromkeys((*type(before).model_fields, *type(after).model_fields))
+    return [key for key in keys if getattr(before, key, None) != getattr(after, key, None)]
+
+
+def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
+    for name in dict.fromkeys((*base.agents, *head.agents)):
+        old, new = base.agents.get(name), head.agents.get(name)
+        if new is None or old is None:
+            yield _change(None, "more" if new else "less", "new agent" if new else "agent removed", agent=name)
+        elif keys := different(old, new):
+            models = f"model {old.model or 'by default'} → {new.model or 'by default'}"
+            told = (models if key == "model" else key for key in keys)
+            yield _change(None, "other", ", ".join(told), agent=name)
+
+
+def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[DefinitionChange]:
+    after = {scenario.name: scenario for scenario in head.scenarios}
+    for before in base.scenarios:
+        now = after.pop(before.name, None)
+        if now is None:
+            yield _change(before.name, "less", "scenario removed")
+            continue
+        yield from _counts(before, now, base, head)
+        yield from _checks(before, now)
+        for key, unlimited in _LIMITS.items():
+            old, new = (getattr(one, key) or unlimited for one in (before, now))
+            if old != new:
+                yield _change(before.name, "less" if new < old else "more", key)
+        if keys := [key for key in different(before, now) if key not in _ALONE]:
+            yield _change(before.name, "other", ", ".join(keys))
+        if files := touched_files(now, head.guidance, touched):
+            yield _change(before.name, "other", f"files: {few(files)}")
+    for name in after:
+        yield _change(name, "more", "new scenario")
+
+
+def _counts(before: Scenario, now: Scenario, base: Suite, head: Suite) -> Iterator[DefinitionChange]:
+    """Yield changes of how often, and by whom, the scenario is tried, and of its purpose."""
+    old, new = (one.trials.over(base.trials) for one in (before, now))
+    counts = [(screening_trials(one, base.policy), one.max or inf) for one in (old, new)]
+    if counts[0] != counts[1]:
+        fewer = any(two < one for one, two in zip(*counts, strict=True))
+        yield _change(before.name, "less" if fewer else "more", "trials")
+    if before.purpose != now.purpose:
+        effect: Impact = "less" if now.purpose == "capability" else "more"
+        yield _change(before.name, effect, f"purpose {before.purpose} → {now.purpose}")
+    agents = [_matrix(*pair) for pair in ((before, base), (now, head))]
+    for effect, names in (("less", agents[0] - agents[1]), ("more", agents[1] - agents[0])):
+        if names and before.tool_matrix != now.tool_matrix:
+            yield _change(before.name, effect, f"agents: {few(sorted(names))}")
+
+
+def _matrix(scenario: Scenario, suite: Suite) -> set[str]:
+    if not scenario.tool_matrix:
+        return set(suite.agents)
+    return {
+        f"{entry.tool}:{model}" if model else entry.tool
+        for entry in scenario.tool_matrix
+        for model in entry.models or ("",)
+    }
+
+
+def _checks(before: Scenario, now: Scenario) -> Iterator[DefinitionChange]:
+    """Yield changes of what decides: it is not known if a changed check is stricter, so it may check less."""
+    for key in _CHECKS:
+        old, new = getattr(before, key), getattr(now, key)
+        if old == new:
+            continue
+        if not isinstance(old, tuple):
+            yield _change(before.name, "more" if old is None else "less", key)
+            continue
+        lost = [_label(one) for one in old if one not in new]
+        added = [_label(one) for one in new if one not in old]
+        if lost or not added:  # or they have another order
+            yield _change(before.name, "less", f"{key}: {few(lost or ['order'])}")
+        if added:
+            yield _change(before.name, "more" if not lost else "other", f"new {key}: {few(added)}")
+
+
+def _label(check: object) -> str:
+    return str(getattr(check, "label", "") or getattr(check, "command", "") or type(check).__name__)
+
+
+def _rules(base: Suite, head: Suite, rules: Sequence[str]) -> Iterator[DefinitionChange]:
+    """Yield changes of rules, with their values, and one of the keys that belong to the product."""
+    for key in rules:
+        for line in _values(key, getattr(base, key), getattr(head, key)):
+            yield _change(None, "other", line)
+    if keys := [key for key in _OF_PRODUCT if getattr(base, key) != getattr(head, key)]:
+        yield _change(None, "other", f"{', '.join(keys)} (used now: each side has its own)")
+
+
+def _values(key: str, before: object, after: object) -> Iterator[str]:
+    """Yield lines such as `policy.alpha: 0.02 → 0.05`."""
+    if isinstance(before, Value) and isinstance(after, Value):
+        for name in different(before, after):
+            yield from _values(f"{key}.{name}", getattr(before, name, None), getattr(after, name, None))
+    elif before != after:
+        yield f"{key}: {_shown(before)} → {_shown(after)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Calibration):
+        return f"{value.labels} labels"
+    if isinstance(value, Judge):
+        return f"{value.type} ({value.model})"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "none" if value is None else str(value)
+
+
+def _change(scenario: str | None, effect: Impact, detail: str, agent: str | None = None) -> DefinitionChange:
+    return DefinitionChange(scenario=scenario, agent=agent, effect=effect, detail=detail)

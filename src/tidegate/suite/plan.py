@@ -1,0 +1,349 @@
+"""Expands a suite into a plan: the rows (scenario × agent) to run, and hashes that reveal changed definitions."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import hashlib
+import json
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import product
+from posixpath import normpath
+from typing import Any
+
+from tidegate.checks.evaluators.script_files import named_files
+from tidegate.errors import ConfigurationError, NothingToRunError
+from tidegate.model.agent import Agent
+from tidegate.model.model_name import same_model
+from tidegate.model.plan import Plan, PlanRow, RowKey, Texts
+from tidegate.model.run_row import RunRow
+from tidegate.model.suite import Scenario, Suite
+from tidegate.model.target import Target
+from tidegate.model.trial_spec import NotMeasured
+from tidegate.model.value import Value
+from tidegate.text.name_expression import name_expression
+from tidegate.text.shorten import clipped
+
+MAX_TASK = 300  # characters
+
+
+class Selection(Value):
+    """The selected part of a suite. A field that is empty or None selects everything.
+
+    `agents` holds names or `name:model`. `tags` selects scenarios with any of the tags. `tier` includes lower tiers.
+    `name` is a name expression over `scenario × agent` (`add and not claude`). Of `rows`, missing ones are ignored.
+    """
+
+    scenarios: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # of scenarios, relative to the repository's root
+    agents: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    tier: int | None = None
+    name: str = ""
+    rows: tuple[RowKey, ...] = ()
+
+    def takes_row(self, row: PlanRow) -> bool:
+        """Return True if the row is selected."""
+        return (
+            self.takes(row.scenario)
+            and (not self.agents or not {row.key.agent, base_name(row.key.agent)}.isdisjoint(self.agents))
+            and (not self.rows or row.key in self.rows)
+            and (not self.name or name_expression(self.name)(str(row.key)))
+        )
+
+    def takes(self, scenario: Scenario) -> bool:
+        """Return True if the scenario is selected, regardless of the agent."""
+        return (
+            (not self.scenarios or scenario.name in self.scenarios)
+            and (not self.files or scenario.file in self.files)
+            and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
+            and (self.tier is None or scenario.tier <= self.tier)
+        )
+
+
+EVERYTHING = Selection()
+
+
+def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
+    """Return the selected rows, in the suite's order of scenarios.
+
+    Raises ConfigurationError for a name that the suite does not have, and NothingToRunError if no row is left.
+    """
+    rows = tuple(row for scenario in suite.scenarios for row in _rows(scenario, suite))
+    _check_names(suite, rows, selection)
+    selected = tuple(row for row in rows if selection.takes_row(row))
+    if not selected:
+        raise NothingToRunError(*_why_nothing(rows, selection))
+    return Plan(rows=selected)
+
+
+def not_selected(suite: Suite, plan: Plan) -> tuple[str, ...]:
+    """Return a note with the number of the suite's rows that the plan lacks, if there are any."""
+    everything = make_plan(suite).rows
+    missing = len(everything) - len({row.key for row in everything} & {row.key for row in plan.rows})
+    are = "row was" if missing == 1 else "rows were"
+    return (f"{missing} of {len(everything)} {are} not selected, and not run",) if missing else ()
+
+
+def pull_request_plan(base: Plan, product: Plan, head: Plan, changed: Container[str]) -> Plan:
+    """Return base's rows, then a row of head's own for each definition that head adds or changes.
+
+    `product` has base's definitions as head's files make them: prompts contain files of the repository. `changed`:
+    scenarios of which head changes a file. A changed definition is a row of its own, beside base's.
+    """
+    of_head = {row.key: row for row in head.rows}
+    of_product = {row.key: row for row in product.rows}
+    rows = [_with_product(row, of_product.get(row.key, row), of_head.get(row.key)) for row in base.rows]
+    known = {row.key: row for row in rows}
+    added = []
+    for row in head.rows:
+        before = known.get(row.key)
+        if before is None:
+            added.append(row.model_copy(update={"presence": "added"}))
+        elif row.key.scenario in changed or not _is_same(before.on("head"), row):
+            added.append(row.model_copy(update={"presence": "added", "key": _changed_key(row.key)}))
+    return Plan(rows=(*rows, *added))
+
+
+def _with_product(row: PlanRow, product: PlanRow, head: PlanRow | None) -> PlanRow:
+    """Return base's row with what head's product has otherwise."""
+    target = row.scenario.target
+    if head is not None:
+        target = _own_target(target, head.scenario.target)
+    new = tuple(name for name, value in target.env.items() if row.scenario.target.env.get(name) != value)
+    texts = Texts(prompt=product.scenario.prompt, agent=product.agent)
+    same = texts.prompt == row.scenario.prompt and texts.agent == row.agent
+    return row.model_copy(
+        update={
+            "own_target": None if target == row.scenario.target else target,
+            "own_texts": None if same else texts,
+            "new_env": new,
+        }
+    )
+
+
+def _own_target(base: Target, head: Target) -> Target:
+    """Return base's target as head starts it: its server's command, and its variables. Its name stays base's."""
+    server = base.mcp and head.mcp and base.mcp.model_copy(update={"command": head.mcp.command})
+    return base.model_copy(update={"env": head.env, "secrets": head.secrets, "mcp": server or base.mcp})
+
+
+def _is_same(before: PlanRow, after: PlanRow) -> bool:
+    """Return True if both are tried and judged alike; how a scenario is described, found and chosen has no effect."""
+    told = {"file": "", "description": "", "source": None, "tags": (), "tier": 0}
+    scenarios = [row.scenario.model_copy(update=told) for row in (before, after)]
+    return scenarios[0] == scenarios[1] and before.agent == after.agent and before.deterministic == after.deterministic
+
+
+def _changed_key(key: RowKey) -> RowKey:
+    """Return the key of head's definition of a row that base has, too."""
+    return RowKey(scenario=f"{key.scenario} (as changed)", agent=key.agent)
+
+
+def without_agents(plan: Plan, environ: Mapping[str, str] | None) -> Plan:
+    """Return the plan in which no agent is run for rows that lack their API key; with None, for all rows of chance."""
+
+    def why(row: PlanRow) -> NotMeasured | None:
+        if environ is None:
+            return None if row.deterministic else "replay_only"
+        return "secret" if row.agent.lacks(environ) else None
+
+    return Plan(rows=tuple(row.model_copy(update={"no_agent": why(row)}) for row in plan.rows))
+
+
+def with_seed(plan: Plan, seed: int) -> Plan:
+    """Return the plan in which agents that choose by chance have this seed, unless the suite gives them one."""
+
+    def seeded(row: PlanRow) -> PlanRow:
+        agents = {"agent": row.agent.with_seed(seed)}
+        texts = row.own_texts and row.own_texts.model_copy(update={"agent": row.own_texts.agent.with_seed(seed)})
+        return row.model_copy(update={**agents, "own_texts": texts})
+
+    return Plan(rows=tuple(map(seeded, plan.rows)))
+
+
+# They change how git checks out other files.
+ALWAYS_WATCHED = ("**/.gitattributes", ".gitmodules")
+
+
+def watched_of_side(*suites: Suite) -> tuple[str, ...]:
+    """Return globs of the files that each side has for itself: the watched ones, guidance, and all below `path`.
+
+    A program that a pull request adds to a folder of `path` is found first, whether the folder is watched or not.
+    """
+    patterns = dict.fromkeys(ALWAYS_WATCHED)
+    for suite in suites:
+        patterns |= dict.fromkeys((*suite.watch, *suite.guidance_globs))
+        folders = (normpath(folder) for folder in suite.path)
+        patterns |= dict.fromkeys("*" if folder == "." else f"{glob.escape(folder)}/**" for folder in folders)
+    return tuple(patterns)
+
+
+def watched_files(*suites: Suite) -> tuple[str, ...]:
+    """Return globs of all files that can change an outcome.
+
+    These are the files that each side has for itself, the suite's file, the scenarios, and the templates and scripts
+    that the scenarios name.
+    """
+    patterns = dict.fromkeys(watched_of_side(*suites))
+    for suite in suites:
+        patterns[glob.escape(suite.file)] = None
+        for scenario in suite.scenarios:
+            patterns[glob.escape(scenario.file)] = None
+            if scenario.template is not None:
+                patterns[f"{glob.escape(scenario.template)}/**"] = None
+            scripts = [script for evaluator in scenario.evaluators for script in evaluator.scripts]
+            named = [glob.escape(path) for script in scripts for path in named_files(*script)]
+            patterns |= dict.fromkeys(pattern for path in named for pattern in (path, f"{path}/**"))
+    return tuple(patterns)
+
+
+def run_rows(plan: Plan, suite: Suite) -> tuple[RunRow, ...]:
+    """Return the plan's rows as a run stores them. A scenario's own trial counts override the suite's."""
+    return tuple(
+        RunRow(
+            scenario=row.key.scenario,
+            agent=row.key.agent,
+            deterministic=row.deterministic,
+            purpose=row.scenario.purpose,
+            task=clipped(row.scenario.prompt, MAX_TASK),
+            source=row.scenario.source,
+            presence=row.presence,
+            definition=definition_hash(row.scenario),
+            can_fail=_can_fail(row.scenario, judge_blocks=suite.policy.judge_blocks),
+            trials=row.scenario.trials.over(suite.trials),
+            no_agent=row.no_agent,
+        )
+        for row in plan.rows
+    )
+
+
+def _can_fail(scenario: Scenario, *, judge_blocks: bool) -> bool:
+    """Return True if a gate or an evaluator decides the outcome; a judge does only with `judge_blocks`."""
+    if any(gate.required for gate in scenario.gates) or (judge_blocks and scenario.judge is not None):
+        return True
+    return any(one.decides and (judge_blocks or not one.judged) for one in scenario.evaluators)
+
+
+def definition_hash(scenario: Scenario) -> str:
+    """Return a SHA-256 of the scenario's contents; the path of its file has no effect."""
+    return _hash(scenario.model_dump(mode="json", exclude={"file"}))
+
+
+def suite_hash(suite: Suite) -> str:
+    """Return a SHA-256 of the contents of the suite and its scenarios; the paths of their files have no effect."""
+    whole = hashlib.sha256()
+    fields = suite.model_dump(mode="json", exclude={"file", "unread", "scenarios"})
+    for name in sorted((*fields, "scenarios")):
+        whole.update(f"{',' if name != min(fields) else '{'}{_json(name)}:".encode())
+        for part in _scenarios_json(suite) if name == "scenarios" else [_json(fields[name])]:
+            whole.update(part.encode())
+    whole.update(b"}")
+    return whole.hexdigest()
+
+
+def _scenarios_json(suite: Suite) -> Iterator[str]:
+    """Yield them as JSON one by one: 10,000 at once take 35 MB."""
+    for number, scenario in enumerate(suite.scenarios):
+        yield f"{',' if number else '['}{_json(scenario.model_dump(mode='json', exclude={'file'}))}"
+    yield "]" if suite.scenarios else "[]"
+
+
+def base_name(agent: str) -> str:
+    """Return an agent's name in tidegate.yaml: `claude` for the agent `claude:some-model`."""
+    return agent.partition(":")[0]
+
+
+def refuse_self_judging(suite: Suite, plan: Plan, place: Callable[[str], str] = lambda _: "") -> None:
+    """Raise ConfigurationError if the judge's model is also a tested model, unless the suite allows that.
+
+    `place` returns where the judge of a model is set, as `file:line:column: key: `, if that is known.
+    """
+    for judge, row in product(suite.judge.members if suite.judge else (), plan.rows):
+        tested = row.scenario.judged and not judge.allow_self_judging and row.agent.model
+        if tested and same_model(tested, judge.model):
+            raise ConfigurationError(
+                f"{place(judge.model)}the judge's model, {judge.model}, is the one that {row.key.agent} is tested with"
+                f" in {row.key.scenario}",
+                "Name another model in `judge`, or set `allow_self_judging: true` there.",
+            )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ` (did you mean `x`?)` for the closest known word, or "" if none is close."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean `{near[0]}`?)" if near else ""
+
+
+def _rows(scenario: Scenario, suite: Suite) -> Iterator[PlanRow]:
+    for name, own in _agents(scenario, suite).items():
+        agent = own.with_steps(scenario.name, scenario.steps)
+        deterministic = agent.is_deterministic if scenario.deterministic is None else scenario.deterministic
+        if scenario.judged and suite.policy.judge_blocks:
+            deterministic = False  # the agent may repeat itself, but the judge's opinion is a random draw
+        key = RowKey(scenario=scenario.name, agent=name)
+        yield PlanRow(key=key, scenario=scenario, agent=agent, deterministic=deterministic)
+
+
+def _agents(scenario: Scenario, suite: Suite) -> dict[str, Agent]:
+    """Return the agents that run the scenario, by name: those in its `tool_matrix`, or all."""
+    if not scenario.tool_matrix:
+        return suite.agents
+    chosen: dict[str, Agent] = {}
+    for entry in scenario.tool_matrix:
+        if not entry.models:
+            chosen.update(_family(suite.agents, entry.tool))
+        for model in entry.models:
+            if agent := agent_with_model(suite.agents, entry.tool, model):
+                chosen[f"{base_name(entry.tool)}:{model}"] = agent
+    return chosen
+
+
+def agent_with_model(agents: Mapping[str, Agent], name: str, model: str) -> Agent | None:
+    """Return the agent of that name with another model, or None if there is no such agent.
+
+    Raises pydantic's ValidationError if the agent cannot run the model.
+    """
+    agent = next(iter(_family(agents, name).values()), None)
+    return agent and type(agent).model_validate({**agent.model_dump(), "model": model})
+
+
+def _family(agents: Mapping[str, Agent], name: str) -> dict[str, Agent]:
+    """Return the agents of that name: one, or one for each of its models."""
+    return {full: agent for full, agent in agents.items() if name in (full, base_name(full))}
+
+
+def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) -> None:
+    agents = [*suite.agents, *(row.key.agent for row in rows)]
+    known = {
+        "scenario": (selection.scenarios, [scenario.name for scenario in suite.scenarios]),
+        "file": (selection.files, [scenario.file for scenario in suite.scenarios]),
+        "agent": (selection.agents, [*agents, *map(base_name, agents)]),
+        "tag": (selection.tags, [tag for scenario in suite.scenarios for tag in scenario.tags]),
+    }
+    problems = [
+        f"the suite has no {kind} `{name}`{did_you_mean(name, names)}"
+        for kind, (asked, names) in known.items()
+        for name in asked
+        if name not in names
+    ]
+    if problems:
+        raise ConfigurationError.of(problems, "Use names that the suite has; `tidegate check` lists them.")
+
+
+def _why_nothing(rows: tuple[PlanRow, ...], selection: Selection) -> tuple[str, str]:
+    if not rows:
+        return "the suite has no scenario to run.", "Add a scenario file to `scenarios` in tidegate.yaml."
+    if selection.name and not any(name_expression(selection.name)(str(row.key)) for row in rows):
+        names = [word for row in rows for word in (row.key.scenario, row.key.agent)]
+        meant = did_you_mean(selection.name, names)
+        return f"no row matches `-k {selection.name}`{meant}.", "`tidegate check` lists the rows."
+    return "no scenario matches all of these options.", "Remove an option: a scenario has to match each of them."
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(_json(value).encode()).hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

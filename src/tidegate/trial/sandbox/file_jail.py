@@ -1,0 +1,159 @@
+"""Which files the commands of a trial or a build may use, and what this machine has to keep them to that."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tidegate.model.files import FileAccess
+from tidegate.trial import jail_calls, jail_files, starter
+from tidegate.trial.sandbox.jail_files import Mounts
+from tidegate.trial.sandbox.readable import is_within, prefixes
+from tidegate.trial.sandbox.supervisor.launch import Launch
+from tidegate.trial.sandbox.supervisor.spawn import spawn
+
+SHELL = "/bin/sh"
+SHARED = ("/tmp", "/var/tmp")
+SHARED_MEMORY = "/dev/shm"
+MOST_NAMED = 5
+_REFUSAL = re.compile(r"permission denied|EACCES|PermissionError|Operation not permitted", re.IGNORECASE)
+_ABSENCE = re.compile(r"no such file|ENOENT|FileNotFoundError", re.IGNORECASE)  # as a folder that is hidden looks
+_PATH = re.compile(r"(?<![\w/.:])/[\w.@+~/-]{2,300}")
+
+
+class Means(NamedTuple):
+    """What this machine has to confine commands. `lacking` says what it has not, and why."""
+
+    landlock: bool
+    mounts: bool
+    calls: bool
+    lacking: str
+
+
+async def means_to_confine() -> Means:
+    """Find out what this machine has, with a real process."""
+    landlock = jail_files.landlock_abi() >= jail_files.LEAST_ABI
+    no_mounts = await asyncio.to_thread(_why_no_mounts)
+    lacking = [] if landlock else ["Landlock needs Linux 5.19 or newer, with it switched on"]
+    if no_mounts:
+        lacking.append(f"the system allows no mounts: {no_mounts}")
+    return Means(landlock, not no_mounts, jail_calls.can_refuse(), "; ".join(lacking))
+
+
+def _why_no_mounts() -> str:
+    """Return why a command can have no mounts of its own, as one says that is to have some; '' if it can."""
+    empty = Mounts("", (), [(SHARED_MEMORY, "size=1m")], ())
+    launch = Launch("/", SHELL, [SHELL, "-c", ":"], {}, mounts=empty)
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, errors="replace") as errors:
+        try:
+            pid = spawn(str(starter.LAUNCHER), launch, (), write_end)
+        except OSError as error:
+            return str(error.strerror)
+        finally:
+            os.close(write_end)
+        said = errors.read()
+        os.waitpid(pid, 0)
+    return said
+
+
+@dataclass(frozen=True)
+class FileRules:
+    """The files of one trial or build, besides those that every command may use."""
+
+    read: tuple[Path | str, ...] = ()
+    write: tuple[Path, ...] = ()
+    feed: tuple[Path, ...] = ()  # FIFOs that it may write to
+    list: tuple[Path, ...] = ()  # folders whose names it may read
+    tmp: Path | None = None  # what it sees as /tmp, if mounts are allowed
+
+
+@dataclass(frozen=True)
+class FileJail:
+    """What every command of a run may use. `hidden` are folders that it sees empty, if mounts are allowed.
+
+    `shared_memory` says if it may use all of /dev/shm where mounts are not allowed.
+    """
+
+    means: Means
+    access: FileAccess
+    read: tuple[str, ...]
+    hidden: tuple[str, ...]
+    shared_memory: bool = True
+
+    @cached_property
+    def common(self) -> list[str]:
+        """The paths that every command may read."""
+        return [*self.read, *self.access.read]
+
+    def jail(self, rules: FileRules) -> dict[str, Any]:
+        """Return what the supervisor has to do for a command with these rules, besides reading the common files."""
+        means = self.means
+        found: dict[str, Any] = {"calls": {"tracing": not means.landlock}} if means.calls else {}
+        if not (means.landlock or means.mounts):
+            return found
+        read, write = list(map(str, rules.read)), self._write(rules)
+        used = self._used + prefixes((*read, *write))
+        hidden = [folder for folder in (*self.hidden, "/run", SHARED_MEMORY) if not f"{folder}/".startswith(used)]
+        own_tmp = rules.tmp is not None and not any(f"{folder}/".startswith(used) for folder in SHARED)
+        files = {
+            "landlock": means.landlock,
+            "mounts": {"tmp": str(rules.tmp) if own_tmp else None, "hidden": hidden} if means.mounts else None,
+            "read": read,
+            "write": write,
+            "feed": list(map(str, rules.feed)),
+            "list": list(map(str, rules.list)),
+            "shared_memory": SHARED_MEMORY in hidden if means.mounts else self.shared_memory,
+        }
+        return {**found, "files": files}
+
+    def refused(self, text: str, rules: FileRules) -> list[str]:
+        """Return the paths that a command's output says it was refused, and that are not its own.
+
+        A guess: no kernel in use tells which file it refused. Most programs print its path.
+        """
+        found: dict[str, None] = {}
+        for line in text.splitlines() if _REFUSAL.search(text) or _ABSENCE.search(text) else ():
+            refused = bool(self.means.landlock and _REFUSAL.search(line))
+            if refused or (self.means.mounts and _ABSENCE.search(line)):
+                paths = map(os.path.normpath, _PATH.findall(line[:2000]))
+                found.update(dict.fromkeys(path for path in paths if self._is_outside(path, rules, refused=refused)))
+        return list(found)[:MOST_NAMED]
+
+    def _is_outside(self, path: str, rules: FileRules, *, refused: bool) -> bool:
+        """Return True if the path is not the command's own, and is there, or is one that it cannot create."""
+        read, write = self._read(rules), self._write(rules)
+        if is_within(path, (*read, *write, *map(str, rules.feed))):
+            return False
+        in_memory = is_within(path, [SHARED_MEMORY])
+        if is_within(path, ["/dev"]) and not (in_memory and (self.means.mounts or not self.shared_memory)):
+            return False
+        if any(is_within(one, [path]) for one in read):
+            return False
+        if not refused:
+            return is_within(path, (*self.hidden, *SHARED, "/run", SHARED_MEMORY)) and os.path.exists(path)  # noqa: PTH110
+        shared = in_memory and not self.means.mounts
+        shared = shared or (is_within(path, SHARED) and not (self.means.mounts and rules.tmp))
+        return shared or os.path.exists(path)  # noqa: PTH110
+
+    def _read(self, rules: FileRules) -> list[str]:
+        return [*self.common, *map(str, rules.read)]
+
+    @cached_property
+    def _used(self) -> tuple[str, ...]:
+        return prefixes(self.common)
+
+    def _write(self, rules: FileRules) -> list[str]:
+        return [*map(str, rules.write), *self.access.write]
+
+
+def explained(paths: Sequence[str]) -> str:
+    """Return in brackets why these paths were refused, and what to do; '' if there are none."""
+    allow = "`files` in the suite can allow it: docs/security.md"
+    return f" ({', '.join(paths)}: outside of what trials may use; {allow})" if paths else ""
