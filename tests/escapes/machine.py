@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.as_root import SYSTEM_PATH, tidegate
 from tests.conftest import Repository
-from tidegate.trial import jail_calls
+from tidegate.trial.sandbox import jail_calls
 
 PROBE = Path(__file__).with_name("probe.py")
 USER = 64_321

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tidegate import gates
+from tidegate.checks import gates
 from tidegate.checks.gates import AnyGate
 from tidegate.model.gate import Gate
 

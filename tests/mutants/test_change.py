@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from tidegate.lab.mutants import change, outputs
 from tidegate.lab.mutants.met import meets
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall
 from tidegate.run.mutant_trials import Front, in_front_of_program
+from tidegate.trial import mutated_outputs as outputs
+from tidegate.trial import mutation as change
 
 NAMES = ("add", "list")
 DUE = {"name": "--due", "aliases": ("-d",), "takes_value": True, "command": "add"}

@@ -21,9 +21,9 @@ from tidegate.model.files import FileAccess
 from tidegate.model.network import Access, NetworkAccess
 from tidegate.model.progress import Silent
 from tidegate.run.slot_network import SlotNetworks
-from tidegate.trial import jail, jail_calls
 from tidegate.trial.free_port import free_port
 from tidegate.trial.processes import Account, Command, Supervisor
+from tidegate.trial.sandbox import jail, jail_calls
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, Means
 from tidegate.trial.sandbox.network import NoNamespaceError, new_namespace

@@ -16,7 +16,8 @@ from typing import Any, Self
 from tidegate.errors import CannotRunError
 from tidegate.model.command import CommandEnd
 from tidegate.model.suite import Limits
-from tidegate.trial import recorder, starter
+from tidegate.trial import recorder
+from tidegate.trial.sandbox import starter
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import NoSupervisorError, Streams, SupervisorProcess, start_supervisor
 

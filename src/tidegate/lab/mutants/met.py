@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable
 
-from tidegate.lab.mutants import change
 from tidegate.model.mutant import Mutant
 from tidegate.model.surface import ObservedCall
+from tidegate.trial import mutation as change
 from tidegate.trial.mutated_outputs import Result
 
 # The wrapper does something else than to change arguments or outputs, or the state depends on the kind.

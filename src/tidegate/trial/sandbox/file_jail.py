@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidegate.model.files import FileAccess
-from tidegate.trial import jail_calls, jail_files, starter
+from tidegate.trial.sandbox import jail_calls, jail_files, starter
 from tidegate.trial.sandbox.jail_files import Mounts
 from tidegate.trial.sandbox.readable import is_within, prefixes
 from tidegate.trial.sandbox.supervisor.launch import Launch

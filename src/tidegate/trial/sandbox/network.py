@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from tidegate.model.network import Access
-from tidegate.trial import jail
+from tidegate.trial.sandbox import jail
 
 PROGRAM = Path(jail.__file__)
 PATIENCE_SECS = 30.0

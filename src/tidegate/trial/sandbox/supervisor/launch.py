@@ -10,7 +10,7 @@ import resource
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidegate.trial import jail_calls, jail_files
+from tidegate.trial.sandbox import jail_calls, jail_files
 from tidegate.trial.sandbox.common_files import CommonFiles
 from tidegate.trial.sandbox.supervisor.messages import NotStartedError, Request
 
