@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from tidegate.model.cause import Cause, CauseKind
@@ -39,9 +40,22 @@ def _code(text: str, most: int = _LINE) -> str:
     return f"`{shortened(text.replace('`', chr(39)), most)}`"
 
 
+def _first(texts: Sequence[str]) -> str:
+    return texts[0] if texts else ""
+
+
+def _plain(text: str) -> str:
+    """Return one of our own words or a number without backticks, so that it cannot end a code span."""
+    return shortened(text.replace("`", "'"), _LINE)
+
+
+def _number(text: str) -> float:
+    return float(text) if re.fullmatch(r"\d+(?:\.\d+)?(?:e-?\d+)?", text, re.ASCII) else 0.0
+
+
 def _all(texts: Sequence[str], most: int = 3) -> str:
     """Return the texts as code: `a`, `b` and 2 more."""
-    shown = [_code(text) for text in texts[:most]]
+    shown = [_code(text) for text in texts[:most]] or [""]
     last = f"{len(texts) - most} more" if len(texts) > most else shown.pop()
     return f"{', '.join(shown)} and {last}" if shown else last
 
@@ -59,37 +73,38 @@ def _refused(cause: Cause) -> str:
 
 
 def _subcommand(cause: Cause) -> str:
-    instead = f"; {_code(cause.new[0])} is new" if cause.new else ""
-    return f"{_code(cause.about[0])} no longer has the command {_code(cause.names[0])}{instead}"
+    instead = f"; {_code(_first(cause.new))} is new" if cause.new else ""
+    return f"{_code(_first(cause.about))} no longer has the command {_code(_first(cause.names))}{instead}"
 
 
 def _value(cause: Cause) -> str:
     allowed = f"; it accepts {_all(cause.new, 5)}" if cause.new else ""
-    return f"{_tool(cause.about[0])} no longer accepts the value {_code(cause.names[0])}{allowed}"
+    return f"{_tool(_first(cause.about))} no longer accepts the value {_code(_first(cause.names))}{allowed}"
 
 
 def _type(cause: Cause) -> str:
-    return f"{_tool(cause.about[0])} now needs {_code(cause.names[0])} to be of the type {_code(cause.new[0])}"
+    name, kind = _code(_first(cause.names)), _code(_first(cause.new))
+    return f"{_tool(_first(cause.about))} now needs {name} to be of the type {kind}"
 
 
 def _server_tool(cause: Cause) -> str:
-    server = "" if cause.about[0] in ("", _UNNAMED) else f" {_code(cause.about[0])}"
-    instead = f"; {_code(cause.new[0])} is new" if cause.new else ""
-    return f"the MCP server{server} no longer has the tool {_code(cause.names[0])}{instead}"
+    server = "" if _first(cause.about) in ("", _UNNAMED) else f" {_code(_first(cause.about))}"
+    instead = f"; {_code(_first(cause.new))} is new" if cause.new else ""
+    return f"the MCP server{server} no longer has the tool {_code(_first(cause.names))}{instead}"
 
 
 def _server(cause: Cause) -> str:
-    server = "" if cause.about[0] in ("", _UNNAMED) else f" {_code(cause.about[0])}"
+    server = "" if _first(cause.about) in ("", _UNNAMED) else f" {_code(_first(cause.about))}"
     return f"the MCP server{server} ends, or does not start: {_code(cause.head)}"
 
 
 def _json_key(cause: Cause) -> str:
-    has = f"has the key {_code(cause.new[0])} instead of" if cause.new else "no longer has the key"
-    return f"the JSON of {_code(cause.about[0], 60)} {has} {_code(cause.names[0])}"
+    has = f"has the key {_code(_first(cause.new))} instead of" if cause.new else "no longer has the key"
+    return f"the JSON of {_code(_first(cause.about), 60)} {has} {_code(_first(cause.names))}"
 
 
 def _output(cause: Cause) -> str:
-    what = _code(cause.about[0], 60)
+    what = _code(_first(cause.about), 60)
     prints, printed = ("has", "the line ") if cause.kind == "file" else ("prints", "")
     if not (cause.base or cause.head):
         return f"{what} {prints} other blank lines"
@@ -101,19 +116,20 @@ def _output(cause: Cause) -> str:
 
 
 def _exit_code(cause: Cause) -> str:
-    printed = f": {_code(cause.new[0])}" if cause.new else ""
-    return f"{_code(cause.about[0], 60)} now exits with status {cause.head} (was {cause.base}){printed}"
+    printed = f": {_code(_first(cause.new))}" if cause.new else ""
+    status = f"{_plain(cause.head)} (was {_plain(cause.base)})"
+    return f"{_code(_first(cause.about), 60)} now exits with status {status}{printed}"
 
 
 def _hang(cause: Cause) -> str:
-    after = f" after {float(cause.head):.1f} s" if cause.head else ""
-    return f"{_code(cause.about[0], 60)} timed out{after}" + (
-        f" ({float(cause.base):.1f} s on base)" if cause.base else ""
+    after = f" after {_number(cause.head):.1f} s" if cause.head else ""
+    return f"{_code(_first(cause.about), 60)} timed out{after}" + (
+        f" ({_number(cause.base):.1f} s on base)" if cause.base else ""
     )
 
 
 def _slow(cause: Cause) -> str:
-    base, head = float(cause.base), float(cause.head)
+    base, head = _number(cause.base), _number(cause.head)
     by = f"{head / base:.0f}×" if base > 0 else "much"
     what = _code(cause.about[0], 60) if cause.about else "a trial"
     return f"{what} is {by} slower: {base:.1f} s on base, {head:.1f} s on head"
@@ -121,10 +137,10 @@ def _slow(cause: Cause) -> str:
 
 def _guidance(cause: Cause) -> str:
     if cause.head:
-        return f"{_code(cause.about[0])} now tells the agent to run {_code(cause.head)}" + (
+        return f"{_code(_first(cause.about))} now tells the agent to run {_code(cause.head)}" + (
             ", which fails" if cause.new else ""
         )
-    return f"{_code(cause.about[0])} no longer tells the agent to run {_code(cause.base)}"
+    return f"{_code(_first(cause.about))} no longer tells the agent to run {_code(cause.base)}"
 
 
 _SENTENCES: dict[CauseKind, Callable[[Cause], str]] = {
@@ -132,22 +148,22 @@ _SENTENCES: dict[CauseKind, Callable[[Cause], str]] = {
     "parameter": _refused,
     "subcommand": _subcommand,
     "value": _value,
-    "required": lambda cause: f"{_tool(cause.about[0])} now requires {_all(cause.new)}",
-    "parameters": lambda cause: f"the parameters of the tool {_code(cause.about[0])} changed",
+    "required": lambda cause: f"{_tool(_first(cause.about))} now requires {_all(cause.new)}",
+    "parameters": lambda cause: f"the parameters of the tool {_code(_first(cause.about))} changed",
     "type": _type,
     "tool": _server_tool,
-    "tool_error": lambda cause: f"{_tool(cause.about[0])} now reports the error {_code(cause.head)}",
+    "tool_error": lambda cause: f"{_tool(_first(cause.about))} now reports the error {_code(cause.head)}",
     "server": _server,
     "json_key": _json_key,
-    "words": lambda cause: f"the check {_code(cause.about[0])} no longer finds {_all(cause.names)}",
+    "words": lambda cause: f"the check {_code(_first(cause.about))} no longer finds {_all(cause.names)}",
     "output": _output,
     "file": _output,
     "exit_code": _exit_code,
-    "prompt": lambda cause: f"{_code(cause.about[0], 60)} now waits for input: {_code(cause.head)}",
+    "prompt": lambda cause: f"{_code(_first(cause.about), 60)} now waits for input: {_code(cause.head)}",
     "hang": _hang,
     "slow": _slow,
-    "crash": lambda cause: f"{_code(cause.about[0], 60)} crashes: {_code(cause.head)}",
-    "signal": lambda cause: f"{_code(cause.about[0], 60)} is killed by signal {cause.head}",
-    "build": lambda cause: f"{cause.about[0]} fails on head: {_code(cause.head, 140)}",
+    "crash": lambda cause: f"{_code(_first(cause.about), 60)} crashes: {_code(cause.head)}",
+    "signal": lambda cause: f"{_code(_first(cause.about), 60)} is killed by signal {_plain(cause.head)}",
+    "build": lambda cause: f"{_plain(_first(cause.about))} fails on head: {_code(cause.head, 140)}",
     "guidance": _guidance,
 }

@@ -78,7 +78,7 @@ def final_line(result: Result) -> Text:
     found = Counter(row.state for row in result.rows)
     counts = [f"{found[state]} {words(state)}" for state in STATE_SIGNS if found[state]]
     neither = sum(row.state == "ok" and cannot_guard(row) for row in result.rows)
-    if neither:  # these are `ok` only in that head is no worse
+    if neither:  # these are `ok` only because head is not worse
         counts = [*(one for one in counts if one != f"{found['ok']} ok"), f"{neither} passing on neither side"]
         counts += [f"{found['ok'] - neither} ok"] if found["ok"] > neither else []
     states = ", ".join(counts)
@@ -99,7 +99,7 @@ def _summary_lines(result: Result, verbose: bool, width: int) -> Iterator[Text]:
         line = Text(f"{words(row.state):<{widest}}", style=_STYLES.get(row.state, ""))
         line.append(f"  {_name(row):<{min(names, _LONGEST_NAME)}}  {passed(row.base)} → {passed(row.head)}", style="")
         known = Text(f"  {_known(row, causes)}".rstrip(), style="dim")
-        if line.cell_len + known.cell_len > width:  # on a line of its own, so that the key word is not cut off
+        if width < _LONGEST_LINE and line.cell_len + known.cell_len > width:
             line.truncate(width, overflow="ellipsis")
             yield line
             line = Text()

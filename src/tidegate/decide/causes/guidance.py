@@ -17,7 +17,7 @@ def is_doc(path: str) -> bool:
 def guidance(seen: Seen) -> Found | None:
     """A line of the docs that head added and its agent ran, or that head removed and base's agent ran.
 
-    Only if no call of both sides changed. A line that shows a command which head's tool accepts is no cause, unless
+    Only if no call of both sides changed. A line that shows a command which head's tool accepts is not a cause, unless
     nothing but docs changed: the line then follows a change of the tool.
     """
     parting = seen.row.evidence.divergence if seen.row.evidence else None

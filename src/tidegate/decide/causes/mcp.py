@@ -63,7 +63,7 @@ _PLAIN_TYPE = re.compile(r"valid (\w+)")
 
 
 class Problem(NamedTuple):
-    """What a server says about one argument: it is missing, refused, or has a value or a type that is not accepted."""
+    """What is wrong with one argument: it is missing, refused, or has a value or a type that is not accepted."""
 
     kind: Literal["missing", "refused", "type", "value"]
     name: str
@@ -195,7 +195,7 @@ def arguments(call: Call) -> dict[str, Any] | None:
 
 
 def problems(message: str, given: dict[str, Any]) -> Iterator[Problem]:
-    """Yield what the message says about arguments: as Zod 3 and 4, pydantic, JSON Schema and the Go SDK write it.
+    """Yield what is wrong with arguments by the message: as Zod 3 and 4, pydantic, JSON Schema and the Go SDK write it.
 
     A text that none of them writes yields nothing: a quoted word in it may be a value.
     """
@@ -268,7 +268,7 @@ def _of_pydantic(found: re.Match[str]) -> Problem | None:
 
 
 def _of_value(message: str, given: dict[str, Any]) -> Iterator[Problem]:
-    """Yield what a JSON Schema says about a value, if exactly one argument has it."""
+    """Yield what is wrong with a value by a JSON Schema, if exactly one argument has it."""
     for pattern, kind in ((_NOT_ONE_OF, "value"), (_NOT_OF_TYPE, "type")):
         for found in pattern.finditer(message):
             value = found["value"].strip("'\"")

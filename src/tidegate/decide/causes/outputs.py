@@ -7,7 +7,7 @@ import re
 from functools import partial
 from typing import Literal
 
-from tidegate.decide.causes.seen import Found, Pair, Seen
+from tidegate.decide.causes.seen import Found, Pair, Seen, comparable_reads
 from tidegate.model.measurement import Call, GateResult
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Words, masked
@@ -19,7 +19,7 @@ _CUT = "…"
 def json_key(seen: Seen) -> Found | None:
     """A key that base's JSON has and head's has not, in a call's output or in what a failed check reads."""
     pair = _same_end(seen)
-    reads = (Pair(read.base, read.head) for read in seen.row.evidence.reads) if seen.row.evidence else ()
+    reads = (Pair(read.base, read.head) for read in comparable_reads(seen.row))
     for one in (*((pair,) if pair else ()), *reads):
         if one.head.status == "ok" and _is_json(one.base) and _is_json(one.head):
             gone = _missing(one.base.message, one.head.message)
@@ -66,7 +66,7 @@ def file(seen: Seen) -> Found | None:
     found = seen.row.evidence
     if found is None or (found.divergence and found.divergence.base_steps[:1] != found.divergence.head_steps[:1]):
         return None
-    for read in found.reads:
+    for read in comparable_reads(seen.row):
         ended = read.base.exit_code == read.head.exit_code
         if ended and masked(read.base.message, seen.noise) != masked(read.head.message, seen.noise):
             return _lines("file" if read.is_file else "output", Pair(read.base, read.head), seen.noise)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from tidegate.model.cause import CauseKind
-from tidegate.model.comparison import Row
+from tidegate.model.comparison import Read, Row
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.result import FileChange
 from tidegate.model.trial_spec import NotMeasured
@@ -84,10 +84,23 @@ def look(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) ->
     )
 
 
+def comparable_reads(row: Row) -> tuple[Read, ...]:
+    """Return what failed checks read, if head's agent made the calls that base's made: else these explain it."""
+    found = row.evidence
+    parting = found.divergence if found else None
+    if found is None or (parting and _commands(parting.base_steps) != _commands(parting.head_steps)):
+        return ()
+    return found.reads
+
+
+def _commands(steps: Iterable[Call]) -> list[str]:
+    return [call.command for call in steps][:1]
+
+
 def _read(row: Row, own: Sequence[TrialResult], ways: Iterable[Callable[[Call], object]]) -> Pair | None:
     """Return what a failed check reads by a call of the tool alone, if it changed."""
     tools = {"".join(words(call)[:1]) for trial in own for call in trial.calls}
-    for read in row.evidence.reads if row.evidence else ():
+    for read in comparable_reads(row):
         alone = not read.is_file and not _SHELL.search(read.base.command)
         if alone and "".join(words(read.base)[:1]) in tools and any(way(read.base) != way(read.head) for way in ways):
             return Pair(read.base, read.head)
