@@ -82,7 +82,8 @@ def test_a_setup_that_passes_later_does_not_clear_a_row(tmp_path: Path, pushed: 
     flag, steady = tmp_path / "luck/broken", "PPPFFPFPFFFPFPFFPFPFFPFFPFFF"
     flag.touch()
     tool = unsteady(tmp_path / "luck", steady).replace("  --version)", f"  --version) [ -e {flag} ] && exit 1;")
-    assert red(pushed({"bin/notes": tool}, {"tidegate.yaml": CHANCE}))
+    whole = CHANCE + "policy: {fail_fast: false}\n"  # the other scenario fails, too, and would end the run before
+    assert red(pushed({"bin/notes": tool}, {"tidegate.yaml": whole}))
     flag.unlink()
     assert red(again := pushed({"bin/notes": tool + "# x\n"})), again.row("keep_notes")["reason"]
 

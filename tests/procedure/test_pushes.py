@@ -65,6 +65,11 @@ def test_a_base_that_fails_along_with_head_clears_nothing() -> None:
     assert found(RED, lambda _: False, lambda _: False, 0) == "regressed"
 
 
+def test_a_smaller_drop_does_not_clear_a_complete_failure() -> None:
+    """Half of the trials pass: that contradicts a complete failure, and is still worse than base."""
+    assert found(RED, lambda trial: trial <= 3 or trial % 2 > 0) == "regressed"
+
+
 def test_pairs_that_neither_repeat_nor_contradict_the_drop_leave_it_red() -> None:
     half = RED.model_copy(update={"pairs": (20, 10, 20)})
     (row,) = played(half, lambda trial: trial % 4 > 0).rows

@@ -133,12 +133,17 @@ class PairTest:
     def _contradicted(self) -> bool:
         """Return True if the pairs contradict most of the drop that earlier pushes showed; all pushes share alpha.
 
-        Head has to pass nearly as often as base did then: a base that now fails like head clears nothing.
+        Head has to pass nearly as often as base does now, and did then: neither a smaller drop clears a row, nor a base
+        that now fails like head.
         """
         earlier, pairs = self._facts.earlier, self._pairs
         before = Pairs(*earlier.pairs)
         drop = CLEARS * before.drop
-        if drop <= 0 or pairs.head <= (before.base / before.number - drop) * pairs.number:
+        if (
+            drop <= 0
+            or pairs.drop >= self._rules.small
+            or pairs.head <= (before.base / before.number - drop) * pairs.number
+        ):
             return False
         limit = self._rules.alpha / max(2, earlier.pushes * (earlier.pushes + 1))
         return e_against_drop(pairs, drop) * limit * TIES >= 1
