@@ -45,7 +45,7 @@ def _first(texts: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return one of our own words or a number without backticks, so that it cannot end a code span."""
+    """Return a name of ours or a number without backticks, so that it cannot end a code span."""
     return shortened(text.replace("`", "'"), _LINE)
 
 
