@@ -65,8 +65,6 @@ DERIVED = {
     "90% interval": "comparison/test_whole_suite.py::test_success_over_the_suite_is_unbiased_and_its_interval_covers",
     "95% t interval": "comparison/test_metric_tests.py::test_a_row_s_interval_is_the_pooled_t_interval_on_the_metric_s_scale",
     "95% interval of the difference": "statistics/test_moderated.py::test_one_row_alone_has_students_interval",
-    "95% interval $": "statistics/test_rates.py::test_wilson_agrees_with_scipy",
-    "95% interval {{ pair": "statistics/test_rates.py::test_wilson_agrees_with_scipy",
     "q = ": "comparison/test_metric_tests.py::test_more_metrics_make_each_of_them_less_surprising",
     "p = ": f"{HERE}::test_p_and_limit_are_those_of_an_independent_calculation",
     ", limit": f"{HERE}::test_p_and_limit_are_those_of_an_independent_calculation",
