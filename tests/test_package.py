@@ -56,7 +56,7 @@ def test_the_wheel_holds_every_module_template_and_example_and_nothing_else(whee
     for name in ("templates", "examples"):
         sources |= {f"tidegate/{path.relative_to(ROOT).as_posix()}" for path in _files(ROOT / name)}
 
-    sources |= {"tidegate/trial/recorder-program", "tidegate/trial/supervisor/launcher-program"}
+    sources |= {"tidegate/trial/recorder-program", "tidegate/trial/sandbox/supervisor/launcher-program"}
 
     packed = contents(wheel)
 

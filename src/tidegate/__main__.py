@@ -18,9 +18,14 @@ BUG = 70
 INTERRUPTED = 130
 COLLECT_AFTER = 500_000  # new objects; imports and trials make many that live long, and few cycles
 
+AFTER_INTERRUPT = (
+    "All child processes were terminated. Finished trials are stored in .tidegate, and the next `tidegate pr` of these"
+    " commits goes on from them."
+)
+
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code (docs/exit-codes.md)."""
+    """Run one command and return its exit code (listed in README.md)."""
     gc.set_threshold(COLLECT_AFTER)
     atexit.register(gc.freeze)  # so that the interpreter's end does not look through all objects
     _disable_plugins()
@@ -39,14 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TidegateError as error:
         _say(error.message, error.advice)
         if getattr(arguments, "json", False):
-            said = {"exit_code": error.exit_code, "error": error.message, "advice": error.advice}
-            print(json.dumps(said, indent=2))
+            _print_json(error)
         return error.exit_code
     except KeyboardInterrupt:
-        stored = (
-            "Finished trials are stored in .tidegate, and the next `tidegate pr` of these commits goes on from them."
-        )
-        _say("interrupted.", f"All child processes were terminated. {stored}")
+        _say("interrupted.", AFTER_INTERRUPT)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe. Redirect stdout, so that the interpreter's final flush does not fail.
@@ -60,6 +61,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print(traceback.format_exc())
         _say("this is a bug in tidegate.", "Please report it with the lines above.")
         return BUG
+
+
+def _print_json(error: TidegateError) -> None:
+    print(json.dumps({"exit_code": error.exit_code, "error": error.message, "advice": error.advice}, indent=2))
 
 
 def _disable_plugins() -> None:

@@ -68,9 +68,7 @@ class Runner:
         withheld: Sequence[str] = (),  # variables that workers on other machines must not use
         before: Spent = NOTHING,
     ) -> None:
-        self._plan = plan
-        self.slots = jobs or suite.jobs or os.cpu_count() or 1
-        self._replaced: tuple[str, ...] = ()
+        self._plan, self.slots = plan, jobs or suite.jobs or os.cpu_count() or 1
         self._context = context = RunContext(
             suite=suite,
             checkouts={checkout.side: checkout for checkout in checkouts},
@@ -91,7 +89,7 @@ class Runner:
         self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
         self._measuring, self._open = Measuring(suite), AsyncExitStack()
         self.build_errors, self.build_secs = dict[Side, str](), dict[Side, float]()
-        self.versions: dict[str, str | None] = {}
+        self.versions, self._replaced = dict[str, str | None](), tuple[str, ...]()
         self.on_result: Callable[[TrialResult], None] = lambda _: None
 
     async def __aenter__(self) -> Self:

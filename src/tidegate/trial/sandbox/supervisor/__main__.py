@@ -6,7 +6,7 @@ It finds the package, and nothing else beside the standard library.
 import os
 import sys
 
-sys.path.append(os.path.abspath(f"{__file__}/../../../.."))  # noqa: PTH100
+sys.path.append(os.path.abspath(f"{__file__}/../../../../.."))  # noqa: PTH100
 
 from tidegate.trial.sandbox.supervisor.starter import main
 
