@@ -50,12 +50,12 @@ def test_imports_point_downwards() -> None:
 @pytest.mark.parametrize(
     ("module", "line", "broken"),
     [
-        ("comparison/compare.py", "import os\n", "tidegate.decide.comparison.compare -> os"),
-        ("gates/script.py", "import subprocess\n", "tidegate.checks.gates.script -> subprocess"),
-        ("statistics/exact.py", "import random\n", "tidegate.decide.statistics.exact -> random"),
+        ("decide/comparison/compare.py", "import os\n", "tidegate.decide.comparison.compare -> os"),
+        ("checks/gates/script.py", "import subprocess\n", "tidegate.checks.gates.script -> subprocess"),
+        ("decide/statistics/exact.py", "import random\n", "tidegate.decide.statistics.exact -> random"),
         ("reports/view.py", "from tidegate import run\n", "tidegate.reports.view -> tidegate.run"),
-        ("model/suite.py", "from tidegate import gates\n", "tidegate.model.suite -> tidegate.checks.gates"),
-        ("trial/workspace.py", "from tidegate import store\n", "tidegate.trial.workspace -> tidegate.history"),
+        ("model/suite.py", "from tidegate.checks import gates\n", "tidegate.model.suite -> tidegate.checks.gates"),
+        ("trial/workspace.py", "from tidegate import history\n", "tidegate.trial.workspace -> tidegate.history"),
         ("utils.py", "", "utils"),
     ],
 )
@@ -74,15 +74,15 @@ def test_every_pure_stage_is_guarded_against_io() -> None:
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     _, forbidden, _ = pyproject["tool"]["importlinter"]["contracts"]
     guarded = {name.removeprefix("tidegate.") for name in forbidden["source_modules"]}
-    modules = {path.stem for path in (ROOT / "src/tidegate").glob("[a-z]*") if path.suffix != ".typed"}
+    rooms = {path.stem for path in (ROOT / "src/tidegate").glob("[a-z]*") if path.suffix != ".typed"}
+    checks = {f"checks.{path.parent.name}" for path in (ROOT / "src/tidegate/checks").glob("*/__init__.py")}
 
-    assert modules - guarded <= MAY_DO_IO
+    assert (rooms | checks) - guarded <= MAY_DO_IO
 
 
 MAY_DO_IO = {
-    *("action", "agents", "authoring", "cli", "executors", "history", "judges", "pipeline", "run", "store"),
-    *("providers", "sharded_run", "single_run", "suite", "trial", "vcs"),
-    *("calibration", "gh", "model_proxy", "shards"),  # but for those of their modules that are guarded one by one
+    *("authoring", "checks.judges", "cli", "executors", "history", "run", "trial", "vcs"),
+    *("agents", "checks", "github", "lab", "suite"),  # but for those of their modules that are guarded one by one
     "errors",  # nothing but words
 }
 

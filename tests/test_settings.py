@@ -71,7 +71,7 @@ def test_all_wrong_inputs_are_named_at_once_with_what_they_may_be() -> None:
         Settings.from_environ({"INPUT_COMMENT": "sometimes", "INPUT_DRY_RUN": "maybe", "INPUT_DRAFTS": "Run"})
 
     assert sorted(refused.value.message.splitlines()) == [
-        "input `comment`: `sometimes` is none of: always, on-change, on-regression, off",
+        "input `comment`: `sometimes` is none of: always, recreate, on-change, on-regression, off",
         "input `drafts`: `Run` is none of: run, skip",
         "input `dry_run`: `maybe` is none of: true, false",
     ]

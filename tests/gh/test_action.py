@@ -268,29 +268,27 @@ def test_without_secrets_a_scenario_that_needs_one_is_not_measured(job: Job) -> 
 
 
 @pytest.mark.parametrize(
-    ("head", "pass_env", "why"),
+    ("head", "pass_env", "agent"),
     [
-        (FILES["scenarios/keep.yaml"].replace("--version}", "--version, env: {X: '${TOKEN}'}}"), "[TOKEN]", "target"),
-        (FILES["scenarios/keep.yaml"].replace("--version}", "--version, env: {X: '${OTHER}'}}"), "[OTHER]", "target"),
-        (FILES["scenarios/keep.yaml"], "[]", "agent docs: type"),
+        (FILES["scenarios/keep.yaml"].replace("--version}", "--version, env: {X: '${TOKEN}'}}"), "[TOKEN]", ""),
+        (FILES["scenarios/keep.yaml"].replace("--version}", "--version, env: {X: '${OTHER}'}}"), "[OTHER]", ""),
+        (FILES["scenarios/keep.yaml"], "[]", "{type: anthropic, model: some-model}"),
     ],
     ids=["a name of base's", "a name of its own", "an agent with a key"],
 )
-def test_a_fork_cannot_ask_for_a_secret_so_that_nothing_is_run(job: Job, head: str, pass_env: str, why: str) -> None:
-    """Nothing could be run for want of it, and the job was skipped: green."""
+def test_a_fork_cannot_ask_for_a_secret_so_that_nothing_is_run(job: Job, head: str, pass_env: str, agent: str) -> None:
+    """Base's variables and agents are used then; else a broken tool would not be measured, and the job passes."""
     suite = FILES["tidegate.yaml"]
     job.repo.git("checkout", "--quiet", "main")
     job.repo.commit({"tidegate.yaml": suite + "pass_env: [TOKEN]\n"})
     job.repo.git("checkout", "--quiet", "pr")
     job.repo.git("rebase", "--quiet", "main")
-    if why != "target":
-        suite = suite.replace("{type: doc-follower}", "{type: anthropic, model: some-model}")
+    suite = suite.replace("{type: doc-follower}", agent or "{type: doc-follower}")
     job.repo.commit({"scenarios/keep.yaml": head, "tidegate.yaml": f"{suite}pass_env: {pass_env}\n"})
 
     ran, step = job.run(head_repo="mallory/fork")
 
-    assert (ran.exit_code, step.outputs()["reason"]) == (1, "weakened_check"), ran.stdout + ran.stderr
-    assert why in step.summary()
+    assert (ran.exit_code, step.outputs()["reason"]) == (1, "regression"), ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,14 @@ def test_the_first_run_makes_one_comment_and_the_second_updates_it(github: GitHu
     assert first.url == second.url == comment.url
     marker = Marker.parse(comment.body)
     assert marker == Marker(
-        instance="default", head="2" * 40, run=2, attempt=1, verdict="passed", exit_code=0, base="main"
+        instance="default",
+        head="2" * 40,
+        run=2,
+        attempt=1,
+        verdict="passed",
+        reason=GREEN.verdict.reason,
+        exit_code=0,
+        base="main",
     )
     assert [seen.method for seen in github.front.writes() if "graphql" not in seen.path] == ["POST", "PATCH"]
 
@@ -85,7 +92,14 @@ def test_it_is_found_on_the_second_page(github: GitHub) -> None:
     publish(pull, GREEN, run=2)
 
     assert Marker.parse(only(pull)) == Marker(
-        instance="default", head="2" * 40, run=2, attempt=1, verdict="passed", exit_code=0, base="main"
+        instance="default",
+        head="2" * 40,
+        run=2,
+        attempt=1,
+        verdict="passed",
+        reason=GREEN.verdict.reason,
+        exit_code=0,
+        base="main",
     )
 
 

@@ -123,7 +123,16 @@ def _with_product(row: PlanRow, product: PlanRow, head: PlanRow | None) -> PlanR
 
 
 def _own_target(base: Target, head: Target) -> Target:
-    """Return base's target as head starts it: its server's command, and its variables. Its name stays base's."""
+    """Return base's target as head starts it: its server's command, and its variables. Its name stays base's.
+
+    The variables are base's if head's need a secret that base's do not and that this job lacks: a fork could ask for
+    one so that its broken tool is not measured.
+    """
+    head = (
+        head
+        if {*head.secrets} <= {*base.secrets}
+        else head.model_copy(update={"env": base.env, "secrets": base.secrets})
+    )
     server = base.mcp and head.mcp and base.mcp.model_copy(update={"command": head.mcp.command})
     return base.model_copy(update={"env": head.env, "secrets": head.secrets, "mcp": server or base.mcp})
 
