@@ -17,7 +17,7 @@ agents:
 UNCHECKED = SKIP.replace("use: skip", "use: skip, spot_checks: 0")
 ORDER = SKIP.replace("policy: {replay: {use: skip}}\n", "")
 SCRIPTED = "  fake: {type: scripted, deterministic: false, steps: {keep_notes: [notes add first, notes add second]}}\n"
-OWN = "  own: {type: command, command: 'sh {repo}/agent.sh', output: events, deterministic: false}\n"
+OWN = "  own: {type: command, command: 'sh {repo}/own/agent.sh', output: events, deterministic: false}\n"
 # An agent whose program sets a variable, as real ones do, and tells what it did.
 AGENT = """\
 export IN_AN_AGENT=1
@@ -92,23 +92,23 @@ REPLAYS = {
     "detects replays": Attempt(
         "has the tool behave well only while it is replayed",
         "regression",
-        base={"tidegate.yaml": ORDER + OWN, "agent.sh": AGENT},
+        base={"tidegate.yaml": ORDER + OWN, "own/agent.sh": AGENT},
         tool=DETECTS,
         prepare=recorded,
     ),
     "detects replays, and is checked": Attempt(
         "has the tool behave well only while it is replayed, with `use: skip`, and a spot check sees it",
         "regression",
-        base={"tidegate.yaml": SKIP + OWN, "agent.sh": AGENT},
+        base={"tidegate.yaml": SKIP + OWN, "own/agent.sh": AGENT},
         tool=DETECTS,
         prepare=recorded,
     ),
     "another program of the agent": Attempt(
         "changes the library of the agent's program, which is a file of the repository, with `use: skip`",
         "regression",
-        base={"tidegate.yaml": UNCHECKED + OWN, "agent.sh": ". $(dirname $0)/lib/work.sh\n", "lib/work.sh": AGENT},
+        base={"tidegate.yaml": UNCHECKED + OWN, "own/agent.sh": ". $(dirname $0)/lib/work.sh\n", "own/lib/work.sh": AGENT},
         tool=NOTES + "# x\n",
-        head={"lib/work.sh": "exit 3\n"},
+        head={"own/lib/work.sh": "exit 3\n"},
         prepare=recorded,
     ),
 }
@@ -118,7 +118,7 @@ REPLAY_LIMITS = {
         "no_regression",
         0,
         why="an agent's program leaves traces that a replay lacks; `skip` is not the default",
-        base={"tidegate.yaml": UNCHECKED + OWN, "agent.sh": AGENT},
+        base={"tidegate.yaml": UNCHECKED + OWN, "own/agent.sh": AGENT},
         tool=DETECTS,
         prepare=recorded,
     ),

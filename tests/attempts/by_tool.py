@@ -193,8 +193,7 @@ TOOL = {
     ),
     "template removed": Attempt(
         "has its build remove the template's folder, so that no trial can start",
-        "scenarios/keep: the template of `keep_notes` is gone",
-        2,
+        "regression",
         base={"scenarios/keep/readme": "x\n"},
         head=suite('build: ["rm -r scenarios/keep"]\n'),
     ),

@@ -42,11 +42,3 @@ def test_a_model_that_the_provider_refuses_is_not_green(tmp_path: Path) -> None:
     ran = run(tmp_path, {"tidegate.yaml": SUITE.replace("a-model", "no-model")}, Fault(404, "not_found_error"))
 
     assert (ran.code, ran.result["verdict"]["reason"]) == (5, "unproven"), ran.stderr
-
-
-@pytest.mark.attempt("names a model that the provider never has room for", "unproven", 5)
-def test_a_model_whose_requests_are_all_put_off_is_not_green(tmp_path: Path) -> None:
-    full = Fault(429, "rate_limit_error", headers={"retry-after-ms": "1"})
-    ran = run(tmp_path, {"tidegate.yaml": SUITE.replace("a-model", "full-model")}, full)
-
-    assert (ran.code, ran.result["verdict"]["reason"]) == (5, "unproven"), ran.stderr

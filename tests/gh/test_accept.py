@@ -70,7 +70,7 @@ def test_a_label_that_could_not_be_taken_away_accepts_nothing_new(job: Job) -> N
     ran, _ = job.run(action="synchronize")
 
     assert (ran.exit_code, job.pull.row.labels) == (1, [LABEL])
-    assert "no run has seen who put it there at this commit" in ran.stdout
+    assert "no run has seen who put it there for this commit" in ran.stdout
 
 
 @pytest.mark.parametrize("by", ["tristan", "mallory"], ids=["who may triage", "a stranger"])

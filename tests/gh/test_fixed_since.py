@@ -69,5 +69,5 @@ def test_what_is_red_now_comes_first_and_once() -> None:
 def test_without_a_comment_before_there_is_nothing_to_say() -> None:
     assert fixed_since(None, make_result(add="ok")) is None
     assert next_marker(None, make_result(add="regressed"), 7, 2) == BEFORE.model_copy(
-        update={"head": "d" * 40, "run": 7, "attempt": 2, "exit_code": 1, "base": "main"}
+        update={"head": "d" * 40, "run": 7, "attempt": 2, "exit_code": 1, "base": "main", "reason": "regression"}
     )

@@ -380,7 +380,7 @@ def test_texts_for_an_agent_and_to_reproduce_are_copied(opened: Opened, stories:
     page.get_by_role("button", name="Copy reproduce").click()
     page.get_by_text("Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()").splitlines() == [
-        "# needs Tidegate on PATH: see docs/install.md",
+        "# needs Tidegate on PATH",
         "gh pr checkout 7",
         "tidegate pr --base origin/main --scenario add_high_priority --agent docs",
     ]

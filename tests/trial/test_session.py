@@ -237,6 +237,7 @@ def test_calls_of_tools_are_events_between_those_of_the_shell(tmp_path: Path) ->
         "type": "tool_call",
         "id": "call-001",
         "tool": "mcp__shelf__add",
+        "written": {},
         "command": None,
         "input": {"title": "Emma"},
     }

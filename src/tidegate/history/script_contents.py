@@ -44,4 +44,4 @@ def _hash(root: Path, names: Iterable[str]) -> str:
 def _around(root: Path, name: str) -> Iterator[str]:
     folder = name if (root / name).is_dir() else posixpath.dirname(name)
     yield glob.escape(name)
-    yield "*" if folder in ("", ".") else f"{glob.escape(folder)}/**"
+    yield "**" if folder in ("", ".") else f"{glob.escape(folder)}/**"

@@ -20,7 +20,7 @@ from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Silent
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
-from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec, encoded
+from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.run.build import Checkout
 from tidegate.run.lease import with_lease
 from tidegate.run.outage_waits import OutageWaits
@@ -62,6 +62,7 @@ class Attempts:
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
+    _fronts: dict[tuple[Side, str], Path] = field(default_factory=dict)  # of targets, for what judges trials
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
         """Return the first attempt without an infrastructure error, or the last one; None if halted before.
@@ -233,18 +234,21 @@ class Attempts:
     def _built(self, checkout: Checkout) -> Built:
         return Built(checkout.folder, checkout.path_of(self.context.suite))
 
-    def _is_judged_by_base(self, row: PlanRow, checkout: Checkout) -> bool:
-        return row.presence != "added" and checkout is not self._base
+    def _is_judged_by_base(self, row: PlanRow) -> bool:
+        return row.presence != "added" and len(self.context.checkouts) > 1
 
     def _check_path(self, row: PlanRow, checkout: Checkout, path: str, target_path: str) -> str:
-        """Return the PATH of what judges a trial: of head only the target, then base's `path` and the system's."""
-        if not self._is_judged_by_base(row, checkout):
+        """Return the PATH of what judges a trial: of head only the target, then base's `path` and the system's.
+
+        Base's own is made in the same way, so that the tool cannot tell its side by it.
+        """
+        if not self._is_judged_by_base(row):
             return path
         context, name = self.context, row.scenario.target.binary
         base = side_path(self._base.folder, self._base.path_of(context.suite), context.around.path)
         if not name or "/" in name or row.scenario.target.mcp is not None:
             return base
-        front = context.scratch / "targets" / encoded(name)
+        front = self._fronts.setdefault((checkout.side, name), self._new_folder())
         if not front.is_dir():
             found = shutil.which(name, path=target_path)
             write_front(front, {name: None if found is None else Path(found)}, path)
@@ -252,9 +256,10 @@ class Attempts:
 
     def _read_by_checks(self, row: PlanRow, checkout: Checkout) -> tuple[Path, ...]:
         """Return what checks may read besides the side's checkout: base's programs, and the target's front."""
-        if not self._is_judged_by_base(row, checkout):
+        if not self._is_judged_by_base(row):
             return ()
-        return (*self._readable_of(self._base.folder), self.context.scratch / "targets")
+        fronts = (front for (side, _), front in self._fronts.items() if side == checkout.side)
+        return (*self._readable_of(self._base.folder), *fronts)
 
     async def _workspace_of_base(self, row: PlanRow, checkout: Checkout) -> Prepared | None:
         """Return base's workspace for a trial of head; None if base lacks the scenario, or it cannot be made."""

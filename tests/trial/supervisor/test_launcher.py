@@ -55,7 +55,7 @@ def test_a_start_that_fails_names_the_file_that_is_missing(tmp_path: Path) -> No
     assert (ended.end, ended.reason) == ("not_started", f"cannot open {tmp_path}/nowhere: No such file or directory")
 
 
-@pytest.mark.parametrize("source", ["trial/recorder.c", "trial/supervisor/launcher.c"])
+@pytest.mark.parametrize("source", ["recorder.c", "sandbox/supervisor/launcher.c"])
 def test_the_programs_compile_without_a_warning(source: str, tmp_path: Path) -> None:
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
