@@ -106,7 +106,11 @@ REPLAYS = {
     "another program of the agent": Attempt(
         "changes the library of the agent's program, which is a file of the repository, with `use: skip`",
         "regression",
-        base={"tidegate.yaml": UNCHECKED + OWN, "own/agent.sh": ". $(dirname $0)/lib/work.sh\n", "own/lib/work.sh": AGENT},
+        base={
+            "tidegate.yaml": UNCHECKED + OWN,
+            "own/agent.sh": ". $(dirname $0)/lib/work.sh\n",
+            "own/lib/work.sh": AGENT,
+        },
         tool=NOTES + "# x\n",
         head={"own/lib/work.sh": "exit 3\n"},
         prepare=recorded,

@@ -110,7 +110,8 @@ def test_a_changed_scenario_has_no_history(make_repository: Make, tidegate: Make
     repo = make_repository()
     repo.commit({**files, "tidegate.yaml": SUITE})
     tidegate("run", "--rev", "main", "--history", "--trials", "8", cwd=repo.root)
-    repo.branch("pr", {"scenarios/keep.yaml": files["scenarios/keep.yaml"].replace("Add two", "Write two")})
+    repo.commit({"scenarios/keep.yaml": files["scenarios/keep.yaml"].replace("Add two", "Write two")})
+    repo.branch("pr", {"bin/notes": files["bin/notes"] + "# x\n"})
 
     ran = pr(tidegate, repo.root)
 
@@ -187,7 +188,9 @@ def test_an_edited_script_of_an_evaluator_is_another_history(
     assert ran.code == 0, ran.stderr
     repo.branch("pr", {"bin/notes": files["bin/notes"] + "# x\n"})
     assert pr(tidegate, repo.root).row("keep_notes", "fake")["base"]["history"] == [8, 8]
-    repo.branch("stricter", {"scenarios/judge.sh": "test -s notes.txt\n"})
+    repo.git("checkout", "--quiet", "main")
+    repo.commit({"scenarios/judge.sh": "test -s notes.txt\n"})
+    repo.branch("stricter", {"bin/notes": files["bin/notes"] + "# x\n"})
 
     ran = tidegate("pr", "--base", "main", "--head", "stricter", "--pause", "0", cwd=repo.root)
 

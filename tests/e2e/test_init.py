@@ -81,7 +81,7 @@ evalcases:
     repo.branch("suite", {})
     ran = tidegate("pr", cwd=repo.root)
 
-    assert (ran.code, ran.row("greet/hello", "default")["state"]) == (0, "ok"), ran.stderr
+    assert (ran.code, ran.row("evals/greet/hello", "default")["state"]) == (0, "ok"), ran.stderr
 
 
 def test_init_asks_for_the_tool_where_there_is_none(make_repository: Make, tidegate: Make) -> None:

@@ -117,7 +117,7 @@ def test_a_tool_that_asks_a_host_is_refused_and_the_host_is_named(tmp_path: Path
     assert {"network by namespace", "network by Landlock and seccomp"} & set(ran.result["confinement"])
     assert "network" in ran.comment, "that head asks for the network is said"
     line = f"isolation of trials: {', '.join(ran.result['confinement'])}"
-    assert (ran.stderr.count(line), line.replace(":", "**") in ran.comment) == (1, True), ran.stderr
+    assert (ran.stderr.count(line), "isolation of trials" in ran.comment) == (1, False), ran.stderr
     (said,) = ran.result["warnings"]
     assert said.startswith("1 trial of head asked for collector.example, which `network.agent` does not list.")
     assert "collector.example" in ran.comment
