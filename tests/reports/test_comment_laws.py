@@ -20,7 +20,7 @@ from tidegate.model.result import Result
 from tidegate.reports.comment import MAX_BYTES, comment_body
 
 HEADINGS = (
-    *("❌", "✅", "⚠️", "⏭️", "🎉", "⚖️", "Changed definitions", "Also", "All results", "Hints from the metrics", "What"),
+    *("❌", "✅", "⚠️", "⏭️", "🎉", "⚖️", "From the merge on", "Also", "All results", "Hints from the metrics", "What"),
     *("The pull request", "Trend", "Judge", "📈"),
 )
 OURS = {"details", "summary", "sub", "h2", "h3", "p", "ul", "ol", "li", "strong", "em", "code", "pre", "blockquote"}
