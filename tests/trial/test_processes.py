@@ -483,6 +483,9 @@ def test_processes_that_cannot_be_ended_are_an_error(command: Callable[..., Comm
             await supervisor.run(command("true"))
         assert not supervisor.is_usable
         await supervisor.close()
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
 
     asyncio.run(body())
 
