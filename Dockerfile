@@ -53,7 +53,9 @@ COPY examples /opt/tidegate/examples
 
 # Compiled once, here: a container that runs once would compile everything on every start. Not pip, which few use. The templates of
 # the comment and the page, too, which every pull request needs.
-RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --no-deps /opt/tidegate \
+# The stage that compiled them may come from a cache: then they are older than their sources, and would be compiled again.
+RUN touch /opt/tidegate/src/tidegate/trial/recorder-program /opt/tidegate/src/tidegate/trial/sandbox/supervisor/launcher-program \
+    && python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --no-deps /opt/tidegate \
     && library="$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
     && rm -rf /opt/tidegate /root/.cache \
     && find "$library" -path '*/pip/*' -name __pycache__ -prune -exec rm -r {} + \
