@@ -37,7 +37,7 @@ RUN apt-get update \
 # certificates (certifi has them) and the descriptions of services that give no credentials.
 COPY requirements.lock /opt/
 RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --require-hashes -r /opt/requirements.lock \
-    && python -m pip uninstall --yes --root-user-action=ignore pyasn1 pyasn1-modules pycparser \
+    && python -m pip uninstall --yes --root-user-action=ignore pyasn1 pyasn1-modules pycparser pygments \
     && packages="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
     && find "$packages" -type d \( -name tests -o -name test \) -prune -exec rm -r {} + \
     && find "$packages" -name '*.exe' -delete \
