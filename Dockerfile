@@ -60,7 +60,7 @@ RUN touch /opt/tidegate/src/tidegate/trial/recorder-program /opt/tidegate/src/ti
     && library="$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
     && rm -rf /opt/tidegate /root/.cache \
     && find "$library" -path '*/pip/*' -name __pycache__ -prune -exec rm -r {} + \
-    && python -m compileall -q -x '/(tests?|pip|idlelib|tkinter|lib2to3|turtledemo|ensurepip|pydoc_data|botocore|azure|google|msal)/' "$library" \
+    && python -m compileall -q -x '/(tests?|pip|idlelib|tkinter|lib2to3|turtledemo|ensurepip|pydoc_data|unittest|distutils|curses|wsgiref|uvicorn|starlette|botocore|azure|google|msal)/' "$library" \
     && python -c 'from tidegate.reports import comment, html; \
         [comment.environment().get_template(f"{name}.md.j2") for name in ("comment", "rows", "terminal", "fix")]; \
         html.environment().get_template("page/report.html.j2")'
