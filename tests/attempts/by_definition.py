@@ -208,7 +208,7 @@ DEFINITIONS = {
     ),
     "target of an evaluator's link": Attempt(
         "edits the file that an evaluator's script, which is a link, leads to",
-        "weakened or regression",
+        "regression",
         base={
             **evaluated("python3 judge.py"),
             "scenarios/judge.py": Link("../library/judge.py"),
