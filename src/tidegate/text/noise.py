@@ -218,15 +218,10 @@ def _differing(one: tuple[str, ...], other: tuple[str, ...]) -> dict[tuple[int, 
         if ours == theirs:
             continue
         first, second = _WORD.findall(ours), _WORD.findall(theirs)
-        if len(first) != len(second) or list(_between(ours)) != list(_between(theirs)):
+        if len(first) != len(second) or _WORD.split(ours) != _WORD.split(theirs):
             return None
         found |= {(number, place): (a, b) for place, (a, b) in enumerate(zip(first, second, strict=True)) if a != b}
     return found
-
-
-def _between(line: str) -> Iterator[str]:
-    """Yield what stands between the words."""
-    yield from _WORD.split(line)
 
 
 def _may_vary(one: str, other: str) -> bool:
