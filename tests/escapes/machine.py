@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.as_root import SYSTEM_PATH, tidegate
 from tests.conftest import Repository
-from tidegate.trial.sandbox import jail_calls
+from tests.docker_filter import refuse_as_docker
 
 PROBE = Path(__file__).with_name("probe.py")
 USER = 64_321
@@ -224,7 +224,7 @@ class Machine:
                 libc = ctypes.CDLL(None)
                 for number in set(range(41)) - DOCKERS:
                     libc.prctl(24, number, 0, 0, 0)
-                jail_calls.refuse(tracing=False)  # as Docker's own filter: no namespaces, mounts, keys
+                refuse_as_docker()
 
         (self.home / ".cargo/bin").mkdir()
         (self.home / ".local/bin").mkdir()

@@ -1,4 +1,4 @@
-"""Refuses system calls that no trial needs: those that change the kernel, mounts, keys or other processes.
+"""The filter of system calls that no trial needs: those that change the kernel, mounts, keys or other processes.
 
 The supervisor loads this file, so it imports nothing from Tidegate.
 
@@ -7,16 +7,12 @@ Sources: seccomp(2), capabilities(7), and the kernel's tables of system calls.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import struct
 from functools import cache
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-PR_SET_SECCOMP, PR_CAPBSET_DROP, FILTER = 22, 24, 2
 ALLOW, REFUSE, UNKNOWN = 0x7FFF0000, 0x00050000 | 1, 0x00050000 | 38  # EPERM, ENOSYS
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-STEP_BYTES = 8  # of struct sock_filter
 X32 = 0x40000000  # system calls from here on are those of another table
 NAMESPACES = 0x7E020080  # flags of unshare and clone
 CLONE3 = 435  # its flags cannot be looked at: the C library then uses clone
@@ -53,19 +49,6 @@ def can_refuse() -> bool:
     return os.uname().machine in TABLES
 
 
-def refuse(*, tracing: bool) -> None:
-    """Refuse the calls to this process and its children; tracing if nothing else keeps them from others' memory."""
-    install(filter_steps(tracing=tracing))
-
-
-def install(steps: bytes) -> None:
-    """Decide on the system calls of this process and its children by this program. Raises OSError on failure."""
-    code = ctypes.create_string_buffer(steps)
-    told = struct.pack("@HP", len(steps) // STEP_BYTES, ctypes.addressof(code))
-    if LIBC.prctl(PR_SET_SECCOMP, FILTER, told, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "system calls could not be taken away from the trial")
-
-
 @cache
 def filter_steps(*, tracing: bool) -> bytes:
     """Return the program of the filter. The supervisor calls this before it forks, so that it is made once."""
@@ -74,13 +57,6 @@ def filter_steps(*, tracing: bool) -> bytes:
         body = _table(name, tracing=tracing)
         program += [_step(EQUAL, ARCHITECTURE[name], 0, len(body)), *body]
     return b"".join([*program, _step(RETURN, REFUSE)])
-
-
-def drop_capabilities(kept: int) -> None:
-    """Leave root, if a trial has to run as root, only the capabilities of this bit mask."""
-    for number in range(64):
-        if not kept >> number & 1 and LIBC.prctl(PR_CAPBSET_DROP, number, 0, 0, 0) != 0:
-            break  # past the last one that this kernel knows
 
 
 def _table(name: str, *, tracing: bool) -> list[bytes]:
