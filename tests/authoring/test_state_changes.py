@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tidegate.authoring.read_afterwards import changing, probing
+from tidegate.authoring.first_suite import changing, probing
 
 HELP, ADD, LIST, INDEX = (
     "echo usage >> $HOME/log",

@@ -16,7 +16,7 @@ from tests.gh.emulated.runner import load_event
 from tests.gh.job import Job
 from tests.gh.test_artifact import packed
 from tidegate.history.known_results import history_counts
-from tidegate.history.trends import Trends
+from tidegate.history.store import Trends
 from tidegate.model.trend import TrendPoint
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import make_plan

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.history.trends import MOST_COMMITS, Trends
+from tidegate.history.store import MOST_COMMITS, Trends
 from tidegate.model.measurement import Outcome, PastTrial
 from tidegate.model.metrics import Metrics
 
@@ -65,7 +65,7 @@ def test_nothing_is_written_for_nothing(tmp_path: Path) -> None:
 def test_many_rows_have_fewer_points_and_those_measured_last_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tidegate.history.trends.MOST_POINTS", 40)
+    monkeypatch.setattr("tidegate.history.store.MOST_POINTS", 40)
     trends = Trends(tmp_path)
     trends.add([past(str(n), n, scenario=f"s{row}") for row in range(5) for n in range(row, row + 20)])
     assert [(row.scenario, len(row.points)) for row in trends.read()] == [(f"s{n}", 10) for n in (1, 2, 3, 4)]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import get_args
 
-from tidegate.lab.mutants.kinds import KINDS
+from tidegate.lab.mutants.kinds import KINDS, of_values
 from tidegate.lab.mutants.listed import changed_guidance, of_guidance, of_program, of_server
-from tidegate.lab.mutants.values import of_values
 from tidegate.model.mutant import MutantKind
 from tidegate.model.surface import ObservedCall, Part
 

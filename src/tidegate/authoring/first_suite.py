@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tidegate.agents.scripted import Scripted
 from tidegate.authoring import examples, starter
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.observed_gates import (
@@ -20,18 +23,20 @@ from tidegate.authoring.observed_gates import (
     listed,
     output_gates,
     printing,
+    read_gate,
     spread,
     succeeds,
     weak_notes,
     weaker,
 )
-from tidegate.authoring.read_afterwards import changing_commands, gates_of_reads, scenario_of, trying
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import (
+    AGENT,
     CONFIRMED,
     MOST_ROUNDS,
     OBSERVED,
+    SECONDS,
     Seen,
     Tried,
     Tryout,
@@ -41,9 +46,22 @@ from tidegate.authoring.tryout import (
     tryout,
     write_files,
 )
+from tidegate.decide.surface.help_text import subcommands
 from tidegate.model.measurement import TrialResult
+from tidegate.model.suite import Scenario
+from tidegate.model.target import Target
 from tidegate.run.run_job import Options
 
+_MARK = "-- files after command"
+# All files and folders of the workspace and of HOME. Git writes its index when it only reads.
+_LIST = (
+    f"""(printf '\\n{_MARK} %s\\n' "$1"; cd "$files_at" && find . "$HOME"; find . "$HOME" -type f"""
+    """ ! -path ./.git/index -exec cksum {} +; echo) 2>/dev/null"""
+)
+_PART = re.compile(rf"^{_MARK} (\d+)$", re.MULTILINE)
+
+MOST_READS = 3
+_READING = ("list", "ls", "ready", "status", "show", "export", "all", "log", "dump", "tree")
 _ASKING = ("--help", "-h", "help")
 
 
@@ -58,7 +76,7 @@ class _Kept:
 async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
     """Build the last commit, observe two trials of each candidate, and keep the checks that pass in three more."""
     async with tryout(root, options) as here:
-        suite = draft(tool, [scenario_of(tool, Candidate("help", "", ()))])
+        suite = draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])
         failure = await here.build(suite) if tool.build else None
         if failure is not None:
             return Tried(tool, {}, problem=failure)
@@ -99,7 +117,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
 async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], tuple[str, ...]]:
     """Run the candidates twice and return those that worked, with gates, and notes about what was left out."""
     asking = examples.help_candidate(tool.binary, [f"{tool.binary} {way}" for way in _ASKING])
-    (seen,) = (await here.run(draft(tool, [scenario_of(tool, asking)]), OBSERVED)).values()
+    (seen,) = (await here.run(draft(tool, [_scenario_of(tool, asking)]), OBSERVED)).values()
     answers = [ran for command, ran in _worked(seen).items() if command in asking.commands and ran[0].output.strip()]
     answered = max(answers, key=lambda ran: len(listed(ran[0].output)), default=None)
     found: list[Candidate] = []
@@ -112,7 +130,7 @@ async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], 
         return [], ()
     for candidate in found:
         write_files(here.folder, starter.template_files(here.folder, tool, candidate))
-    trials = await here.run(draft(tool, [scenario_of(tool, trying(one)) for one in found]), OBSERVED)
+    trials = await here.run(draft(tool, [_scenario_of(tool, trying(one)) for one in found]), OBSERVED)
     trials |= await _with_network(here, tool, found, trials)
     by_candidate = {candidate: trials[candidate.name] for candidate in found}
     proposed = await _all_proposed(here, tool, by_candidate, answered[0] if answered else None)
@@ -133,10 +151,10 @@ async def _all_proposed(
 ) -> list[_Kept]:
     """Return the candidates with gates. Where all of these would repeat what changes files, others are looked for."""
     asked, text = (answered.command, answered.output) if answered else ("true", "")
-    changing = await changing_commands(here, tool, [one for one in trials if not one.asks_help], asked)
+    changing = await _changing_commands(here, tool, [one for one in trials if not one.asks_help], asked)
     proposed = [_proposed(candidate, runs, changing) for candidate, runs in trials.items()]
     repeating = [one.candidate for one in proposed if any(_repeats(gate, changing) for gate in one.gates)]
-    better = await gates_of_reads(here, tool, repeating, text)
+    better = await _gates_of_reads(here, tool, repeating, text)
     for one in proposed:
         one.gates = [better[one.candidate.name]] if one.candidate.name in better else one.gates
     return proposed
@@ -151,7 +169,7 @@ async def _with_network(
     if not lost:
         return {}
     here.open_network()
-    again = await here.run(draft(tool, [scenario_of(tool, trying(one)) for one in lost]), OBSERVED)
+    again = await here.run(draft(tool, [_scenario_of(tool, trying(one)) for one in lost]), OBSERVED)
     better = [one for one in lost if len(_proposed(one, again[one.name]).candidate.commands) > works[one.name]]
     if not better:
         here.reach = False
@@ -250,3 +268,93 @@ def _files(here: Tryout, tool: Tool, kept: Sequence[_Kept], guidance: tuple[str,
         ).encode()
         files |= starter.template_files(here.folder, tool, one.candidate)
     return files
+
+
+def _scenario_of(tool: Tool, candidate: Candidate) -> Scenario:
+    """Return the candidate as a scenario without gates."""
+    return Scenario(
+        name=candidate.name,
+        description=candidate.description,
+        file=starter.scenario_file(tool, candidate),
+        template=f"{tool.scenarios}/{candidate.name}" if candidate.files else None,
+        target=Target(binary=tool.binary),
+        prompt=starter.prompt(tool, candidate),
+        timeout_secs=SECONDS,
+    )
+
+
+def trying(candidate: Candidate) -> Candidate:
+    """Return what is tried: at the end, what writes into a file is run again without that."""
+    shown = [printing(command) for command in candidate.commands]
+    return candidate._replace(commands=(*candidate.commands, *filter(None, shown)))
+
+
+async def _changing_commands(here: Tryout, tool: Tool, found: Sequence[Candidate], asked: str) -> frozenset[str]:
+    """Return the commands of these candidates that change files. `asked`: a command that shows the tool's help."""
+    if not found:
+        return frozenset()
+    lines = {one.name: [asked, *trying(one).commands] for one in found}
+    steps = {name: (probing(commands),) for name, commands in lines.items()}
+    suite = draft(tool, [_scenario_of(tool, one) for one in found])
+    agents = {AGENT: Scripted(type="scripted", steps=steps)}
+    runs = await here.run(suite.model_copy(update={"agents": agents}), 1)
+    printed = {name: "".join(ran.output for ran in seen.commands.values()) for name, (seen,) in runs.items()}
+    return frozenset[str]().union(*(changing(lines[name], output) for name, output in printed.items()))
+
+
+async def _gates_of_reads(
+    here: Tryout, tool: Tool, found: Sequence[Candidate], help_text: str
+) -> Mapping[str, dict[str, Any]]:
+    """Return a gate by candidate: what a subcommand that only reads prints after the commands, and not without them."""
+    known = {*subcommands(help_text)}
+    reads = [f"{tool.binary} {name}" for name in _READING if name in known][:MOST_READS]
+    if not found or not reads:
+        return {}
+    after = [one._replace(commands=(*one.commands, *reads)) for one in found]
+    with_it = await here.run(draft(tool, [_scenario_of(tool, one) for one in after]), OBSERVED)
+    bare = [one._replace(commands=tuple(reads)) for one in found]
+    without = await here.run(draft(tool, [_scenario_of(tool, one) for one in bare]), 1)
+    gates = {}
+    for one in found:
+        runs = [seen.commands for seen in (*with_it[one.name], *without[one.name])]
+        working = [read for read in reads if all(_ran(run, read).ok for run in runs[:OBSERVED])]
+        values = [word for command in one.commands for word in command.replace("'", " ").replace('"', " ").split()[1:]]
+        shown = [[_ran(run, read).output for read in working] for run in runs]
+        if gate := read_gate(working, shown, values):
+            gates[one.name] = gate
+    return gates
+
+
+def _ran(run: Mapping[str, Ran], command: str) -> Ran:
+    """Return what the command did; without output if it was not run, or failed."""
+    ran = run.get(command)
+    return ran if ran is not None and ran.ok else Ran(command, False, "")
+
+
+def probing(commands: Sequence[str]) -> str:
+    """Return a script that runs the commands, and lists all files with their checksums before and after each."""
+    steps = (step for number, command in enumerate(commands, 1) for step in (command, f"files {number}"))
+    return "\n".join([f"files_at=$PWD; files() {{ {_LIST}; }}", "files 0", *steps])
+
+
+def changing(commands: Sequence[str], output: str) -> frozenset[str]:
+    """Return the commands that change files which the first one does not change, by the output of their script.
+
+    The first asks for help: what that changes, such as a log, tells nothing. If the output is cut, none is returned.
+    """
+    listed = [frozenset(lines) for lines in _parts(output)]
+    if len(listed) != len(commands) + 1:
+        return frozenset()
+    changed = [frozenset(map(_path, before ^ after)) for before, after in pairwise(listed)]
+    return frozenset(command for command, paths in zip(commands, changed, strict=True) if paths - changed[0])
+
+
+def _parts(output: str) -> Iterator[list[str]]:
+    """Yield the lines of each list of files; what a command prints after it comes behind an empty line."""
+    for found in _PART.finditer(output):
+        yield output[found.end() :].lstrip("\n").partition("\n\n")[0].splitlines()
+
+
+def _path(line: str) -> str:
+    """Return the path of a line of `find`, or of `cksum`: two numbers, and the path."""
+    return re.sub(r"^\d+ \d+ ", "", line)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tidegate.errors import ConfigurationError
-from tidegate.github import payloads
 from tidegate.model.value import Value
 
 DEPENDABOT = "dependabot[bot]"
@@ -142,7 +141,7 @@ def read_event(name: str, payload: Mapping[str, object]) -> Event:
 
 
 def _pull_request(raw: Mapping[str, Any]) -> PullRequestEvent:
-    payload = payloads.PullRequestPayload.model_validate(raw)
+    payload = PullRequestPayload.model_validate(raw)
     pull = payload.pull_request
     return PullRequestEvent(
         number=payload.number,
@@ -162,7 +161,7 @@ def _pull_request(raw: Mapping[str, Any]) -> PullRequestEvent:
 
 
 def _merge_group(raw: Mapping[str, Any]) -> MergeGroupEvent:
-    group = payloads.MergeGroupPayload.model_validate(raw).merge_group
+    group = MergeGroupPayload.model_validate(raw).merge_group
     added = _QUEUED.search(group.head_ref)
     return MergeGroupEvent(
         head_sha=group.head_sha,
@@ -173,7 +172,7 @@ def _merge_group(raw: Mapping[str, Any]) -> MergeGroupEvent:
 
 
 def _workflow_run(raw: Mapping[str, Any]) -> WorkflowRunEvent:
-    payload = payloads.WorkflowRunPayload.model_validate(raw)
+    payload = WorkflowRunPayload.model_validate(raw)
     run = payload.workflow_run
     return WorkflowRunEvent(
         run=run.id,
@@ -189,14 +188,14 @@ def _workflow_run(raw: Mapping[str, Any]) -> WorkflowRunEvent:
 
 
 def _dispatch(raw: Mapping[str, Any]) -> DispatchEvent:
-    payload = payloads.DispatchPayload.model_validate(raw)
+    payload = DispatchPayload.model_validate(raw)
     return DispatchEvent(
         sender=payload.sender.login, inputs=payload.inputs or {}, default_branch=payload.repository.default_branch
     )
 
 
 def _comment(raw: Mapping[str, Any]) -> CommentEvent:
-    payload = payloads.IssueCommentPayload.model_validate(raw)
+    payload = IssueCommentPayload.model_validate(raw)
     author = payload.comment.user
     return CommentEvent(
         number=payload.issue.number,
@@ -212,7 +211,7 @@ def _comment(raw: Mapping[str, Any]) -> CommentEvent:
 
 
 def _push(raw: Mapping[str, Any]) -> PushEvent:
-    payload = payloads.PushPayload.model_validate(raw)
+    payload = PushPayload.model_validate(raw)
     return PushEvent(sha=payload.after, is_default=payload.ref == f"refs/heads/{payload.repository.default_branch}")
 
 
@@ -224,3 +223,129 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Event]] = {
     "issue_comment": _comment,
     "push": _push,
 }
+
+
+class _Repository(BaseModel):
+    full_name: str
+
+
+class _User(BaseModel):
+    login: str
+
+
+class _Label(BaseModel):
+    name: str
+
+
+class _Head(BaseModel):
+    sha: str
+    ref: str
+    repo: _Repository | None
+
+
+class _Base(BaseModel):
+    sha: str
+    ref: str
+
+
+class _PullRequest(BaseModel):
+    title: str
+    draft: bool = False
+    head: _Head
+    base: _Base
+
+
+class _OldBase(BaseModel):
+    """Which branch it went to before; GitHub sends it where that changed."""
+
+
+class _Changes(BaseModel):
+    base: _OldBase | None = None
+
+
+class PullRequestPayload(BaseModel):
+    """The payload of `pull_request`, for every action."""
+
+    number: int
+    action: str
+    pull_request: _PullRequest
+    repository: _Repository
+    sender: _User
+    label: _Label | None = None
+    changes: _Changes | None = None
+
+
+class _Repo(_Repository):
+    default_branch: str
+
+
+class PushPayload(BaseModel):
+    """The payload of `push`."""
+
+    ref: str
+    after: str
+    repository: _Repo
+
+
+class _MergeGroup(BaseModel):
+    head_sha: str
+    head_ref: str = ""
+    base_sha: str
+    base_ref: str
+
+
+class MergeGroupPayload(BaseModel):
+    """The payload of `merge_group`."""
+
+    merge_group: _MergeGroup
+
+
+class _WorkflowRun(BaseModel):
+    id: int
+    run_attempt: int = 1
+    event: str
+    conclusion: str | None
+    head_sha: str
+    head_branch: str | None
+    head_repository: _Repository | None
+    actor: _User | None = None
+
+
+class WorkflowRunPayload(BaseModel):
+    """The payload of `workflow_run`."""
+
+    workflow_run: _WorkflowRun
+    repository: _Repository
+
+
+class _Author(_User):
+    type: str = "User"
+
+
+class _Comment(BaseModel):
+    id: int
+    body: str | None
+    user: _Author | None  # None: the account has been deleted
+    created_at: str
+
+
+class _Issue(BaseModel):
+    number: int
+    pull_request: object = None
+
+
+class IssueCommentPayload(BaseModel):
+    """The payload of `issue_comment`."""
+
+    action: str
+    issue: _Issue
+    comment: _Comment
+    sender: _User
+
+
+class DispatchPayload(BaseModel):
+    """The payload of `workflow_dispatch`."""
+
+    sender: _User
+    repository: _Repo
+    inputs: dict[str, str] | None = None

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tidegate.github.announce import tell_publication
-from tidegate.github.comment import Publication, Statement, WorkflowRun, failed, publish_comment
+from tidegate.github.comment import Publication, Statement, WorkflowRun, failed, publish_comment, standing_comment
 from tidegate.github.deadline import Deadline
-from tidegate.github.dry_run import rehearse
 from tidegate.github.job import Job
 from tidegate.github.no_verdict import NoVerdict, note_no_verdict
-from tidegate.github.port import CommentPort, PublishError, RepositoryPort
+from tidegate.github.port import PERMISSIONS, CommentPort, PublishError, RepositoryPort
 
+UNKNOWN = f"Whether the token may write is not known before it does; the job needs:\n{PERMISSIONS}"
 CANCELLED_S = 4.0  # the runner ends a cancelled job after 7.5 seconds
 ENDED = "the job was cancelled"
 
@@ -34,7 +34,7 @@ async def comment_on(subject: Subject, statement: Statement, job: Job) -> None:
         return publish_comment(port, statement, _run(subject, job), job.settings.comment, job.outside.sleep)
 
     def dry_run(port: CommentPort) -> Publication:
-        publication, sentence = rehearse(port, statement.result.instance, _run(subject, job))
+        publication, sentence = _rehearse(port, statement.result.instance, _run(subject, job))
         job.say(sentence)
         return publication
 
@@ -73,3 +73,16 @@ async def _published(
 
 def _run(subject: Subject, job: Job) -> WorkflowRun:
     return WorkflowRun(id=job.runner.run_id, attempt=job.runner.run_attempt, head=subject.head_sha)
+
+
+def _rehearse(port: CommentPort, instance: str, run: WorkflowRun) -> tuple[Publication, str]:
+    """Return what would happen to the comment, and a sentence for the log. Nothing is posted."""
+    try:
+        standing = standing_comment(port, instance)
+        moved_on = port.head_sha() != run.head
+    except PublishError as error:
+        return Publication(outcome="failed", problem=error.message, advice=error.advice), "The comment would fail."
+    if moved_on:
+        return Publication(outcome="superseded"), "Nothing would be posted: the pull request has moved on."
+    would = f"the comment {standing.url} would be updated" if standing else "a comment would be made"
+    return Publication(outcome="off", url=standing and standing.url), f"Dry run: {would}. {UNKNOWN}"

@@ -7,22 +7,25 @@ import math
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
+from tidegate.agents.model_proxy.traffic import TrafficLimits
+from tidegate.agents.providers.access import Accesses, KeyAccess
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import ALONE
+from tidegate.model.event import End
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Silent
+from tidegate.model.provider import Access
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.run.build import Checkout
-from tidegate.run.lease import with_lease
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.pace import Pace
 from tidegate.run.run_context import RunContext
@@ -149,7 +152,7 @@ class Attempts:
             async with self._attempt_of(spec, row, supervisor) as attempt:
                 attempt = replace(attempt, most_secs=await self.pace.limits(spec))
                 self.context.progress.started(spec)
-                with with_lease(attempt, self.model_proxy, self.context.accesses) as lent:
+                with _with_lease(attempt, self.model_proxy, self.context.accesses) as lent:
                     began = time.monotonic()
                     trial = await run_trial(lent)
                     around = max(0.0, time.monotonic() - began - (trial.duration_s or 0.0))
@@ -320,3 +323,44 @@ def move_record(record: Path, kept: Path) -> None:
     except OSError:  # on another disk, or there is a record already
         shutil.copytree(record, kept, symlinks=True, dirs_exist_ok=True)
         remove_tree(record)
+
+
+@contextmanager
+def _with_lease(attempt: Attempt, model_proxy: ModelProxy | None, accesses: Accesses) -> Iterator[Attempt]:
+    """Yield the attempt with a token and the proxy's address in place of the agent's own variables.
+
+    Without a proxy, or for an agent that does not use it, the attempt is unchanged.
+    """
+    agent = attempt.row.agent
+    api = agent.api
+    if model_proxy is None or api is None:
+        yield attempt
+        return
+    provider = agent.chosen_provider
+    if provider is None:
+        known = {**attempt.place.credentials, **agent.env}
+        access: Access = KeyAccess(known[api.key])
+        upstream = known.get(api.endpoint) or api.address
+    else:
+        access, upstream, api = accesses.of(provider, api), provider.address(api), provider.narrowed(api)
+    with model_proxy.lent(api, access, upstream, _limits(attempt)) as lease:
+        rest = {name: value for name, value in agent.env.items() if name not in agent.variables}
+        row = attempt.row.model_copy(update={"agent": agent.model_copy(update={"env": rest})})
+        lent = {api.key: lease.token, api.endpoint: lease.address}
+        place = replace(attempt.place, credentials=lent)
+        yield replace(attempt, row=row, place=place, has_proxy=True, relayed=lease.traffic.told)
+
+
+def _limits(attempt: Attempt) -> TrafficLimits:
+    """Return what the proxy enforces: the budget for every agent, and turns for agents that do not limit them."""
+    agent, meter = attempt.row.agent, attempt.meter
+
+    def spent(told: End) -> str | None:
+        if meter is None:
+            return None
+        meter.tell(told)
+        over = meter.over()
+        return over[0] if over is not None else None
+
+    turns = None if agent.limits_turns else attempt.scenario.max_turns or agent.max_turns
+    return TrafficLimits(turns, spent)

@@ -16,9 +16,8 @@ from tidegate.model.result import FileChange, Result
 from tidegate.model.revision import Revision
 from tidegate.model.verdict import Verdict
 from tidegate.run.both_runs import BothRuns, no_runs
-from tidegate.run.changed_files import file_changes
+from tidegate.run.changed_files import file_changes, with_files
 from tidegate.run.checkouts import Commits, scratch_folder, two_sides
-from tidegate.run.left_behind import with_files
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.run_job import Options, RunJob
 from tidegate.text.well_known_secrets import without_secrets
@@ -111,7 +110,7 @@ def _causes(root: Path, result: Result, changes: Sequence[FileChange], loaded: P
     if not result.rows:
         return ()
     from tidegate.decide.causes.find import find_causes
-    from tidegate.run.still_named import with_docs
+    from tidegate.run.tried_fix import with_docs
 
     job = loaded.job
     return with_docs(root, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes))

@@ -8,23 +8,22 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
-from tidegate.errors import CannotRunError
+from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.history.judge_answers import AnswerStore
+from tidegate.model.agent import Agent
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.shard import NOTHING, Spent
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Trial
-from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.run.agent_checks import check_agents
+from tidegate.model.trial_spec import Side, TrialSpec, encoded
 from tidegate.run.attempts import Attempts
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
-from tidegate.run.executor import TrialExecutor
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.judge_trials import Judging
@@ -36,8 +35,10 @@ from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.run.together import over, together
 from tidegate.suite.suggestions import unpriced
+from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.cost_meter import Spending
-from tidegate.trial.processes import Account, Supervisor
+from tidegate.trial.environment import side_path
+from tidegate.trial.processes import Account, Supervisor, SupervisorLost
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
@@ -113,7 +114,7 @@ class Runner:
             for text in dict.fromkeys(unpriced(context.suite, self._plan)):
                 context.progress.say(text)
             await self._build_all()
-            self.versions = await (self._batches.check(agents) if self._batches else check_agents(agents, context))
+            self.versions = await (self._batches.check(agents) if self._batches else _check_agents(agents, context))
             await opened.enter_async_context(self._bench)
             self._open = opened.pop_all()
         return self
@@ -279,3 +280,66 @@ class Runner:
 def refused_key(agent: str, reason: str) -> str:
     """Return the sentence about an agent whose key was refused."""
     return f"The agent {agent} was refused by its model's provider: {reason}"
+
+
+class TrialExecutor(Protocol):
+    """Carries out trials: on this machine (`Attempts`), or in batches by an engine (`Batches`)."""
+
+    halted: bool  # no further trial starts
+
+    def expect(self, specs: Sequence[TrialSpec]) -> None:
+        """Prepare for these trials, which are requested in this order."""
+
+    async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
+        """Return the record of an expected trial, whose files are in its side's store; None if halted before."""
+
+
+async def _check_agents(agents: Mapping[str, Agent], context: RunContext) -> dict[str, str | None]:
+    """Return each agent's version, None if it has none. Raises one CannotRunError for all agents that cannot run."""
+    versions: dict[str, str | None] = {}
+    failed: dict[str, CannotRunError] = {}
+
+    async def check(name: str, agent: Agent) -> None:
+        try:
+            versions[name] = await _version(name, agent, context)
+        except CannotRunError as error:
+            failed[name] = error
+
+    async with asyncio.TaskGroup() as group:
+        for name, agent in agents.items():
+            group.create_task(check(name, agent))
+    if failed:
+        raise _together([failed[name] for name in agents if name in failed])
+    return versions
+
+
+async def _version(name: str, agent: Agent, context: RunContext) -> str | None:
+    side, *_ = context.checkouts.values()
+    async with context.slots.slot() as supervisor:
+        place = AgentCheckDirectories(
+            supervisor=supervisor,
+            folder=context.scratch / "agents" / encoded(name),
+            repo=side.folder,
+            path=side_path(side.folder, side.path_of(context.suite), context.around.path),
+            agent_path=context.agent_path,
+            credentials=context.around.of_agent(agent),
+            network=context.suite.network.agent,
+        )
+        try:
+            version = await agent.check(place)
+            if agent.chosen_provider is not None and agent.api is not None:
+                await asyncio.to_thread(context.accesses.check, name, agent.chosen_provider, agent.api)
+            return version
+        except SupervisorLost as lost:
+            raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
+
+
+def _together(errors: Sequence[CannotRunError]) -> CannotRunError:
+    """Return one error with all messages and advice. It is about keys only if each of them is."""
+    if len(errors) == 1:
+        return errors[0]
+    kind = MissingKeyError if all(isinstance(error, MissingKeyError) for error in errors) else CannotRunError
+    return kind(
+        "\n".join(dict.fromkeys(error.message for error in errors)),
+        " ".join(dict.fromkeys(error.advice for error in errors)),
+    )

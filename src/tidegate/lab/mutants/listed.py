@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tidegate.decide.surface.parts import command_of, commands, json_keys
-from tidegate.lab.mutants.kinds import OF_ARGUMENTS, OF_EFFECT, OF_JSON, OF_KEY, OF_OUTPUT
+from tidegate.lab.mutants.kinds import OF_ARGUMENTS, OF_EFFECT, OF_JSON, OF_KEY, OF_OUTPUT, of_parameter, of_values
 from tidegate.lab.mutants.met import meets
-from tidegate.lab.mutants.values import of_parameter, of_values
 from tidegate.model.mutant import Mutant, MutantKind
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.trial.mutation import is_help
