@@ -36,15 +36,16 @@ def attempts() -> str:
     before, _, rest = page.partition(START)
     _, _, after = rest.partition(END)
     rows = list(_rows())
-    unseen = [row for row in rows if row.ends == UNSEEN]
-    honest = [row for row in rows if row.code == 0 and row.ends != UNSEEN]
+    unseen = [row for row in rows if row.why]
+    honest = [row for row in rows if row.code == 0 and not row.why]
     tables = [
         "### Stopped\n\n" + _table([row for row in rows if row.code]),
         "### Not stopped\n\nRead these changes in a review: each of them is a visible part of the pull request.\n\n"
         + _open_table(unseen),
         "### Honest pull requests\n\nThese must not be blocked.\n\n" + _table(honest),
     ]
-    count = f"{len(rows) - len(honest)} attempts, of which {len(unseen)} are not stopped."
+    kinds = len({row.why for row in unseen})
+    count = f"{len(rows) - len(honest)} attempts, of which {len(unseen)}, of {kinds} kinds, are not stopped."
     return f"{before}{START}\n{count}\n\n" + "\n".join(tables) + f"\n{END}{after}"
 
 
@@ -54,8 +55,9 @@ def _table(rows: list[_Row]) -> str:
 
 
 def _open_table(rows: list[_Row]) -> str:
-    lines = (f"| {row.does} | {_end(row)} | {row.why} |\n" for row in rows)
-    return "| the pull request … | what happens | why it is not stopped |\n|---|---|---|\n" + "".join(lines)
+    kinds = dict.fromkeys(row.why for row in rows)
+    lines = (f"| {'; '.join(row.does for row in rows if row.why == why)} | {why} |\n" for why in kinds)
+    return "| the pull request … | why it is not stopped |\n|---|---|\n" + "".join(lines)
 
 
 def _end(row: _Row) -> str:

@@ -69,7 +69,8 @@ REPLAYS = {
     ),
     "committed sessions": Attempt(
         "commits a store with sessions of its own broken tool",
-        "regression",
+        "is part of the commit",
+        2,
         base={"tidegate.yaml": SKIP + SCRIPTED},
         prepare=committed,
     ),

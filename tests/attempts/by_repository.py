@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attempts.attempt import FORGETFUL, Attempt, Link, suite
+from tests.attempts.attempt import FORGETFUL, Attempt, Link, graded, keep, suite
 from tests.conftest import Repository
 from tests.e2e.conftest import NOTES
 
@@ -77,7 +77,53 @@ def outputs_are_a_link(repo: Repository) -> None:
     (repo.root / ".tidegate").symlink_to("docs")
 
 
+def tag_named_like_main(repo: Repository) -> None:
+    """Git prefers tags to branches."""
+    repo.commit({})
+    repo.git("tag", "main")
+    repo.commit({"README.md": "x\n"})
+
+
+def stricter_since(repo: Repository) -> None:
+    """Main has checked more since the branch began."""
+    repo.git("stash", "--quiet")
+    repo.git("checkout", "--quiet", "main")
+    repo.commit(keep())
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("stash", "pop", "--quiet")
+
+
 REPOSITORY = {
+    "tag": Attempt(
+        "sets a tag with the name of the target branch", "is a branch and a tag", 2, prepare=tag_named_like_main
+    ),
+    "laxer base": Attempt(
+        "begins at a commit of main that checked less, where the workflow checks out the branch, not its merge",
+        "no_regression",
+        0,
+        base=graded("type: file_contains, path: notes.txt, substring: first"),
+        prepare=stricter_since,
+        why="definitions are those of the merge base; a workflow that checks out the merge, as ours do, has main's",
+    ),
+    "stored results": Attempt(
+        "commits a file below `.tidegate/store`", "is part of the commit", 2, head={".tidegate/store/readme": "x\n"}
+    ),
+    "library of the agent": Attempt(
+        "breaks a library of the agent's program that `watch` does not list",
+        "regression",
+        base={
+            **WATCHED,
+            **suite(
+                "watch: ['bin/**']\n",
+                "{type: doc-follower}",
+                "{type: command, deterministic: true, command: 'sh {repo}/ai/run.sh'}",
+            ),
+            "ai/run.sh": '. "$(dirname "$0")/more.sh"\n',
+            "ai/more.sh": "notes add first; notes add second\n",
+        },
+        tool=None,
+        head={"ai/more.sh": "notes add first\n"},
+    ),
     "moved tool": Attempt(
         "moves the tool out of the watched folder, which a list of renamed files shows under its new name only",
         "regression",
@@ -138,7 +184,9 @@ REPOSITORY = {
         "makes the scenarios' folder a submodule", "matches no file", 2, prepare=scenarios_elsewhere
     ),
     "ignored scenario": Attempt("adds the scenarios to .gitignore", "regression", head={".gitignore": "scenarios/\n"}),
-    "a link for outputs": Attempt("commits `.tidegate` as a link", "regression", prepare=outputs_are_a_link),
+    "a link for outputs": Attempt(
+        "commits `.tidegate` as a link", "is part of the commit", 2, prepare=outputs_are_a_link
+    ),
     "LFS": Attempt(
         "replaces the tool by a pointer to a large file",
         "regression",

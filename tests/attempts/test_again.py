@@ -101,3 +101,19 @@ def test_a_clean_pull_request_has_one_trial_of_a_deterministic_row(pushed: Calla
         ran = pushed({"bin/notes": NOTES + f"# {text}\n"})
         assert ran.code == 0
         assert ran.result["cost"]["trials"] == {"base": 2, "head": 2}
+
+
+@pytest.mark.attempt("has its build read the message of a commit that changes no file", "failed: regressed")
+def test_a_commit_without_a_change_is_tested_anew(tmp_path: Path) -> None:
+    repo = Repository(tmp_path / "repo")
+    build = (
+        "mkdir -p out; cp bin/notes out; if git log -1 --format=%s | grep -q break; then echo exit 1 > out/notes; fi"
+    )
+    suite = CHANCE.replace("path: [bin]", f"path: [out]\nbuild: ['{build}']")
+    repo.commit({**FILES, "tidegate.yaml": suite})
+    repo.branch("pr", {"bin/notes": NOTES + "# x\n"})
+    pr = ("pr", "--base", "main", "--pause", "0")
+
+    assert start(tmp_path / "out", *pr, cwd=repo.root).code == 0
+    repo.commit({}, "break")
+    assert start(tmp_path / "out", *pr, cwd=repo.root).code == 1

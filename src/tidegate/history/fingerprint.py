@@ -76,10 +76,10 @@ def judge_mark(suite: Suite, folder: Path) -> str:
     return f"{judge.identity(folder)} {judge.samples} {suite.policy.judge_blocks}" if judge else ""
 
 
-def test_key(fingerprint: str, suite: Suite, trees: Sequence[str]) -> str:
-    """Return a SHA-256 of everything that a row's test depends on. `trees`: hashes of both sides' code under test."""
+def test_key(fingerprint: str, suite: Suite, code: Sequence[str]) -> str:
+    """Return a SHA-256 of everything that a row's test depends on. `code`: what identifies each side's."""
     settings = suite.model_dump(mode="json", include={"build", "path", "limits", "pass_env"})
-    parts = {"row": fingerprint, "trees": list(trees), "settings": settings}
+    parts = {"row": fingerprint, "code": list(code), "settings": settings}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

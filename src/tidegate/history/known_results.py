@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 from pydantic import ValidationError
 
 from tidegate.agents.invocations.shapes import shapes_of, unseen_share
-from tidegate.errors import CannotRunError
-from tidegate.history.branch import NotKeptError, Origin, copy_to, fetch, require_writable, write
+from tidegate.errors import CannotRunError, ConfigurationError
+from tidegate.history.branch import Origin, copy_to, fetch, require_writable, write
 from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.our_folder import OUR_FOLDER, make_our_folder
@@ -40,7 +40,6 @@ from tidegate.vcs.revisions import repository_root, tracked_files
 DAY = 86_400.0
 SIDES: tuple[Side, Side] = ("base", "head")
 _FILE, _REPLAY = "test.json", "replay.json"
-COMMITTED = "what is stored is ignored, since it is part of the commit: keep the folder of `store` out of git"
 
 
 class Known(NamedTuple):
@@ -63,10 +62,12 @@ class KnownResults:
         remembers: bool = True,
         origin: Origin | None = None,
     ) -> None:
-        self._remembers = remembers
         self._adds = suite.store.type == "directory"  # only default-branch jobs write to a branch
-        self._history, self._ignored = read_history(root, suite, origin) if remembers else (None, ())
-        self._tests = _open_tests(root, suite) if self._history else None
+        self._history: History | None = None
+        self._ignored: tuple[str, ...] = ()
+        if remembers:
+            self._history, self._ignored = read_history(root, suite, origin)
+        self._tests = _open_tests(root, suite) if remembers else None
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
         self._keys: Mapping[RowKey, str] = {}
@@ -87,7 +88,7 @@ class KnownResults:
         """
         self._fingerprints, self._keys = fingerprints, keys
         if self._history is None or self._tests is None:
-            return Known(warnings=(COMMITTED,) if self._remembers else ())
+            return Known()
         self._tests.remove_old()
         read = self._history.read(fingerprints, foreign)
         past = by_row(read.trials)
@@ -150,8 +151,8 @@ class KnownResults:
         return self._tests.take(key, result, self._stores[result.side])
 
 
-def open_history(root: Path, suite: Suite) -> History | None:
-    """Return the history; None if the commit contains the store, because a pull request could have written it."""
+def open_history(root: Path, suite: Suite) -> History:
+    """Return the history. Raises ConfigurationError if the folder of `store` is part of the commit."""
     return read_history(root, suite, None)[0]
 
 
@@ -166,8 +167,7 @@ def keep_history(root: Path, suite: Suite, add: Callable[[History], None], origi
         write(root, suite.store, origin, add, time.time())
         yours = "" if origin else ", which is yours to push"
         return f"on the branch `{suite.store.name}`{yours}"
-    if history := open_history(root, suite):
-        add(history)
+    add(open_history(root, suite))
     return f"in `{suite.store.path}`"
 
 
@@ -175,41 +175,45 @@ def require_keepable(root: Path, suite: Suite, origin: Origin | None) -> None:
     """Raise NotKeptError if it is already known that nothing can be added to base's history."""
     if suite.store.type == "branch":
         require_writable(suite.store, origin)
-    elif _own_folder(root, suite) is None:
-        raise NotKeptError("the folder of `store` is part of the commit: nothing is kept in it.", "Keep it out of git.")
+    else:
+        _own_folder(root, suite)
 
 
-def read_history(root: Path, suite: Suite, origin: Origin | None) -> tuple[History | None, tuple[str, ...]]:
+def read_history(root: Path, suite: Suite, origin: Origin | None) -> tuple[History, tuple[str, ...]]:
     """Return the history and warnings. A branch is first copied to a folder, after a fetch if there is an `origin`."""
     folder = _own_folder(root, suite)
-    if folder is None or suite.store.type == "directory":
-        return None if folder is None else History(folder, suite.store, time.time()), ()
+    if suite.store.type == "directory":
+        return History(folder, suite.store, time.time()), ()
     name, copied = suite.store.name, folder / "branch"
     unreached = fetch(root, name, origin) if origin else None
     ignored = copy_to(root, name, copied, origin)
     return History(copied, suite.store, time.time()), (*([unreached] if unreached else ()), *ignored)
 
 
-def _open_tests(root: Path, suite: Suite) -> ResumableTests | None:
-    folder = _own_folder(root, suite)
-    return None if folder is None else ResumableTests(folder, suite.store.max_days, time.time())
+def _open_tests(root: Path, suite: Suite) -> ResumableTests:
+    return ResumableTests(_own_folder(root, suite), suite.store.max_days, time.time())
 
 
-def open_pushes(root: Path, suite: Suite, names: tuple[str, ...], keys: Iterable[str]) -> Pushes | None:
-    """Return the pushes of the pull request with these names; None if the commit contains the store."""
-    folder = _own_folder(root, suite)
-    return None if folder is None else Pushes(folder, names, keys, suite.store.max_days, time.time())
+def open_pushes(root: Path, suite: Suite, names: tuple[str, ...], keys: Iterable[str]) -> Pushes:
+    """Return the pushes of the pull request with these names."""
+    return Pushes(_own_folder(root, suite), names, keys, suite.store.max_days, time.time())
 
 
-def _own_folder(root: Path, suite: Suite) -> Path | None:
-    """Return the folder of `store`; None if it, or a link that leads to it, is part of the commit."""
+def _own_folder(root: Path, suite: Suite) -> Path:
+    """Return the folder of `store`. Raises ConfigurationError if it, or a link that leads to it, is part of the commit.
+
+    A pull request could otherwise write base's history, or by one file have all that is stored ignored.
+    """
     root = root.resolve()
     named = root / suite.store.path
     real = named.resolve()
     inside = {str(path.relative_to(root)) for path in (named, real) if path.is_relative_to(root)}
     linked = real != named and tracked_files(root, Path(suite.store.path).parts[0])
     if linked or any(tracked_files(root, path) for path in inside):
-        return None
+        raise ConfigurationError(
+            f"{suite.store.path} is part of the commit, so that a pull request could write what base's trials showed.",
+            f"Run `git rm -r --cached {suite.store.path}`, add it to .gitignore, and commit that.",
+        )
     if named.is_relative_to(root / OUR_FOLDER):
         make_our_folder(root)  # git ignores it, so that the store is not committed by accident
     return named
@@ -219,13 +223,12 @@ def trends(root: Path, suite: Suite, plan: Plan) -> tuple[RowTrend, ...]:
     """Return how the plan's rows performed over base's commits."""
     history = open_history(root, suite)
     keys = {row.key for row in plan.rows}
-    return tuple(trend for trend in history.trends.read() if trend.key in keys) if history else ()
+    return tuple(trend for trend in history.trends.read() if trend.key in keys)
 
 
 def open_answers(root: Path, suite: Suite) -> AnswerStore:
-    """Return the judge's stored answers; an empty store if the folder is part of the commit."""
-    folder = _own_folder(root, suite)
-    return AnswerStore(None if folder is None else folder / "judge")
+    """Return the judge's stored answers."""
+    return AnswerStore(_own_folder(root, suite) / "judge")
 
 
 def history_counts(folder: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple[int, int]]:
@@ -237,7 +240,7 @@ def history_counts(folder: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple
 
     history = open_history(repository_root(folder), suite)
     prints = _fingerprints(folder, suite, plan, history)
-    past = past_by_row(history.read(prints).trials if history else ())
+    past = past_by_row(history.read(prints).trials)
     known = {key: past[key].outcomes if key in past else () for key in prints}
     return {key: (sum(outcomes), len(outcomes)) for key, outcomes in known.items()}
 
@@ -250,8 +253,6 @@ def replayable_rows(root: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
     )
 
     history = open_history(root, suite)
-    if history is None:
-        return frozenset()
     prints = _fingerprints(root, suite, plan, history)
     past, sessions = by_row(history.read(prints).trials), history.sessions.read(prints).by_row
     unseen = {key: unseen_share(shapes_by_session(past[key])) for key in sessions}
@@ -262,9 +263,9 @@ def replayable_rows(root: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
     )
 
 
-def _fingerprints(root: Path, suite: Suite, plan: Plan, history: History | None) -> dict[RowKey, str]:
+def _fingerprints(root: Path, suite: Suite, plan: Plan, history: History) -> dict[RowKey, str]:
     """Return the fingerprints of the rows that chance has a part in, by the versions that agents had at last."""
-    versions = history.versions() if history else {}
+    versions = history.versions()
     return {
         row.key: fingerprint_at(root, row, suite, versions.get(row.key.agent))
         for row in plan.rows

@@ -18,7 +18,7 @@ def scripts_hash(root: Path, scenario: Scenario) -> str:
     """Return a hash of the scripts' folders and of the files that their commands name; "" without scripts."""
     scripts = [script for evaluator in scenario.evaluators for script in evaluator.scripts]
     named = [path for command, folder in scripts for path in (folder, *named_files(command, folder))]
-    return _hash(root, named)
+    return _tree(root, _globs(root, named))
 
 
 def program_hash(root: Path, agent: Agent, path: Sequence[str]) -> str:
@@ -26,19 +26,25 @@ def program_hash(root: Path, agent: Agent, path: Sequence[str]) -> str:
 
     `path`: the suite's, whose folders can have the program.
     """
+    return _tree(root, program_globs(root, agent, path))
+
+
+def program_globs(root: Path, agent: Agent, path: Sequence[str]) -> tuple[str, ...]:
+    """Return globs of the files that the agent's program consists of, with all that lies beside and below them."""
     commands = (getattr(agent, key, None) for key in ("command", "program"))
     words = [one.replace("{repo}", ".") for one in commands if isinstance(one, str)]
     names = [name for one in words for name in named_files(one, ".")]
-    return _hash(root, [*names, *(posixpath.join(folder, name) for name in names for folder in path)])
+    return _globs(root, [*names, *(posixpath.join(folder, name) for name in names for folder in path)])
 
 
-def _hash(root: Path, names: Iterable[str]) -> str:
-    """Return a hash of these files with all that lies beside and below them; "" if there are none."""
+def _globs(root: Path, names: Iterable[str]) -> tuple[str, ...]:
     existing = [place for name in names for place in led_to(root, name) if (root / place).exists()]
-    if not existing:
-        return ""
-    globs = dict.fromkeys(one for name in existing for one in _around(root, name))
-    return tree_hash(root, resolve(root, "HEAD"), list(globs))
+    return tuple(dict.fromkeys(one for name in existing for one in _around(root, name)))
+
+
+def _tree(root: Path, globs: Sequence[str]) -> str:
+    """Return a hash of the files of the commit checked out at `root`; "" without globs."""
+    return tree_hash(root, resolve(root, "HEAD"), globs) if globs else ""
 
 
 def _around(root: Path, name: str) -> Iterator[str]:

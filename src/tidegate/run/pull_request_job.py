@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError, MissingKeyError, NothingToRunError
 from tidegate.history.known_results import open_answers, read_history
+from tidegate.history.script_contents import program_globs
 from tidegate.model.comparison import DefinitionChange
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.revision import Revision
@@ -25,7 +26,6 @@ from tidegate.suite.plan import (
     not_selected,
     pull_request_plan,
     watched_files,
-    watched_of_side,
     without_agents,
 )
 from tidegate.suite.uncommitted import uncommitted
@@ -83,8 +83,7 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
         plan = _with_head(plan, suites, every, options)
     definitions = changes(suites.base, suites.head, every, RULES)
     both = (suites.head, suites.base or suites.head)
-    checkouts = [LinkedCheckout(side.folder) for side in (sides.base, sides.head)]
-    watched = with_link_targets(checkouts, (*watched_of_side(*both), *submodules(root, base, head)))
+    watched = _watched(root, sides, both)
     if options.replay_only:
         plan = without_agents(plan, None)
     elif options.lenient_keys:
@@ -94,8 +93,23 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
         blocks = suite.policy.rules == "block" and any(change.effect == "less" for change in definitions)
         job, left_out = _runnable(root, job, options, required=not blocks)
         warnings = (*warnings, *left_out)
-    touched = changed_files(root, base, head, (*watched, *with_link_targets(checkouts, watched_files(*both))))
+    touched = changed_files(root, base, head, watched)
     return PullRequestJob(job, suites, definitions, touched, warnings)
+
+
+def _watched(root: Path, sides: Sides, suites: Sequence[Suite]) -> tuple[str, ...]:
+    """Return globs of all files that can change an outcome, wherever links and submodules keep them."""
+    pair = (sides.base, sides.head)
+    programs = (
+        one
+        for side in pair
+        for suite in suites
+        for agent in suite.agents.values()
+        for one in program_globs(side.folder, agent, suite.path)
+    )
+    moved = submodules(root, *(side.revision for side in pair))
+    checkouts = [LinkedCheckout(side.folder) for side in pair]
+    return with_link_targets(checkouts, (*watched_files(*suites), *programs, *moved))
 
 
 def _with_options(suite: Suite, options: Options) -> Suite:
@@ -163,7 +177,7 @@ def _recorded(root: Path, job: RunJob, options: Options) -> Container[RowKey]:
     if job.suite.policy.replay.use == "off" or not any(row.no_agent for row in job.plan.rows):
         return ()
     history, _ = read_history(root, job.suite, options.origin)
-    return history.sessions.read(job.fingerprints(history.versions())).by_row if history else ()
+    return history.sessions.read(job.fingerprints(history.versions())).by_row
 
 
 def _named(agents: Sequence[str]) -> str:

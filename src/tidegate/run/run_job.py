@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -72,7 +71,7 @@ class RunJob:
     sides: tuple[Checkout, ...]
     scratch: Path
     answers: AnswerStore
-    watched: tuple[str, ...] = ()  # globs of the files that differ by side: code, docs, guidance
+    watched: tuple[str, ...] = ()  # globs of all files that can change an outcome
     judge: Path | None = None
     seed: int = field(default_factory=lambda: secrets.randbelow(1 << 32))  # of agents that choose by chance
     joined: Joined | None = None  # in the merge of shards: their trials
@@ -150,18 +149,14 @@ class RunJob:
         return frozenset(name for name, hashes in self._programs.items() if len(set(hashes)) > 1)
 
     def test_keys(self, repo: Path, fingerprints: Mapping[RowKey, str]) -> dict[RowKey, str]:
-        """Return the key of each row's test on these two commits. Deterministic rows are cheap and always run again."""
-        trees: dict[str | None, list[str]] = {}
-        keys: dict[RowKey, str] = {}
-        for row, text in fingerprints.items():
-            if self.plan.row(row).deterministic:
-                continue
-            template = self.plan.row(row).scenario.template
-            if template not in trees:
-                own = () if template is None else (f"{glob.escape(template)}/**",)
-                trees[template] = [tree_hash(repo, side.revision, (*self.watched, *own)) for side in self.sides]
-            keys[row] = test_key(text, self.suite, [*trees[template], *self._programs[row.agent]])
-        return keys
+        """Return the key of each row's test on these two commits. Deterministic rows are cheap and always run again.
+
+        Where something is built, the key has the commits and not only their files: a build can read a commit's message.
+        """
+        built = any(side.build_of(self.suite) for side in self.sides)
+        code = [side.revision.sha if built else tree_hash(repo, side.revision, self.watched) for side in self.sides]
+        chosen = {row: text for row, text in fingerprints.items() if not self.plan.row(row).deterministic}
+        return {row: test_key(text, self.suite, code) for row, text in chosen.items()}
 
 
 def _initial_state(row: PlanRow) -> _InitialState:

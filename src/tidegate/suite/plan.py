@@ -175,27 +175,17 @@ def with_seed(plan: Plan, seed: int) -> Plan:
 ALWAYS_WATCHED = ("**/.gitattributes", ".gitmodules")
 
 
-def watched_of_side(*suites: Suite) -> tuple[str, ...]:
-    """Return globs of the files that each side has for itself: the watched ones, guidance, and all below `path`.
+def watched_files(*suites: Suite) -> tuple[str, ...]:
+    """Return globs of all files that can change an outcome.
 
-    A program that a pull request adds to a folder of `path` is found first, whether the folder is watched or not.
+    These are the watched ones, guidance, all below `path`, the suite's file, the scenarios, and the templates and
+    scripts that the scenarios name. A program that a pull request adds to a folder of `path` is found first, watched or not.
     """
     patterns = dict.fromkeys(ALWAYS_WATCHED)
     for suite in suites:
         patterns |= dict.fromkeys((*suite.watch, *suite.guidance_globs))
         folders = (normpath(folder) for folder in suite.path)
         patterns |= dict.fromkeys("*" if folder == "." else f"{glob.escape(folder)}/**" for folder in folders)
-    return tuple(patterns)
-
-
-def watched_files(*suites: Suite) -> tuple[str, ...]:
-    """Return globs of all files that can change an outcome.
-
-    These are the files that each side has for itself, the suite's file, the scenarios, and the templates and scripts
-    that the scenarios name.
-    """
-    patterns = dict.fromkeys(watched_of_side(*suites))
-    for suite in suites:
         patterns[glob.escape(suite.file)] = None
         for scenario in suite.scenarios:
             patterns[glob.escape(scenario.file)] = None

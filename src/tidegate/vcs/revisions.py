@@ -52,9 +52,15 @@ def _as_deep(root: Path) -> tuple[str, ...]:
 def resolve(root: Path, ref: str) -> Revision:
     """Return the commit that `ref` names: a local one, one of `origin`, or one fetched from there.
 
-    A hash must be complete to be fetched. Raises ConfigurationError if there is no such commit.
+    A hash must be complete to be fetched. Raises ConfigurationError if there is no such commit, or if a tag has the
+    name of a branch: git would take the tag, which the author of a pull request may have set.
     """
-    sha = _commit(root, ref) or _commit(root, f"origin/{ref}")
+    branches = [f"refs/{place}/{ref}" for place in ("heads", "remotes", "remotes/origin")]
+    if _commit(root, f"refs/tags/{ref}") and (branch := next((one for one in branches if _commit(root, one)), None)):
+        raise ConfigurationError(
+            f"`{ref}` is a branch and a tag in {root}.", f"Name the branch in full, `{branch}`, or delete the tag."
+        )
+    sha = _commit(root, ref) or _commit(root, f"refs/remotes/origin/{ref}")
     if sha is None and not ref.startswith("-") and git(root, "remote", "get-url", "origin").returncode == 0:
         fetched = git(root, "fetch", "--quiet", *_as_deep(root), "origin", ref)
         sha = _commit(root, "FETCH_HEAD") if fetched.returncode == 0 else None
