@@ -17,8 +17,15 @@ judge: {type: anthropic, model: claude-sonnet-4-6}   # never a tested model
 with any server that has a compatible API:
 
 ```yaml
-judge: {type: openai, api: chat, model: qwen3, base_url: "http://localhost:8000/v1", key: VLLM_KEY}
+judge:
+  type: openai
+  api: chat
+  model: qwen3
+  provider: {type: compatible, base_url: "http://localhost:8000/v1", key: VLLM_KEY}
 ```
+
+A judge has the same [providers](providers.md) as an agent: with a key, or without one by AWS, Azure, Google, OpenAI or
+Anthropic.
 
 ```yaml
 # a scenario

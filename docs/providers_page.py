@@ -3,7 +3,7 @@
 
 PROVIDERS = """# Providers: without a long-lived key
 
-By default, an agent needs an API key in the environment. With `provider`, Tidegate exchanges the OIDC token that GitHub gives a
+By default, an agent or a [judge](judges.md) needs an API key in the environment. With `provider`, Tidegate exchanges the OIDC token that GitHub gives a
 job for a credential that is valid for about an hour. No secret is stored anywhere:
 
 ```yaml
@@ -23,7 +23,7 @@ The job needs one more permission, `id-token: write`. Commit the suite and run `
 # .github/workflows/tidegate.yml
 WORKFLOW```
 
-Where you have workflows already, add the permission to the jobs that run agents: those for [pull requests](github.md#pull-requests),
+Where you have workflows already, add the permission to the jobs that run agents or judges: those for [pull requests](github.md#pull-requests),
 for [several jobs](github.md#several-jobs), for [forks, by a maintainer](github.md#forks-a-maintainers-run), and for
 [history](github.md#bases-history).
 
@@ -45,7 +45,10 @@ requests to models alone. `provider` is read from the base branch: a pull reques
 | `compatible` | yes | yes | yes | `anthropic/…`, `openai/…`, `google/…` | yes | if the server needs none | – |
 
 Google offers no access to the Gemini API without a key; use `vertex`. opencode reaches Vertex AI only with Google's own
-credentials, which it would have to hold itself. Judges need a key.
+credentials, which it would have to hold itself.
+
+The judge `anthropic` reaches its model by `anthropic`, `bedrock`, `vertex`, `azure` and `compatible`; the judge `openai` by `openai`, `bedrock`, `azure`
+and `compatible`; the judge `google` by `gemini`, `vertex` and `compatible`. Tidegate asks the judge's model itself, without the model proxy.
 
 The action has all libraries, in its image and [without a container](install.md#the-action-without-a-container). On your own machine, install the one that you
 need: `pip install 'tidegate[aws]'`.

@@ -31,7 +31,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from tests.model_server import ModelServer, Step, gemini, messages, responses
+from tests.model_server import ModelServer, Step, Stream, gemini, messages, responses
 
 Json = dict[str, Any]
 GITHUB = "pipelines.actions.githubusercontent.com"
@@ -247,7 +247,7 @@ def _bedrock(one: _Handler, body: bytes) -> Answer:
     path = urlsplit(one.path).path
     asked = json.loads(body)
     if path == "/openai/v1/responses":
-        return _stream(responses(one.server.model, asked)[1])
+        return _played(responses(one.server.model, asked), streamed=bool(asked.get("stream")))
     if asked.get("anthropic_version") is None or "model" in asked:
         raise Refused(400, {"message": "this is not a body of Bedrock"})
     whole, stream = messages(one.server.model, asked | {"model": "m"})
@@ -273,7 +273,12 @@ def frame(payload: Json) -> bytes:
     return message + zlib.crc32(message).to_bytes(4, "big")
 
 
-def _stream(events: list[tuple[str | None, Json]]) -> Answer:
+def _played(answer: tuple[Json, Stream], *, streamed: bool) -> Answer:
+    whole, stream = answer
+    return _stream(stream) if streamed else _json(whole)
+
+
+def _stream(events: Stream) -> Answer:
     lines = (
         f"event: {name}\ndata: {json.dumps(data)}\n\n" if name else f"data: {json.dumps(data)}\n\n"
         for name, data in events
@@ -307,14 +312,14 @@ def _google_iam(one: _Handler, body: bytes) -> Answer:
 def _vertex(one: _Handler, body: bytes) -> Answer:
     one.server.check_bearer(one.headers["authorization"])
     asked = json.loads(body)
-    if "/publishers/google/" in one.path and re.match("/v1beta1/projects/octo-ai/locations/us-east5/", one.path):
-        return _stream(gemini(one.server.model, asked)[1])
+    if "/publishers/google/" in one.path and re.match("/v1(beta1)?/projects/octo-ai/locations/us-east5/", one.path):
+        return _played(gemini(one.server.model, asked), streamed=":stream" in one.path)
     if not one.path.startswith("/v1/projects/octo-ai/locations/us-east5/publishers/anthropic/models/"):
         raise Refused(404, {"error": {"message": one.path}})
     if asked.get("anthropic_version") != "vertex-2023-10-16" or "model" in asked:
         raise Refused(400, {"error": {"message": "this is not a body of Vertex"}})
-    whole, stream = messages(one.server.model, asked | {"model": "m"})
-    return _stream(stream) if one.path.endswith(":streamRawPredict") else _json(whole)
+    answer = messages(one.server.model, asked | {"model": "m"})
+    return _played(answer, streamed=one.path.endswith(":streamRawPredict"))
 
 
 def _entra(one: _Handler, body: bytes) -> Answer:
@@ -349,7 +354,8 @@ def _openai_identity(one: _Handler, body: bytes) -> Answer:
 
 def _openai(one: _Handler, body: bytes) -> Answer:
     one.server.check_bearer(one.headers["authorization"])
-    return _stream(responses(one.server.model, json.loads(body))[1])
+    asked = json.loads(body)
+    return _played(responses(one.server.model, asked), streamed=bool(asked.get("stream")))
 
 
 def _anthropic(one: _Handler, body: bytes) -> Answer:
@@ -362,8 +368,7 @@ def _anthropic(one: _Handler, body: bytes) -> Answer:
     one.server.check_bearer(one.headers.get("authorization", ""))
     if one.headers["host"] == "api.anthropic.com" and "oauth-2025-04-20" not in one.headers.get("anthropic-beta", ""):
         raise Refused(401, {"error": {"message": "OAuth is not enabled"}})
-    whole, stream = messages(one.server.model, asked)
-    return _stream(stream) if asked.get("stream") else _json(whole)
+    return _played(messages(one.server.model, asked), streamed=bool(asked.get("stream")))
 
 
 def _answer_of(host: str) -> Callable[[_Handler, bytes], Answer]:

@@ -205,7 +205,7 @@ def test_what_an_agent_lacks_on_this_machine_is_one_line(
 
 JUDGED = """\
 judge:
-  - {type: anthropic, model: a, key: OWN_KEY}
+  - {type: anthropic, model: a, provider: {type: anthropic, key: OWN_KEY}}
   - {type: openai, model: o}
   - {type: google, model: g}
   - {type: scripted, model: s, script: [{answers: [no]}]}

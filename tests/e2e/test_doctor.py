@@ -99,15 +99,19 @@ def test_a_server_of_one_s_own_is_connected_to(repo: Path, tidegate: Make) -> No
 
 
 def test_the_keys_of_judges_are_looked_for(repo: Path, tidegate: Make) -> None:
-    judges = "judge: [{type: openai, model: one, key: ONE_KEY}, {type: anthropic, model: two, key: TWO_KEY}]\n"
+    judges = (
+        "judge:\n"
+        "- {type: openai, model: one, provider: {type: openai, key: ONE_KEY}}\n"
+        "- {type: anthropic, model: two, provider: {type: anthropic, key: TWO_KEY}}\n"
+    )
     (repo / "tidegate.yaml").write_text(SUITE.replace("claude-code", "doc-follower") + judges)
 
     ran = tidegate("doctor", cwd=repo, env={"ONE_KEY": "dummy", "TWO_KEY": ""})
 
     found = lines(ran.stdout)
     assert (ran.code, found["judge one"]) == (0, ("ok", "openai, with a key in ONE_KEY"))
-    assert found["judge two"] == ("limited", "no key in TWO_KEY")
-    assert "Set TWO_KEY. Without it, whatever the judge decides is not measured." in ran.stdout
+    assert found["judge two"] == ("limited", "it needs a key in TWO_KEY")
+    assert "Without a key in TWO_KEY, whatever the judge decides is not measured." in ran.stdout
 
 
 def test_a_machine_without_git_says_so(repo: Path, tmp_path: Path, tidegate: Make) -> None:

@@ -92,9 +92,10 @@ def test_models_of_three_providers_are_one_panel(make_repository: Make, tidegate
     with serving([]) as server:
         server.judge = lambda body: Step(json.dumps({"scores": {"complete": _seen(body), "clear": 1, "direct": 1}}))
         judges = (
-            f"  - {{type: anthropic, model: claude-sonnet-4-6, base_url: '{server.url}'}}\n"
-            f"  - {{type: openai, model: gpt-5.5, base_url: '{server.url}/v1'}}\n"
-            f"  - {{type: google, model: gemini-3, base_url: '{server.url}'}}\n"
+            "  - {type: anthropic, model: claude-sonnet-4-6, "
+            f"provider: {{type: anthropic, base_url: '{server.url}'}}}}\n"
+            f"  - {{type: openai, model: gpt-5.5, provider: {{type: openai, base_url: '{server.url}/v1'}}}}\n"
+            f"  - {{type: google, model: gemini-3, provider: {{type: gemini, base_url: '{server.url}'}}}}\n"
         )
         repo = make_repository()
         suite = FILES["tidegate.yaml"] + "judge:\n" + judges + "prices: builtin\n"

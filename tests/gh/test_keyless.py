@@ -89,15 +89,33 @@ def test_jobs_that_run_no_agent_do_not_have_it() -> None:
     }
 
 
-def test_init_writes_them_for_a_suite_that_exchanges_a_token(make_repository: Callable[..., Repository]) -> None:
-    for suite, expected in ((SUITE, True), (FILES["tidegate.yaml"], False)):
-        repo = make_repository(f"keyless-{expected}")
-        repo.commit({**FILES, "tidegate.yaml": suite})
+FREE_AGENT = FILES["tidegate.yaml"]
+PANEL = "judge:\n- {type: anthropic, model: a}\n- {type: openai, model: o, provider: {type: openai, key: OWN_KEY}}\n"
+KEYLESS_JUDGE = "judge: {type: anthropic, model: m, provider: {type: bedrock, region: us-east-1, role: r}}\n"
 
-        assert run_tidegate("init", cwd=repo.root).returncode == 0
 
-        for name in ("tidegate", "tidegate-maintainer", "tidegate-history"):
-            (calling,) = yaml.safe_load((repo.root / f"{FOLDER}/{name}.yml").read_text())["jobs"].values()
-            assert ("id-token" in calling["permissions"]) == expected
-            assert "secrets" not in calling, "neither agent has a key"
-        assert "id-token" not in (repo.root / f"{FOLDER}/tidegate-publish.yml").read_text()
+@pytest.mark.parametrize(
+    ("suite", "identity", "key"),
+    [
+        (SUITE, True, False),
+        (FREE_AGENT, False, False),
+        (FREE_AGENT + KEYLESS_JUDGE, True, False),
+        (FREE_AGENT + PANEL, False, True),
+    ],
+    ids=["agent without a key", "free agent", "judge without a key", "panel with keys"],
+)
+def test_init_writes_them_for_a_suite_that_exchanges_a_token(
+    suite: str, identity: bool, key: bool, make_repository: Callable[..., Repository]
+) -> None:
+    repo = make_repository("suite")
+    repo.commit({**FILES, "tidegate.yaml": suite})
+
+    assert run_tidegate("init", cwd=repo.root).returncode == 0
+
+    for name in ("tidegate", "tidegate-maintainer", "tidegate-history"):
+        (calling,) = yaml.safe_load((repo.root / f"{FOLDER}/{name}.yml").read_text())["jobs"].values()
+        assert ("id-token" in calling["permissions"]) == identity
+        assert ("secrets" in calling) == (key and name != "tidegate-maintainer"), (
+            "an environment has a maintainer's keys"
+        )
+    assert "id-token" not in (repo.root / f"{FOLDER}/tidegate-publish.yml").read_text()

@@ -24,8 +24,7 @@ USED = {"usage": {"input_tokens": 1, "output_tokens": 1}}
 
 def asked(url: str, key: str = "dummy-key") -> Reply:
     async def ask_once() -> Reply:
-        credentials = {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": url}
-        place = JudgeContext(folder=Path(), path="", credentials=credentials)
+        place = JudgeContext(Path(), {"ANTHROPIC_API_KEY": key, "ANTHROPIC_BASE_URL": url})
         async with AnthropicJudge(type="anthropic", model="m", timeout_secs=20).opened(place) as ask:
             return await ask(AskModel(system="s", before="b", answer_schema=score_form()), 2)
 
@@ -81,8 +80,8 @@ def test_what_is_no_message_is_no_answer(body: str) -> None:
 @pytest.mark.parametrize(
     ("fault", "end", "says"),
     [
-        (Fault(0), "outage", "APIConnectionError"),
-        (Fault(HALF), "outage", "APIConnectionError"),
+        (Fault(0), "outage", "RemoteProtocolError"),
+        (Fault(HALF), "outage", "RemoteProtocolError"),
         (Fault(404, "not_found_error"), "failed", "HTTP 404, not_found_error: scripted 404"),
         (Fault(403, "permission_error"), "auth", "HTTP 403"),
     ],

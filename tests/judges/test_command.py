@@ -23,7 +23,7 @@ def ask(command: str, folder: Path, credentials: dict[str, str] | None = None, *
     judge = CommandJudge.model_validate({"type": "command", "command": command, **fields})
 
     async def run() -> Reply:
-        async with judge.opened(JudgeContext(folder, "/usr/bin:/bin", credentials or {})) as carry:
+        async with judge.opened(JudgeContext(folder, {"PATH": "/usr/bin:/bin", **(credentials or {})})) as carry:
             return await carry(QUESTION, 2)
 
     return asyncio.run(run())
@@ -40,7 +40,8 @@ def test_it_runs_in_the_checkout_with_its_secrets_and_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "not-for-judges")
-    reply = ask("cat > /dev/null; pwd; env", tmp_path, {"OPENAI_API_KEY": "abc"})
+    environ = {"OPENAI_API_KEY": "abc", "GEMINI_API_KEY": "not-for-judges"}
+    reply = ask("cat > /dev/null; pwd; env", tmp_path, environ, secrets=["OPENAI_API_KEY"])
     assert reply.text.startswith(str(tmp_path))
     assert "OPENAI_API_KEY=abc" in reply.text
     assert "not-for-judges" not in reply.text
@@ -115,7 +116,7 @@ def test_a_judge_that_does_not_read_a_long_prompt_answers_all_the_same(tmp_path:
     question = QUESTION.model_copy(update={"before": "long " * 200_000})
 
     async def run() -> Reply:
-        async with judge.opened(JudgeContext(tmp_path, "/usr/bin:/bin", {})) as carry:
+        async with judge.opened(JudgeContext(tmp_path, {"PATH": "/usr/bin:/bin"})) as carry:
             return await carry(question, 1)
 
     assert asyncio.run(run()).text == "{}\n"

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from tests.model_server import HALF, Fault, Json, ModelServer, Step, serving
 from tidegate.checks.judges.google import GoogleJudge
 from tidegate.checks.judges.openai import OpenAIJudge
-from tidegate.checks.judges.provider import HttpJudge
+from tidegate.checks.judges.provider import ProviderJudge
 from tidegate.checks.rubrics.reading import scores_form
 from tidegate.model.judge import JudgeContext
 from tidegate.model.question import AskModel, Reply, ReplyEnd
@@ -26,16 +27,23 @@ LIMIT = {"reason": "max_output_tokens"}
 SOON = {"retry-after-ms": "1"}
 
 
-def judge(kind: str, **fields: Any) -> HttpJudge:
+def judge(kind: str, **fields: Any) -> ProviderJudge:
     """A judge by the name of its API."""
     if kind == "google":
         return GoogleJudge(type="google", model="gemini-x", **fields)
     return OpenAIJudge(type="openai", model="gpt-x", **{"api": kind, **fields})
 
 
-def asked(asking: HttpJudge, environ: dict[str, str]) -> Reply:
+def at(kind: str, server: ModelServer, **keys: str) -> Json:
+    """The provider that reaches the server, as a suite names it."""
+    if kind == "google":
+        return {"type": "gemini", "base_url": server.url, **keys}
+    return {"type": "openai", "base_url": f"{server.url}/v1", **keys}
+
+
+def asked(asking: ProviderJudge, environ: dict[str, str]) -> Reply:
     async def ask_once() -> Reply:
-        async with asking.opened(JudgeContext.of(asking, Path(), environ)) as ask:
+        async with asking.opened(JudgeContext(Path(), environ)) as ask:
             return await ask(QUESTION, 2)
 
     return asyncio.run(ask_once())
@@ -45,8 +53,7 @@ def served(kind: str, answer: Step | Fault = SAID, **fields: Any) -> tuple[Reply
     """What the judge replies if the provider answers like that, and the server with the requests that it got."""
     with serving([]) as server:
         server.judge = lambda _: answer
-        path = "" if kind == "google" else "/v1"
-        return asked(judge(kind, **{"base_url": server.url + path, "timeout_secs": 20, **fields}), KEYS), server
+        return asked(judge(kind, provider=at(kind, server), timeout_secs=20, **fields), KEYS), server
 
 
 @pytest.mark.parametrize("kind", ["responses", "chat", "google"])
@@ -91,12 +98,40 @@ def test_a_server_without_structured_output_reads_the_form_in_the_prompt() -> No
     assert json.dumps(FORM, indent=1) in body["messages"][0]["content"]
 
 
-def test_another_key_can_be_named_and_the_environment_says_where_the_model_is() -> None:
+def test_another_key_can_be_named() -> None:
     with serving([]) as server:
         server.judge = lambda _: SAID
-        reply = asked(judge("chat", key="OWN_KEY"), KEYS | {"OPENAI_BASE_URL": f"{server.url}/v1/"})
+        reply = asked(judge("chat", provider=at("chat", server, key="OWN_KEY")), KEYS)
     assert reply.end == "answered"
     assert server.requests[0][2]["authorization"] == "Bearer own-key"
+
+
+def test_without_a_provider_the_environment_says_where_the_model_is() -> None:
+    with serving([]) as server:
+        server.judge = lambda _: SAID
+        reply = asked(judge("chat"), KEYS | {"OPENAI_BASE_URL": f"{server.url}/v1/"})
+    assert reply.end == "answered"
+    assert server.requests[0][2]["authorization"] == "Bearer dummy-key"
+
+
+def test_a_server_without_keys_is_sent_none() -> None:
+    with serving([]) as server:
+        server.judge = lambda _: SAID
+        reply = asked(judge("chat", provider={"type": "compatible", "base_url": f"{server.url}/v1"}), KEYS)
+    assert reply.end == "answered"
+    assert "authorization" not in server.requests[0][2]
+
+
+@pytest.mark.parametrize(("key", "address"), [("clé", "http://h.example"), ("k", "http://[h"), ("k", "nowhere")])
+def test_a_key_or_an_address_that_no_request_can_have_is_told(key: str, address: str) -> None:
+    reply = asked(judge("chat"), {"OPENAI_API_KEY": key, "OPENAI_BASE_URL": address})
+    assert reply.end in ("no_judge", "outage")
+    assert key not in reply.message or key == "k"
+
+
+def test_a_provider_without_the_judge_s_api_is_refused() -> None:
+    with pytest.raises(ValidationError, match="must be of type gemini or compatible or vertex for this judge"):
+        judge("google", provider={"type": "bedrock", "region": "us-east-1"})
 
 
 @pytest.mark.parametrize(
@@ -158,7 +193,7 @@ def test_errors_are_told_and_temporary_ones_are_retried_twice(
 def test_a_broken_connection_is_retried(fault: Fault) -> None:
     with serving([], [fault]) as server:
         server.judge = lambda body: SAID if body else fault
-        reply = asked(judge("responses", base_url=f"{server.url}/v1"), KEYS)
+        reply = asked(judge("responses", provider=at("responses", server)), KEYS)
     assert (reply.end, len(server.requests)) == ("answered", 2)
 
 
@@ -170,5 +205,5 @@ def test_what_is_no_message_is_no_answer(kind: str, body: Json) -> None:
 
 
 def test_a_missing_key_is_told_without_asking() -> None:
-    reply = asked(judge("google", key="NOT_SET"), {"GEMINI_API_KEY": "dummy-key"})
+    reply = asked(judge("google", provider={"type": "gemini", "key": "NOT_SET"}), {"GEMINI_API_KEY": "dummy-key"})
     assert (reply.end, reply.message) == ("no_judge", "the judge google needs a key in NOT_SET")

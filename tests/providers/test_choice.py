@@ -12,7 +12,7 @@ from tests.model_server import Step, serving
 from tidegate.agents import AnyAgent
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.agents.providers.access import Accesses
-from tidegate.agents.providers.compatible import CompatibleProvider
+from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.model.agent import Agent
 from tidegate.model.model_apis import ANTHROPIC
 from tidegate.suite.agent_fields import entrusted

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from pydantic import TypeAdapter
 
 from tests.asking import Way, ask
 from tests.clouds import ACCOUNT, GITHUB, JOB_TOKEN, POOL, ROLE, Clouds, clouds
-from tests.model_server import Step
+from tests.model_server import SIDE_ANSWER, Step
 from tidegate.agents.providers.access import EARLY, Accesses, Token, TokenAccess
+from tidegate.checks.judges import AnyJudge
+from tidegate.checks.rubrics.reading import score_form
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.event import End
+from tidegate.model.judge import JudgeContext
 from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
 from tidegate.model.provider import AccessError, ModelRequest
+from tidegate.model.question import AskModel, Reply
 
 MESSAGES: dict[str, Any] = {
     "max_tokens": 9,
@@ -88,7 +95,7 @@ class Job(NamedTuple):
 
     def check(self, way: Way) -> None:
         """Look for access, as before the first trial."""
-        Accesses(self.environ).check("claude", way.provider, way.api)
+        Accesses(self.environ).check("agent claude", way.provider, way.api)
 
 
 @pytest.fixture(scope="module")
@@ -222,6 +229,56 @@ def test_a_service_that_is_down_is_an_outage(job: Job) -> None:
     assert told is not None
     assert statuses == [503]
     assert told.end == "outage"
+
+
+JUDGES = {
+    "bedrock": {"type": "anthropic", "model": "us.anthropic.claude-haiku-4-5-20251001-v1:0", "provider": AWS},
+    "bedrock, openai": {"type": "openai", "model": "openai.gpt-oss-120b-1:0", "provider": AWS},
+    "vertex": {"type": "anthropic", "model": "claude-haiku-4-5@20251001", "provider": GOOGLE},
+    "vertex, gemini": {"type": "google", "model": "gemini-3", "provider": GOOGLE},
+    "azure": {"type": "openai", "model": "deployment", "provider": AZURE},
+    "azure, claude": {"type": "anthropic", "model": "deployment", "provider": AZURE},
+    "openai": {"type": "openai", "model": "gpt-5.5", "provider": OF_OPENAI},
+    "anthropic": {"type": "anthropic", "model": "claude-haiku-4-5", "provider": OF_ANTHROPIC},
+}
+each_judge = pytest.mark.parametrize("written", JUDGES.values(), ids=JUDGES.keys())
+
+
+def judged(written: dict[str, Any], environ: dict[str, str]) -> list[Reply]:
+    """What a judge of this job replies to two questions."""
+    judge = TypeAdapter(AnyJudge).validate_python(written)
+
+    async def ask_twice() -> list[Reply]:
+        question = AskModel(system="You judge.", before="the work", answer_schema=score_form())
+        async with judge.opened(JudgeContext(Path(), environ)) as ask:
+            return [await ask(question, sample) for sample in (1, 2)]
+
+    return asyncio.run(ask_twice())
+
+
+@each_judge
+def test_a_judge_reaches_its_model_without_a_key(written: dict[str, Any], job: Job) -> None:
+    replies = judged(written, job.environ)
+    assert [(reply.end, reply.message) for reply in replies] == [("answered", "")] * 2
+    assert all(reply.text == SIDE_ANSWER and reply.tokens_in for reply in replies)
+    assert job.clouds.hosts().count(GITHUB) == 1, "the credential is kept"
+
+
+@each_judge
+def test_a_judge_without_the_permission_is_not_asked(written: dict[str, Any], job: Job) -> None:
+    environ = {name: value for name, value in job.environ.items() if not name.startswith("ACTIONS_")}
+    reply, _ = judged(written, environ)
+    said = f"the judge {written['type']} needs the permission `id-token: write`"
+    assert (reply.end, reply.message) == ("no_judge", said)
+    assert job.clouds.asked == []
+
+
+@pytest.mark.parametrize("name", [name for name in JUDGES if name in ONE_PER_CLOUD])
+def test_a_judge_that_is_refused_says_nothing_of_a_credential(name: str, job: Job) -> None:
+    job.clouds.denied = WAYS[name].identity
+    reply, _ = judged(JUDGES[name], job.environ)
+    assert reply.end == "auth"
+    assert not any(secret in reply.message for secret in ("cloud-token", "ey" + "J", JOB_TOKEN))
 
 
 def test_a_request_for_another_project_gets_no_credential(job: Job) -> None:

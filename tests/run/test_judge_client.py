@@ -84,7 +84,7 @@ def graded(
     judge: Judge | None, store: Path | None, made: list[Trial], *, price: Price | None = None, left: float = 60
 ) -> list[Trial]:
     async def run() -> list[Trial]:
-        place = JudgeContext(folder=Path(), path="/usr/bin:/bin", credentials={})
+        place = JudgeContext(folder=Path(), environ={})
         async with JudgeClient(
             judge, place, AnswerStore(store), price=price, deadline=time.monotonic() + left
         ) as judge_client:
@@ -168,7 +168,7 @@ def test_the_runs_own_budget_ends_the_judging_too() -> None:
     judge = counting(jobs=1)
 
     async def run() -> list[str]:
-        place = JudgeContext(folder=Path(), path="/usr/bin:/bin", credentials={})
+        place = JudgeContext(folder=Path(), environ={})
         deadline = time.monotonic() + 60
         async with JudgeClient(
             judge, place, AnswerStore(None), price=Price(input=2), deadline=deadline
@@ -184,7 +184,7 @@ def test_the_judges_tokens_count_in_the_runs_budget() -> None:
     judge = counting(jobs=1)
 
     async def run() -> list[str]:
-        place = JudgeContext(folder=Path(), path="/usr/bin:/bin", credentials={})
+        place = JudgeContext(folder=Path(), environ={})
         async with JudgeClient(
             judge, place, AnswerStore(None), price=None, deadline=time.monotonic() + 60
         ) as judge_client:

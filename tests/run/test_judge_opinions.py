@@ -87,7 +87,7 @@ async def pull_request(
     """The verdict on a pull request whose trials all say the same on each side, and its trials."""
     suite = suite_of(deterministic)
     plan = make_plan(suite)
-    place = JudgeContext(folder=Path(), path="", credentials={})
+    place = JudgeContext(folder=Path(), environ={})
     state = start(run_rows(plan, suite), POLICY)
     results: list[TrialResult] = []
     async with JudgeClient(judge, place, AnswerStore(store), price=None, deadline=time.monotonic() + 60) as client:

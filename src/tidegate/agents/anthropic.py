@@ -11,7 +11,7 @@ from pydantic import Field
 from tidegate.agents.offered_tools import Offer, offered
 from tidegate.agents.providers.anthropic import AnthropicProvider
 from tidegate.agents.providers.azure import AzureProvider
-from tidegate.agents.providers.compatible import CompatibleProvider
+from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.agents.streams.json_lines import end_of_api
 from tidegate.errors import MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session

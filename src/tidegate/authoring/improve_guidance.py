@@ -73,7 +73,7 @@ async def improve_guidance(
     first = commit_with(root, start.sha, places(root, start, texts.name, options), texts.first)
     run = await single_run(root, first, out / "start", options)
     trials, current, rounds = run.trials, texts.first, list[Round]()
-    place = JudgeContext.of(judge, root, options.environ)
+    place = JudgeContext(root, options.environ)
     for number in range(1, most_rounds + 1):
         failed = [trial for trial in trials if trial.decides == "fail"]
         if not failed:

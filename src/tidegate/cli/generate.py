@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         for number, scenario in enumerate(cases)
         if scenario.case.expected_outcome and not any(one.type == "rubrics" for one in scenario.evaluators)
     }
-    place = JudgeContext.of(judge, root, environ)
+    place = JudgeContext(root, environ)
     drafts = options.run_until_stopped(lambda: draft_rubrics(path, wanted, judge, place))
     for draft in drafts:
         print(

@@ -33,6 +33,8 @@ from tidegate.cli import options
 from tidegate.cli.progress import Steps
 from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.history.our_folder import make_our_folder
+from tidegate.model.agent import Agent
+from tidegate.model.judge import Judge
 from tidegate.model.progress import Silent
 from tidegate.model.suite import Suite
 from tidegate.run.run_job import Options
@@ -240,12 +242,11 @@ def _write_schemas(root: Path) -> None:
 
 
 def _needs(suite: Suite, toolchain: str | None) -> Needs:
-    """Return what the jobs of the suite need. An agent with a provider needs no other key than the provider's."""
+    """Return what the jobs of the suite need. An agent or judge with a provider needs the provider's key alone."""
 
-    providers = [agent.chosen_provider for agent in suite.agents.values() if agent.chosen_provider]
-    keys = [key for provider in providers for key in provider.variables]
-    keys += [key for agent in suite.agents.values() if not agent.chosen_provider for key in agent.variables]
-    keys += suite.judge.variables if suite.judge else ()
+    users: list[Agent | Judge] = [*suite.agents.values(), *(suite.judge.members if suite.judge else ())]
+    providers = [user.chosen_provider for user in users if user.chosen_provider]
+    keys = [key for user in (*providers, *(one for one in users if not one.chosen_provider)) for key in user.variables]
     return Needs(
         native=toolchain is not None,
         keys=bool(keys),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from pydantic import Field, SerializeAsAny
 
+from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.question import AskModel, Reply
 from tidegate.model.value import Value
 
@@ -19,19 +20,10 @@ Ask = Callable[[AskModel, int], Awaitable[Reply]]
 
 
 class JudgeContext(NamedTuple):
-    """Where a judge works: `folder` is the checkout that defines the suite, `credentials` are the judge's own
-    variables.
-    """
+    """Where a judge works: `folder` is the checkout that defines the suite, `environ` is Tidegate's environment."""
 
     folder: Path
-    path: str
-    credentials: Mapping[str, str]
-
-    @classmethod
-    def of(cls, judge: Judge | None, folder: Path, environ: Mapping[str, str]) -> Self:
-        """Select what the judge gets of the environment: PATH, and its own variables that are set and not empty."""
-        own = {name: environ[name] for name in (judge.variables if judge else ()) if environ.get(name)}
-        return cls(folder, environ.get("PATH", SYSTEM_PATH), own)
+    environ: Mapping[str, str]
 
 
 class Judge(Value):
@@ -50,13 +42,22 @@ class Judge(Value):
     jobs: int = Field(default=4, ge=1, le=64)
 
     @property
+    def model_api(self) -> ModelApi | None:
+        """The API of its model; None if it asks none."""
+        return None
+
+    @property
+    def chosen_provider(self) -> ModelProvider | None:
+        """The provider that the suite names; None for the API's own, with a key."""
+        return None
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """Environment variables that belong to this judge: its API key and the address of its model."""
         return ()
 
-    @property
-    def key_variable(self) -> str | None:
-        """The environment variable with its API key; None if it needs none."""
+    def lacks(self, environ: Mapping[str, str]) -> str | None:
+        """Return what it lacks to reach its model, such as `a key in X`; None if nothing is known to be missing."""
         return None
 
     @property

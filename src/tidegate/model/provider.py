@@ -1,18 +1,19 @@
-"""The interface of model providers: where an agent's models are, and how Tidegate gets access to them."""
+"""The interface of model providers: where the models of agents and judges are, and how Tidegate gets access to them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, NamedTuple, Protocol
+from typing import Annotated, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, model_validator
 
 from tidegate.model.field_types import wrong
 from tidegate.model.value import Value
 
 KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")  # of requests to models
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+TOKEN_URL, TOKEN_KEY = "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"  # of GitHub's OIDC service
 
 
 class ModelApi(NamedTuple):
@@ -80,9 +81,17 @@ SecureAddress = Annotated[str, AfterValidator(_secure_address)]
 
 
 class ModelProvider(Value):
-    """Where an agent's models are. `base_url` replaces the provider's own address."""
+    """Where the models of an agent or a judge are. `base_url` replaces the provider's own address."""
+
+    identity: ClassVar[tuple[str, ...]] = ()  # the fields that say how GitHub's OIDC token is exchanged
 
     type: str
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.keyless and any(getattr(self, name) is None for name in self.identity):
+            raise wrong(f"needs both {' and '.join(f'`{name}`' for name in self.identity)}, or neither")
+        return self
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -91,8 +100,8 @@ class ModelProvider(Value):
 
     @property
     def keyless(self) -> bool:
-        """True if a workflow's job exchanges GitHub's OIDC token for a credential."""
-        return False
+        """True if the suite says how GitHub's OIDC token is exchanged for a credential."""
+        return any(getattr(self, name) is not None for name in self.identity)
 
     def address(self, api: ModelApi) -> str:
         """Return the address of the API at this provider."""
@@ -104,8 +113,16 @@ class ModelProvider(Value):
 
     def missing(self, environ: Mapping[str, str]) -> str | None:
         """Return what is missing for access, such as `a key in X`; None if nothing is known to be missing."""
-        raise NotImplementedError
+        if self.keyless:
+            has_identity = not in_github(environ) or (environ.get(TOKEN_URL) and environ.get(TOKEN_KEY))
+            return None if has_identity else "the permission `id-token: write`"
+        return next((f"a key in {name}" for name in self.variables if not environ.get(name)), None)
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access for a run. No request is sent yet. Raises AccessError if a library is missing."""
         raise NotImplementedError
+
+
+def in_github(environ: Mapping[str, str]) -> bool:
+    """Return True if this is a job of GitHub Actions."""
+    return environ.get("GITHUB_ACTIONS") == "true"

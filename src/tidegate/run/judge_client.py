@@ -149,7 +149,7 @@ class PanelClient:
         """Return the client of the suite's judges. `folder` is the checkout that defines the suite."""
 
         def client(judge: Judge | None, price: Price | None) -> JudgeClient:
-            return JudgeClient(judge, JudgeContext.of(judge, folder, environ), store, price=price, deadline=deadline)
+            return JudgeClient(judge, JudgeContext(folder, environ), store, price=price, deadline=deadline)
 
         members = suite.judge.members if suite.judge else ()
         return cls(

@@ -59,8 +59,8 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
         async for finding in _agents(suite, environ, repo, path):
             yield finding
     for member in judge.members if judge else ():
-        if member.key_variable:
-            yield _judge(member, member.key_variable, environ)
+        if member.model_api is not None:
+            yield await _judge(member, member.model_api, environ)
     yield await _users(repo, path)
     yield await _files()
     yield await _network()
@@ -113,7 +113,7 @@ async def _provider(name: str, provider: ModelProvider, api: ModelApi, environ: 
     what = f"provider of {name}"
     address = provider.address(api)
     try:
-        await asyncio.to_thread(Accesses(environ).check, name, provider, api)
+        await asyncio.to_thread(Accesses(environ).check, f"agent {name}", provider, api)
         if (place := urlsplit(address)).scheme == "http":  # a server of one's own, which may not have been started
             with socket.create_connection((place.hostname, place.port or 80), timeout=CONNECTION_SECS):
                 return Finding(what, "ok", f"{provider.type}: {address} can be reached")
@@ -125,11 +125,18 @@ async def _provider(name: str, provider: ModelProvider, api: ModelApi, environ: 
     return Finding(what, "ok", f"{provider.type}: there is a credential for {address}")
 
 
-def _judge(judge: Judge, key: str, environ: Mapping[str, str]) -> Finding:
-    if environ.get(key):
-        return Finding(f"judge {judge.model}", "ok", f"{judge.type}, with a key in {key}")
-    advice = f"Set {key}. Without it, whatever the judge decides is not measured."
-    return Finding(f"judge {judge.model}", "limited", f"no key in {key}", advice)
+async def _judge(judge: Judge, api: ModelApi, environ: Mapping[str, str]) -> Finding:
+    what, provider = f"judge {judge.model}", judge.chosen_provider
+    if (lacking := judge.lacks(environ)) is not None:
+        advice = f"Without {lacking}, whatever the judge decides is not measured."
+        return Finding(what, "limited", f"it needs {lacking}", advice)
+    try:
+        if provider is not None:
+            await asyncio.to_thread(Accesses(environ).check, what, provider, api)
+    except TidegateError as error:
+        return Finding(what, "limited", error.message, error.advice)
+    key = next(iter(judge.variables), None)
+    return Finding(what, "ok", f"{judge.type}, with a key in {key}" if key else f"{judge.type}, without a key")
 
 
 async def _users(repo: Path, path: str) -> Finding:

@@ -328,7 +328,7 @@ async def _version(name: str, agent: Agent, context: RunContext) -> str | None:
         try:
             version = await agent.check(place)
             if agent.chosen_provider is not None and agent.api is not None:
-                await asyncio.to_thread(context.accesses.check, name, agent.chosen_provider, agent.api)
+                await asyncio.to_thread(context.accesses.check, f"agent {name}", agent.chosen_provider, agent.api)
             return version
         except SupervisorLost as lost:
             raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None

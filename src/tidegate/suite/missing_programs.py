@@ -18,8 +18,8 @@ def missing_here(suite: Suite, plan: Plan, environ: Mapping[str, str]) -> Iterat
             yield f"agent {name} cannot run on this machine without {' and '.join(lacking)}"
     judges = suite.judge.members if suite.judge and any(row.scenario.judged for row in plan.rows) else ()
     for judge in judges:
-        if judge.key_variable and not environ.get(judge.key_variable):
-            yield f"judge {judge.model} cannot be asked on this machine without a key in {judge.key_variable}"
+        if (lack := judge.lacks(environ)) is not None:
+            yield f"judge {judge.model} cannot be asked on this machine without {lack}"
 
 
 def _lacking(agent: Agent, environ: Mapping[str, str]) -> Iterator[str]:

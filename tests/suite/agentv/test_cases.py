@@ -16,7 +16,7 @@ from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.gemini import GeminiAgent
-from tidegate.agents.providers.compatible import CompatibleProvider
+from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.rubrics import Rubrics
@@ -392,10 +392,11 @@ def test_models_of_azure_and_google_are_judges(load: Load) -> None:
         for name in ("cloud", "far")
     )
     assert isinstance(azure, OpenAIJudge)
-    assert (azure.model, azure.api, azure.key) == ("d", "chat", "KEY")
-    assert azure.base_url == "https://x.openai.azure.com/openai/v1"
+    assert (azure.model, azure.api) == ("d", "chat")
+    address = "https://x.openai.azure.com/openai/v1"
+    assert azure.provider == CompatibleProvider(type="compatible", base_url=address, key="KEY")
     assert isinstance(gemini, GoogleJudge)
-    assert (gemini.model, gemini.key) == ("gemini-2.5-flash", "GOOGLE_GENERATIVE_AI_API_KEY")
+    assert (gemini.model, gemini.variables) == ("gemini-2.5-flash", ("GOOGLE_GENERATIVE_AI_API_KEY",))
 
 
 TEMPLATE = """\

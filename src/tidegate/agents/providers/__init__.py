@@ -1,4 +1,4 @@
-"""All providers of models, one file each, selected by `type`."""
+"""All providers of models, for agents and judges, selected by `type`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ PROVIDERS = Family(
     {
         "anthropic": "tidegate.agents.providers.anthropic:AnthropicProvider",
         "openai": "tidegate.agents.providers.openai:OpenAIProvider",
-        "gemini": "tidegate.agents.providers.gemini:GeminiProvider",
+        "gemini": "tidegate.agents.providers.keyed:GeminiProvider",
         "bedrock": "tidegate.agents.providers.bedrock:BedrockProvider",
         "vertex": "tidegate.agents.providers.vertex:VertexProvider",
         "azure": "tidegate.agents.providers.azure:AzureProvider",
-        "compatible": "tidegate.agents.providers.compatible:CompatibleProvider",
+        "compatible": "tidegate.agents.providers.keyed:CompatibleProvider",
     }
 )
 AnyProvider = Annotated[ModelProvider, PROVIDERS]

@@ -1,4 +1,4 @@
-"""Access to providers: with a key, with a token that is renewed, or without anything."""
+"""Access to providers: with a key, with a token that is renewed, or without anything; and GitHub's OIDC token."""
 
 from __future__ import annotations
 
@@ -11,9 +11,23 @@ from types import MappingProxyType, ModuleType
 from typing import NamedTuple
 
 from tidegate.errors import CannotRunError, MissingKeyError
-from tidegate.model.provider import KEY_HEADERS, Access, AccessError, ModelApi, ModelProvider, ModelRequest
+from tidegate.model.provider import (
+    KEY_HEADERS,
+    TOKEN_KEY,
+    TOKEN_URL,
+    Access,
+    AccessError,
+    ModelApi,
+    ModelProvider,
+    ModelRequest,
+)
 
 EARLY = 120.0  # seconds before its end at which a token is renewed
+TRIES = 3  # to get an OIDC token of GitHub
+SECS = 20.0
+_ADVICE = (
+    "Add `id-token: write` to the `permissions` of the workflow's job. Pull requests from forks get no such permission."
+)
 
 
 class KeyAccess(NamedTuple):
@@ -91,22 +105,19 @@ class Accesses:
                 self._known[provider, api] = provider.access(self._environ, api)
             return self._known[provider, api]
 
-    def check(self, agent: str, provider: ModelProvider, api: ModelApi) -> None:
-        """Get a credential before any trial. Raises CannotRunError, which names the agent, if there is none."""
+    def check(self, who: str, provider: ModelProvider, api: ModelApi) -> None:
+        """Get a credential before any trial. Raises CannotRunError, which names `who` needs it, if there is none."""
         if (lacking := provider.missing(self._environ)) is not None:
-            identity = lacking.startswith("the permission")
             advice = (
                 "Add it to the workflow's job. Pull requests from forks do not get it."
-                if identity
+                if provider.keyless
                 else "Set it in the environment; in a workflow, from a secret."
             )
-            raise MissingKeyError(f"The agent {agent} ({provider.type}) needs {lacking}.", advice)
+            raise MissingKeyError(f"The {who} ({provider.type}) needs {lacking}.", advice)
         try:
             self.of(provider, api).authorized(ModelRequest("GET", provider.address(api), {}))
         except AccessError as error:
-            raise CannotRunError(
-                f"The agent {agent} has no access to {provider.type}: {error}.", error.advice
-            ) from None
+            raise CannotRunError(f"The {who} has no access to {provider.type}: {error}.", error.advice) from None
 
 
 def library(name: str, extra: str) -> ModuleType:
@@ -127,6 +138,33 @@ def not_exchanged(provider: str, status: int | None, advice: str) -> AccessError
     return AccessError(f"{provider} did not exchange the OIDC token: {answer}", advice, denied=denied)
 
 
-def key_missing(key: str, environ: Mapping[str, str]) -> str | None:
-    """Return that a key is missing, if its variable is not set."""
-    return None if environ.get(key) else f"a key in {key}"
+def identity_token(environ: Mapping[str, str], audience: str) -> str:
+    """Return a new OIDC token of this job for the audience. Raises AccessError."""
+    url, token = environ.get(TOKEN_URL), environ.get(TOKEN_KEY)
+    if not url or not token:
+        raise AccessError("GitHub gives this job no OIDC token", _ADVICE, denied=True)
+    import httpx2
+
+    why = ""
+    for attempt in range(TRIES):
+        time.sleep(attempt)
+        try:
+            answer = httpx2.get(
+                url, params={"audience": audience}, headers={"Authorization": f"bearer {token}"}, timeout=SECS
+            )
+        except httpx2.HTTPError as error:
+            why = type(error).__name__
+            continue
+        if answer.status_code < 400:
+            return _value(answer.json())
+        why = f"HTTP {answer.status_code}"
+        if answer.status_code < 500 and answer.status_code != 429:
+            raise AccessError(f"GitHub refused an OIDC token: {why}", _ADVICE, denied=True)
+    raise AccessError(f"GitHub's OIDC service does not answer: {why}", "Run the job again.", denied=False)
+
+
+def _value(body: object) -> str:
+    value = body.get("value") if isinstance(body, dict) else None
+    if not isinstance(value, str):
+        raise AccessError("GitHub's answer has no OIDC token", "Run the job again.", denied=False)
+    return value

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator
 
-from tidegate.agents.providers.access import Token, TokenAccess, library
-from tidegate.agents.providers.github_identity import identity_token, in_github, missing_identity
-from tidegate.model.field_types import Text, matching, wrong
+from tidegate.agents.providers.access import Token, TokenAccess, identity_token, library
+from tidegate.model.field_types import Text, matching
 from tidegate.model.model_apis import OPENAI
-from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, SecureAddress
+from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, SecureAddress, in_github
 
 AUDIENCE = "api://AzureADTokenExchange"
 _REFUSED = (
@@ -30,22 +29,13 @@ class AzureProvider(ModelProvider):
     credentials are those that Azure's tools find. Needs `tidegate[azure]`.
     """
 
+    identity: ClassVar[tuple[str, ...]] = ("tenant", "client")
+
     type: Literal["azure"]
     resource: Annotated[str, AfterValidator(matching(r"[A-Za-z0-9-]+", "must be the name of a resource"))]
     tenant: Text | None = None
     client: Text | None = None
     base_url: SecureAddress | None = None
-
-    @model_validator(mode="after")
-    def _whole(self) -> AzureProvider:
-        if (self.tenant is None) != (self.client is None):
-            raise wrong("needs both `tenant` and `client`, or neither")
-        return self
-
-    @property
-    def keyless(self) -> bool:
-        """True if the suite says how the OIDC token is exchanged."""
-        return self.client is not None
 
     def address(self, api: ModelApi) -> str:
         """Return the address of the models of OpenAI, or of Anthropic."""
@@ -55,10 +45,6 @@ class AzureProvider(ModelProvider):
             else f"https://{self.resource}.services.ai.azure.com/anthropic"
         )
         return self.base_url or ours
-
-    def missing(self, environ: Mapping[str, str]) -> str | None:
-        """Return what the exchange lacks."""
-        return missing_identity(environ) if self.keyless else None
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access by azure-identity."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator
 
-from tidegate.agents.providers.access import library
-from tidegate.agents.providers.github_identity import identity_token, in_github, missing_identity
+from tidegate.agents.providers.access import identity_token, library
 from tidegate.model.field_types import Text, matching
 from tidegate.model.model_apis import OPENAI
-from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest, SecureAddress
+from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest, SecureAddress, in_github
 
 AUDIENCE = "sts.amazonaws.com"
 SERVICE = "bedrock"  # in signatures
@@ -27,24 +26,17 @@ class BedrockProvider(ModelProvider):
     proxy. Needs `tidegate[aws]`.
     """
 
+    identity: ClassVar[tuple[str, ...]] = ("role",)
+
     type: Literal["bedrock"]
     region: Annotated[str, AfterValidator(matching(r"[a-z0-9-]+", "must be a region such as `us-east-1`"))]
     role: Text | None = None
     base_url: SecureAddress | None = None
 
-    @property
-    def keyless(self) -> bool:
-        """True if the suite says how the OIDC token is exchanged."""
-        return self.role is not None
-
     def address(self, api: ModelApi) -> str:
         """Return the address of the runtime; models of OpenAI have a folder of their own there."""
         address = self.base_url or f"https://bedrock-runtime.{self.region}.amazonaws.com"
         return f"{address}/openai/v1" if api == OPENAI else address
-
-    def missing(self, environ: Mapping[str, str]) -> str | None:
-        """Return what the exchange lacks."""
-        return missing_identity(environ) if self.keyless else None
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access by botocore, which assumes the role, renews the credentials and signs."""

@@ -6,16 +6,15 @@ import datetime
 import re
 import time
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import quote
 
 from pydantic import AfterValidator
 
-from tidegate.agents.providers.access import Token, TokenAccess, library
-from tidegate.agents.providers.github_identity import identity_token, in_github, missing_identity
+from tidegate.agents.providers.access import Token, TokenAccess, identity_token, library
 from tidegate.model.field_types import matching
 from tidegate.model.model_apis import VERTEX_GEMINI
-from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest, SecureAddress
+from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest, SecureAddress, in_github
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _POOL = r"projects/[0-9]+/locations/global/workloadIdentityPools/[a-z0-9-]+/providers/[a-z0-9-]+"
@@ -32,6 +31,8 @@ class VertexProvider(ModelProvider):
     credentials are those that Google's tools find. Needs `tidegate[google]`.
     """
 
+    identity: ClassVar[tuple[str, ...]] = ("workload_identity_provider",)
+
     type: Literal["vertex"]
     project: Annotated[str, AfterValidator(matching(r"[a-z0-9:.-]+", "must be the ID of a project"))]
     region: Annotated[str, AfterValidator(matching(r"[a-z0-9-]+", "must be a region such as `us-east5`, or `global`"))]
@@ -40,11 +41,6 @@ class VertexProvider(ModelProvider):
     ) = None
     service_account: Annotated[str, AfterValidator(matching(r"[^@/\s]+@[^@/\s]+", "must be an address"))] | None = None
     base_url: SecureAddress | None = None
-
-    @property
-    def keyless(self) -> bool:
-        """True if the suite says how the OIDC token is exchanged."""
-        return self.workload_identity_provider is not None
 
     def address(self, api: ModelApi) -> str:
         """Return the address of the region's service; its version is a part of it for Claude alone."""
@@ -57,10 +53,6 @@ class VertexProvider(ModelProvider):
         if api == VERTEX_GEMINI:  # names no project
             return api
         return api._replace(paths=(rf"/projects/{re.escape(self.project)}/locations/{self.region}/{_CLAUDE}",))
-
-    def missing(self, environ: Mapping[str, str]) -> str | None:
-        """Return what the exchange lacks."""
-        return missing_identity(environ) if self.keyless else None
 
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access by google-auth, which exchanges the token and renews it."""

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+from urllib.parse import quote
 
 from pydantic import Field
 
-from tidegate.checks.judges.provider import ProviderJudge, end_of_status, provider_error, unreadable
-from tidegate.model.judge import Ask, JudgeContext
-from tidegate.model.model_apis import ANTHROPIC
+from tidegate.agents.providers.bedrock import BedrockProvider
+from tidegate.agents.providers.vertex import VertexProvider
+from tidegate.agents.streams.json_values import Json, items, text
+from tidegate.checks.judges.provider import ProviderJudge, Request, used
+from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, VERTEX_CLAUDE
 from tidegate.model.provider import ModelApi
 from tidegate.model.question import AskModel, Reply, ReplyEnd
-from tidegate.text.shorten import excerpt
-
-if TYPE_CHECKING:
-    from anthropic import APIError, AsyncAnthropic
-    from anthropic.types import Message
 
 _ENDS: dict[str, ReplyEnd] = {
     "end_turn": "answered",
@@ -32,83 +28,49 @@ _ENDS: dict[str, ReplyEnd] = {
 class AnthropicJudge(ProviderJudge):
     """An Anthropic model, held to the answer's form by structured output.
 
-    Needs `ANTHROPIC_API_KEY`, or the variable that `key` names. `base_url` is the API's address (default:
-    `ANTHROPIC_BASE_URL`, else Anthropic's). Temporary failures (408, 409, 429, 5xx, broken connections) are retried
-    twice.
+    Needs `ANTHROPIC_API_KEY`, or a `provider`. Without a provider, `ANTHROPIC_BASE_URL` can name the address of the
+    API. Temporary failures (408, 409, 429, 5xx, broken connections) are retried twice.
     """
 
-    provider: ClassVar[ModelApi] = ANTHROPIC
+    apis: ClassVar[Mapping[str, ModelApi]] = {
+        "anthropic": ANTHROPIC,
+        "compatible": ANTHROPIC,
+        "bedrock": BEDROCK,
+        "vertex": VERTEX_CLAUDE,
+        "azure": FOUNDRY,
+    }
+    headers: ClassVar[Mapping[str, str]] = {"x-api-key": "", "anthropic-version": "2023-06-01"}
 
     type: Literal["anthropic"]
     model: str
     max_tokens: int = Field(default=4096, gt=0, le=20_000)
 
-    @asynccontextmanager
-    async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
-        """Open one client for all questions. Without a key, every reply says that it is missing."""
-        from anthropic import AsyncAnthropic
+    def request(self, question: AskModel, sample: int) -> Request:
+        """Return the request of the Messages API, which has another form in two clouds."""
+        body: dict[str, Any] = {
+            "max_tokens": self.max_tokens,
+            "system": question.system,
+            "messages": [{"role": "user", "content": question.prompt(sample)}],
+            "output_config": {"format": {"type": "json_schema", "schema": question.answer_schema}},
+        }
+        model = quote(self.model, safe="@")
+        match self.provider:
+            case BedrockProvider():
+                return Request(f"/model/{model}/invoke", {"anthropic_version": "bedrock-2023-05-31", **body})
+            case VertexProvider(project=project, region=region):
+                place = f"/projects/{project}/locations/{region}/publishers/anthropic/models/{model}:rawPredict"
+                return Request(place, {"anthropic_version": "vertex-2023-10-16", **body})
+            case _:
+                return Request("/v1/messages", {"model": self.model, **body})
 
-        key = self.key_of(place)
-        if not key:
-            yield self.without_key()
-            return
-        async with AsyncAnthropic(api_key=key, base_url=self.address(place), timeout=self.timeout_secs) as client:
-
-            async def ask(question: AskModel, sample: int) -> Reply:
-                return await self._ask(client, question, sample)
-
-            yield ask
-
-    async def _ask(self, client: AsyncAnthropic, question: AskModel, sample: int) -> Reply:
-        from anthropic import APIError
-
-        started = time.monotonic()
-        try:
-            reply = _reply(await self._message(client, question, sample))
-        except APIError as error:
-            reply = Reply(end=_end_of(error), message=_told(error))
-        except (AttributeError, TypeError, ValueError) as error:  # the SDK accepts any response of a proxy as a message
-            reply = unreadable(error)
-        known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
-        return reply.model_copy(update=known)
-
-    async def _message(self, client: AsyncAnthropic, question: AskModel, sample: int) -> Message:
-        from anthropic import transform_schema
-
-        return await client.messages.create(
-            model=self.model,
-            max_tokens=self.max_tokens,
-            system=question.system,
-            messages=[{"role": "user", "content": question.prompt(sample)}],
-            output_config={"format": {"type": "json_schema", "schema": transform_schema(question.answer_schema)}},
-        )
-
-
-def _reply(message: Message) -> Reply:
-    usage = message.usage
-    cached = (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
-    return Reply(
-        end=_ENDS.get(message.stop_reason or "", "failed"),
-        text="".join(block.text for block in message.content if block.type == "text"),
-        message="" if message.stop_reason in _ENDS else f"the model stopped: {message.stop_reason}",
-        model=message.model,
-        tokens_in=usage.input_tokens + cached,
-        tokens_out=usage.output_tokens,
-    )
-
-
-def _end_of(error: APIError) -> ReplyEnd:
-    from anthropic import APITimeoutError
-
-    if isinstance(error, APITimeoutError):
-        return "timeout"
-    return end_of_status(getattr(error, "status_code", None))
-
-
-def _told(error: APIError) -> str:
-    """Return the provider's error message, if there is one: `HTTP 529, overloaded_error: Overloaded`."""
-    body = error.body.get("error") if isinstance(error.body, dict) else None
-    status = getattr(error, "status_code", None)
-    if status is None or not isinstance(body, dict):
-        return f"{type(error).__name__}: {excerpt(str(error), 200)}"
-    return provider_error(status, body.get("type"), body.get("message"))
+    def reply(self, data: Json) -> Reply:
+        """Return the text of the message."""
+        stop = text(data, "stop_reason")
+        said = [block.get("text") for block in items(data, "content") if block.get("type") == "text"]
+        if not stop or not isinstance(data.get("content"), list) or None in said:
+            raise ValueError(f"no message in {data}")
+        return Reply(
+            end=_ENDS.get(stop, "failed"),
+            text="".join(map(str, said)),
+            message="" if stop in _ENDS else f"the model stopped: {stop}",
+        ).model_copy(update={"model": text(data, "model") or self.model, **used(data)})

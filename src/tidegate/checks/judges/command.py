@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
-from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.model.judge import SYSTEM_PATH, Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply
 from tidegate.text.shorten import excerpt
 
@@ -78,10 +78,11 @@ class CommandJudge(Judge):
         import asyncio  # it takes 20 ms, and most commands do not ask a judge
 
         home = os.environ.get("HOME", "/")
+        secrets = {name: place.environ[name] for name in self.secrets if place.environ.get(name)}
         process = await asyncio.create_subprocess_exec(
             *("/bin/sh", "-c", self.command),
             cwd=place.folder,
-            env={"PATH": place.path, "HOME": home, "LANG": "C.UTF-8", **place.credentials},
+            env={"PATH": place.environ.get("PATH", SYSTEM_PATH), "HOME": home, "LANG": "C.UTF-8", **secrets},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -9,8 +9,8 @@ from urllib.parse import quote
 from pydantic import Field
 
 from tidegate.agents.streams.json_values import Json, items, mapping, text
-from tidegate.checks.judges.provider import HttpJudge, Request, used
-from tidegate.model.model_apis import GOOGLE
+from tidegate.checks.judges.provider import ProviderJudge, Request, used
+from tidegate.model.model_apis import GOOGLE, VERTEX_GEMINI
 from tidegate.model.provider import ModelApi
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 
@@ -18,23 +18,20 @@ _BLOCKED = ("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT
 _ENDS: dict[str, ReplyEnd] = {"STOP": "answered", "MAX_TOKENS": "max_tokens", **dict.fromkeys(_BLOCKED, "refused")}
 
 
-class GoogleJudge(HttpJudge):
+class GoogleJudge(ProviderJudge):
     """A Gemini model, held to the answer's form by structured output.
 
-    Needs `GEMINI_API_KEY`, or the variable that `key` names. `base_url` is the address before `/v1beta` (default:
-    `GOOGLE_GEMINI_BASE_URL`, else Google's). Without `max_tokens`, the provider's own limit holds. Temporary failures
-    (408, 409, 429, 5xx, broken connections) are retried twice.
+    Needs `GEMINI_API_KEY`, or a `provider`, whose address is the part before `/v1beta`. Without a provider,
+    `GOOGLE_GEMINI_BASE_URL` can name it. Without `max_tokens`, the provider's own limit holds. Temporary failures (408,
+    409, 429, 5xx, broken connections) are retried twice.
     """
 
-    provider: ClassVar[ModelApi] = GOOGLE
+    apis: ClassVar[Mapping[str, ModelApi]] = {"gemini": GOOGLE, "compatible": GOOGLE, "vertex": VERTEX_GEMINI}
+    headers: ClassVar[Mapping[str, str]] = {"x-goog-api-key": ""}
 
     type: Literal["google"]
     model: str
     max_tokens: int | None = Field(default=None, gt=0)
-
-    def headers(self, key: str) -> Mapping[str, str]:
-        """Return the key in Google's own header."""
-        return {"x-goog-api-key": key}
 
     def request(self, question: AskModel, sample: int) -> Request:
         """Return the request of `generateContent`."""
@@ -47,7 +44,8 @@ class GoogleJudge(HttpJudge):
             "generationConfig": form,
         }
         name = quote(self.model.removeprefix("models/"), safe="")
-        return Request(f"/v1beta/models/{name}:generateContent", body)
+        folder = "v1/publishers/google" if self.model_api == VERTEX_GEMINI else "v1beta"
+        return Request(f"/{folder}/models/{name}:generateContent", body)
 
     def reply(self, data: Json) -> Reply:
         """Return the first candidate's text without its thoughts."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from tidegate.agents.streams.json_values import Json, items, mapping, text
-from tidegate.checks.judges.provider import HttpJudge, Request, used
+from tidegate.checks.judges.provider import ProviderJudge, Request, used
 from tidegate.model.model_apis import OPENAI
 from tidegate.model.provider import ModelApi
 from tidegate.model.question import AskModel, Reply, ReplyEnd
@@ -17,26 +17,23 @@ _FINISHED: dict[str, ReplyEnd] = {"stop": "answered", "length": "max_tokens", "c
 _INCOMPLETE: dict[str, ReplyEnd] = {"max_output_tokens": "max_tokens", "content_filter": "refused"}
 
 
-class OpenAIJudge(HttpJudge):
+class OpenAIJudge(ProviderJudge):
     """An OpenAI model, or one behind a compatible API, held to the answer's form by structured output.
 
-    Needs `OPENAI_API_KEY`, or the variable that `key` names. `base_url` is the API's address up to `/v1` (default:
-    `OPENAI_BASE_URL`, else OpenAI's). Most compatible servers have `api: chat` only. `structured: false` is for servers
+    Needs `OPENAI_API_KEY`, or a `provider`, whose address ends with `/v1`. Without a provider, `OPENAI_BASE_URL` can
+    name it. Most compatible servers have `api: chat` only. `structured: false` is for servers
     that reject JSON schemas: the form is then part of the prompt. Without `max_tokens`, the provider's own limit holds.
     Temporary failures (408, 409, 429, 5xx, broken connections) are retried twice.
     """
 
-    provider: ClassVar[ModelApi] = OPENAI
+    apis: ClassVar[Mapping[str, ModelApi]] = dict.fromkeys(("openai", "compatible", "bedrock", "azure"), OPENAI)
+    headers: ClassVar[Mapping[str, str]] = {"authorization": "Bearer "}
 
     type: Literal["openai"]
     model: str
     api: Literal["responses", "chat"] = "responses"
     structured: bool = True
     max_tokens: int | None = Field(default=None, gt=0)
-
-    def headers(self, key: str) -> Mapping[str, str]:
-        """Return the key as a bearer token."""
-        return {"Authorization": f"Bearer {key}"}
 
     def request(self, question: AskModel, sample: int) -> Request:
         """Return the request of the chosen API."""

@@ -1,19 +1,25 @@
-"""What judges share that ask a model provider: settings, requests with retries, and errors as replies."""
+"""What judges share that ask a model provider: access, requests with retries, and errors as replies."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import field_validator
 
+from tidegate.agents.providers import AnyProvider
+from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.agents.streams.json_values import Json, mapping, text
 from tidegate.agents.streams.provider_answers import tokens_of
+from tidegate.model.field_types import wrong
 from tidegate.model.judge import Ask, Judge, JudgeContext
-from tidegate.model.provider import ModelApi
+from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest
 from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.text.shorten import excerpt
 
@@ -26,42 +32,6 @@ _TEMPORARY = (408, 409, 429)  # and 5xx
 _REFUSALS = (400, 404, 413, 422)
 
 
-class ProviderJudge(Judge):
-    """A judge whose model is asked through a provider's API. `key` names the environment variable with the API key."""
-
-    provider: ClassVar[ModelApi]
-
-    base_url: Annotated[str, Field(pattern=r"^https?://[^\s/]")] | None = None
-    key: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The API key and, unless `base_url` is set, the address of the model."""
-        endpoint = () if self.base_url else (self.provider.endpoint,)
-        return (self.key_variable, *endpoint)
-
-    @property
-    def key_variable(self) -> str:
-        """The environment variable with its API key."""
-        return self.key or self.provider.key
-
-    def identity(self, folder: Path) -> str:
-        """Return the judge's settings without the name of the key's variable."""
-        return self.model_copy(update={"key": None}).without_limits()
-
-    def key_of(self, place: JudgeContext) -> str:
-        """Return the API key; '' if it is not set."""
-        return place.credentials.get(self.key_variable, "")
-
-    def address(self, place: JudgeContext) -> str | None:
-        """Return the address that is set in the suite or the environment; None for the provider's own."""
-        return self.base_url or place.credentials.get(self.provider.endpoint)
-
-    def without_key(self) -> Ask:
-        """Return what answers every question by saying that the key is missing."""
-        return no_answer(f"the judge {self.type} needs a key in {self.key_variable}")
-
-
 class Request(NamedTuple):
     """A request to a provider, relative to its address."""
 
@@ -69,12 +39,52 @@ class Request(NamedTuple):
     body: dict[str, Any]
 
 
-class HttpJudge(ProviderJudge):
-    """A judge whose provider is asked by plain HTTP requests with JSON bodies."""
+class ProviderJudge(Judge):
+    """A judge whose model is asked through a provider's API, by HTTP requests with JSON bodies."""
 
-    def headers(self, key: str) -> Mapping[str, str]:
-        """Return the headers that carry the key."""
-        raise NotImplementedError
+    apis: ClassVar[Mapping[str, ModelApi]]  # that it uses with each type of provider; first the one without `provider`
+    headers: ClassVar[Mapping[str, str]]  # of each request; the one for the key gets the key
+
+    provider: AnyProvider | None = None
+
+    @field_validator("provider", mode="after")
+    @classmethod
+    def _can_use(cls, provider: ModelProvider | None) -> ModelProvider | None:
+        if provider is not None and provider.type not in cls.apis:
+            raise wrong(f"must be of type {' or '.join(cls.apis)} for this judge, not {provider.type}")
+        return provider
+
+    @property
+    def model_api(self) -> ModelApi:
+        """The API of its model."""
+        default, *_ = self.apis.values()
+        return self.apis[self.provider.type] if self.provider else default
+
+    @property
+    def chosen_provider(self) -> ModelProvider | None:
+        """The provider that the suite names."""
+        return self.provider
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The API key and, without `provider`, the address of the model."""
+        return self.provider.variables if self.provider else (self.model_api.key, self.model_api.endpoint)
+
+    def lacks(self, environ: Mapping[str, str]) -> str | None:
+        """Return what its provider lacks."""
+        return self._reached_by(environ).missing(environ)
+
+    def _reached_by(self, environ: Mapping[str, str]) -> ModelProvider:
+        """Return the suite's provider, or the API's own, at the address that the environment may name."""
+        api = self.model_api
+        address = (environ.get(api.endpoint) or api.address).rstrip("/")
+        # It is not validated: what is wrong with an address of the environment is told by the answers.
+        return self.provider or CompatibleProvider.model_construct(type="compatible", base_url=address, key=api.key)
+
+    def identity(self, folder: Path) -> str:
+        """Return the judge's settings with the address of its model instead of the credentials."""
+        address = self.provider.address(self.model_api) if self.provider else ""
+        return f"{self.model_copy(update={'provider': None}).without_limits()} {address}"
 
     def request(self, question: AskModel, sample: int) -> Request:
         """Return the request that asks one sample."""
@@ -87,40 +97,77 @@ class HttpJudge(ProviderJudge):
     @asynccontextmanager
     async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
         """Open one client for all questions. Without a key, every reply says that it is missing."""
-        from httpx2 import AsyncClient, InvalidURL
+        from httpx2 import AsyncClient
 
-        key = self.key_of(place)
-        address = self.address(place) or self.provider.address
-        if not key:
-            yield self.without_key()
+        provider = self._reached_by(place.environ)
+        if (lacking := provider.missing(place.environ)) is not None:
+            yield no_answer(f"the judge {self.type} needs {lacking}")
             return
         try:
-            client = AsyncClient(base_url=address, headers=self.headers(key), timeout=self.timeout_secs)
-        except (InvalidURL, ValueError):  # a key or an address with characters that a request cannot have
-            yield no_answer(f"{self.key_variable} or the address {address} cannot be used in a request")
+            access = await asyncio.to_thread(provider.access, place.environ, self.model_api)
+        except AccessError as error:
+            yield no_answer(f"the judge {self.type} has no access to {provider.type}: {error}")
             return
-        async with client:
+        async with AsyncClient(timeout=self.timeout_secs) as client:
 
             async def ask(question: AskModel, sample: int) -> Reply:
-                return await self._ask(client, question, sample)
+                return await self._ask(_Line(client, access, provider.address(self.model_api)), question, sample)
 
             yield ask
 
-    async def _ask(self, client: AsyncClient, question: AskModel, sample: int) -> Reply:
+    async def _ask(self, line: _Line, question: AskModel, sample: int) -> Reply:
         from httpx2 import HTTPError, InvalidURL, TimeoutException
 
         started = time.monotonic()
         try:
-            response = await _sent(client, self.request(question, sample))
+            response = await line.sent(self.request(question, sample), self.headers)
             reply = self.reply(_read(response)) if response.is_success else _refused(response)
+        except AccessError as error:
+            reply = Reply(end="auth" if error.denied else "outage", message=excerpt(str(error), 200))
         except TimeoutException:
             reply = Reply(end="timeout", message=f"the judge gave no answer within {self.timeout_secs:g} s")
         except (HTTPError, InvalidURL) as error:
             reply = Reply(end="outage", message=f"{type(error).__name__}: {excerpt(str(error), 200)}")
+        except UnicodeEncodeError:  # its text would quote the key
+            reply = Reply(end="no_judge", message="the judge's key has characters that a request cannot have")
         except ValueError as error:
             reply = unreadable(error)
         known = {"sample": sample, "attempt": question.attempt, "seconds": round(time.monotonic() - started, 3)}
         return reply.model_copy(update=known)
+
+
+class _Line(NamedTuple):
+    """The way to a provider: a client, the access, and the address of the API."""
+
+    client: AsyncClient
+    access: Access
+    address: str
+
+    async def sent(self, request: Request, headers: Mapping[str, str]) -> Response:
+        """Send the request, again after temporary failures. A request that ran out of time is not repeated."""
+        from httpx2 import TimeoutException, TransportError
+
+        unsent = ModelRequest(
+            "POST",
+            self.address + request.path,
+            {"host": urlsplit(self.address).netloc.rpartition("@")[2], "content-type": "application/json", **headers},
+            json.dumps(request.body).encode(),
+        )
+        for attempt in range(RETRIES + 1):
+            wait = min(2.0**attempt / 2, LONGEST_WAIT)
+            ready = await asyncio.to_thread(self.access.authorized, unsent)
+            try:
+                response = await self.client.post(ready.url, content=ready.body, headers=dict(ready.headers))
+            except TransportError as error:
+                if isinstance(error, TimeoutException) or attempt == RETRIES:
+                    raise
+            else:
+                temporary = response.status_code in _TEMPORARY or response.status_code >= 500
+                if not temporary or attempt == RETRIES:
+                    return response
+                wait = _asked_wait(response.headers, wait)
+            await asyncio.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
 
 
 def used(data: Json) -> dict[str, int]:
@@ -151,28 +198,6 @@ def end_of_status(status: int | None) -> ReplyEnd:
 def provider_error(status: int, kind: object, message: object) -> str:
     """Return the message of a provider's error: `HTTP 529, overloaded_error: Overloaded`."""
     return excerpt(f"the judge's provider said HTTP {status}, {kind}: {message}", 200)
-
-
-async def _sent(client: AsyncClient, request: Request) -> Response:
-    """Send the request, again after temporary failures. A request that ran out of time is not repeated."""
-    import asyncio
-
-    from httpx2 import TimeoutException, TransportError
-
-    for attempt in range(RETRIES + 1):
-        wait = min(2.0**attempt / 2, LONGEST_WAIT)
-        try:
-            response = await client.post(request.path, json=request.body)
-        except TransportError as error:
-            if isinstance(error, TimeoutException) or attempt == RETRIES:
-                raise
-        else:
-            temporary = response.status_code in _TEMPORARY or response.status_code >= 500
-            if not temporary or attempt == RETRIES:
-                return response
-            wait = _asked_wait(response.headers, wait)
-        await asyncio.sleep(wait)
-    raise AssertionError("the last attempt returns or raises")
 
 
 def _asked_wait(headers: Mapping[str, str], otherwise: float) -> float:

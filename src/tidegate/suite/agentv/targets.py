@@ -18,8 +18,7 @@ from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.gemini import GeminiAgent
-from tidegate.agents.providers.compatible import CompatibleProvider
-from tidegate.agents.providers.gemini import GeminiProvider
+from tidegate.agents.providers.keyed import CompatibleProvider, GeminiProvider
 from tidegate.checks.judges.anthropic import AnthropicJudge
 from tidegate.checks.judges.google import GoogleJudge
 from tidegate.checks.judges.openai import OpenAIJudge
@@ -186,11 +185,9 @@ class Targets:
             case AnthropicAgent():
                 return AnthropicJudge(type="anthropic", model=agent.model or "")
             case CodexAgent(provider=CompatibleProvider() as place):
-                return OpenAIJudge(
-                    type="openai", api="chat", model=agent.model or "", base_url=place.base_url, key=place.key
-                )
+                return OpenAIJudge(type="openai", api="chat", model=agent.model or "", provider=place)
             case GeminiAgent(provider=GeminiProvider() as place):
-                return GoogleJudge(type="google", model=agent.model or "", key=place.key)
+                return GoogleJudge(type="google", model=agent.model or "", provider=place)
             case _:
                 return None
 
