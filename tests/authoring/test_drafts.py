@@ -8,7 +8,7 @@ import pytest
 
 from tidegate.authoring.drafts import differing_gates
 from tidegate.authoring.observed_gates import new_text
-from tidegate.checks.gates.command_output_matches import CommandOutputMatches
+from tidegate.checks.gates.text_gates import CommandOutputMatches
 from tidegate.model.surface import ObservedCall
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tidegate.checks.gates.command_succeeds import CommandSucceeds
+from tidegate.checks.gates.command_gate import CommandSucceeds
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Decision, Seen
 from tidegate.model.probe import CommandAnswer, RunCommand

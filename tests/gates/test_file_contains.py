@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from tidegate.checks.gates.file_contains import FileContains
+from tidegate.checks.gates.text_gates import FileContains
 from tidegate.model.gate import Decision, Seen
 
 GATE = FileContains(path="notes.md", substring="milk")

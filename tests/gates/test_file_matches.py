@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from tidegate.checks.gates.file_matches import FileMatches
+from tidegate.checks.gates.text_gates import FileMatches
 from tidegate.model.gate import Decision, Seen
 
 GATE = FileMatches(path="notes.md", pattern=r"(?m)^- \[x\]")

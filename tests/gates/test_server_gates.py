@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from tidegate.checks.gates.mcp_call import McpCall
-from tidegate.checks.gates.mcp_prompt import McpPrompt
-from tidegate.checks.gates.mcp_resource import McpResource
+from tidegate.checks.gates.server_gates import McpCall, McpPrompt, McpResource
 from tidegate.model.command import CommandResult
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.probe import CommandAnswer

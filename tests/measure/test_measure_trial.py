@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.checks.gates.command_succeeds import CommandSucceeds
-from tidegate.checks.gates.file_exists import FileExists
+from tidegate.checks.gates.command_gate import CommandSucceeds
+from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.script import Script
 from tidegate.checks.measure.measure_trial import MAX_CALLS, measure_trial

@@ -10,7 +10,7 @@ import pytest
 from tests import make
 from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.checks.gates.file_exists import FileExists
+from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.model.command import CommandResult
 from tidegate.model.event import Message

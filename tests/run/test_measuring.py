@@ -8,9 +8,8 @@ import threading
 import pytest
 
 from tests import make
-from tidegate.checks.gates.command_succeeds import CommandSucceeds
-from tidegate.checks.gates.file_contains import FileContains
-from tidegate.checks.gates.file_matches import FileMatches
+from tidegate.checks.gates.command_gate import CommandSucceeds
+from tidegate.checks.gates.text_gates import FileContains, FileMatches
 from tidegate.model.command import CommandResult
 from tidegate.model.event import ToolCall, ToolResult
 from tidegate.model.gate import Gate

@@ -15,7 +15,7 @@ from tidegate.checks.evaluators.advance import advance
 from tidegate.checks.evaluators.parameters import Parameters
 from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.checks.gates.json_path import check_path, find
-from tidegate.checks.gates.text_checks import matches
+from tidegate.checks.gates.text_gates import matches
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.event import ToolCall
 from tidegate.text.patterns import MOST_SECONDS, PatternTooSlowError, check_pattern, search

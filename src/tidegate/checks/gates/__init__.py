@@ -1,4 +1,4 @@
-"""All gates. A new gate is one file, one line here, one entry in the docs and one test file."""
+"""All gates. A new gate is a class in a file, one line here, one entry in the docs and one test file."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from typing import Annotated
 
 from pydantic import Field
 
+from tidegate.checks.gates.command_gate import CommandSucceeds
 from tidegate.checks.gates.command_json_path import CommandJsonPath
-from tidegate.checks.gates.command_output_contains import CommandOutputContains
-from tidegate.checks.gates.command_output_matches import CommandOutputMatches
 from tidegate.checks.gates.command_output_words import CommandOutputWords
-from tidegate.checks.gates.command_succeeds import CommandSucceeds
-from tidegate.checks.gates.file_contains import FileContains
-from tidegate.checks.gates.file_exists import FileExists
-from tidegate.checks.gates.file_matches import FileMatches
-from tidegate.checks.gates.mcp_call import McpCall
-from tidegate.checks.gates.mcp_prompt import McpPrompt
-from tidegate.checks.gates.mcp_resource import McpResource
+from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.script import Script
+from tidegate.checks.gates.server_gates import McpCall, McpPrompt, McpResource
+from tidegate.checks.gates.text_gates import CommandOutputContains, CommandOutputMatches, FileContains, FileMatches
 
 AnyGate = Annotated[
     CommandSucceeds

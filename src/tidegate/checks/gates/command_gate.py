@@ -1,6 +1,8 @@
-"""The base class of gates that run a command."""
+"""Gates that run a command: their base class, and `command_succeeds`."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from tidegate.checks.gates.fields import ShellCommand
 from tidegate.model.command import CommandResult
@@ -35,6 +37,18 @@ class CommandGate(Gate):
     def decide_output(self, result: CommandResult) -> Decision:
         """Decide on the output of a successful command."""
         raise NotImplementedError
+
+
+class CommandSucceeds(CommandGate):
+    """Passes when `command` exits with status 0."""
+
+    quick = True
+
+    type: Literal["command_succeeds"] = "command_succeeds"
+
+    def decide_output(self, result: CommandResult) -> Decision:
+        """Pass for any output."""
+        return Decision(passed=True, message=result.how_it_ended())
 
 
 def what_went_wrong(result: CommandResult) -> str:

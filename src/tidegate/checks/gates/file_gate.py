@@ -1,6 +1,8 @@
-"""The base class of gates that check one file."""
+"""Gates that check one file: their base class, and `file_exists`."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from tidegate.checks.gates.fields import WorkspacePath
 from tidegate.model.gate import Decision, Gate, Seen
@@ -36,12 +38,30 @@ class FileGate(Gate):
             return Decision(passed=False, message="the file was not looked for")
         if seen.answer.text is None:
             return self.decide_without_text(seen.answer)
-        return self.decide_text(seen.answer.text)
+        return self.decide_text(seen.answer.text, f"`{self.path}`")
 
     def decide_without_text(self, answer: FileAnswer) -> Decision:
         """Fail with the reason why there is not text."""
         return Decision(passed=False, message=f"`{self.path}` {_NO_TEXT[answer.state]}")
 
-    def decide_text(self, text: str) -> Decision:
-        """Decide on the file's text."""
+    def decide_text(self, text: str, what: str) -> Decision:
+        """Decide on the file's text; messages call it `what`."""
         raise NotImplementedError
+
+
+class FileExists(FileGate):
+    """Passes when a file exists at `path` in the workspace. A folder does not count."""
+
+    quick = True
+
+    type: Literal["file_exists"] = "file_exists"
+
+    def decide_without_text(self, answer: FileAnswer) -> Decision:
+        """Pass if the file exists, even though it is too large or not text."""
+        if answer.state in ("present", "too_large"):
+            return self.decide_text("", f"`{self.path}`")
+        return super().decide_without_text(answer)
+
+    def decide_text(self, text: str, what: str) -> Decision:
+        """Pass for any content."""
+        return Decision(passed=True, message=f"{what} exists")

@@ -1,15 +1,15 @@
-"""The base class of gates that ask the MCP server under test."""
+"""The gates `mcp_call`, `mcp_resource` and `mcp_prompt`, which ask the MCP server under test."""
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
 from tidegate.checks.gates.command_gate import NOT_RUN, what_went_wrong
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.gates.json_output import Assertion, Path, decide_json
-from tidegate.checks.gates.text_checks import contains
+from tidegate.checks.gates.text_gates import contains
 from tidegate.model.gate import Decision, Gate, Seen
 from tidegate.model.probe import AskServer, CommandAnswer
 from tidegate.text.shorten import excerpt
@@ -59,3 +59,50 @@ class ServerGate(Gate):
         failed = next((one for one in decisions if not one.passed), None)
         message = "; ".join(one.message for one in decisions) or "it answered"
         return failed or Decision(passed=True, message=message)
+
+
+class McpCall(ServerGate):
+    """Passes when a call of `tool` with `input` succeeds, and its answer is as expected.
+
+    The answer is the structured content if there is some, else the text. `must_fail: true` is for calls that the server
+    has to refuse. Everything else is as in `mcp_resource`.
+    """
+
+    type: Literal["mcp_call"] = "mcp_call"
+    tool: NonEmpty
+    input: dict[str, Any] = {}
+
+    def request(self) -> AskServer:
+        """Ask for it."""
+        return AskServer(what="tool", name=self.tool, input=self.input, timeout_secs=self.timeout_secs)
+
+
+class McpResource(ServerGate):
+    """Passes when the MCP server under test has the resource `uri`, and its text is as expected.
+
+    After the agent has ended, the server is started in the workspace and asked in a session of its own, which counts in
+    no metric. `substring` must be part of the text. `path` and `assertion` are those of `command_json_path`, for text
+    that is JSON. With `must_fail: true` the server has to answer with an error.
+    """
+
+    type: Literal["mcp_resource"] = "mcp_resource"
+    uri: NonEmpty
+
+    def request(self) -> AskServer:
+        """Ask for it."""
+        return AskServer(what="resource", name=self.uri, timeout_secs=self.timeout_secs)
+
+
+class McpPrompt(ServerGate):
+    """Passes when the MCP server under test returns the prompt `name` for `input`, and its messages are as expected.
+
+    The text is one line per message, `user: …`. Everything else is as in `mcp_resource`.
+    """
+
+    type: Literal["mcp_prompt"] = "mcp_prompt"
+    name: NonEmpty
+    input: dict[str, str] = {}
+
+    def request(self) -> AskServer:
+        """Ask for it."""
+        return AskServer(what="prompt", name=self.name, input=self.input, timeout_secs=self.timeout_secs)

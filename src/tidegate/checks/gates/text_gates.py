@@ -1,0 +1,117 @@
+"""Gates that look for a text or a pattern: in the output of a command, or in a file."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidegate.checks.gates.command_gate import CommandGate
+from tidegate.checks.gates.fields import NonEmpty, Regex
+from tidegate.checks.gates.file_gate import FileGate
+from tidegate.model.command import CommandResult
+from tidegate.model.gate import Decision, Gate
+from tidegate.text.patterns import PatternTooSlowError, search
+from tidegate.text.shorten import excerpt
+
+
+class _Contains(Gate):
+    quick = True
+
+    substring: NonEmpty
+
+    def decide_text(self, text: str, what: str) -> Decision:
+        """Search for the substring."""
+        return contains(what, text, self.substring)
+
+
+class _Matches(Gate):
+    pattern: Regex
+
+    def decide_text(self, text: str, what: str) -> Decision:
+        """Search for a match."""
+        return matches(what, text, self.pattern)
+
+
+class FileContains(_Contains, FileGate):
+    """Passes when the file at `path` contains `substring`."""
+
+    type: Literal["file_contains"] = "file_contains"
+
+    @property
+    def subject(self) -> str:
+        """The path and the substring."""
+        return excerpt(f'{self.path} must contain "{self.substring}"')
+
+
+class FileMatches(_Matches, FileGate):
+    """Passes when the file at `path` matches the regular expression `pattern`.
+
+    The syntax is that of Python's `re`. The pattern may match anywhere in the file, as in `re.search`.
+    """
+
+    type: Literal["file_matches"] = "file_matches"
+
+    @property
+    def subject(self) -> str:
+        """The path and the pattern."""
+        return excerpt(f"{self.path} must match {self.pattern}")
+
+
+class CommandOutputContains(_Contains, CommandGate):
+    """Passes when `command` exits with status 0 and its standard output contains `substring`."""
+
+    type: Literal["command_output_contains"] = "command_output_contains"
+
+    @property
+    def subject(self) -> str:
+        """The command and the substring."""
+        return excerpt(f'{self.command} must print "{self.substring}"')
+
+    def decide_output(self, result: CommandResult) -> Decision:
+        """Search for the substring. Cut output can prove that it is there, but not that it is missing."""
+        decision = self.decide_text(result.stdout, "the output")
+        if result.truncated and not decision.passed:
+            return decision.model_copy(update={"message": f"{decision.message} (the output was cut: print less)"})
+        return decision
+
+
+class CommandOutputMatches(_Matches, CommandGate):
+    """Passes when `command` exits with status 0 and its standard output matches the regular expression `pattern`.
+
+    The syntax is that of Python's `re`. The pattern may match anywhere in the output, as in `re.search`.
+    """
+
+    type: Literal["command_output_matches"] = "command_output_matches"
+
+    @property
+    def subject(self) -> str:
+        """The command and the pattern."""
+        return excerpt(f"{self.command} must print a match of {self.pattern}")
+
+    def decide_output(self, result: CommandResult) -> Decision:
+        """Search the whole output. Cut output fails, since a pattern may depend on the part that is missing."""
+        if result.truncated:
+            return Decision(passed=False, message="the output was cut, so no pattern can be decided: print less")
+        return self.decide_text(result.stdout, "the output")
+
+
+def contains(what: str, text: str, substring: str) -> Decision:
+    """Pass if the text contains the substring. The message of a failure shows an excerpt of the text."""
+    if substring in text:
+        return Decision(passed=True, message=f"{what} contains `{excerpt(substring)}`")
+    return Decision(passed=False, message=f"{what} does not contain `{excerpt(substring)}`: {_shown(text)}")
+
+
+def matches(what: str, text: str, pattern: str) -> Decision:
+    """Pass if the regular expression matches. The message shows the match, or an excerpt of the text."""
+    try:
+        found = search(pattern, text)
+    except PatternTooSlowError as error:
+        return Decision(passed=False, message=f"`{excerpt(pattern)}` is not decided for {what}: {error}")
+    if found:
+        part = f": {_shown(found[0])}" if found[0] else ""  # a match of lookaheads alone has no text
+        return Decision(passed=True, message=f"{what} matches `{excerpt(pattern)}`{part}")
+    return Decision(passed=False, message=f"{what} does not match `{excerpt(pattern)}`: {_shown(text)}")
+
+
+def _shown(text: str) -> str:
+    return f"`{shown}`" if (shown := excerpt(text)) else "it is empty"
