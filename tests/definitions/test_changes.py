@@ -11,14 +11,34 @@ from hypothesis import strategies as st
 from tests import make
 from tests.make import DOCS
 from tidegate.checks.evaluators.code_judge import CodeJudge
-from tidegate.checks.gates.file_contains import FileContains
-from tidegate.checks.gates.file_exists import FileExists
-from tidegate.model.suite import Budget, Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
+from tidegate.checks.gates.file_gate import FileExists
+from tidegate.checks.gates.text_gates import FileContains
+from tidegate.checks.judges.scripted import ScriptedAnswer, ScriptedJudge
+from tidegate.executors.command import CommandExecutor
+from tidegate.model.calibration import Calibration
+from tidegate.model.case import Case
+from tidegate.model.files import FileAccess
+from tidegate.model.network import NetworkAccess
+from tidegate.model.price import Price
+from tidegate.model.suite import (
+    Budget,
+    Composite,
+    Diagnosis,
+    EvaluatorScript,
+    Limits,
+    Policy,
+    Scenario,
+    Script,
+    Store,
+    Suite,
+    ToolMatrixEntry,
+    TrialCounts,
+)
+from tidegate.model.target import Target
 from tidegate.suite.changes import changes, touched_files, with_changed_files
 
 EXISTS = FileExists(path="out.json")
 CONTAINS = FileContains(path="out.json", substring="high")
-RULES = ("policy", "budget", "trials")
 
 
 def scenario(name: str = "docs", **more: Any) -> Scenario:
@@ -30,7 +50,7 @@ def suite(*scenarios: Scenario, **more: Any) -> Suite:
 
 
 def changed(base: Suite, head: Suite, *touched: str) -> list[tuple[str | None, str, str]]:
-    found = changes(base, head, touched, RULES)
+    found = changes(base, head, touched)
     return [(change.scenario or change.agent, change.effect, change.detail) for change in found]
 
 
@@ -44,7 +64,7 @@ def test_nothing_changed() -> None:
 
 
 def test_without_a_base_there_is_nothing_to_change() -> None:
-    assert changes(None, suite(), (), RULES) == ()
+    assert changes(None, suite(), ()) == ()
 
 
 def test_a_removed_scenario_checks_less_and_a_new_one_more() -> None:
@@ -107,10 +127,99 @@ def test_agents_and_rules() -> None:
     assert changed(base, head) == [("a", "less", "agent removed"), ("c", "more", "new agent")]
     strict = suite(policy=Policy(alpha=0.05), budget=Budget(minutes=5), path=("bin",))
     assert changed(suite(), strict) == [
-        (None, "other", "policy.alpha: 0.02 → 0.05"),
         (None, "other", "budget.minutes: 30 → 5"),
+        (None, "other", "policy.alpha: 0.02 → 0.05"),
         (None, "other", "path (used now: each side has its own)"),
     ]
+
+
+# For each field of a scenario, another value, and what such a change is.
+OF_SCENARIO: dict[str, tuple[Any, list[str]]] = {
+    "name": ("other", ["less", "more"]),
+    "file": ("elsewhere.yaml", []),
+    "description": ("other", ["other"]),
+    "template": ("t", ["other"]),
+    "target": (Target(binary="other"), ["other"]),
+    "prompt": ("other", ["other"]),
+    "steps": (("tool",), ["other"]),
+    "max_turns": (3, ["less"]),
+    "timeout_secs": (3.0, ["less"]),
+    "setup": (("true",), ["other"]),
+    "post": ((Script(command="true"),), ["more"]),
+    "evaluator_scripts": ((EvaluatorScript(command="true", name="n"),), ["more"]),
+    "gates": ((EXISTS,), ["less"]),
+    "evaluators": ((CodeJudge(script="true"),), ["more"]),
+    "judge": (CodeJudge(script="true"), ["more"]),
+    "case": (Case(expected_outcome="o"), ["less"]),
+    "composite": (Composite(gate_weight=1), ["more"]),
+    "tool_matrix": ((ToolMatrixEntry(tool="docs", models=("m",)),), ["less", "more"]),
+    "trials": (TrialCounts(min=4, max=4), ["less"]),
+    "minimum_steps": (3, ["other"]),
+    "serial": (True, ["other"]),
+    "purpose": ("capability", ["less"]),
+    "source": ("s", ["other"]),
+    "deterministic": (True, ["other"]),
+    "tags": (("t",), ["other"]),
+    "tier": (1, ["other"]),
+    "max_usd": (1.0, ["less"]),
+    "cache": (False, ["other"]),
+    "guidance": (("A.md",), ["other"]),
+}
+ASKED = ScriptedJudge(type="scripted", script=(ScriptedAnswer(answers=("a",)),))
+LABELLED = Calibration(model="m", labels=9, agreement=1, agreement_interval=(0, 1), table={})
+# For each field of a suite, another value, and how its change begins; None: it changes nothing that is run.
+OF_SUITE: dict[str, tuple[Any, str | None]] = {
+    "file": ("other.yaml", None),
+    "unread": (("one key",), None),
+    "watch": (("a",), "watch (used now: each side has its own)"),
+    "build": (("make",), "build (used now: each side has its own)"),
+    "path": (("bin",), "path (used now: each side has its own)"),
+    "agents": ({"other": DOCS}, "agent removed"),
+    "scenarios": ((), "scenario removed"),
+    "trials": (TrialCounts(min=4, max=4), "trials"),
+    "judge": (
+        ScriptedJudge(type="scripted", script=(ScriptedAnswer(answers=("a",)),)),
+        "judge: none → scripted (scripted)",
+    ),
+    "calibration": (
+        Calibration(model="m", labels=9, agreement=1, agreement_interval=(0, 1), table={}),
+        "calibration: none → 9 labels",
+    ),
+    "jobs": (3, "jobs: none → 3"),
+    "budget": (Budget(minutes=5), "budget.minutes: 30 → 5"),
+    "policy": (Policy(alpha=0.05), "policy.alpha: "),
+    "limits": (Limits(files=9), "limits.files: 1024 → 9"),
+    "network": (NetworkAccess(agent=False), "network.agent: True → False"),
+    "files": (FileAccess(read=("/x",)), "files.read: "),
+    "pass_env": (("A",), "pass_env: [] → [A]"),
+    "store": (Store(max_trials=9), "store.max_trials: 40 → 9"),
+    "executor": (CommandExecutor(type="command", run="cp {bundle} {out}"), "executor"),
+    "prices": ({"m": Price(input=1, output=1)}, "prices: "),
+    "model_proxy": (False, "model_proxy: True → False"),
+    "diagnosis": (Diagnosis(help=9), "diagnosis.help: 2 → 9"),
+    "comment_template": ("t.j2", "comment_template: none → t.j2"),
+    "report_surface": (True, "report_surface: False → True"),
+    "guidance": (("A.md",), "guidance: "),
+}
+
+
+def test_every_field_has_a_class() -> None:
+    assert (set(OF_SCENARIO), set(OF_SUITE)) == (set(Scenario.model_fields), set(Suite.model_fields))
+
+
+@pytest.mark.parametrize("field", OF_SCENARIO)
+def test_a_changed_field_of_a_scenario_is_seen(field: str) -> None:
+    value, effects = OF_SCENARIO[field]
+    assert getattr(scenario(), field) != value
+    assert [effect for effect, _ in of_scenario(**{field: value})] == effects
+
+
+@pytest.mark.parametrize("field", OF_SUITE)
+def test_a_changed_field_of_a_suite_is_seen(field: str) -> None:
+    value, begins = OF_SUITE[field]
+    assert getattr(suite(), field) != value
+    details = [detail for _, _, detail in changed(suite(), suite().model_copy(update={field: value}))]
+    assert not details if begins is None else any(detail.startswith(begins) for detail in details), details
 
 
 def test_files_of_templates_and_scripts_are_changes_of_the_scenario_and_guidance_is_not() -> None:

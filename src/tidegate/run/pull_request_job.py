@@ -18,7 +18,7 @@ from tidegate.run.build import Checkout
 from tidegate.run.checkouts import Sides
 from tidegate.run.run_job import Options, RunJob
 from tidegate.suite.agent_fields import entrusted
-from tidegate.suite.changes import changes, with_changed_files
+from tidegate.suite.changes import RULES, changes, with_changed_files
 from tidegate.suite.lfs_pointers import lfs_pointers
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.suite.plan import (
@@ -32,26 +32,6 @@ from tidegate.suite.uncommitted import uncommitted
 from tidegate.text.shorten import few
 from tidegate.vcs.links import LinkedCheckout, with_link_targets
 from tidegate.vcs.revisions import changed_files, submodules
-
-# Keys whose value is read from the tip of the target branch. What the others mean for a pull request: judges.py.
-RULES = (
-    "trials",
-    "judge",
-    "calibration",
-    "jobs",
-    "budget",
-    "policy",
-    "limits",
-    "pass_env",
-    "prices",
-    "model_proxy",
-    "network",
-    "files",
-    "store",
-    "executor",
-    "comment_template",
-    "guidance",  # globs; the files are each side's own
-)
 
 
 class PullRequestJob(NamedTuple):
@@ -81,7 +61,7 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
     warnings = (*suites.warnings, *not_selected(suite, plan))
     if suites.base is not None:
         plan = _with_head(plan, suites, every, options)
-    definitions = changes(suites.base, suites.head, every, RULES)
+    definitions = changes(suites.base, suites.head, every)
     both = (suites.head, suites.base or suites.head)
     watched = _watched(root, sides, both)
     if options.replay_only:

@@ -19,6 +19,27 @@ from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.text.shorten import few
 
+# Keys of a suite whose value is read from the tip of the target branch; head's agents: suite/agent_fields.py.
+RULES = (
+    "trials",
+    "judge",
+    "calibration",
+    "jobs",
+    "budget",
+    "policy",
+    "limits",
+    "pass_env",
+    "prices",
+    "model_proxy",
+    "network",
+    "files",
+    "store",
+    "executor",
+    "comment_template",
+    "diagnosis",
+    "report_surface",
+    "guidance",  # globs; the files are each side's own
+)
 _OF_PRODUCT = ("watch", "build", "path")  # each side has its own
 _CHECKS = ("gates", "evaluators", "judge", "post", "evaluator_scripts", "composite", "case")
 _LIMITS = {"timeout_secs": DEFAULT_TIMEOUT_SECS, "max_turns": inf, "max_usd": inf}  # what no value means
@@ -26,16 +47,14 @@ _ALONE = {"name", "file", "trials", "purpose", "tool_matrix", *_CHECKS, *_LIMITS
 _ORDER: tuple[Impact, ...] = ("less", "more", "other")
 
 
-def changes(
-    base: Suite | None, head: Suite, touched: Collection[str], rules: Sequence[str]
-) -> tuple[DefinitionChange, ...]:
-    """Return what head changes in definitions and `rules`; what may check less comes first. None without a base.
+def changes(base: Suite | None, head: Suite, touched: Collection[str]) -> tuple[DefinitionChange, ...]:
+    """Return what head changes in definitions and rules; what may check less comes first. None without a base.
 
     `touched`: the files that the pull request changes.
     """
     if base is None:
         return ()
-    found = (*_agents(base, head), *_scenarios(base, head, touched), *_rules(base, head, rules))
+    found = (*_agents(base, head), *_scenarios(base, head, touched), *_rules(base, head))
     return tuple(sorted(found, key=lambda change: _ORDER.index(change.effect)))
 
 
@@ -143,9 +162,9 @@ def _label(check: object) -> str:
     return str(getattr(check, "label", "") or getattr(check, "command", "") or type(check).__name__)
 
 
-def _rules(base: Suite, head: Suite, rules: Sequence[str]) -> Iterator[DefinitionChange]:
+def _rules(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
     """Yield changes of rules, with their values, and one of the keys that belong to the product."""
-    for key in rules:
+    for key in RULES:
         for line in _values(key, getattr(base, key), getattr(head, key)):
             yield _change(None, "other", line)
     if keys := [key for key in _OF_PRODUCT if getattr(base, key) != getattr(head, key)]:
