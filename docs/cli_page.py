@@ -23,8 +23,8 @@ def cli() -> str:
 
 
 def _section(title: str, command: argparse.ArgumentParser) -> str:
-    nested = [action for action in command._actions if isinstance(action, argparse._SubParsersAction)]
-    options = [action for action in command._actions if action.dest != "help" and action not in nested]
+    nested = [action for action in command._actions if isinstance(action, argparse._SubParsersAction)]  # noqa: SLF001
+    options = [action for action in command._actions if action.dest != "help" and action not in nested]  # noqa: SLF001
     text = f"\n## `{title}`\n"
     if command.description:
         text += f"\n```text\n{command.description.strip()}\n```\n"

@@ -143,7 +143,7 @@ class Supervisor:
         Meanwhile, the end of a command terminates only the processes below it, not all of the user's processes.
         """
         async with await Supervisor.start(self._account, self.confinement.copy()) as other:
-            self._shares_user = other._shares_user = True
+            self._shares_user = other._shares_user = True  # noqa: SLF001
             try:
                 yield other
             finally:

@@ -13,7 +13,6 @@ import anyio
 import httpx2
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client import Transport
-from mcp.client._transport import TransportStreams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
@@ -26,6 +25,7 @@ from tidegate.trial.mcp.session_notes import messages
 TOO_LONG = "the server's answer is too long to be read"
 
 
+Streams = tuple[Any, Any]  # the SDK has no public name for their types
 Down = MemoryObjectSendStream[SessionMessage | Exception]
 Up = MemoryObjectReceiveStream[SessionMessage]
 
@@ -101,7 +101,7 @@ class _Lines:
 @asynccontextmanager
 async def _pumped(
     down: Callable[[Down], Coroutine[Any, Any, None]], up: Callable[[Up], Coroutine[Any, Any, None]]
-) -> AsyncIterator[TransportStreams]:
+) -> AsyncIterator[Streams]:
     """Yield the streams of a transport whose messages these two pass on."""
     down_end, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     sent, up_end = anyio.create_memory_object_stream[SessionMessage](0)
@@ -120,13 +120,13 @@ def lines_of(answers: Answers, server: ServerProcess | None) -> Transport:
 
 
 @asynccontextmanager
-async def _noting(answers: Answers, server: McpServer, socket: Path) -> AsyncIterator[TransportStreams]:
+async def _noting(answers: Answers, server: McpServer, socket: Path) -> AsyncIterator[Streams]:
     def over_socket(
         headers: dict[str, str] | None = None, timeout: object = None, auth: object = None
     ) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket)), timeout=None)
 
-    carrier: AbstractAsyncContextManager[TransportStreams]
+    carrier: AbstractAsyncContextManager[Streams]
     async with over_socket() as http:
         if server.is_sse:
             carrier = sse_client(server.url, httpx_client_factory=over_socket)

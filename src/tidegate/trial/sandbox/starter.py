@@ -121,7 +121,7 @@ class _Starter:
         """Return the running starter, or a new one if there is none; the caller holds it."""
         if cls._running is None:
             cls._running = cls()
-        cls._running._held += 1
+        cls._running._held += 1  # noqa: SLF001
         return cls._running
 
     def request(self, connection: int, namespaces: Sequence[int]) -> None:
