@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
+from tidegate.cli import parse
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
 
 BUG = 70
@@ -29,8 +30,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(COLLECT_AFTER)
     atexit.register(gc.freeze)  # so that the interpreter's end does not look through all objects
     _disable_plugins()
-    from tidegate.cli import parse
-
     _open_streams()
     arguments = None
     try:
@@ -90,7 +89,7 @@ def _say(what: str, advice: str) -> None:
 
 
 def _print(text: str) -> None:
-    from tidegate.text.safe import log_line
+    from tidegate.text.safe import log_line  # 2 ms
 
     # The message may quote an untrusted file or a secret, and GitHub's runner executes commands in log lines.
     for line in text.splitlines():

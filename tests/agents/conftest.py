@@ -177,10 +177,6 @@ class LocalSession:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
-    def definition_text(self, path: str) -> str | None:
-        file = self.repo / path
-        return file.read_text() if file.is_file() else None
-
     def write(self, path: str, text: str) -> None:
         (self.workspace / path).write_text(text)
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from tidegate.agents.invocations.counting import subcommand
+from tidegate.agents.restructured_text import SUFFIXES
+from tidegate.agents.shown_output import difference
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, Warning
@@ -64,7 +66,7 @@ PROMPT = "the prompt"
 
 def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
     """Yield each document to follow, with its blocks. A document is only read when it is reached."""
-    from tidegate.agents.instructions import anchors, blocks  # slow imports that only this agent needs
+    from tidegate.agents.instructions import anchors, blocks  # 30 ms: slow imports that only this agent needs
     from tidegate.agents.restructured_text import markdown_of
 
     yield PROMPT, blocks(session.prompt, session.binary, indented=True)
@@ -80,8 +82,6 @@ def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
 
 def _sections(guidance: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the documents to read, each with the anchors of its sections; none: the whole file."""
-    from tidegate.agents.restructured_text import SUFFIXES
-
     found: dict[str, tuple[str, ...]] = {}
     for entry in guidance:
         path, _, anchor = entry.partition("#")
@@ -127,7 +127,7 @@ class _Reading:
 
     def _why_not(self, line: Example, block: Block) -> str | None:
         """Return why a line of a document is not run; None if it is."""
-        from tidegate.agents.doc_lines import foreign, missing_file, synopsis, unfinished
+        from tidegate.agents.doc_lines import foreign, missing_file, synopsis, unfinished  # 30 ms
 
         own = self.session.binary
         other = None if self.run_all else foreign(line, own) or unfinished(block, own)
@@ -135,8 +135,6 @@ class _Reading:
 
     def _compare(self, name: str, line: Example) -> None:
         """Tell where the document shows another output than the one that the tool printed."""
-        from tidegate.agents.shown_output import difference
-
         result = self.results.get(line.text)
         if not line.shown or not line.calls or result is None or not result.ok:
             return

@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml as plain_yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString as Quoted
+from ruamel.yaml.tokens import CommentToken
+from ruamel.yaml.util import load_yaml_guess_indent
 
 from tidegate.checks.rubrics.asking import Answers, ask_until_read
 from tidegate.checks.rubrics.drafting import Drafted, draft_question, read_draft
@@ -74,10 +80,6 @@ def with_rubrics(text: str, drafts: Mapping[int, Sequence[Drafted]]) -> str:
     The rubrics go below the expected outcome. Raises ValueError if YAML cannot hold a draft, or if the result would
     not load as the old content plus the rubrics.
     """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-    from ruamel.yaml.util import load_yaml_guess_indent
-
     _, indent, dash = load_yaml_guess_indent(text)
     writer = YAML()
     writer.preserve_quotes = True
@@ -100,10 +102,6 @@ def with_rubrics(text: str, drafts: Mapping[int, Sequence[Drafted]]) -> str:
 
 
 def _insert(case: Any, drafted: Sequence[Drafted]) -> None:
-    from ruamel.yaml.comments import CommentedMap
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString as Quoted
-    from ruamel.yaml.tokens import CommentToken
-
     keys = list(case)
     above = next((key for key in _OUTCOMES if key in case), keys[0])
     rubrics = [

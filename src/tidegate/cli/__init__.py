@@ -12,6 +12,8 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any, NoReturn
 
+from tidegate.cli.options import read_env_file
+
 DESCRIPTION = """\
 Runs LLM agents against your CLI or MCP server, on the base branch and on a pull request, compares both sides, and
 reports regressions with the evidence.
@@ -123,8 +125,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     elif arguments.command is None:
         whole.error(f"unrecognized arguments: {' '.join(unknown)}")
     elif hasattr(arguments, "config") and not unknown:
-        from tidegate.cli.options import read_env_file
-
         read_env_file(arguments.repo, arguments.config)
     elif unknown:  # reported by the subcommand's parser, so that its own usage is shown
         commands[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -148,7 +148,7 @@ class _Version(argparse.Action):
     """Prints the version and exits. The version is looked up only here, to keep other starts fast."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        from tidegate import __version__
+        from tidegate import __version__  # 20 ms
 
         print(f"tidegate {__version__}")
         parser.exit()

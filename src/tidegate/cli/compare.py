@@ -6,7 +6,13 @@ import argparse
 import gc
 from pathlib import Path
 
+from rich.console import Console
+
 from tidegate.cli import options
+from tidegate.cli.results import tell_result, write_comment
+from tidegate.history.stored_comparison import compare_runs
+from tidegate.reports.result_json import result_json
+from tidegate.reports.terminal import score_table
 
 DESCRIPTION = """\
 Compares two stored runs and prints the findings; the exit code is the verdict's. This command runs no trials, so it
@@ -28,13 +34,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare the runs, print the comment, and return the verdict's exit code."""
     gc.disable()  # all values live to the end of this command, and looking through them takes a quarter of the time
-    from rich.console import Console
-
-    from tidegate.cli.results import tell_result, write_comment
-    from tidegate.history.stored_comparison import compare_runs
-    from tidegate.reports.result_json import result_json
-    from tidegate.reports.terminal import score_table
-
     result = compare_runs(args.base, args.head, args.out)
     if args.out is not None:
         write_comment(result, args.out)

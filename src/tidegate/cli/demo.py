@@ -8,8 +8,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.rule import Rule
+
+from tidegate.authoring.demo_repository import make_repository
 from tidegate.cli import options
+from tidegate.cli.progress import make_progress
+from tidegate.cli.results import tell_result, write_comment
 from tidegate.errors import ConfigurationError
+from tidegate.run.checkouts import RevisionPair, commits_of
+from tidegate.run.pipeline import pull_request as compare
+from tidegate.run.run_job import Options
 
 if TYPE_CHECKING:
     from tidegate.authoring.demo_repository import PullRequest
@@ -41,11 +50,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the pull requests. Return 0 if every verdict is the expected one."""
-    from rich.console import Console
-    from rich.rule import Rule
-
-    from tidegate.authoring.demo_repository import make_repository
-
     out = _made_anew(args.out)
     repository = out / "taskmgr"
     console = Console()
@@ -78,14 +82,6 @@ def _compare(
     repository: Path, pull_request: PullRequest, out: Path, args: argparse.Namespace, said: set[str]
 ) -> Result:
     """Run Tidegate on the pull request, and print its comment. `said`: messages that are not printed again."""
-    from rich.console import Console
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.cli.results import tell_result, write_comment
-    from tidegate.run.checkouts import RevisionPair, commits_of
-    from tidegate.run.pipeline import pull_request as compare
-    from tidegate.run.run_job import Options
-
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose, said=said) as progress:
         chosen = Options(environ=options.environ(), progress=progress, jobs=args.jobs)
         asked = RevisionPair(pull_request.base, pull_request.head)

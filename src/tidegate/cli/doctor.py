@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
+from tidegate.run.machine_check import examine
+from tidegate.suite.load import load_suite
 
 if TYPE_CHECKING:
     from tidegate.model.suite import Suite
@@ -31,14 +34,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each finding, with advice below. Return 4 if something is missing."""
-    import asyncio
-
     return asyncio.run(_examine(args.repo.resolve(), args.config))
 
 
 async def _examine(repo: Path, config: str) -> int:
-    from tidegate.run.machine_check import examine
-
     code = 0
     async for finding in examine(_suite(repo, config), options.environ(), repo):
         print(f"{finding.state:8} {finding.what}: {finding.found}", flush=True)
@@ -50,8 +49,6 @@ async def _examine(repo: Path, config: str) -> int:
 
 
 def _suite(repo: Path, config: str) -> Suite | None:
-    from tidegate.suite.load import load_suite
-
     if not (repo / config).exists():
         print(f"no {config} here: agents and judges are not looked at; `tidegate init` writes one")
         return None

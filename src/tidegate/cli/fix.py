@@ -6,6 +6,11 @@ import argparse
 from pathlib import Path
 
 from tidegate.cli import options
+from tidegate.errors import ConfigurationError
+from tidegate.history.our_folder import OUR_FOLDER
+from tidegate.history.report_files import FIX
+from tidegate.vcs.git import git
+from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Applies the edit of docs that `tidegate pr` has tried on head: the regressed scenarios pass with it. RUN is the folder
@@ -23,12 +28,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Apply the patch with git, all of it or nothing, and list the files."""
-    from tidegate.errors import ConfigurationError
-    from tidegate.history.our_folder import OUR_FOLDER
-    from tidegate.history.report_files import FIX
-    from tidegate.vcs.git import git
-    from tidegate.vcs.revisions import repository_root
-
     root = repository_root(args.repo)
     place = args.stored or root / OUR_FOLDER / "pr"
     patch = (place / FIX if place.is_dir() else place).resolve()

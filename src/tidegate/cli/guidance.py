@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tidegate.authoring.compare_guidance import Compared, Texts, compare_guidance
+from tidegate.authoring.improve_guidance import improve_guidance, judge_for
 from tidegate.checks.judges import judge_of_model
 from tidegate.cli import options
 from tidegate.cli.progress import make_progress
@@ -76,8 +77,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _improve(args: argparse.Namespace, root: Path, texts: Texts, out: Path) -> int:
     """Improve the file in rounds, print a table of them and the diff, and write the new text."""
-    from tidegate.authoring.improve_guidance import improve_guidance, judge_for
-
     suite = load_suite(root, args.config, environ=options.environ())
     judge = judge_for(judge_of_model(args.judge) if args.judge else suite.judge and suite.judge.members[0])
     out = options.new_folder(out / "improved" if args.out is None else out)

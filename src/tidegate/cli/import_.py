@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rich.console import Console
+
 from tidegate.cli import options
+from tidegate.history.import_run import import_run
+from tidegate.reports.show import run_overview
 
 DESCRIPTION = """\
 Imports results of AgentV (JSONL), of llm-tool-test (a run folder, a folder of run folders, or an events.jsonl), or the
@@ -24,11 +28,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Store the run and print an overview."""
-    from rich.console import Console
-
-    from tidegate.history.import_run import import_run
-    from tidegate.reports.show import run_overview
-
     stored = import_run(args.source, options.new_folder(args.out), args.binary)
     Console().print(run_overview(stored))
     print(f"run: {args.out}")

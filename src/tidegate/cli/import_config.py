@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tidegate.authoring.import_config import suite_of_config
+from tidegate.errors import ConfigurationError
+
 DESCRIPTION = """\
 Writes a tidegate.yaml from llm-tool-test's TOML configuration: its target, its tools as agents with their models, and a
 command for each profile. Scenario files need no changes.
@@ -23,9 +26,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the suite file. Never overwrites one."""
-    from tidegate.authoring.import_config import suite_of_config
-    from tidegate.errors import ConfigurationError
-
     try:
         text = args.source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, load_run
+from tidegate.history.stored_result import load_result
+
 if TYPE_CHECKING:
     from tidegate.model.measurement import Run
     from tidegate.model.plan import RowKey
@@ -15,9 +18,6 @@ _FAILED = frozenset({"regressed", "unconfirmed", "not_measured"})
 
 def failed_rows(folder: Path) -> tuple[RowKey, ...]:
     """Return the rows that failed in the comparison that `tidegate pr` stored in `folder`; none if there is none."""
-    from tidegate.history.run_folder import PULL_REQUEST_FILE
-    from tidegate.history.stored_result import load_result
-
     if not (folder / PULL_REQUEST_FILE).is_file():
         return ()
     return tuple(row.key for row in load_result(folder).rows if row.state in _FAILED)
@@ -34,8 +34,6 @@ def failed_in_newest_run(runs: Path) -> tuple[RowKey, ...]:
 
 def newest_run(*runs: Path) -> Run | None:
     """Return the newest run that is stored in these folders; None if there is none."""
-    from tidegate.history.run_folder import RUN_FILE, load_run
-
     found = [path for folder in runs for path in folder.glob(f"*/{RUN_FILE}")]
     stored = sorted(found, key=lambda path: path.stat().st_mtime)
     return load_run(stored[-1]) if stored else None

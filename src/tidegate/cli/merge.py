@@ -6,7 +6,17 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from rich.console import Console
+
 from tidegate.cli import options
+from tidegate.cli.progress import make_progress
+from tidegate.cli.results import finish, refuse_folder
+from tidegate.history.our_folder import make_our_folder, shards_folder
+from tidegate.run.checkouts import RevisionPair, commits_of
+from tidegate.run.pipeline import pull_request
+from tidegate.run.run_job import Options
+from tidegate.run.sharding import PLAN_FILE, read_plan
+from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Joins the bundles of `tidegate shard`, runs the trials that are needed to confirm what they show, and reports and
@@ -37,17 +47,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Merge, print the comment, and return the verdict's exit code."""
-    from rich.console import Console
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.cli.results import finish, refuse_folder
-    from tidegate.history.our_folder import make_our_folder, shards_folder
-    from tidegate.run.checkouts import RevisionPair, commits_of
-    from tidegate.run.pipeline import pull_request
-    from tidegate.run.run_job import Options
-    from tidegate.run.sharding import PLAN_FILE, read_plan
-    from tidegate.vcs.revisions import repository_root
-
     root = repository_root(args.repo)
     out = (args.out or make_our_folder(root) / "pr").resolve()
     refuse_folder(args.junit)

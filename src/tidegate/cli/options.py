@@ -8,6 +8,9 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from tidegate.errors import ConfigurationError
+from tidegate.text.name_expression import name_expression
+
 if TYPE_CHECKING:
     from tidegate.model.plan import RowKey
     from tidegate.model.progress import Progress
@@ -53,7 +56,7 @@ def files_of(args: argparse.Namespace) -> tuple[str, ...]:
     files: list[Path] = getattr(args, "files", [])
     if not files:
         return ()
-    from tidegate.vcs.revisions import repository_root
+    from tidegate.vcs.revisions import repository_root  # 80 ms
 
     root = args.repo if (args.repo / args.config).exists() else repository_root(args.repo)
     return tuple(os.path.relpath(file.resolve(), root.resolve()) for file in files)
@@ -112,8 +115,6 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 def expression(text: str) -> str:
     """Return a name expression, if it is valid."""
-    from tidegate.text.name_expression import name_expression
-
     try:
         name_expression(text)
     except ValueError as error:
@@ -155,8 +156,6 @@ def rate(text: str) -> float:
 
 def new_folder(out: Path) -> Path:
     """Return the absolute path of the output folder. Raises ConfigurationError unless it is missing or empty."""
-    from tidegate.errors import ConfigurationError
-
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ConfigurationError(f"{out} is not an empty folder.", "Name a new one with `--out`.")
     return out.resolve()
@@ -168,7 +167,7 @@ def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
     Both signals are ignored after the first, so that nothing interrupts the clean-up. A runner that cancels a job
     sends both, and people press Ctrl-C twice.
     """
-    import asyncio
+    import asyncio  # 30 ms
     import signal
 
     async def guarded() -> T:
@@ -205,7 +204,7 @@ def read_env_file(repo: Path, config: str) -> None:
     file = (repo / config).with_name(".env")
     if os.environ.get("CI") or not file.is_file():
         return
-    from tidegate.suite.yaml.reader import read_document
+    from tidegate.suite.yaml.reader import read_document  # 70 ms
 
     passed = read_document(repo / config, config).node(("pass_env",))
     names = {str(one.value) for one in passed.children} if passed and isinstance(passed.children, list) else set()
@@ -217,7 +216,7 @@ def read_env_file(repo: Path, config: str) -> None:
 
 def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[RowKey, ...] = ()) -> Options:
     """Return the pipeline's options for these arguments. `rows`: the only ones to run, if there are any."""
-    from tidegate.run.run_job import Options
+    from tidegate.run.run_job import Options  # 370 ms
     from tidegate.suite.plan import Selection
 
     selection = Selection(

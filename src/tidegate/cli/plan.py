@@ -5,7 +5,19 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rich.console import Console
+
 from tidegate.cli import options
+from tidegate.cli.progress import make_progress
+from tidegate.history.our_folder import shards_folder
+from tidegate.history.run_folder import write_value
+from tidegate.run.checkouts import RevisionPair
+from tidegate.run.run_job import Options
+from tidegate.run.sharded_run import plan_shards
+from tidegate.run.sharding import PLAN_FILE, Wanted
+from tidegate.run.shards.arguments import add_shards
+from tidegate.run.shards.matrix import matrix, overview
+from tidegate.vcs.revisions import default_base, repository_root
 
 DESCRIPTION = """\
 Splits the trials of `tidegate pr` over several jobs, for suites that take too long on one machine. Runs no agent.
@@ -24,8 +36,6 @@ less. docs/github.md has the workflow.
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    from tidegate.run.shards.arguments import add_shards
-
     parser = commands.add_parser("plan", description=DESCRIPTION)
     parser.add_argument("--base", metavar="REV", help="the target branch (default: origin's default branch, or main)")
     parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
@@ -39,18 +49,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the plan and print the matrix."""
-    from rich.console import Console
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.history.our_folder import shards_folder
-    from tidegate.history.run_folder import write_value
-    from tidegate.run.checkouts import RevisionPair
-    from tidegate.run.run_job import Options
-    from tidegate.run.sharded_run import plan_shards
-    from tidegate.run.sharding import PLAN_FILE, Wanted
-    from tidegate.run.shards.matrix import matrix, overview
-    from tidegate.vcs.revisions import default_base, repository_root
-
     root = repository_root(args.repo)
     out = args.out or shards_folder(root) / PLAN_FILE
     asked = RevisionPair(args.base or default_base(root), args.head)

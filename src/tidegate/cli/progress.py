@@ -10,6 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.console import Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
 from tidegate.github.workflow_commands import END_GROUP, group
 from tidegate.model.progress import Progress, Silent
 from tidegate.reports.filters import count, money, seconds
@@ -57,8 +62,6 @@ def make_progress(
     if quiet:
         yield Silent()
     elif console.is_terminal and not console.is_dumb_terminal and "GITHUB_ACTIONS" not in os.environ:
-        from rich.live import Live
-
         view = LiveProgress(console, verbose=verbose, said=said)
         with Live(get_renderable=view.render, console=console, transient=True, refresh_per_second=8):
             yield view
@@ -241,10 +244,6 @@ class LiveProgress:
 
     def render(self) -> RenderableType:
         """Return the live lines."""
-        from rich.console import Group
-        from rich.table import Table
-        from rich.text import Text
-
         now = self._clock()
         table = Table.grid(padding=(0, 2, 0, 0))
         for ratio in (None, 2, 3, None):

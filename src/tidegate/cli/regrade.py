@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidegate.cli import options
+from tidegate.cli.progress import Steps
+from tidegate.history.known_results import open_answers
+from tidegate.history.run_folder import RunFolder, load_run
+from tidegate.run.checkouts import REGRADED, scratch_folder
+from tidegate.run.regrade import RegradeJob, regrade
+from tidegate.suite.load import load_suite
+from tidegate.vcs.revisions import repository_root
 
 if TYPE_CHECKING:
     from tidegate.run.regrade import Regraded
@@ -30,14 +37,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Grade the trials again, store the new run, and print which outcomes changed."""
-    from tidegate.cli.progress import Steps
-    from tidegate.history.known_results import open_answers
-    from tidegate.history.run_folder import RunFolder, load_run
-    from tidegate.run.checkouts import REGRADED, scratch_folder
-    from tidegate.run.regrade import RegradeJob, regrade
-    from tidegate.suite.load import load_suite
-    from tidegate.vcs.revisions import repository_root
-
     load_run(args.stored)  # fails on an unreadable run before a folder is created
     source = RunFolder.at(args.stored).folder.resolve()
     out = options.new_folder(args.out or source.with_name(f"{source.name}{REGRADED}"))

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rich.console import Console
+
 from tidegate.cli import options
+from tidegate.cli.progress import make_progress
+from tidegate.reports.replay_text import replay_text
+from tidegate.run.checkouts import make_run_folder
+from tidegate.run.replay_here import replay_here
+from tidegate.vcs.revisions import default_base, repository_root
 
 DIFFERS = 1  # exit code: a session shows something else than on base
 
@@ -30,14 +37,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Replay the sessions, print what they show, and return the exit code."""
-    from rich.console import Console
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.reports.replay_text import replay_text
-    from tidegate.run.checkouts import make_run_folder
-    from tidegate.run.replay_here import replay_here
-    from tidegate.vcs.revisions import default_base, repository_root
-
     root = repository_root(args.repo)
     base = args.base or default_base(root)
     out = options.new_folder(args.out or make_run_folder(root))

@@ -6,6 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+
+from tidegate.errors import ConfigurationError
+from tidegate.history.run_folder import write_text
+from tidegate.reports.comment import comment_body
+from tidegate.reports.junit import junit_xml
+from tidegate.reports.result_json import result_json
+from tidegate.reports.terminal import final_line, print_result, print_summary
+
 if TYPE_CHECKING:
     from tidegate.model.result import Result
 
@@ -15,8 +24,6 @@ SUMMARY_ONLY = 2  # times `-q`
 
 def refuse_folder(junit: Path | None) -> None:
     """Raise ConfigurationError if the file of `--junit` is a folder."""
-    from tidegate.errors import ConfigurationError
-
     if junit is not None and junit.is_dir():
         raise ConfigurationError(f"{junit} is a folder.", "Name a file with `--junit`.")
 
@@ -26,12 +33,6 @@ def finish(result: Result, out: Path, args: argparse.Namespace, left_out: str = 
 
     `left_out`: a warning about what was not compared.
     """
-    from rich.console import Console
-
-    from tidegate.history.run_folder import write_text
-    from tidegate.reports.junit import junit_xml
-    from tidegate.reports.result_json import result_json
-
     write_comment(result, out)
     if args.junit is not None:
         write_text(args.junit, junit_xml(result))
@@ -46,18 +47,11 @@ def finish(result: Result, out: Path, args: argparse.Namespace, left_out: str = 
 
 def write_comment(result: Result, out: Path) -> None:
     """Write comment.md."""
-    from tidegate.history.run_folder import write_text
-    from tidegate.reports.comment import comment_body
-
     write_text(out / "comment.md", comment_body(result))
 
 
 def tell_result(result: Result, out: Path | None, args: argparse.Namespace) -> None:
     """Print the findings, the short summary, the paths of what is in `out`, and the verdict as the last line."""
-    from rich.console import Console
-
-    from tidegate.reports.terminal import final_line, print_result, print_summary
-
     console = Console()
     alone = args.quiet >= SUMMARY_ONLY
     if not alone:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rich.console import Console
+
 from tidegate.cli import options
+from tidegate.cli.progress import make_progress
+from tidegate.history.our_folder import shards_folder
+from tidegate.run.checkouts import RevisionPair
+from tidegate.run.run_job import Options
+from tidegate.run.sharded_run import one_shard
+from tidegate.run.sharding import PLAN_FILE, read_plan, require_number
+from tidegate.run.shards.arguments import add_shard
+from tidegate.run.shards.bundle import bundle_name
+from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Screens the rows that the plan gives to this shard: on both sides, with the sides taking turns, and with its part of the
@@ -16,8 +27,6 @@ if trials fail. A job that is killed writes no bundle; run it again, or its rows
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
-    from tidegate.run.shards.arguments import add_shard
-
     parser = commands.add_parser("shard", description=DESCRIPTION)
     add_shard(parser)
     parser.add_argument("--plan", type=Path, metavar="FILE", help="the plan (default: .tidegate/shards/plan.json)")
@@ -33,17 +42,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the shard, and say where its bundle is."""
-    from rich.console import Console
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.history.our_folder import shards_folder
-    from tidegate.run.checkouts import RevisionPair
-    from tidegate.run.run_job import Options
-    from tidegate.run.sharded_run import one_shard
-    from tidegate.run.sharding import PLAN_FILE, read_plan, require_number
-    from tidegate.run.shards.bundle import bundle_name
-    from tidegate.vcs.revisions import repository_root
-
     root = repository_root(args.repo)
     number, of = args.shard
     plan = read_plan(args.plan or shards_folder(root) / PLAN_FILE)

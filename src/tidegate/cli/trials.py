@@ -5,7 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rich.console import Console
+
 from tidegate.cli import options
+from tidegate.cli.progress import make_progress
+from tidegate.model.executor import RESULTS_FILE
+from tidegate.run.worker import run_batch
 
 DESCRIPTION = """\
 Runs the batch of trials in the file BUNDLE, which an executor has written, and writes their records to the folder
@@ -30,12 +35,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Run the batch, and print how many trials were run."""
-    from rich.console import Console
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.model.executor import RESULTS_FILE
-    from tidegate.run.worker import run_batch
-
     out = options.new_folder(args.out)
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         report = options.run_until_stopped(

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import threading
+import webbrowser
 from contextlib import suppress
 from pathlib import Path
+
+from tidegate.cli.view_page import ReportServer, StoredReport
+from tidegate.errors import ConfigurationError
+from tidegate.history.our_folder import OUR_FOLDER
+from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE
+from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Serves the report of a stored run on this machine only and opens it in a browser. RUN is the folder of `tidegate pr` or
@@ -24,11 +32,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
-    import threading
-    import webbrowser
-
-    from tidegate.cli.view_page import ReportServer, StoredReport
-
     stored = args.stored or _newest()
     report = StoredReport(stored, watch=args.watch)
     report.page()  # an error is reported before anything is served
@@ -46,11 +49,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _newest() -> Path:
     """Return the folder of the newest comparison or run of this repository. Raises ConfigurationError without any."""
-    from tidegate.errors import ConfigurationError
-    from tidegate.history.our_folder import OUR_FOLDER
-    from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE
-    from tidegate.vcs.revisions import repository_root
-
     folder = repository_root(Path()) / OUR_FOLDER
     found = [*folder.glob(f"pr/{PULL_REQUEST_FILE}"), *folder.glob(f"runs/*/{RUN_FILE}")]
     if not found:

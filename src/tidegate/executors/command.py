@@ -85,7 +85,7 @@ class CommandExecutor(Engine):
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
     """Stop what is left of the process group."""
-    import asyncio
+    import asyncio  # 20 ms
 
     with suppress(ProcessLookupError):
         if process.returncode is None:

@@ -75,7 +75,7 @@ class Ran(NamedTuple):
 
 def run_bundle(bundle: bytes) -> Ran:
     """Run a batch on this node, in processes of its own."""
-    import tempfile
+    import tempfile  # 2 ms
 
     with tempfile.TemporaryDirectory(prefix="tidegate-") as name:
         folder = Path(name)
@@ -98,7 +98,7 @@ def run_bundle(bundle: bytes) -> Ran:
 
 
 async def _carry(ray: Any, task: Any, job: BatchJob) -> None:
-    import asyncio
+    import asyncio  # 20 ms
 
     bundle = await asyncio.to_thread(job.bundle.read_bytes)
     waiting = task.options(name=job.name).remote(bundle)

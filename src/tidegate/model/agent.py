@@ -156,9 +156,6 @@ class Session(Protocol):
     def write_text(self, path: str, text: str) -> None:
         """Write a text file of the workspace, replacing what is there; a link in its place is not followed."""
 
-    def definition_text(self, path: str) -> str | None:
-        """Return a text file of the checkout that defines the scenarios; None like `read_text`."""
-
     def home_file(self, name: str, text: str) -> Path:
         """Write the file `name` below HOME for the agent's program, which may change it, and return its path."""
 

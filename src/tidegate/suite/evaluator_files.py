@@ -11,7 +11,7 @@ from typing import Any
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.composite import CodeAggregator, CompositeEvaluator, LlmAggregator
 from tidegate.checks.evaluators.llm_judge import LlmJudge
-from tidegate.checks.evaluators.parameters import Parameters
+from tidegate.checks.evaluators.parameters import Parameters, schema_problem
 from tidegate.checks.rubrics.prompts import ANSWERS, RESULTS, VARIABLES
 from tidegate.model.evaluator import Evaluator
 from tidegate.suite.folders import stays_in
@@ -104,8 +104,6 @@ class EvaluatorFiles:
         if not isinstance(schema, dict):
             self._complain(path, f"{place} is not a JSON Schema: it must be an object")
             return {}
-        from tidegate.checks.evaluators.parameters import schema_problem
-
         if problem := schema_problem(schema):
             self._complain(path, f"{place} {problem}")
         return schema

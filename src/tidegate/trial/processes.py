@@ -20,6 +20,7 @@ from tidegate.trial import recorder
 from tidegate.trial.sandbox import starter
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import NoSupervisorError, Streams, SupervisorProcess, start_supervisor
+from tidegate.trial.sandbox.supervisor.messages import Request
 
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
 LARGEST_FILE = 4 << 30  # bytes; a command that writes a larger file is stopped
@@ -230,8 +231,6 @@ class Supervisor:
 
     def _request(self, command: Command) -> dict[str, Any]:
         # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
-        from tidegate.trial.sandbox.supervisor.messages import Request
-
         limits, account, confinement = command.limits, self._account, self.confinement
         return Request(
             argv=list(command.argv),

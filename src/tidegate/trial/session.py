@@ -199,10 +199,6 @@ class TrialSession:
         """Return a text file of the workspace, or None."""
         return self._read(self.workspace, path)
 
-    def definition_text(self, path: str) -> str | None:
-        """Return a text file of the checkout that scenarios are read from, or None."""
-        return self._read(self._context.definitions, path)
-
     def _read(self, folder: Path, path: str) -> str | None:
         answer = read_file(folder, path, int(self._context.limits.output_mb * MEGABYTE))
         if answer.state not in ("present", "missing"):

@@ -57,7 +57,7 @@ class VertexProvider(ModelProvider):
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access by google-auth, which exchanges the token and renews it."""
         library("google.auth", "google")
-        import google.auth
+        import google.auth  # an optional library
         from google.auth.exceptions import DefaultCredentialsError
 
         if self.workload_identity_provider and in_github(environ):
@@ -86,7 +86,7 @@ class _OfProject(NamedTuple):
 
 def _federated(provider: VertexProvider, environ: Mapping[str, str]) -> Any:
     """Return credentials that exchange an OIDC token, and then act as the service account if there is one."""
-    from google.auth.identity_pool import Credentials, SubjectTokenSupplier
+    from google.auth.identity_pool import Credentials, SubjectTokenSupplier  # 80 ms
 
     pool, account = provider.workload_identity_provider, provider.service_account
 
@@ -106,7 +106,7 @@ def _federated(provider: VertexProvider, environ: Mapping[str, str]) -> Any:
 
 def _token(credentials: Any) -> Token:
     """Return a new token by Google's library. Raises AccessError."""
-    import requests
+    import requests  # 130 ms
     from google.auth.exceptions import GoogleAuthError, TransportError
     from google.auth.transport.requests import Request
 

@@ -39,11 +39,8 @@ class Parameters(Evaluator):
         if not self.schemas and not any(self.reference.values()):
             raise ValueError("needs `schemas` or `reference`: an empty expectation says nothing")
         for tool, schema in self.schemas.items():
-            if isinstance(schema, dict):
-                from tidegate.checks.evaluators.parameters import schema_problem
-
-                if problem := schema_problem(schema):
-                    raise ValueError(f"the schema of {tool} {problem}")
+            if isinstance(schema, dict) and (problem := schema_problem(schema)):
+                raise ValueError(f"the schema of {tool} {problem}")
         return self
 
     @property
@@ -77,8 +74,6 @@ class Parameters(Evaluator):
         for call in calls:
             schema = self.schemas.get(call.tool)
             if isinstance(schema, dict):
-                from tidegate.checks.evaluators.parameters import first_error
-
                 error = first_error(schema, call.input)
                 yield f"{call.tool}: {error}"[:300] if error else ""
 

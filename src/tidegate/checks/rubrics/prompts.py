@@ -98,7 +98,7 @@ def system() -> str:
 @cache
 def environment() -> Environment:
     """Return the templates of prompts, which are plain text."""
-    from jinja2 import Environment
+    from jinja2 import Environment  # 40 ms
 
     from tidegate.text.own_templates import environment_of_templates
 

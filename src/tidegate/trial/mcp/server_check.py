@@ -28,7 +28,6 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
     Its duration is that of the start. Its status is 1 if no agent could use the server, with the reason at the end of
     stderr. `name`: of the server's output in the record.
     """
-    import mcp  # noqa: F401  (takes its time, which is not the server's)
 
     began = answered = time.monotonic()
     offered: dict[str, Any] = {}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import fcntl
 import os
 import socket
 import struct
@@ -79,8 +80,6 @@ def unshare(flags: int) -> None:
 
 def bring_loopback_up() -> None:
     """Give the new namespace its loopback device: SIOCGIFFLAGS, then SIOCSIFFLAGS with IFF_UP (netdevice(7))."""
-    import fcntl
-
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         request = array.array("B", struct.pack("16sh22x", b"lo", 0))
         fcntl.ioctl(any_socket, 0x8913, request)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -42,8 +43,6 @@ def readable_folders(path: str, passed: Iterable[str], homes: Iterable[str], pro
 
 def home_folders(environ: Mapping[str, str]) -> list[str]:
     """Return the home folders of the user that Tidegate runs as, those of root, and the runner's temporary folder."""
-    import pwd
-
     names = [environ.get("HOME", ""), environ.get("RUNNER_TEMP", ""), "/root", "/github"]
     with suppress(KeyError):
         names.append(pwd.getpwuid(os.geteuid()).pw_dir)

@@ -43,7 +43,7 @@ def launch_of(request: Request, common: CommonFiles) -> Launch:
     if not (files and files["landlock"]):
         common.close()
     if ports is not None:
-        from tidegate.trial.sandbox.jail import filter_steps  # it imports much, which others need not wait for
+        from tidegate.trial.sandbox.jail import filter_steps  # 4 ms: it imports much, which others need not wait for
 
         filters.append(filter_steps())
     if calls is not None:
