@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.agents.shown_output import difference
+from tidegate.agents.doc_follower import difference
 
 
 @pytest.mark.parametrize(

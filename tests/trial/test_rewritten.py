@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.rewritten import rewritten_files
+from tidegate.trial.lifecycle import rewritten_files
 from tidegate.trial.workspace import Prepared
 
 

@@ -19,12 +19,11 @@ from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
 from tidegate.model.price import Price
 from tidegate.model.suite import Budget, Limits
 from tidegate.model.target import McpServer
-from tidegate.trial.call_log import receiving
 from tidegate.trial.cost_meter import CostMeter, Spending
 from tidegate.trial.directories import Folders
 from tidegate.trial.mcp import recording
 from tidegate.trial.processes import Supervisor
-from tidegate.trial.recorder import Stops
+from tidegate.trial.recorder import Stops, receiving
 from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
 

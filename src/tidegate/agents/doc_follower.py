@@ -6,11 +6,11 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal
 
 from tidegate.agents.invocations.counting import subcommand
 from tidegate.agents.restructured_text import SUFFIXES
-from tidegate.agents.shown_output import difference
 from tidegate.model.agent import Agent, Session
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Message, Warning
@@ -180,3 +180,38 @@ def _help(line: Example) -> str:
     call = line.calls[-1]
     name = subcommand(call.program, call.argv, None) or ""
     return shlex.join([call.program, *([name] if _SUBCOMMAND.fullmatch(name) else []), "--help"])
+
+
+_ELISION = re.compile(r"\.\.\.|…|\[snip\]|\[truncated\]", re.IGNORECASE)
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+LONGEST = 200
+
+
+def difference(shown: str, printed: str) -> str | None:
+    """Return the first line that differs; None if each shown line was printed, in order.
+
+    White space does not count. Nothing is compared after an elision (`...`).
+    """
+    wanted, got = _lines(shown), _lines(_COLOUR.sub("", printed))
+    place = 0
+    for line in wanted:
+        if _ELISION.search(line):
+            return None
+        if line in got[place:]:
+            place = got.index(line, place) + 1
+            continue
+        other = _nearest(line, got[place:])
+        return f"shows `{line[:LONGEST]}`, " + (
+            f"the tool printed `{other[:LONGEST]}`" if other else "the tool did not"
+        )
+    return None
+
+
+def _lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def _nearest(line: str, printed: list[str]) -> str | None:
+    """Return the printed line that is most like it, if it is like it at all; else the next one."""
+    few = printed[:50]
+    return max(few, key=lambda other: SequenceMatcher(None, line[:LONGEST], other[:LONGEST]).ratio(), default=None)

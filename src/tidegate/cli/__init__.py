@@ -12,8 +12,6 @@ from importlib import import_module
 from itertools import groupby
 from typing import Any, NoReturn
 
-from tidegate.cli.options import read_env_file
-
 DESCRIPTION = """\
 Runs LLM agents against your CLI or MCP server, on the base branch and on a pull request, compares both sides, and
 reports regressions with the evidence.
@@ -125,6 +123,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     elif arguments.command is None:
         whole.error(f"unrecognized arguments: {' '.join(unknown)}")
     elif hasattr(arguments, "config") and not unknown:
+        from tidegate.cli.options import read_env_file  # 5% of the instructions of `--help`
+
         read_env_file(arguments.repo, arguments.config)
     elif unknown:  # reported by the subcommand's parser, so that its own usage is shown
         commands[arguments.command].error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -39,10 +39,9 @@ def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
     from tidegate.suite.lfs_pointers import lfs_pointers  # 300 ms
     from tidegate.suite.load import judge_place, load_suite
-    from tidegate.suite.missing_programs import missing_here
     from tidegate.suite.plan import Selection, make_plan, refuse_self_judging
     from tidegate.suite.scoring_differences import departures
-    from tidegate.suite.suggestions import advice, highest_cost, prices_used
+    from tidegate.suite.suggestions import advice, highest_cost, missing_here, prices_used
     from tidegate.suite.uncommitted import uncommitted
 
     root = _root(args.repo, args.config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.decide.procedure.detection import Screening, heads_to_confirm, weakness
 from tidegate.decide.procedure.repeats import HEAD_TRIALS
 from tidegate.decide.procedure.rules import LEAST_HISTORY, Rules, limit_of, screening_trials
-from tidegate.model.agent import FREE
+from tidegate.model.agent import FREE, Agent
 from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
 from tidegate.model.model_name import bare_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
@@ -233,3 +234,22 @@ def _to_promote(row: PlanRow, past: Past) -> tuple[str, str] | None:
         return None
     what = f"a capability that has held for {trials} trials of base; make it `purpose: regression`, and it is guarded"
     return f"{row.scenario.file}, {row.key.agent}", what
+
+
+def missing_here(suite: Suite, plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield one sentence for each agent of the plan that cannot run here, and each judge that cannot be asked."""
+    agents = {row.key.agent: row.agent for row in plan.rows}
+    for name, agent in agents.items():
+        if lacking := list(_lacking(agent, environ)):
+            yield f"agent {name} cannot run on this machine without {' and '.join(lacking)}"
+    judges = suite.judge.members if suite.judge and any(row.scenario.judged for row in plan.rows) else ()
+    for judge in judges:
+        if (lack := judge.lacks(environ)) is not None:
+            yield f"judge {judge.model} cannot be asked on this machine without {lack}"
+
+
+def _lacking(agent: Agent, environ: Mapping[str, str]) -> Iterator[str]:
+    if agent.needed_program and not shutil.which(agent.needed_program, path=environ.get("PATH")):
+        yield f"the program `{agent.needed_program}`"
+    if (lacking := agent.lacks(environ)) is not None:
+        yield lacking

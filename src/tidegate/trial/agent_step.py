@@ -21,12 +21,12 @@ from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
-from tidegate.trial.call_log import receiving
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.early_server import early_server, server_at_url
 from tidegate.trial.mcp.server_check import last_lines
 from tidegate.trial.processes import SupervisorLost
+from tidegate.trial.recorder import receiving
 from tidegate.trial.session import TrialSession
 from tidegate.trial.step_context import AgentStopped, StepContext
 

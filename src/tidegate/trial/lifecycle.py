@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 
 from tidegate.checks.rubrics.work import line
 from tidegate.errors import CannotRunError
@@ -21,12 +23,12 @@ from tidegate.trial.checks import BudgetEndedError, Checks, Environments, Notes
 from tidegate.trial.directories import Attempt, Folders
 from tidegate.trial.environment import base_environment, script_variables
 from tidegate.trial.free_port import free_port, with_port
+from tidegate.trial.gate_scripts import is_same
 from tidegate.trial.processes import Refused, SupervisorLost
-from tidegate.trial.rewritten import rewritten_files
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.start import NotReadyError, Start
-from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
+from tidegate.trial.workspace import MOST_SECS, Prepared, copy_workspace, everything_below, guidance_hash
 from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, workspace_diff
 
 
@@ -222,3 +224,14 @@ class _TrialRun:
             self._warnings.append(f"what the agent changed is not kept: {error}")
             return False
         return True
+
+
+MOST_FILES = 10_000  # of the template
+
+
+def rewritten_files(prepared: Prepared, workspace: Path) -> tuple[str, ...]:
+    """Return the files that the workspace began with and that the trial has changed or removed."""
+    files = (path for path in everything_below(prepared.folder) if path.is_file() and not path.is_symlink())
+    names = (path.relative_to(prepared.folder) for path in files)
+    begun = islice((name for name in names if name.parts[0] != ".git"), MOST_FILES)
+    return tuple(sorted(str(name) for name in begun if not is_same(prepared.folder / name, workspace / name)))

@@ -28,7 +28,6 @@ from tidegate.trial.safe_files import read_output, write_below, write_file
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.step_context import AgentStopped, StepContext
 from tidegate.trial.tail import Tail
-from tidegate.trial.watch_output import watched
 from tidegate.trial.workspace import read_file
 
 T = TypeVar("T")
@@ -301,3 +300,37 @@ class TrialSession:
     def stop_if_spent(self) -> None:
         """Stop the agent if the trial or the run has used up its budget, as far as agents report it while they run."""
         self._context.stop_if_spent(self.told)
+
+
+LOOK_SECS = 0.1  # between two reads of the program's output
+
+
+async def watched(
+    command: Coroutine[Any, Any, T],
+    tail: Tail,
+    watch: Watch,
+    *,
+    look: Callable[[], None],
+    stopping: Callable[[], None],
+) -> T:
+    """Return the command's result. Each printed line is passed to `watch` as it arrives; `look` is called in between.
+
+    If `watch` returns an `End`, or `look` raises, the command is stopped; `stopping` is called before that. `watch`
+    always gets the last lines.
+    """
+    running = asyncio.ensure_future(command)
+    try:
+        while not running.done():
+            await asyncio.wait({running}, timeout=LOOK_SECS)
+            for line in tail.lines():
+                if (end := watch(*line)) is not None:
+                    raise AgentStopped(end.end, end.message)
+            look()
+    finally:
+        if not running.done():
+            stopping()
+            running.cancel()
+            await asyncio.wait({running})
+        for line in tail.close():
+            watch(*line)
+    return running.result()

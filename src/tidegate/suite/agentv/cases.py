@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,11 +19,10 @@ from tidegate.checks.judges import JUDGE_VARIABLE
 from tidegate.model.agent import Agent
 from tidegate.model.case import Case
 from tidegate.model.evaluator import Evaluator
+from tidegate.model.judge import Judge
 from tidegate.model.suite import Scenario, ToolMatrixEntry
 from tidegate.model.target import Target
-from tidegate.suite.agentv.conversation import Told, Turn, conversation, tagged
 from tidegate.suite.agentv.eval_file import AgentVConfigFile, CaseFile, EvalFile, MessageFile, PartFile, TargetsFile
-from tidegate.suite.agentv.judge_targets import JudgeTargets
 from tidegate.suite.agentv.targets import PLACES, Targets
 from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import stays_in
@@ -293,3 +292,72 @@ def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFil
 
 def _plain(message: MessageFile) -> dict[str, Any]:
     return message.model_dump(mode="json", exclude_defaults=True) | {"role": message.role}
+
+
+@dataclass
+class JudgeTargets:
+    """Collects the judges of the targets that cases use. `wanted` is False if the suite has another judge.
+
+    A suite has one judge: the first supported one. `unread` has one sentence for each judge that is ignored.
+    """
+
+    wanted: bool
+    judge: Judge | None = None
+    unread: list[str] = field(default_factory=list)
+
+    def add(self, targets: Targets, name: str) -> None:
+        """Add the judge of the target `name`. Problems of the judge's own target are added to `targets.problems`."""
+        named = targets.entry(name).judge_target
+        if named is None:
+            return
+        why = self._read(targets, named)
+        if why is not None:
+            self.unread.append(f"judge_target: `{named}` of the target `{name}` is not read: {why}")
+
+    def _read(self, targets: Targets, named: str) -> str | None:
+        """Use the named judge, or return why it is ignored."""
+        if not self.wanted:
+            return "another judge is set up, by `judge` of tidegate.yaml or by LLM_TOOL_TEST_JUDGE"
+        if named not in targets.names:
+            return f"{targets.document.file} has no such target; name a judge in tidegate.yaml"
+        if not targets.is_model(named):
+            return f"its provider, {targets.entry(named).provider}, is not a model; name a judge in tidegate.yaml"
+        judge = targets.judge(named)
+        self.judge = self.judge or judge
+        other = judge is not None and self.judge is not None and judge != self.judge
+        return f"one judge is asked for the whole suite, {self.judge.model}" if other and self.judge else None
+
+
+class Told(NamedTuple):
+    """A part of a message: its text, the text that only names a file, and whether it says something by itself."""
+
+    text: str
+    name: str
+    says: bool = True
+
+    @classmethod
+    def attached(cls, file: str) -> Told:
+        """Return the note that a guideline file belongs to the message; its content is told apart."""
+        return cls(f"<Attached: {file}>", f"<Attached: {file}>", says=False)
+
+
+Turn = tuple[str, list[Told]]
+"""A message: its role, and its parts."""
+
+
+def conversation(turns: Sequence[Turn], *, named: bool = False) -> str:
+    """Return the messages as one text. With `named`, files are named and not quoted.
+
+    If several messages say something, or one is not from the user's side, each begins with its role: `@[System]:`.
+    """
+    spoken = [(role, parts) for role, parts in turns if any(part.says and part.text.strip() for part in parts)]
+    texts = [(role, [part.name if named else part.text for part in parts]) for role, parts in spoken]
+    if len(spoken) > 1 or any(role in ("assistant", "tool") for role, _ in turns):
+        return "\n\n".join(f"@[{role.capitalize()}]:\n" + "\n".join(parts) for role, parts in texts).strip()
+    single = [part.name if named else part.text for _, parts in turns for part in parts]
+    return "\n\n".join(filter(None, map(str.strip, single)))
+
+
+def tagged(path: str, content: str) -> str:
+    """Return the content of a file between tags with its path."""
+    return f'<file path="{path}">\n{content.strip()}\n</file>'
