@@ -32,6 +32,7 @@ def repo(tmp_path: Path) -> Repository:
         ("sh ../tools/a.sh --deep", "evals", ("evals/sh", "tools/a.sh")),
         ("python -m checks.judge x", ".", ("python", "checks/judge", "checks/judge.py", "x")),
         ("/usr/bin/env ../../out $X/y 'a b.py'", "evals", ("evals/a b.py",)),
+        ("python3 judge.py; cat<x|sort", ".", ("python3", "judge.py", "cat", "x", "sort")),
         ("echo 'unbalanced", "evals", ("evals/echo", "evals/'unbalanced")),
     ],
 )

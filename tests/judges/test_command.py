@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.checks.judges.command import CommandJudge, named_files
+from tidegate.checks.judges.command import CommandJudge, contents
 from tidegate.checks.rubrics.reading import read_scores
 from tidegate.model.judge import JudgeContext
 from tidegate.model.question import AskModel, Reply
@@ -84,7 +84,7 @@ def test_only_files_of_the_checkout_are_the_program(tmp_path: Path) -> None:
     (checkout / "link").symlink_to(tmp_path / "outside")
     (checkout / "in").write_text("x")
     command = f"cat in folder link ../outside {tmp_path}/outside nowhere {'x' * 5000}"
-    assert [name for name, _ in named_files(command, checkout)] == ["in"]
+    assert [name for name, _ in contents(command, checkout)] == ["in"]
 
 
 def test_the_examples_of_the_docs_are_answers(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shlex
 import signal
 import time
 from collections.abc import AsyncIterator
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
 from tidegate.model.judge import SYSTEM_PATH, Ask, Judge, JudgeContext
 from tidegate.model.question import AskModel, Reply
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import asyncio
 
 MAX_OUTPUT = 1_000_000  # bytes
-MAX_NAME = 255  # characters; longer words are not looked up as files
 
 
 class CommandJudge(Judge):
@@ -52,7 +51,7 @@ class CommandJudge(Judge):
 
     def identity(self, folder: Path) -> str:
         """Return the judge's settings with the content hashes of the files that the command names."""
-        return json.dumps([super().identity(folder), *named_files(self.command, folder)])
+        return json.dumps([super().identity(folder), *contents(self.command, folder)])
 
     @asynccontextmanager
     async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
@@ -134,20 +133,13 @@ async def _told(stream: asyncio.StreamWriter, prompt: bytes) -> None:
     stream.close()
 
 
-def named_files(command: str, folder: Path) -> list[tuple[str, str]]:
+def contents(command: str, folder: Path) -> list[tuple[str, str]]:
     """Return the files in `folder` that are words of the command, each with the SHA-256 of its content."""
-    words = shlex.shlex(command, posix=True, punctuation_chars=True)
-    words.whitespace_split = True
-    words.commenters = ""
-    try:
-        named = list(words)
-    except ValueError:  # quoting that only a shell understands
-        named = command.split()
     root = folder.resolve()
-    files = {word: (root / word).resolve() for word in named if len(word) < MAX_NAME and "\0" not in word}
+    files = {name: (root / name).resolve() for name in named_files(command, "")}
     return [
-        (word, hashlib.sha256(path.read_bytes()).hexdigest())
-        for word, path in sorted(files.items())
+        (name, hashlib.sha256(path.read_bytes()).hexdigest())
+        for name, path in sorted(files.items())
         if path.is_relative_to(root) and path.is_file()
     ]
 
