@@ -99,7 +99,7 @@ class AnthropicAgent(Agent):
 
     async def run(self, session: Session) -> End:
         """Send the prompt, run the calls that the model makes and return their results, until it is done."""
-        from anthropic import AsyncAnthropic  # 1 s
+        from anthropic import AsyncAnthropic  # 1.2 s
 
         server = await session.server_tools()
         offer = offered(session.server.name if session.server else "", server.tools)
@@ -124,7 +124,7 @@ class _Conversation:
     used: list[Answer] = field(default_factory=list)
 
     async def run(self) -> End:
-        from anthropic import APIError  # 1 s
+        from anthropic import APIError  # 1.1 s
 
         self.messages.append({"role": "user", "content": self.session.prompt})
         try:
@@ -156,7 +156,7 @@ class _Conversation:
 
     async def _ask(self) -> Answer:
         """Request one answer. The SDK retries temporary failures: 408, 409, 429, 5xx and broken connections."""
-        from anthropic import omit  # 0.9 s
+        from anthropic import omit  # 1 s
 
         budget = self.agent.thinking_budget
         response = await self.session.in_time(

@@ -66,7 +66,7 @@ PROMPT = "the prompt"
 
 def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
     """Yield each document to follow, with its blocks. A document is only read when it is reached."""
-    from tidegate.agents.instructions import anchors, blocks  # 30 ms: slow imports that only this agent needs
+    from tidegate.agents.instructions import anchors, blocks  # 40 ms: slow imports that only this agent needs
     from tidegate.agents.restructured_text import markdown_of
 
     yield PROMPT, blocks(session.prompt, session.binary, indented=True)
@@ -127,7 +127,7 @@ class _Reading:
 
     def _why_not(self, line: Example, block: Block) -> str | None:
         """Return why a line of a document is not run; None if it is."""
-        from tidegate.agents.doc_lines import foreign, missing_file, synopsis, unfinished  # 30 ms
+        from tidegate.agents.doc_lines import foreign, missing_file, synopsis, unfinished  # 40 ms
 
         own = self.session.binary
         other = None if self.run_all else foreign(line, own) or unfinished(block, own)

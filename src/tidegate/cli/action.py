@@ -59,7 +59,7 @@ def trusted_checkout(environ: Mapping[str, str]) -> dict[str, str]:
 
 def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None] = time.sleep) -> int:
     """Handle the event as the inputs say, and return the exit code. `connect` and `sleep` are those of `Outside`."""
-    from tidegate.github.stop_commands import Fence  # 140 ms
+    from tidegate.github.stop_commands import Fence  # 160 ms
     from tidegate.github.workflow_commands import add_masks
 
     if environ.get("GITHUB_ACTIONS") == "true":  # elsewhere, nothing would hide these lines
@@ -75,7 +75,7 @@ def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float
 
 
 def _perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None], fence: Fence) -> int:
-    from rich.console import Console  # 160 ms
+    from rich.console import Console  # 220 ms
 
     from tidegate.cli.progress import make_progress
     from tidegate.github import Outside, act, report_error
@@ -95,7 +95,7 @@ def _perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[floa
 
 def _other_command(settings: Settings) -> int:
     """Run another subcommand with the input `args` as its arguments, and return its exit code."""
-    from tidegate.cli import parse  # 170 ms
+    from tidegate.cli import parse  # 220 ms
     from tidegate.history.our_folder import OUR_FOLDER
     from tidegate.trial.sandbox.users import give_back
 
@@ -115,7 +115,7 @@ def _other_command(settings: Settings) -> int:
 
 
 def _connect(settings: Settings, runner: GitHubJob) -> RepositoryPort | None:
-    from tidegate.github.client import connect  # 160 ms
+    from tidegate.github.client import connect  # 210 ms
 
     if settings.github_token is None:
         return None

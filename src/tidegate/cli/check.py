@@ -37,7 +37,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
-    from tidegate.suite.lfs_pointers import lfs_pointers  # 300 ms
+    from tidegate.suite.lfs_pointers import lfs_pointers  # 380 ms
     from tidegate.suite.load import judge_place, load_suite
     from tidegate.suite.plan import Selection, make_plan, refuse_self_judging
     from tidegate.suite.scoring_differences import departures
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _root(folder: Path, config: str) -> Path:
     """Return the folder that the suite is relative to: `folder` if it has the file, else the repository root."""
-    from tidegate.vcs.revisions import repository_root  # 80 ms
+    from tidegate.vcs.revisions import repository_root  # 110 ms
 
     return folder if (folder / config).exists() else repository_root(folder)
 
@@ -81,7 +81,7 @@ def _past(root: Path, suite: Suite, plan: Plan) -> Past:
     """Return the rows' history. Empty outside of a repository, or if no advice depends on history."""
     if all(row.deterministic for row in plan.rows):
         return {}
-    from tidegate.errors import ConfigurationError  # 310 ms
+    from tidegate.errors import ConfigurationError  # 400 ms
     from tidegate.history.known_results import history_counts
 
     try:
@@ -92,7 +92,7 @@ def _past(root: Path, suite: Suite, plan: Plan) -> Past:
 
 def _refused(root: Path, suite: Suite) -> Iterator[str]:
     """Yield which hosts the newest stored trials could not reach, unless the suite lists them by now."""
-    from tidegate.history.our_folder import OUR_FOLDER  # 160 ms
+    from tidegate.history.our_folder import OUR_FOLDER  # 220 ms
 
     folders = (root / OUR_FOLDER / "runs", root / OUR_FOLDER / "pr" / "runs")
     if not any(folder.is_dir() for folder in folders):
@@ -128,7 +128,7 @@ def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
 
 def _first_trials(suite: Suite, plan: Plan) -> int:
     """Return the number of trials that a pull request takes if nothing has to be repeated."""
-    from tidegate.decide.procedure.rules import screening_of  # 290 ms
+    from tidegate.decide.procedure.rules import screening_of  # 310 ms
     from tidegate.suite.plan import run_rows
 
     return sum(2 * screening_of(row, suite.policy) for row in run_rows(plan, suite))

@@ -56,7 +56,7 @@ def files_of(args: argparse.Namespace) -> tuple[str, ...]:
     files: list[Path] = getattr(args, "files", [])
     if not files:
         return ()
-    from tidegate.vcs.revisions import repository_root  # 80 ms
+    from tidegate.vcs.revisions import repository_root  # 110 ms
 
     root = args.repo if (args.repo / args.config).exists() else repository_root(args.repo)
     return tuple(os.path.relpath(file.resolve(), root.resolve()) for file in files)
@@ -167,7 +167,7 @@ def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
     Both signals are ignored after the first, so that nothing interrupts the clean-up. A runner that cancels a job
     sends both, and people press Ctrl-C twice.
     """
-    import asyncio  # 30 ms
+    import asyncio  # 40 ms
     import signal
 
     async def guarded() -> T:
@@ -204,7 +204,7 @@ def read_env_file(repo: Path, config: str) -> None:
     file = (repo / config).with_name(".env")
     if os.environ.get("CI") or not file.is_file():
         return
-    from tidegate.suite.yaml.reader import read_document  # 70 ms
+    from tidegate.suite.yaml.reader import read_document  # 90 ms
 
     passed = read_document(repo / config, config).node(("pass_env",))
     names = {str(one.value) for one in passed.children} if passed and isinstance(passed.children, list) else set()
@@ -216,7 +216,7 @@ def read_env_file(repo: Path, config: str) -> None:
 
 def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[RowKey, ...] = ()) -> Options:
     """Return the pipeline's options for these arguments. `rows`: the only ones to run, if there are any."""
-    from tidegate.run.run_job import Options  # 370 ms
+    from tidegate.run.run_job import Options  # 430 ms
     from tidegate.suite.plan import Selection
 
     selection = Selection(

@@ -42,7 +42,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run both sides, print the comment, and return the verdict's exit code."""
-    from rich.console import Console  # 440 ms
+    from rich.console import Console  # 550 ms
 
     from tidegate.cli.last_failed import failed_rows, say_last_failed
     from tidegate.cli.progress import make_progress
@@ -75,7 +75,7 @@ def _left_out(root: Path, commits: Commits, args: argparse.Namespace) -> str:
     Raises ConfigurationError or NothingToRunError if there is nothing to compare. The check comes before anything is
     written, so that the reports of the last run stay.
     """
-    from tidegate.errors import ConfigurationError, NothingToRunError  # 80 ms
+    from tidegate.errors import ConfigurationError, NothingToRunError  # 90 ms
     from tidegate.vcs.revisions import has_file, is_dirty
 
     dirty = args.head == "HEAD" and is_dirty(root)

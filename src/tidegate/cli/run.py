@@ -43,7 +43,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the suite, print an overview, and return the exit code."""
-    from rich.console import Console  # 350 ms
+    from rich.console import Console  # 480 ms
 
     from tidegate.cli.last_failed import failed_in_newest_run, say_last_failed
     from tidegate.cli.progress import make_progress
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _say_what_would_run(root: Path, args: argparse.Namespace) -> int:
     """Print the rows that are selected in the working tree, each with its number of trials."""
-    from tidegate.cli.check import listing  # 240 ms
+    from tidegate.cli.check import listing  # 310 ms
     from tidegate.decide.procedure.rules import screening_of
     from tidegate.model.progress import Silent
     from tidegate.suite.load import load_suite

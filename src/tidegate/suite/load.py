@@ -153,7 +153,7 @@ class _ScenarioFiles:
         document = self._files.document(path)
         file: ScenarioFile | EvalFile | None
         if _is_eval_file(document):
-            from tidegate.suite.agentv.eval_file import EvalFile  # 40 ms
+            from tidegate.suite.agentv.eval_file import EvalFile  # 60 ms
 
             file, found = self._files.validated(document, EvalFile, "eval")
         else:
@@ -171,7 +171,7 @@ class _ScenarioFiles:
             self.scenarios += [scenario] if scenario else []
             return
         if self.cases is None:
-            from tidegate.suite.agentv.cases import Cases  # 80 ms
+            from tidegate.suite.agentv.cases import Cases  # 90 ms
 
             files = self._files
             suite, tool = assembly.suite, assembly.shared_target
@@ -198,7 +198,7 @@ def _is_eval_file(document: Document) -> bool:
 def _names(document: Document, file: ScenarioFile | EvalFile | None) -> Iterator[tuple[str, KeyPath]]:
     """Yield the names of the file's scenarios, each with its place, also if other keys of the file are invalid."""
     if file and not isinstance(file, ScenarioFile):
-        from tidegate.suite.agentv.cases import case_name  # 80 ms
+        from tidegate.suite.agentv.cases import case_name  # 100 ms
 
         for index, case in enumerate(file.evalcases):
             yield case_name(document, file, case), ("evalcases", index, "id")

@@ -63,7 +63,7 @@ def replace(pattern: str, replacement: str, text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> regex.Pattern[str]:
-    import regex  # 9 ms
+    import regex  # 10 ms
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about nested sets: `re` accepts the pattern, so the warning is irrelevant

@@ -43,7 +43,7 @@ class Later:
 
 def crash() -> None:
     """End as a program does that reads where it must not, without a file of its memory."""
-    import resource
+    import resource  # 0.5 ms of each call
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.kill(os.getpid(), _signal.SIGSEGV)
@@ -219,7 +219,7 @@ def digests(written: list[str], roots: list[str]) -> list[str]:
     """Return two hashes of what was written: of all of it, and with the words that have digits left out."""
     if not written:
         return []
-    import hashlib  # 3 ms
+    import hashlib  # 4 ms
     import re
 
     exact, shape = hashlib.sha256(), hashlib.sha256()

@@ -143,7 +143,7 @@ def identity_token(environ: Mapping[str, str], audience: str) -> str:
     url, token = environ.get(TOKEN_URL), environ.get(TOKEN_KEY)
     if not url or not token:
         raise AccessError("GitHub gives this job no OIDC token", _ADVICE, denied=True)
-    import httpx2  # 40 ms
+    import httpx2  # 50 ms
 
     why = ""
     for attempt in range(TRIES):

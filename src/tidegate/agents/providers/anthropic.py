@@ -36,7 +36,7 @@ class AnthropicProvider(KeyedProvider):
 
     def exchanged(self, environ: Mapping[str, str], address: str) -> Token:
         """Return a token for the job's OIDC token, by Anthropic's library. Raises AccessError."""
-        from anthropic.lib.credentials import WorkloadIdentityCredentials, WorkloadIdentityError  # 0.9 s
+        from anthropic.lib.credentials import WorkloadIdentityCredentials, WorkloadIdentityError  # 1.1 s
 
         token = identity_token(environ, AUDIENCE)
         try:

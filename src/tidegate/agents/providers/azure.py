@@ -55,7 +55,7 @@ class AzureProvider(ModelProvider):
 
 def _token(provider: AzureProvider, environ: Mapping[str, str], scope: str) -> Token:
     """Return a new token by Azure's library. Raises AccessError."""
-    from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError, ServiceResponseError  # 170 ms
+    from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError, ServiceResponseError  # 190 ms
     from azure.identity import ClientAssertionCredential, DefaultAzureCredential
 
     found: Any

@@ -41,7 +41,7 @@ class BedrockProvider(ModelProvider):
     def access(self, environ: Mapping[str, str], api: ModelApi) -> Access:
         """Return access by botocore, which assumes the role, renews the credentials and signs."""
         library("botocore", "aws")
-        from botocore.session import Session  # 120 ms
+        from botocore.session import Session  # 130 ms
 
         session = Session()
         found = _of_role(session, self, environ) if self.role and in_github(environ) else session.get_credentials()
@@ -52,7 +52,10 @@ class BedrockProvider(ModelProvider):
 
 def _of_role(session: Any, provider: BedrockProvider, environ: Mapping[str, str]) -> Any:
     """Return credentials of the role, which are renewed by another OIDC token before they expire."""
-    from botocore.credentials import AssumeRoleWithWebIdentityCredentialFetcher, DeferredRefreshableCredentials  # 90 ms
+    from botocore.credentials import (
+        AssumeRoleWithWebIdentityCredentialFetcher,
+        DeferredRefreshableCredentials,
+    )  # 100 ms
 
     def fetch() -> Any:
         with ExitStack() as opened:
@@ -79,7 +82,7 @@ class _Signed:
 
     def authorized(self, request: ModelRequest) -> ModelRequest:
         """Return the request with its signature."""
-        from botocore.auth import SigV4Auth  # 70 ms
+        from botocore.auth import SigV4Auth  # 100 ms
         from botocore.awsrequest import AWSRequest
 
         sent = request.without_keys()

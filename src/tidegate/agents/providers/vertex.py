@@ -86,7 +86,7 @@ class _OfProject(NamedTuple):
 
 def _federated(provider: VertexProvider, environ: Mapping[str, str]) -> Any:
     """Return credentials that exchange an OIDC token, and then act as the service account if there is one."""
-    from google.auth.identity_pool import Credentials, SubjectTokenSupplier  # 80 ms
+    from google.auth.identity_pool import Credentials, SubjectTokenSupplier  # 90 ms
 
     pool, account = provider.workload_identity_provider, provider.service_account
 
@@ -106,7 +106,7 @@ def _federated(provider: VertexProvider, environ: Mapping[str, str]) -> Any:
 
 def _token(credentials: Any) -> Token:
     """Return a new token by Google's library. Raises AccessError."""
-    import requests  # 130 ms
+    import requests  # 150 ms
     from google.auth.exceptions import GoogleAuthError, TransportError
     from google.auth.transport.requests import Request
 

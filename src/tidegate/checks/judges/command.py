@@ -106,7 +106,7 @@ class CommandJudge(Judge):
 
 async def _talk(process: asyncio.subprocess.Process, prompt: bytes) -> tuple[bytes, bytes]:
     """Send the prompt, and return stdout and stderr once the program has ended."""
-    import asyncio  # 20 ms
+    import asyncio  # 30 ms
 
     assert process.stdin is not None
     assert process.stdout is not None

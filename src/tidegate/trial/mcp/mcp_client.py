@@ -129,7 +129,7 @@ class McpClient:
 
         `at`: a server with a URL, and its Unix socket.
         """
-        from mcp import Client  # 460 ms
+        from mcp import Client  # 610 ms
         from mcp_types import Implementation
 
         from tidegate.trial.mcp.sdk_transport import Answers, lines_of, requests_to
@@ -226,7 +226,7 @@ class McpClient:
 
     async def _awaited(self, waiting: Awaitable[T], timeout_secs: float) -> T:
         """Return the SDK's answer. Raises NoAnswerFromServerError with the reason if there is none."""
-        from mcp.shared.exceptions import MCPError  # 420 ms
+        from mcp.shared.exceptions import MCPError  # 740 ms
         from mcp_types import CONNECTION_CLOSED
         from pydantic import ValidationError
 
