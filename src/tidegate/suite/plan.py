@@ -179,7 +179,7 @@ def watched_files(*suites: Suite) -> tuple[str, ...]:
     """Return globs of all files that can change an outcome.
 
     These are the watched ones, guidance, all below `path`, the suite's file, the scenarios, and the templates and
-    scripts that the scenarios name. A program that a pull request adds to a folder of `path` is found first, watched or not.
+    scripts that the scenarios name. A program that is added to a folder of `path` is found first, watched or not.
     """
     patterns = dict.fromkeys(ALWAYS_WATCHED)
     for suite in suites:
