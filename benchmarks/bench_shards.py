@@ -21,13 +21,13 @@ from bench_growth import ROWS, SIDES, TRIALS, a_run, write_run
 
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.verdict.decide import decide
-from tidegate.decide.verdict.make_result import make_result
 from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder, load_run, write_value
 from tidegate.model.plan import RowKey
 from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import TrialSpec
+from tidegate.reports.make_result import make_result
 from tidegate.run.shards.assign import Load, in_time, longest_first
 from tidegate.run.shards.bundle import bundle_name, write_results
 from tidegate.run.shards.join import join

@@ -14,6 +14,8 @@ from tidegate.model.suite import Policy, RowState, Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
+from tidegate.model.verdict import Verdict
+from tidegate.reports.verdict_text import verdict_of
 
 Passes = tuple[int, int]
 DOCS = DocFollower(type="doc-follower")
@@ -63,6 +65,11 @@ def row(
     return Row(**{"scenario": "s", "agent": "a", "state": state, "reason": state, **counts, **fields})
 
 
+def verdict(comparison: Comparison, policy: Policy | None = None) -> Verdict:
+    """Return the verdict that Tidegate gives a comparison, in words."""
+    return verdict_of(comparison, decide(comparison, policy or Policy()))
+
+
 def result(*rows: Row, policy: Policy | None = None, excluded_share: float = 0.0, **fields: Any) -> Result:
     """Return a result with the verdict that Tidegate gives those rows."""
     shared = {name: fields[name] for name in Comparison.model_fields if name in fields}
@@ -75,7 +82,7 @@ def result(*rows: Row, policy: Policy | None = None, excluded_share: float = 0.0
         "cost": Cost(),
         **fields,
     }
-    return Result(**{"verdict": decide(compared, policy or Policy()), **made})
+    return Result(**{"verdict": verdict(compared, policy), **made})
 
 
 def run(*trials: TrialResult, **fields: Any) -> Run:

@@ -22,6 +22,7 @@ from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import NotMeasured, Phase, Side, TrialSpec
+from tidegate.reports.notes_text import notes_text
 
 NOT_MEASURED: dict[str, NotMeasured] = {"S": "setup", "X": "infrastructure", "$": "budget"}
 OUTCOMES: dict[str, Outcome] = {"P": "pass", "F": "fail"}
@@ -189,14 +190,14 @@ def test_a_row_that_base_seldom_passes_is_said_to_show_little_with_what_would_he
     ]
     base = base.model_copy(update={"history": tuple(seen)})
 
-    warnings = compare(base, run("head", *lines)).warnings
+    (note,) = compare(base, run("head", *lines)).notes
 
-    assert warnings == (f"rare × docs, rarer × docs: {weakness(Screening(3, 0.3, 10), Policy().alpha)}",)
-    assert warnings[0].startswith("rare × docs, rarer × docs: a complete failure would be found in about ")
+    assert note.weakness == weakness(Screening(3, 0.3, 10), Policy().alpha)
+    assert next(notes_text([note])).startswith("rare × docs, rarer × docs: a complete failure would be found in about ")
     capability = run("head", *lines).model_copy(
         update={"rows": tuple(row.model_copy(update={"purpose": "capability"}) for row in base.rows)}
     )
-    assert compare(base, capability).warnings == ()
+    assert compare(base, capability).notes == ()
 
 
 def test_history_is_counted_for_people_and_compared_with_by_the_test() -> None:
@@ -420,9 +421,9 @@ def test_excluded_trials_are_a_share_of_all_and_setups_are_not_among_them() -> N
 
 
 def test_warnings_name_the_row() -> None:
-    (warning,) = compared("docs det base:P|P head:F|FP").warnings
+    (warning,) = notes_text(compared("docs det base:P|P head:F|FP").notes)
     assert warning.startswith("docs × docs: declared deterministic")
-    assert compared("docs det base:P head:P", stored=True).warnings[0].startswith("a one-shot comparison")
+    assert compared("docs det base:P head:P", stored=True).notes[0].code == "stored"
 
 
 def test_the_policy_of_head_s_run_is_the_one_in_force() -> None:

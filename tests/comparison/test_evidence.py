@@ -9,6 +9,7 @@ from tidegate.model.comparison import Evidence
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Outcome, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.reason import Reason
 from tidegate.model.revision import Revision
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side
@@ -25,7 +26,7 @@ def trial(side: Side, outcome: Outcome, said: str, call: CallStatus = "ok") -> T
 
 
 def found(base: TrialResult, head: TrialResult, state: RowState = "regressed") -> Evidence:
-    conclusion = Conclusion(key=KEY, state=state, reason="", deterministic=True)
+    conclusion = Conclusion(key=KEY, state=state, why=Reason(code="repeats"), deterministic=True)
     evidence = find_evidence(conclusion, [base], [head], REVISION)
     assert evidence is not None
     return evidence

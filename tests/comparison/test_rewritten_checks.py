@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests import make
+from tidegate.decide.comparison.doubtful_passes import doubting_passes
 from tidegate.decide.comparison.metric_tests import RowTrials
-from tidegate.decide.comparison.rewritten_checks import doubting_rewritten
-from tidegate.decide.procedure.conclusion import Conclusion
-from tidegate.decide.verdict.decision import is_unproven
+from tidegate.decide.procedure.row_states import Conclusion
+from tidegate.decide.verdict.decide import is_unproven
 from tidegate.model.measurement import Outcome, PastTrial, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.reason import Reason
 from tidegate.model.trial_spec import Side
+from tidegate.reports.reason_text import reason_text
 
 KEY = RowKey(scenario="s", agent="a")
 
@@ -25,14 +27,19 @@ def trials(side: Side, *files: str, outcome: Outcome = "pass") -> list[TrialResu
 
 
 def said(trials: RowTrials, *, deterministic: bool = True) -> Conclusion:
-    return doubting_rewritten(Conclusion(key=KEY, state="ok", reason="", deterministic=deterministic), trials)
+    return doubting_passes(
+        Conclusion(key=KEY, state="ok", why=Reason(code="repeats"), deterministic=deterministic), trials
+    )
 
 
 def test_a_pass_by_a_file_that_base_leaves_alone_is_unproven() -> None:
     found = said(RowTrials((), trials("base", ""), trials("head", "f")))
 
     assert (found.state, found.kind) == ("unconfirmed", "rewritten")
-    assert found.reason == "every passing trial on head has changed files of its template, and none of base's has: f"
+    assert (
+        reason_text(found.state, found.why)
+        == "every passing trial on head has changed files of its template, and none of base's has: f"
+    )
     assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind))
 
 
@@ -63,7 +70,9 @@ def test_agents_that_change_it_now_and_then_need_enough_trials() -> None:
 
 def test_a_build_that_replaces_files_of_the_commit_is_not_what_was_merged() -> None:
     sides = RowTrials((), trials("base", ""), trials("head", ""))
-    found = doubting_rewritten(Conclusion(key=KEY, state="ok", reason="", deterministic=True), sides, ["bin/notes"])
+    found = doubting_passes(
+        Conclusion(key=KEY, state="ok", why=Reason(code="repeats"), deterministic=True), sides, ["bin/notes"]
+    )
 
     assert (found.state, found.kind) == ("unconfirmed", "rewritten")
-    assert found.reason.endswith("which are then not what is tested: bin/notes")
+    assert reason_text(found.state, found.why).endswith("which are then not what is tested: bin/notes")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from tests import make
+from tidegate.decide.comparison.doubtful_passes import doubting_passes
 from tidegate.decide.comparison.metric_tests import RowTrials
-from tidegate.decide.comparison.unused_tool import doubting_disuse
-from tidegate.decide.procedure.conclusion import Conclusion
-from tidegate.decide.verdict.decision import is_unproven
+from tidegate.decide.procedure.row_states import Conclusion
+from tidegate.decide.verdict.decide import is_unproven
 from tidegate.model.measurement import Outcome, PastTrial, TrialResult
 from tidegate.model.metrics import InvocationCounts
 from tidegate.model.plan import RowKey
+from tidegate.model.reason import Reason
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side
+from tidegate.reports.reason_text import reason_text
 
 
 def trials(side: Side, *uses: int, outcome: Outcome = "pass") -> list[TrialResult]:
@@ -27,14 +29,19 @@ def past(*uses: int) -> list[PastTrial]:
 
 def said(trials: RowTrials, state: RowState = "ok", *, deterministic: bool = True) -> Conclusion:
     key = RowKey(scenario="s", agent="a")
-    return doubting_disuse(Conclusion(key=key, state=state, reason="", deterministic=deterministic), trials)
+    return doubting_passes(
+        Conclusion(key=key, state=state, why=Reason(code="repeats"), deterministic=deterministic), trials
+    )
 
 
 def test_a_pass_without_a_use_is_unproven_where_base_uses_the_tool() -> None:
     found = said(RowTrials((), trials("base", 2), trials("head", 0)))
 
     assert (found.state, found.kind) == ("unconfirmed", "unused")
-    assert found.reason == "no trial on head uses the tool under test, but all 1 passing trials on base do"
+    assert (
+        reason_text(found.state, found.why)
+        == "no trial on head uses the tool under test, but all 1 passing trials on base do"
+    )
     assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind))
 
 

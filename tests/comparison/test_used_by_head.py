@@ -9,12 +9,14 @@ import pytest
 from tests import make
 from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.comparison.used_by_head import used_by_head
+from tidegate.model.comparison import Overuse
 from tidegate.model.judge_result import JudgeUse
 from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side
+from tidegate.reports.verdict_text import overuse_text
 
 
 def trial(side: Side, secs: float, **more: Any) -> TrialResult:
@@ -25,7 +27,9 @@ def lost(side: Side = "head", why: str = "budget") -> TrialResult:
     return trial(side, 0).model_copy(update={"outcome": None, "decides": None, "not_measured": why})
 
 
-def found(*sides: RowTrials, budget: Budget, build_s: float = 0, slots: int = 1, shares: Any = ()) -> tuple[str, ...]:
+def found(
+    *sides: RowTrials, budget: Budget, build_s: float = 0, slots: int = 1, shares: Any = ()
+) -> tuple[Overuse, ...]:
     rows = {RowKey(scenario=f"row{number}", agent="docs"): side for number, side in enumerate(sides)}
     given = [[RowKey(scenario=name, agent="docs") for name in share] for share in shares]
     head = make.run(side="head").model_copy(update={"budget": budget, "slots": slots})
@@ -49,8 +53,8 @@ def test_a_row_that_was_not_tried_is_head_s_doing_unless_base_is_as_slow(
 
 
 def test_the_sentence_has_the_numbers() -> None:
-    (said,) = found(row(10, 40), UNTRIED, budget=Budget(minutes=1))
-    assert said == "at base's rate, all trials take 40 of the budget's 60 s"
+    (use,) = found(row(10, 40), UNTRIED, budget=Budget(minutes=1))
+    assert overuse_text(use) == "at base's rate, all trials take 40 of the budget's 60 s"
 
 
 def test_base_s_build_counts_for_both_sides_and_trials_run_side_by_side() -> None:

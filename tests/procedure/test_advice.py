@@ -6,13 +6,13 @@ import re
 
 import pytest
 
-from tests.procedure.test_steps import only
-from tidegate.decide.procedure.conclusion import Conclusion
+from tests.procedure.test_steps import clears, only
+from tidegate.decide.procedure.row_states import Conclusion
 
 
 def advised(conclusion: Conclusion) -> int:
-    found = re.search(r"set (?:it|trials\.max) to (?:at least )?(\d+)", conclusion.clears_when)
-    assert found, conclusion.clears_when
+    found = re.search(r"set (?:it|trials\.max) to (?:at least )?(\d+)", clears(conclusion))
+    assert found, clears(conclusion)
     return int(found[1])
 
 

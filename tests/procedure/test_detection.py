@@ -8,6 +8,7 @@ import pytest
 
 from tidegate.decide.procedure.detection import DROPS, Screening, detection, weakness
 from tidegate.lab.simulate import Gate, Situation, simulate
+from tidegate.reports.notes_text import weakness_text
 
 
 def test_deterministic_rows_drop_to_nothing_or_not_at_all() -> None:
@@ -55,7 +56,9 @@ def test_a_row_whose_base_fails_often_or_has_little_history_promises_less() -> N
 
 @pytest.mark.parametrize("row", [Screening(1, 0.6, 10), Screening(3, 0.4, 10), Screening(1, 0.5, 40)])
 def test_a_row_that_base_seldom_passes_is_said_to_show_what_the_procedure_finds(row: Screening) -> None:
-    text = weakness(row, 0.02)
+    found_weak = weakness(row, 0.02)
+    assert found_weak is not None
+    text = weakness_text(found_weak)
     said = re.search(r"found in about (\d+)% of runs, .* with (.*) in about (\d+)%", text)
     assert said, text
     more_trials, more_history = re.search(r"trials.min (\d+)", said[2]), re.search(r"(\d+) trials of history", said[2])
@@ -69,11 +72,13 @@ def test_a_row_that_base_seldom_passes_is_said_to_show_what_the_procedure_finds(
 
 
 def test_where_more_trials_do_not_help_a_better_scenario_does() -> None:
-    assert weakness(Screening(10, 0.3, 40), 0.02).endswith("; a scenario that passes more often guards more")
+    found = weakness(Screening(10, 0.3, 40), 0.02)
+    assert found is not None
+    assert weakness_text(found).endswith("; a scenario that passes more often guards more")
 
 
 def test_a_row_that_base_nearly_always_passes_has_no_weakness() -> None:
-    assert weakness(Screening(3, 0.95, 40), 0.02) == ""
+    assert weakness(Screening(3, 0.95, 40), 0.02) is None
 
 
 def test_nothing_is_promised_where_base_hardly_passes_or_the_limit_is_too_low() -> None:

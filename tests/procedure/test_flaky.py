@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.decide.procedure.flaky import is_flaky
+from tidegate.decide.procedure.row_states import is_flaky
 
 
 @pytest.mark.parametrize(

@@ -116,5 +116,5 @@ def test_the_number_of_the_confirmation_counts_over_all_shards() -> None:
 
     _, decided = pull.decided(pull.screened())
 
-    levels = sorted((row.level or 0 for row in decided.conclusions), reverse=True)
+    levels = sorted((row.why.limit or 0 for row in decided.conclusions), reverse=True)
     assert levels == pytest.approx([0.02 / 2 / (j * (j + 1)) for j in range(1, SHARDS + 1)])

@@ -33,6 +33,7 @@ from tidegate.model.measurement import Outcome, TrialResult
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
+from tidegate.reports.reason_text import clears_text, reason_text
 
 NOT_MEASURED: dict[str, NotMeasured] = {
     "S": "setup",
@@ -107,6 +108,14 @@ def result(spec: TrialSpec, letter: str) -> TrialResult:
     )
 
 
+def words(conclusion: Conclusion) -> str:
+    return reason_text(conclusion.state, conclusion.why)
+
+
+def clears(conclusion: Conclusion) -> str:
+    return clears_text(conclusion.state, conclusion.why)
+
+
 def only(*lines: str, **options: Any) -> Conclusion:
     (conclusion,) = Story(*lines, **options).conclusions
     return conclusion
@@ -140,8 +149,8 @@ def test_a_flip_is_confirmed_in_one_more_round() -> None:
     assert story.ids == [["b1", "h1"], ["b2", "h2", "h3"]]
     assert [{spec.phase for spec in specs} for specs in story.asked] == [{"screen"}, {"confirm"}]
     (conclusion,) = story.conclusions
-    assert conclusion.reason == "passes 0 of 3 trials on head, 2 of 2 on base"
-    assert conclusion.clears_when == ""
+    assert words(conclusion) == "passes 0 of 3 trials on head, 2 of 2 on base"
+    assert clears(conclusion) == ""
 
 
 @pytest.mark.parametrize(
@@ -152,9 +161,7 @@ def test_a_row_whose_repeats_disagree_is_compared_by_chance_from_then_on(line: s
     (conclusion,) = story.conclusions
     assert not conclusion.deterministic
     assert not conclusion.one_shot
-    assert conclusion.warnings == (
-        "declared deterministic, but its repeats disagree: compared by its pass rates instead",
-    )
+    assert conclusion.demoted
     assert Counter(spec.side for spec in story.specs)["head"] >= 3
     assert len({(spec.side, spec.index) for spec in story.specs}) == len(story.specs), "no trial is run twice"
 
@@ -180,11 +187,11 @@ def test_half_broken_rows_are_hardly_ever_confirmed() -> None:
 def test_a_row_that_breaks_wholly_after_it_was_found_out_is_confirmed_on_fresh_trials() -> None:
     conclusion = only("docs det base:P head:FPF" + "F" * 20)
     assert (conclusion.state, conclusion.deterministic) == ("regressed", False)
-    assert "verified in a second batch" in conclusion.reason
+    assert "verified in a second batch" in words(conclusion)
 
 
 def test_failing_on_both_sides_is_no_regression_and_says_so() -> None:
-    assert only("docs det base:F head:F").reason == (
+    assert words(only("docs det base:F head:F")) == (
         "no regression detected; fails on both sides: passes 0 of 1 trials on head, 0 of 1 on base"
     )
 
@@ -194,7 +201,7 @@ def test_too_few_trials_allowed_to_confirm_leave_a_suspicion(limit: str) -> None
     story = Story(f"docs det {limit} base:P head:F")
     assert story.ids == [["b1", "h1"]]
     assert story.conclusions[0].state == "unconfirmed"
-    assert f"trials.max allows {limit[-1]} on head" in story.conclusions[0].reason
+    assert f"trials.max allows {limit[-1]} on head" in words(story.conclusions[0])
 
 
 def test_the_suite_limit_holds_where_the_scenario_has_none() -> None:
@@ -205,14 +212,14 @@ def test_the_suite_limit_holds_where_the_scenario_has_none() -> None:
 def test_a_repeat_that_was_not_measured_confirms_nothing() -> None:
     conclusion = only("docs det base:P head:FFX")
     assert conclusion.state == "unconfirmed"
-    assert "passes 0 of 2 trials on head" in conclusion.reason
-    assert "not confirmed" in conclusion.reason
+    assert "passes 0 of 2 trials on head" in words(conclusion)
+    assert "not confirmed" in words(conclusion)
 
 
 def test_an_improvement_that_was_not_confirmed_is_not_claimed() -> None:
     conclusion = only("docs det base:F head:PPX")
     assert conclusion.state == "ok"
-    assert "not confirmed" in conclusion.reason
+    assert "not confirmed" in words(conclusion)
 
 
 # --- setup
@@ -224,8 +231,8 @@ def test_a_setup_that_fails_on_head_alone_is_a_regression(line: str) -> None:
     (conclusion,) = story.conclusions
     assert (conclusion.state, conclusion.kind) == ("regressed", "setup")
     assert story.ids == [["b1", "h1"], ["b2", "h2", "h3"]]
-    assert "fails in 3 of 3 trials on head, in 0 of 2 on base" in conclusion.reason
-    assert conclusion.clears_when.endswith("succeeds on head")
+    assert "fails in 3 of 3 trials on head, in 0 of 2 on base" in words(conclusion)
+    assert clears(conclusion).endswith("succeeds on head")
 
 
 def test_three_screening_trials_are_repeats_enough_for_a_setup() -> None:
@@ -238,13 +245,13 @@ def test_three_screening_trials_are_repeats_enough_for_a_setup() -> None:
 def test_a_setup_that_fails_now_and_then_is_neither_a_pass_nor_a_regression(line: str) -> None:
     conclusion = only(line)
     assert (conclusion.state, conclusion.kind) == ("unconfirmed", "setup")
-    assert conclusion.reason.startswith("the setup fails in 1 of")
+    assert words(conclusion).startswith("the setup fails in 1 of")
 
 
 def test_a_setup_that_fails_on_base_alone_can_not_be_compared() -> None:
     conclusion = only("docs det base:S head:P")
     assert conclusion.state == "not_comparable"
-    assert conclusion.reason.startswith("the setup fails on base alone")
+    assert words(conclusion).startswith("the setup fails on base alone")
 
 
 @pytest.mark.parametrize("line", ["docs det base:S head:H", "docs base:SSP head:S", "docs det base:X head:S"])
@@ -262,8 +269,8 @@ def test_a_head_that_loses_every_trial_is_repeated_and_regresses(line: str) -> N
     (conclusion,) = story.conclusions
     assert (conclusion.state, conclusion.kind) == ("regressed", "unmeasurable")
     assert story.ids == [["b1", "h1"], ["b2", "h2", "h3"]]
-    assert conclusion.reason == "no outcome (record lost: because) in 3 of 3 trials on head, in 0 of 2 on base"
-    assert conclusion.clears_when == "its trials have an outcome on head"
+    assert words(conclusion) == "no outcome (record lost: because) in 3 of 3 trials on head, in 0 of 2 on base"
+    assert clears(conclusion) == "its trials have an outcome on head"
 
 
 def test_a_head_that_loses_every_trial_is_compared_with_fresh_trials_where_base_has_a_history() -> None:
@@ -282,8 +289,8 @@ def test_three_lost_trials_are_no_evidence_where_both_sides_may_lose_them_at_ran
 def test_failures_whose_repeats_are_lost_are_confirmed_all_the_same(head: str) -> None:
     conclusion = only(f"docs det base:P head:{head}")
     assert (conclusion.state, conclusion.kind) == ("regressed", "outcome")
-    assert (
-        "passes 0 of 1 trials on head, 2 of 2 on base; no outcome" in conclusion.reason or "fails" in conclusion.reason
+    assert "passes 0 of 1 trials on head, 2 of 2 on base; no outcome" in words(conclusion) or "fails" in words(
+        conclusion
     )
 
 
@@ -383,7 +390,7 @@ def test_a_failure_that_is_not_repeated_lets_the_others_go_on() -> None:
 )
 def test_a_side_without_a_measured_trial_is_no_outcome(line: str, reason: str) -> None:
     conclusion = only(line)
-    assert (conclusion.state, conclusion.reason) == ("not_measured", reason)
+    assert (conclusion.state, words(conclusion)) == ("not_measured", reason)
 
 
 def test_excluded_trials_are_not_asked_for_again() -> None:
@@ -392,7 +399,7 @@ def test_excluded_trials_are_not_asked_for_again() -> None:
 
 def test_before_anything_was_seen_nothing_is_said_but_that() -> None:
     (conclusion,) = conclude(Story("docs base:P head:P").start)
-    assert (conclusion.state, conclusion.reason) == (
+    assert (conclusion.state, words(conclusion)) == (
         "not_measured",
         "no trial was measured on base or head (unfinished)",
     )
@@ -431,10 +438,10 @@ def test_sides_alternate_in_rounds_over_all_rows() -> None:
 def test_a_dead_row_is_regressed_after_eight_pairs_and_six_after_the_pause(past: str, screened: int) -> None:
     story = Story(f"docs {past} base:P head:F")
     (conclusion,) = story.conclusions
-    assert (conclusion.state, conclusion.one_shot, conclusion.level) == ("regressed", False, 0.005)
-    assert conclusion.compared == ((0, 14), (14, 14))
-    assert conclusion.reason.startswith("passes 0 of 14 fresh trials on head, 14 of 14 on base (p = ")
-    assert conclusion.reason.endswith(", limit 0.005), verified in a second batch")
+    assert (conclusion.state, conclusion.one_shot, conclusion.why.limit) == ("regressed", False, 0.005)
+    assert (conclusion.why.head, conclusion.why.base) == ((0, 14), (14, 14))
+    assert words(conclusion).startswith("passes 0 of 14 fresh trials on head, 14 of 14 on base (p = ")
+    assert words(conclusion).endswith(", limit 0.005), verified in a second batch")
     assert Counter(spec.side for spec in story.specs) == {
         "base": 14 + (0 if past else screened),
         "head": 14 + screened,
@@ -470,7 +477,7 @@ def test_seven_trials_are_no_history() -> None:
 def test_a_drift_that_makes_both_sides_worse_is_no_regression() -> None:
     conclusion = only(f"docs past:40/40 base:{'FPP' * 20} head:{'FPP' * 20}")
     assert (conclusion.state, conclusion.kind) == ("ok", "outcome")
-    assert "not on fresh trials" in conclusion.reason
+    assert "not on fresh trials" in words(conclusion)
 
 
 @pytest.mark.parametrize(
@@ -489,7 +496,7 @@ def test_a_drift_that_makes_both_sides_worse_is_no_regression() -> None:
 def test_base_has_to_be_known_to_fail_before_both_sides_may_fail_alike(line: str, ends: tuple[str, str]) -> None:
     """Something that head leaves behind can make base fail by half of its trials or more."""
     said = only(line)
-    assert (said.state, said.kind) == ends, said.reason
+    assert (said.state, said.kind) == ends, words(said)
 
 
 @pytest.mark.parametrize("line", ["docs past:40/40 base:F head:F", "docs det past:9/9 base:F head:F"])
@@ -506,15 +513,15 @@ def test_newest_failures_of_base_by_itself_make_it_known_to_fail(line: str) -> N
 def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
     conclusion = only("docs past:40/40 base:P head:FPPP")
     assert conclusion.state == "ok"
-    assert "looked worse at first, but not on fresh trials: passes 5 of 5" in conclusion.reason
+    assert "looked worse at first, but not on fresh trials: passes 5 of 5" in words(conclusion)
 
 
 def test_much_evidence_that_stays_above_the_limit_is_unconfirmed() -> None:
     conclusion = only("docs max:22 past:40/40 base:P head:" + "FP" * 30)
     assert conclusion.state == "unconfirmed"
-    assert conclusion.p is not None
-    assert 0.005 < conclusion.p <= 0.02
-    assert "set it to at least 15" in conclusion.clears_when
+    assert conclusion.why.p is not None
+    assert 0.005 < conclusion.why.p <= 0.02
+    assert "set it to at least 15" in clears(conclusion)
 
 
 def test_too_few_trials_allowed_leave_a_suspicion_without_any_confirmation() -> None:
@@ -527,8 +534,8 @@ def test_the_first_regression_ends_the_run_unless_fail_fast_is_off() -> None:
     lines = ("a past:40/40 base:P head:F", "b past:40/40 base:P head:F", "c past:40/40 base:P head:P")
     fast, whole = Story(*lines), Story(*lines, fail_fast=False)
     assert [c.state for c in fast.conclusions] == ["regressed", "unconfirmed", "ok"]
-    assert "the run ended after 1 of 3 trials" in fast.conclusions[2].reason
-    assert [(c.state, c.level) for c in whole.conclusions] == [
+    assert "the run ended after 1 of 3 trials" in words(fast.conclusions[2])
+    assert [(c.state, c.why.limit) for c in whole.conclusions] == [
         ("regressed", 0.005),
         ("regressed", pytest.approx(0.02 / 6 / 2)),
         ("ok", None),
@@ -546,7 +553,7 @@ def test_a_regression_that_cannot_block_does_not_end_the_run(policy: dict[str, A
 def test_a_deterministic_regression_ends_the_run_too() -> None:
     story = Story("steady det base:P head:F", "docs past:40/40 base:P head:P")
     assert [c.state for c in story.conclusions] == ["regressed", "ok"]
-    assert "the run ended after 1 of 3 trials" in story.conclusions[1].reason
+    assert "the run ended after 1 of 3 trials" in words(story.conclusions[1])
 
 
 @pytest.mark.parametrize("kind", ["det", "past:40/40"])
@@ -559,14 +566,14 @@ def test_a_capability_that_is_lost_does_not_end_the_run(kind: str) -> None:
 def test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_unconfirmed_not_ok() -> None:
     story = Story("steady det base:P head:F", "docs base:P head:F", "calm base:P head:P")
     assert [c.state for c in story.conclusions] == ["regressed", "unconfirmed", "ok"]
-    assert "the run ended after 1 of 3 trials" in story.conclusions[1].reason
+    assert "the run ended after 1 of 3 trials" in words(story.conclusions[1])
 
 
 def test_a_budget_that_ended_is_called_budget() -> None:
     worse, fine = Story("docs past:40/40 base:P head:F$", "calm past:40/40 base:P head:PP$").conclusions
     assert (worse.state, fine.state) == ("unconfirmed", "ok")
-    assert "the budget ended" in worse.reason
-    assert "the budget ended after 2 of 3 trials" in fine.reason
+    assert "the budget ended" in words(worse)
+    assert "the budget ended after 2 of 3 trials" in words(fine)
 
 
 def test_a_setup_that_fails_on_head_is_checked_on_base_though_it_has_a_history() -> None:
@@ -577,8 +584,8 @@ def test_a_setup_that_fails_on_head_is_checked_on_base_though_it_has_a_history()
 
 def test_improvement_is_the_mirror() -> None:
     conclusion = only("docs past:0/40 base:F head:P")
-    assert (conclusion.state, conclusion.level) == ("improved", 0.05)
-    assert conclusion.p == pytest.approx(1 / 12341)
+    assert (conclusion.state, conclusion.why.limit) == ("improved", 0.05)
+    assert conclusion.why.p == pytest.approx(1 / 12341)
 
 
 def test_equal_rates_are_ok() -> None:
@@ -605,7 +612,7 @@ def test_losing_the_record_of_its_failures_does_not_help_a_tool() -> None:
     """It passes in a third of its trials, and only those are measured."""
     (row,) = Story("docs past:40/40 base:P head:" + "LPL" * 8).conclusions
     assert (row.state, row.kind) == ("regressed", "unmeasurable")
-    assert "which count as failed" in row.reason
+    assert "which count as failed" in words(row)
 
 
 def test_one_lost_trial_among_many_leaves_the_row_unconfirmed_not_green() -> None:
@@ -659,24 +666,24 @@ def shot(*lines: str, **policy: Any) -> tuple[Conclusion, ...]:
 def test_in_one_shot_a_collapse_is_significant_with_five_trials_and_not_with_three() -> None:
     (five,) = shot("docs min:5 base:P head:F")
     assert (five.state, five.one_shot) == ("regressed", True)
-    assert five.reason == "passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)"
-    assert five.clears_when == "at least 5 of 5 trials pass on head"
+    assert words(five) == "passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)"
+    assert clears(five) == "at least 5 of 5 trials pass on head"
     (three,) = shot("docs base:P head:F")
     assert three.state == "unconfirmed"
-    assert three.p == pytest.approx(0.05)
-    assert "at these rates 4 trials per side are needed" in three.reason
+    assert three.why.p == pytest.approx(0.05)
+    assert "at these rates 4 trials per side are needed" in words(three)
 
 
 def test_in_one_shot_improvement_is_the_mirror() -> None:
     (conclusion,) = shot("docs min:5 base:F head:P")
-    assert (conclusion.state, conclusion.level) == ("improved", 0.05)
-    assert conclusion.p == pytest.approx(1 / 252)
+    assert (conclusion.state, conclusion.why.limit) == ("improved", 0.05)
+    assert conclusion.why.p == pytest.approx(1 / 252)
 
 
 def test_in_one_shot_a_row_whose_base_fails_often_is_tested_as_all_others_are() -> None:
     flaky, dead = shot("flaky min:10 base:PFPFPFPFPF head:FP", "dead min:10 base:P head:F")
     assert flaky.state == "flaky"
-    assert (dead.state, dead.level) == ("regressed", 0.01)
+    assert (dead.state, dead.why.limit) == ("regressed", 0.01)
 
 
 # --- laws
@@ -842,7 +849,7 @@ def test_a_suite_that_is_a_little_worse_in_every_row_is_found_on_pairs_of_all_ro
 def test_a_row_that_turns_out_not_to_be_deterministic_ends_no_run() -> None:
     coin, other = Story("a det base:PF head:F", "b base:P head:P").conclusions
     assert (coin.state, coin.deterministic) == ("ok", False)
-    assert (other.state, "ended" in other.reason) == ("ok", False)
+    assert (other.state, "ended" in words(other)) == ("ok", False)
 
 
 def test_a_setup_that_fails_now_and_then_on_base_too_is_nobody_s_doing() -> None:
@@ -863,5 +870,5 @@ def test_a_deterministic_base_that_fails_unlike_its_history_is_tried_again() -> 
 
 def test_a_regression_that_does_not_block_ends_no_run() -> None:
     rows = ("a det base:P head:F", "b base:P head:P")
-    assert "ended" not in Story(*rows, block=()).conclusions[1].reason
-    assert "ended" in Story(*rows).conclusions[1].reason
+    assert "ended" not in words(Story(*rows, block=()).conclusions[1])
+    assert "ended" in words(Story(*rows).conclusions[1])

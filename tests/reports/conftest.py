@@ -11,7 +11,6 @@ import pytest
 from tests import make
 from tests.reports import situations
 from tests.reports.situations import BASE_SHA, HEAD_SHA
-from tidegate.decide.verdict.decide import decide
 from tidegate.github.workflow_run import NOTICE
 from tidegate.model.cause import Cause, Edit, Place
 from tidegate.model.comparison import (
@@ -190,7 +189,7 @@ def all_fine_stochastic() -> Result:
 def _with_rows(fine: Result, *rows: Row) -> Result:
     """Those rows first, with the verdict that they make."""
     both = (*rows, *fine.rows)
-    return fine.model_copy(update={"rows": both, "verdict": decide(Comparison(rows=both), Policy())})
+    return fine.model_copy(update={"rows": both, "verdict": make.verdict(Comparison(rows=both))})
 
 
 def refused_option() -> Cause:
@@ -519,7 +518,7 @@ def hostile() -> Result:
             reason="metric",
             exit_code=1,
             summary=HOSTILE,
-            reasons=(HOSTILE.replace("octo", "cato"), f"# {HOSTILE}".replace("octo", "cato")),
+            own_reasons=(HOSTILE.replace("octo", "cato"), f"# {HOSTILE}".replace("octo", "cato")),
             accepted_by=HOSTILE,
         ),
         instance=HOSTILE,

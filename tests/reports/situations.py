@@ -10,6 +10,7 @@ from tidegate.decide.comparison.weak_rows import doubts
 from tidegate.decide.verdict.decide import nothing_to_do
 from tidegate.model.comparison import (
     BaseCounts,
+    Comparison,
     CriterionChange,
     DefinitionChange,
     GateCounts,
@@ -27,6 +28,8 @@ from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, 
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial_spec import NotMeasured, Side
+from tidegate.reports.notes_text import notes_text
+from tidegate.reports.verdict_text import verdict_of
 
 BASE_SHA = "4f1c2a9be07d5a3386f0c1d2e3b4a5968778695a"
 HEAD_SHA = "b82d07e4c9f3a1560e7d8c9bab1a2f3e4d5c6b7a"
@@ -141,7 +144,7 @@ def judged() -> Result:
 
 
 def nothing_changed() -> Result:
-    return _result(verdict=nothing_to_do(Policy()), cost=Cost(seconds=0.4))
+    return _result(verdict=verdict_of(Comparison(rows=()), nothing_to_do(Policy())), cost=Cost(seconds=0.4))
 
 
 def nothing_passes() -> Result:
@@ -152,7 +155,7 @@ def nothing_passes() -> Result:
         GateCounts(gate="2 tasks", base=(0, 1), head=(0, 1)),
     )
     rows = [_row(name, "ok", (0, 1), (0, 1), why).model_copy(update={"gates": gates}) for name in ("add_task", "sync")]
-    return _result(*rows, warnings=tuple(doubts(rows, ())))
+    return _result(*rows, warnings=tuple(notes_text(doubts(rows, ()))))
 
 
 def metric() -> Result:

@@ -12,22 +12,29 @@ import pytest
 from scipy.stats import hypergeom  # type: ignore[import-untyped]
 
 from tests import make
-from tests.procedure.test_steps import Story, only
-from tidegate.decide.procedure import wording
-from tidegate.decide.procedure.one_shot import compare_once
+from tests.procedure.test_steps import Story, only, words
+from tidegate.decide.procedure.one_shot import compare_once, trials_to_settle
 from tidegate.decide.statistics.pair import Pair
 from tidegate.model.comparison import Effect
+from tidegate.model.reason import Reason
 from tidegate.reports.model_filters import why_undecided
+from tidegate.reports.reason_text import reason_text
 
 ROOT = Path(__file__).parents[2]
 SOURCES = (
-    *(f"src/tidegate/decide/procedure/{name}.py" for name in ("wording", "row_states", "detection")),
     *(
         f"src/tidegate/reports/{name}.py"
-        for name in ("model_filters", "page", "page_row", "page_metrics", "suite_text")
+        for name in (
+            "model_filters",
+            "notes_text",
+            "page",
+            "page_metrics",
+            "page_row",
+            "reason_text",
+            "suite_text",
+            "verdict_text",
+        )
     ),
-    "src/tidegate/decide/verdict/wording.py",
-    "src/tidegate/decide/comparison/unused_tool.py",
     "templates/rows.md.j2",
     "templates/comment.md.j2",
     "templates/page/overview.js",
@@ -139,19 +146,20 @@ def numbers(text: str, pattern: str) -> list[float]:
 
 def test_p_and_limit_are_those_of_an_independent_calculation() -> None:
     row = only("docs past:40/40 base:P head:F")
-    p, limit = numbers(row.reason, r"\(p = (\S+), limit (\S+)\), verified")
+    p, limit = numbers(words(row), r"\(p = (\S+), limit (\S+)\), verified")
     drops = [(base, base * kept) for base in (1.0, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35) for kept in (0.0, 0.25, 0.5, 0.65)]
     apart = [((base * (1 - head)) / ((base + head) / 2 * (1 - (base + head) / 2))) ** 14 for base, head in drops]
     assert (p, limit) == (float(f"{len(drops) / sum(apart):.2g}"), 0.02 / (1 * 2) / (1 * 2))
-    assert "passes 0 of 14 fresh trials on head, 14 of 14 on base" in row.reason
+    assert "passes 0 of 14 fresh trials on head, 14 of 14 on base" in words(row)
     pair = Pair(0, 5, 5, 5)
     (finding,) = compare_once([pair], 0.02)
-    assert wording.tested(pair, finding).endswith(f"(p = {less(pair):.2g}, limit 0.02)")
+    tested = Reason(code="one_shot", head=(0, 5), base=(5, 5), p=finding.p, limit=finding.limit)
+    assert reason_text("regressed", tested).endswith(f"(p = {less(pair):.2g}, limit 0.02)")
 
 
 def test_what_may_be_noise_is_above_its_limit() -> None:
     row = only("docs max:22 past:40/40 base:P head:" + "FP" * 30)
-    p, limit = numbers(row.reason, r"\(p = (\S+), limit (\S+)\): this may be noise")
+    p, limit = numbers(words(row), r"\(p = (\S+), limit (\S+)\): this may be noise")
     assert row.state == "unconfirmed"
     assert limit < p <= 4 * limit
 
@@ -159,14 +167,15 @@ def test_what_may_be_noise_is_above_its_limit() -> None:
 def test_a_drop_that_the_second_batch_does_not_show_is_said_so() -> None:
     row = only("docs past:40/40 base:P head:" + "F" * 11 + "P" * 60)
     assert row.state == "unconfirmed"
-    assert ", but the second batch does not show it again" in row.reason
+    assert ", but the second batch does not show it again" in words(row)
 
 
 @pytest.mark.parametrize(
     ("pair", "limit"), [(Pair(0, 3, 3, 3), 0.02), (Pair(2, 4, 4, 4), 0.01), (Pair(1, 2, 2, 2), 0.02)]
 )
 def test_the_trials_per_side_that_are_needed_are_the_fewest_that_settle_it(pair: Pair, limit: float) -> None:
-    (needed,) = numbers(wording.settled_by(pair, limit), r"at these rates (\d+) trials per side are needed")
+    settle = Reason(code="one_shot", enough=1, settle=trials_to_settle(pair, limit))
+    (needed,) = numbers(reason_text("unconfirmed", settle), r"at these rates (\d+) trials per side are needed")
     head, base = pair.head_pass / pair.head_n, pair.base_pass / pair.base_n
     enough = [n for n in range(pair.head_n + 1, 60) if less(Pair(round(head * n), n, round(base * n), n)) <= limit]
     assert needed == enough[0]
@@ -174,7 +183,7 @@ def test_the_trials_per_side_that_are_needed_are_the_fewest_that_settle_it(pair:
 
 def test_an_unconfirmed_flip_is_confirmed_by_the_trials_that_it_takes() -> None:
     row = only("docs det base:P head:F max:2")
-    head, base = numbers(row.reason, r"not confirmed: that takes (\d+) such trials on head and (\d+) on base")
+    head, base = numbers(words(row), r"not confirmed: that takes (\d+) such trials on head and (\d+) on base")
     story = Story(f"docs det base:P head:F max:{head:.0f}")
     assert [one.state for one in story.conclusions] == ["regressed"]
     assert [sum(spec.side == side for spec in story.specs) for side in ("head", "base")] == [head, base]

@@ -6,12 +6,12 @@ import pytest
 
 from tests import make
 from tidegate.decide.verdict.decide import decide
-from tidegate.decide.verdict.make_result import make_result
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.metrics import Metrics
 from tidegate.model.result import Cost
 from tidegate.reports.comment import comment_body
+from tidegate.reports.make_result import make_result
 from tidegate.reports.model_filters import spent
 
 

@@ -19,7 +19,6 @@ from tests.run.engines import Worker, attempts_of, by_chance, carried, drawn, pa
 from tidegate.checks.measure.measure_trial import measure_trial
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
-from tidegate.decide.verdict.decide import decide
 from tidegate.errors import CannotRunError
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Row
@@ -294,7 +293,7 @@ def judged(plan: Plan, results: list[TrialResult]) -> tuple[Verdict, tuple[Row, 
         make.run(*(one for one in results if one.side == side), side=side, rows=rows) for side in ("base", "head")
     )
     compared = compare(base, head)
-    return decide(compared, Policy()), compared.rows
+    return make.verdict(compared), compared.rows
 
 
 async def results_of(plan: Plan, carry: Carry) -> list[TrialResult]:

@@ -20,6 +20,7 @@ from tidegate.model.comparison import (
     DefinitionChange,
     HeadCounts,
     MetricChange,
+    Overuse,
     Row,
     SuiteEffect,
 )
@@ -47,7 +48,7 @@ def row(scenario: str, word: str) -> Row:
 
 
 def verdict(words: str, policy: dict[str, Any] | None = None, **more: Any) -> Verdict:
-    return decide(comparison(words, **more), Policy(**policy or {}))
+    return make.verdict(comparison(words, **more), Policy(**policy or {}))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_only_a_few_short_names_stand_in_the_summary() -> None:
     assert verdict("regressed regressed regressed").summary == "3 of 3 scenarios regressed (s1, s2, s3)"
     assert verdict("regressed " * 4).summary == "4 of 4 scenarios regressed"
     long = comparison("regressed").rows[0].model_copy(update={"scenario": "s" * 101})
-    assert decide(Comparison(rows=(long,)), Policy()).summary == "the only scenario regressed"
+    assert make.verdict(Comparison(rows=(long,))).summary == "the only scenario regressed"
 
 
 def test_every_row_that_decided_has_its_sentence() -> None:
@@ -291,7 +292,7 @@ def test_where_nothing_passes_on_either_side_nothing_is_passed() -> None:
     assert (found.state, found.reason, found.exit_code) == ("inconclusive", "nothing_passes", 5)
     assert decide(Comparison(rows=(dead("a"),)), Policy(block=("regressed",))).exit_code == 0
     assert decide(Comparison(rows=(dead("a"), row("b", "ok"))), Policy()).state == "passed"
-    two_thirds = decide(Comparison(rows=(dead("a"), dead("b"), row("c", "ok"))), Policy())
+    two_thirds = make.verdict(Comparison(rows=(dead("a"), dead("b"), row("c", "ok"))))
     assert (two_thirds.state, two_thirds.reason, two_thirds.exit_code) == ("inconclusive", "nothing_passes", 5)
     assert two_thirds.summary == ("2 of 3 scenarios pass on neither side, so these cannot show a regression")
 
@@ -321,7 +322,7 @@ def counted(word: str, passes: int, trials: int, lost: int = 0, **more: Any) -> 
 )
 def test_a_row_that_head_can_have_kept_from_being_compared_exits_with_5(unproven: Row) -> None:
     rows = (row("fine", "ok"), unproven)
-    made = decide(Comparison(rows=rows), Policy())
+    made = make.verdict(Comparison(rows=rows))
     assert (made.state, made.reason, made.exit_code) == ("inconclusive", "unproven", 5)
     assert made.reasons == (f"{unproven.scenario}: the numbers",)
     assert decide(Comparison(rows=rows), Policy(mode="advisory")).exit_code == 0
@@ -332,8 +333,13 @@ def test_a_row_that_head_can_have_kept_from_being_compared_exits_with_5(unproven
 
 def test_a_budget_that_a_slower_head_has_used_up_exits_with_5() -> None:
     rows = (row("fine", "ok"), counted("not_measured=budget", 0, 0))
-    made = decide(Comparison(rows=rows, used_by_head=("head's trials cost 9 times as much",)), Policy())
-    assert (made.exit_code, made.reason, made.reasons[0]) == (5, "unproven", "head's trials cost 9 times as much")
+    made = make.verdict(Comparison(rows=rows, used_by_head=(Overuse(what="s", base=40, limit=60),)))
+    assert (made.exit_code, made.reason, made.reasons[0]) == (
+        5,
+        "unproven",
+        "at base's rate, all trials take 40 of the budget's 60 s",
+    )
+    assert made.own_reasons == made.reasons[:1]
     assert decide(Comparison(rows=rows), Policy()).exit_code == 0
 
 
@@ -373,6 +379,6 @@ def test_a_cause_that_blocks_is_not_hidden_by_one_that_does_not() -> None:
 
 def test_checks_that_cannot_fail_are_in_the_summary() -> None:
     vacuous = row("b", "ok").model_copy(update={"can_fail": False})
-    some = decide(Comparison(rows=(row("a", "ok"), vacuous)), Policy())
+    some = make.verdict(Comparison(rows=(row("a", "ok"), vacuous)))
     assert some.summary == "nothing regressed in 2 scenarios; 1 of 2 scenarios has no required check and cannot fail"
-    assert "no scenario has a required check" in decide(Comparison(rows=(vacuous,)), Policy()).summary
+    assert "no scenario has a required check" in make.verdict(Comparison(rows=(vacuous,))).summary

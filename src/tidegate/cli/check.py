@@ -98,8 +98,8 @@ def _refused(root: Path, suite: Suite) -> Iterator[str]:
     if not any(folder.is_dir() for folder in folders):
         return  # before the imports, which take 30 ms
     from tidegate.cli.last_failed import newest_run
-    from tidegate.decide.verdict.refused_hosts import refused_hosts
     from tidegate.errors import ConfigurationError
+    from tidegate.reports.notes_text import refused_hosts
 
     try:
         run = newest_run(*folders)

@@ -47,8 +47,8 @@ def run(args: argparse.Namespace) -> int:
 
     from tidegate.cli.last_failed import failed_in_newest_run, say_last_failed
     from tidegate.cli.progress import make_progress
-    from tidegate.decide.verdict.refused_hosts import refused_hosts
     from tidegate.history.our_folder import make_our_folder
+    from tidegate.reports.notes_text import refused_hosts
     from tidegate.reports.show import run_final_line, run_overview
     from tidegate.run.checkouts import make_run_folder
     from tidegate.run.single_run import single_run

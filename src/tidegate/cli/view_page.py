@@ -10,7 +10,6 @@ from tidegate.cli.local_server import LocalHandler, LocalServer
 from tidegate.decide.causes.find import find_causes
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.verdict.decide import decide
-from tidegate.decide.verdict.make_result import make_result
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.history.stored_result import load_result
@@ -19,6 +18,7 @@ from tidegate.model.result import Result
 from tidegate.model.trial_spec import Side
 from tidegate.reports.filters import count
 from tidegate.reports.html import render_html
+from tidegate.reports.make_result import make_result
 
 SIDES: tuple[Side, ...] = ("base", "head")
 
@@ -67,10 +67,7 @@ def _unfinished(runs: Mapping[Side, Run]) -> Result:
     comparison = compare(base, head, stored=True)
     done = f"{count(len(base.trials), 'trial')} on base and {len(head.trials)} on head so far"
     summary = f"the run is not finished: {done}; no state is final"
-    verdict = decide(comparison, head.policy).model_copy(
-        update={"state": "inconclusive", "summary": summary, "reasons": (), "would_block": False}
-    )
-    result = make_result(comparison, verdict, base, head)
+    result = _without_verdict(make_result(comparison, decide(comparison, head.policy), base, head), summary)
     return result.model_copy(update={"causes": find_causes(result.rows, result.trials)})
 
 
@@ -81,10 +78,12 @@ def _one_sided(run: Run) -> Result:
     passed = sum(trial.decides == "pass" for trial in run.trials)
     state = "not finished" if run.interrupted else "finished"
     summary = f"one run without a base, {state}: {passed} of {count(len(run.trials), 'trial')} passed"
-    verdict = decide(comparison, run.policy).model_copy(
-        update={"state": "inconclusive", "summary": summary, "reasons": (), "would_block": False}
-    )
-    return make_result(comparison, verdict, nothing, run)
+    return _without_verdict(make_result(comparison, decide(comparison, run.policy), nothing, run), summary)
+
+
+def _without_verdict(result: Result, summary: str) -> Result:
+    said = {"state": "inconclusive", "summary": summary, "reasons": (), "own_reasons": (), "would_block": False}
+    return result.model_copy(update={"verdict": result.verdict.model_copy(update=said)})
 
 
 class ReportServer(LocalServer):

@@ -30,6 +30,7 @@ from tidegate.model.scripted_step import LIST
 from tidegate.model.suite import Budget, Suite
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.reports.mutant_groups import survived
+from tidegate.reports.verdict_text import verdict_of
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.mutant_trials import MutantTrials, Ran, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
@@ -326,7 +327,7 @@ class OneTool:
             shown = await trials.shown([self.rows[key][0]], mutant, changed)
             ran += shown.head
             if shown.verdict.state == "not_run":
-                lost = shown.verdict.summary
+                lost = verdict_of(shown.comparison, shown.verdict).summary
             elif shown.verdict.would_block:
                 return self._decided(mutant, met, caught_by=key.scenario), ran
             same = same and all(self._same(one) for one in shown.head)

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from tidegate.model.measurement import Call
 from tidegate.model.plan import RowKey, row_key
+from tidegate.model.reason import Counts, Reason
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 
-Counts = tuple[int, int]  # passes, trials
 Interval = tuple[float, float]
 Impact = Literal["less", "more", "other"]
 Kind = Literal["outcome", "setup", "unmeasurable", "unused", "rewritten", "base_fails"]
@@ -190,7 +190,8 @@ class Row(Value):
     scenario: str
     agent: str
     state: RowState
-    reason: str
+    reason: str = ""  # the sentence of `why`
+    why: Reason | None = None
     kind: Kind = "outcome"
     not_measured: NotMeasured | None = None  # set if the state is `not_measured`: the cause
     purpose: Literal["regression", "capability"] = "regression"
@@ -238,7 +239,42 @@ class DefinitionChange(Value):
     scenario: str | None
     agent: str | None = None
     effect: Impact
-    detail: str
+    detail: str = ""
+
+
+class Overuse(Value):
+    """Of what head used so much more than base that it can have ended the budget.
+
+    `base`: what all trials take at base's rate, of the `limit`; of the judge, tokens of base's and of head's trials.
+    """
+
+    what: Literal["s", "US dollars", "tokens", "trials", "judge"]
+    base: float
+    limit: float
+
+
+class Weakness(Value):
+    """The share of runs that would find a complete failure of a row which base passes at `rate`, and what helps most.
+
+    `helps`: so many trials of history, or screening trials, by which it would be found in the share `then`.
+    """
+
+    found: float
+    rate: float
+    helps: Literal["", "history", "trials"] = ""
+    then: float = 0.0
+
+
+class Note(Value):
+    """What a reader should know of some rows, or of the comparison: a row that could not have failed, for example."""
+
+    code: Literal[
+        "stored", "interrupted", "demoted", "never_passes", "new_fails", "never_called", "crashed", "shows_little"
+    ]
+    rows: tuple[RowKey, ...] = ()
+    ref: str = ""  # of the run that was interrupted
+    crashed: Counts = (0, 0)  # trials on head, of how many
+    weakness: Weakness | None = None
 
 
 class Comparison(Value):
@@ -248,5 +284,5 @@ class Comparison(Value):
     suite: SuiteEffect = SuiteEffect()
     definitions: tuple[DefinitionChange, ...] = ()
     excluded_share: float = 0.0  # share of all trials that infrastructure errors exclude
-    used_by_head: tuple[str, ...] = ()  # of what head used so much more than base that it can have ended the budget
-    warnings: tuple[str, ...] = ()
+    used_by_head: tuple[Overuse, ...] = ()
+    notes: tuple[Note, ...] = ()

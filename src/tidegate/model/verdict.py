@@ -41,6 +41,7 @@ class Verdict(Value):
     exit_code: int
     summary: str
     reasons: tuple[str, ...] = ()
+    own_reasons: tuple[str, ...] = ()  # of these, those that no row, definition or warning about a metric gives
     mode: Literal["blocking", "advisory"] = "blocking"
     why_advisory: str = ""
     would_block: bool = False

@@ -123,18 +123,8 @@ class CommentView(Value):
         return self.advice
 
 
-_last: tuple[Result, CommentView] | None = None  # page, comment and terminal show the same result, one after another
-
-
 def comment_view(result: Result) -> CommentView:
     """Return everything that the comment needs, grouped and sorted. The template makes the text."""
-    global _last
-    if _last is None or _last[0] is not result:
-        _last = result, _view(result)
-    return _last[1]
-
-
-def _view(result: Result) -> CommentView:
     rows = sorted(result.rows, key=lambda row: _RANK[row.state])
     measured = [row for row in rows if row.head.trials and row.base.trials and not cannot_guard(row)]
     regressed = findings(result, "regressed")
@@ -206,12 +196,7 @@ def _judge_rank(row: Row) -> tuple[bool, bool]:
 
 def _reasons(result: Result) -> Iterator[str]:
     """Yield the reasons that neither the summary nor a row nor a definition change already gives."""
-    told = (*(row.reason for row in result.rows), *(change.detail for change in result.definitions))
-    metrics = tuple(f"{warning.metric}: " for warning in _suite_warnings(result.suite))
-    for reason in result.verdict.reasons:
-        known = reason.startswith(metrics) or any(reason.endswith(f": {words}") for words in told)
-        if reason not in result.verdict.summary and not known:
-            yield reason
+    yield from result.verdict.own_reasons
     if result.verdict.reason == "nothing_passes":
         yield from (f"{row.key}: no trial passes the gate “{gate}”" for row, gate in _never_passed(result.rows))
     if result.verdict.reason == "infrastructure" and not any(row.state == "not_measured" for row in result.rows):

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from tidegate.checks.measure.measure_trial import measure_trial
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
-from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict.decide import Decision, decide
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Comparison
@@ -32,7 +32,6 @@ from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.model.verdict import Verdict
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import RunJob, run_of
 from tidegate.run.runner import Runner
@@ -62,7 +61,7 @@ class Ran(NamedTuple):
 class Shown(NamedTuple):
     """What a mutant, or a pull request that changes nothing, shows."""
 
-    verdict: Verdict
+    verdict: Decision
     comparison: Comparison
     head: tuple[Ran, ...]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tidegate.decide.verdict.decide import decide, nothing_to_do
-from tidegate.decide.verdict.make_result import make_result
+from tidegate.decide.verdict.decide import Decision, decide, nothing_to_do
 from tidegate.history.known_results import trends
 from tidegate.history.report_files import write_reports
 from tidegate.model.cause import Cause
@@ -14,7 +13,7 @@ from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import Run
 from tidegate.model.result import FileChange, Result
 from tidegate.model.revision import Revision
-from tidegate.model.verdict import Verdict
+from tidegate.reports.make_result import make_result
 from tidegate.run.both_runs import BothRuns, no_runs
 from tidegate.run.changed_files import file_changes, with_files
 from tidegate.run.checkouts import Commits, scratch_folder, two_sides
@@ -32,12 +31,12 @@ async def pull_request(root: Path, commits: Commits, out: Path, options: Options
         loaded = load_pull_request(root, commits.target, sides, scratch, options)
         if loaded.touched or loaded.definitions:
             runs, comparison = await _run_and_compare(root, commits.target, loaded, options)
-            verdict = decide(comparison, loaded.job.suite.policy)
+            decision = decide(comparison, loaded.job.suite.policy)
             loaded = loaded._replace(warnings=(*loaded.warnings, *await _surface(loaded.job, runs.head, options)))
         else:
             runs = no_runs(loaded.job)
-            comparison, verdict = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
-        result = _conclude(root, loaded, runs, comparison, verdict)
+            comparison, decision = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
+        result = _conclude(root, loaded, runs, comparison, decision)
         result = await _fixed(root, result, loaded.job, options)
     result = without_secrets(result.model_copy(update={"instance": options.instance, "links": options.links}))
     write_reports(result, out, {side.side: side.store for side in (sides.base, sides.head)})
@@ -87,16 +86,16 @@ async def _fixed(root: Path, result: Result, job: RunJob, options: Options) -> R
     return await with_fix(root, result, job, options)
 
 
-def _conclude(root: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, verdict: Verdict) -> Result:
+def _conclude(root: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, decision: Decision) -> Result:
     """Put the result together, with the changed files and base's trends for the report."""
     job, warnings = loaded.job, (*loaded.warnings, *runs.ignored)
-    if loaded.suites.base is None:
-        verdict = verdict.model_copy(update={"why_advisory": "the target branch has no usable suite yet"})
-    result = make_result(comparison, verdict, runs.base, runs.head, warnings=warnings, budget=job.suite.budget)
+    result = make_result(comparison, decision, runs.base, runs.head, warnings=warnings, budget=job.suite.budget)
     result = with_files(result, {side.side: side.store for side in job.sides})
     base, head = (side.revision for side in job.sides)
     changes = file_changes(root, base, head, loaded.touched, loaded.both)
+    why = "the target branch has no usable suite yet" if loaded.suites.base is None else ""
     more = {
+        "verdict": result.verdict.model_copy(update={"why_advisory": why}),
         "comment_template": loaded.suites.comment_template,
         "changes": changes,
         "causes": _causes(root, result, changes, loaded),

@@ -11,6 +11,7 @@ from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Comparison, Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
+from tidegate.model.reason import Reason
 from tidegate.model.revision import Revision
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs
@@ -55,8 +56,5 @@ def _doubted(row: Row, trials: Sequence[TrialResult], branch: str) -> Row:
     passes = sum(trial.decides == "pass" for trial in trials)
     if not passes and not any(trial.not_measured == "budget" for trial in trials):
         return row
-    there = f"passes in {passes} of {len(trials)} trials at the tip of {branch}" if passes else f"not tried at {branch}"
-    reason = f"passes in no trial on head and none at the merge base; {there}: merge {branch} into this branch"
-    clears = f"{branch} is merged into this branch, and it passes"
-    doubt = {"state": "unconfirmed", "kind": "outcome", "reason": reason, "clears_when": clears}
-    return row.model_copy(update=doubt)
+    why = Reason(code="mended_at_tip", tip=(passes, len(trials)), branch=branch)
+    return row.model_copy(update={"state": "unconfirmed", "kind": "outcome", "why": why})

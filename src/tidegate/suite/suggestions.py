@@ -17,6 +17,7 @@ from tidegate.model.model_name import bare_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.price import Price
 from tidegate.model.suite import Scenario, Suite
+from tidegate.reports.notes_text import weakness_text
 
 ENOUGH_CASES = 20  # regression scenarios
 ENOUGH_PASSES = 20  # passes without a failure after which a capability case is ready to guard
@@ -223,8 +224,8 @@ def _weak(row: PlanRow, suite: Suite, past: Past) -> tuple[str, str] | None:
         return None
     counts = row.scenario.trials.over(suite.trials)
     seen = Screening(screening_trials(counts, suite.policy), passes / trials, trials, counts.max)
-    said = weakness(seen, suite.policy.alpha)
-    return (f"{row.scenario.file}, {row.key.agent}", said) if said else None
+    found = weakness(seen, suite.policy.alpha)
+    return (f"{row.scenario.file}, {row.key.agent}", weakness_text(found)) if found else None
 
 
 def _to_promote(row: PlanRow, past: Past) -> tuple[str, str] | None:

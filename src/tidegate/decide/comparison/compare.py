@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from tidegate.decide.comparison.doubtful_passes import doubting_passes
 from tidegate.decide.comparison.judge_change import Scored, with_judge_tests
 from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.comparison.one_row import row_of, suite_metrics
-from tidegate.decide.comparison.rewritten_checks import doubting_rewritten
-from tidegate.decide.comparison.unused_tool import doubting_disuse
 from tidegate.decide.comparison.used_by_head import used_by_head
 from tidegate.decide.comparison.weak_rows import doubts, shows_little
 from tidegate.decide.comparison.whole_suite import suite_effect, with_power
 from tidegate.decide.procedure.observed import Past
 from tidegate.decide.procedure.rules import LEAST_HISTORY
-from tidegate.decide.procedure.steps import Conclusion, State, conclude, history_holds, observe, start
-from tidegate.model.comparison import (
-    Comparison,
-    DefinitionChange,
-)
+from tidegate.decide.procedure.steps import State, conclude, history_holds, observe, start
+from tidegate.model.comparison import Comparison, DefinitionChange, Note
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.run_row import RunRow
@@ -47,13 +43,12 @@ def compare(
     state = start(_rows(base, head), head.policy, past_by_row(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
     sides = _sides(state, past, base_trials, head_trials)
-    used = map(doubting_disuse, conclude(state), sides)
-    doubted = zip(used, sides, strict=True)
-    conclusions = tuple(doubting_rewritten(said, of_row, head.replaced) for said, of_row in doubted)
+    found = zip(conclude(state), sides, strict=True)
+    conclusions = tuple(doubting_passes(conclusion, trials, head.replaced) for conclusion, trials in found)
     holds = history_holds(state)
     metrics = suite_metrics(sides) if holds else {}
     every = zip(state.rows, conclusions, sides, strict=True)
-    rows = tuple(row_of(entry.row, said, trials, head, metrics, holds=holds) for entry, said, trials in every)
+    rows = tuple(row_of(entry.row, one, trials, head, metrics, holds=holds) for entry, one, trials in every)
     rows = with_power(tuple(with_judge_tests(rows, list(_scored(sides, holds)))), state)
     return Comparison(
         rows=rows,
@@ -61,9 +56,10 @@ def compare(
         definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
         used_by_head=used_by_head(base, head, dict(zip((row.key for row in rows), sides, strict=True)), shares),
-        warnings=(
-            *_interrupted(base, head),
-            *_warnings(conclusions, stored),
+        notes=(
+            *(Note(code="interrupted", ref=run.revision.ref) for run in (base, head) if run.interrupted),
+            *([Note(code="stored")] if stored else []),
+            *(Note(code="demoted", rows=(one.key,)) for one in conclusions if one.demoted),
             *doubts(rows, (*base_trials, *head_trials)),
             *shows_little(rows, state.rows, head.policy.alpha),
         ),
@@ -142,24 +138,10 @@ def _changed_since(base: Run, head: Run, known: Sequence[DefinitionChange]) -> I
     for row in head.rows:
         if row.scenario not in named and before.get(row.key, row.definition) != row.definition:
             named.add(row.scenario)
-            detail = "the two runs used different definitions of it"
-            yield DefinitionChange(scenario=row.scenario, effect="other", detail=detail)
+            yield DefinitionChange(scenario=row.scenario, effect="other")
 
 
 def _excluded_share(trials: Trials) -> float:
     """Return the share of trials, 0..1, without an outcome; failed setups do not count, since a side caused them."""
     excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
     return excluded / len(trials) if trials else 0.0
-
-
-def _interrupted(*runs: Run) -> Iterator[str]:
-    for run in runs:
-        if run.interrupted:
-            yield f"the run of {run.revision.ref} was interrupted: only the trials that had finished are compared"
-
-
-def _warnings(conclusions: Sequence[Conclusion], stored: bool) -> Iterator[str]:
-    if stored:
-        yield "a one-shot comparison of stored runs: no trial could be asked for to confirm what was seen"
-    for said in conclusions:
-        yield from (f"{said.key}: {warning}" for warning in said.warnings)

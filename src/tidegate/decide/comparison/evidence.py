@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.comparison.divergence import closest, divergence
 from tidegate.decide.procedure.steps import Conclusion
-from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
+from tidegate.model.comparison import Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, PastTrial, TrialResult
 from tidegate.model.metrics import Metrics
+from tidegate.model.reason import Counts
 from tidegate.model.revision import Revision
 from tidegate.model.trial_spec import is_inside
 from tidegate.text.noise import noisy_words
@@ -47,7 +48,6 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
         calls=calls,
         divergence=divergence(other.calls, shows.calls, noise) if other and _measured(shows) else None,
         reproduce=_reproduce(conclusion, revision),
-        clears_when=conclusion.clears_when,
     )
 
 

@@ -12,16 +12,9 @@ from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics,
 from tidegate.decide.procedure.steps import Conclusion
 from tidegate.decide.statistics.passk import pass_at_k, pass_hat_k
 from tidegate.decide.statistics.rates import newcombe, wilson
-from tidegate.model.comparison import (
-    BaseCounts,
-    Counts,
-    Effect,
-    HeadCounts,
-    Interval,
-    MetricChange,
-    Row,
-)
+from tidegate.model.comparison import BaseCounts, Effect, HeadCounts, Interval, MetricChange, Row
 from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.reason import Counts
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import Phase
 
@@ -41,7 +34,7 @@ def row_of(
         scenario=row.scenario,
         agent=row.agent,
         state=said.state,
-        reason=said.reason,
+        why=said.why,
         kind=said.kind,
         not_measured=said.not_measured,
         purpose=row.purpose,
@@ -104,7 +97,9 @@ def _head_counts(trials: Trials) -> HeadCounts:
 
 
 def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
-    (head_pass, head_n), (base_pass, base_n) = said.compared or (_counts(head), _counts(base))
+    (head_pass, head_n), (base_pass, base_n) = said.why.head or (0, 0), said.why.base or (0, 0)
+    if not (base_n and head_n):
+        (head_pass, head_n), (base_pass, base_n) = _counts(head), _counts(base)
     if not (base_n and head_n):
         return None
     named = said.state == "regressed" and not said.deterministic
@@ -113,8 +108,8 @@ def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
         difference=head_pass / head_n - base_pass / base_n,
         interval=newcombe(head_pass, head_n, base_pass, base_n, confidence),
         confidence=confidence,
-        p=said.p,
-        level=said.level,
+        p=said.why.p,
+        level=said.why.limit,
     )
 
 

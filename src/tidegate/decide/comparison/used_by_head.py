@@ -4,49 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import Literal
 
 from tidegate.decide.comparison.metric_tests import RowTrials
+from tidegate.model.comparison import Overuse
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import RowKey
 
 MOST_OF_JUDGE = 2.0  # times as many tokens as for base's trials; what a judge's answer takes varies
 AnyTrial = PastTrial | TrialResult
 Amount = Callable[[AnyTrial], float | None]
+_Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, float, Amount, int]
 
 
 def used_by_head(
     base: Run, head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[Iterable[RowKey]] = ()
-) -> tuple[str, ...]:
-    """Return why head can have ended the budget, one sentence each; none if base would have ended it, too.
+) -> tuple[Overuse, ...]:
+    """Return why head can have ended the budget; nothing if base would have ended it, too.
 
     The trials that were asked for, on both sides, count as if each took what base's trials of the row take. `shares`:
     the rows of each shard, which had a part of the budget for itself.
     """
     parts = [[rows[key] for key in keys if key in rows] for keys in shares] or [list(rows.values())]
-    found: dict[str, None] = {}
+    found: dict[Overuse, None] = {}
     for sides in parts:
         if any(trial.not_measured == "budget" for side in sides for trial in (*side.base, *side.head)):
             found |= dict.fromkeys(_why(base, head, sides, len(parts)))
     return (*found, *_of_judge(list(rows.values())))
 
 
-def _why(base: Run, head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[str]:
+def _why(base: Run, head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[Overuse]:
     """Yield what base would have used of each limit, unless it would have reached one."""
-    said: list[str] = []
-    for name, limit, fixed, of, share in (
+    found: list[Overuse] = []
+    limits: tuple[_Limit, ...] = (
         ("s", 60 * head.budget.minutes if head.budget.minutes else None, 2 * base.build_s, _seconds, head.slots),
         ("US dollars", head.budget.usd, 0.0, lambda one: one.metrics.cost_usd, 1),
         ("tokens", head.budget.tokens, 0.0, _tokens, 1),
         ("trials", head.budget.trials, 0.0, lambda one: 1.0, 1),
-    ):
+    )
+    for name, limit, fixed, of, share in limits:
         if limit is None:
             continue
         limit = limit if name == "s" else limit / parts
         expected = fixed + _expected(sides, of) / share
         if expected >= limit:
             return
-        said.append(f"at base's rate, all trials take {expected:,.3g} of the budget's {limit:,.3g} {name}")
-    yield from said
+        found.append(Overuse(what=name, base=expected, limit=limit))
+    yield from found
 
 
 def _expected(sides: Sequence[RowTrials], of: Amount) -> float:
@@ -78,13 +82,13 @@ def _tokens(trial: AnyTrial) -> float | None:
     return None if counts == (None, None) else sum(one or 0 for one in counts)
 
 
-def _of_judge(sides: Sequence[RowTrials]) -> Iterator[str]:
-    """Yield a sentence if the judge's limit ended, and head's trials gave it much more to read than base's."""
+def _of_judge(sides: Sequence[RowTrials]) -> Iterator[Overuse]:
+    """Yield the judge's use if the judge's limit ended, and head's trials gave it much more to read than base's."""
     if not any(trial.not_measured == "judge" for side in sides for trial in side.head):
         return
     means = [_judged([trial for side in sides for trial in getattr(side, name)]) for name in ("base", "head")]
     if means[0] and means[1] > MOST_OF_JUDGE * means[0]:
-        yield f"the judge read {means[1]:,.0f} tokens for a trial of head, and {means[0]:,.0f} for one of base"
+        yield Overuse(what="judge", base=means[0], limit=means[1])
 
 
 def _judged(trials: Iterable[TrialResult]) -> float:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.decide.procedure.detection import Screening, weakness
 from tidegate.decide.procedure.observed import RowSeen
 from tidegate.decide.procedure.rules import LEAST_HISTORY
-from tidegate.model.comparison import Row
+from tidegate.model.comparison import Note, Row
 from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import by_row
-
-_NAMED = 5  # rows that a warning names
+from tidegate.model.plan import RowKey, by_row
 
 
 def cannot_guard(row: Row) -> bool:
@@ -25,14 +23,10 @@ def fails_from_the_start(row: Row) -> bool:
     return row.state == "added" and row.head.trials > 0 and row.head.passes == 0
 
 
-def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[str]:
-    """Yield one warning per kind of weakness, with the names of the rows that have it."""
+def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[Note]:
+    """Yield one note per kind of weakness, with the rows that have it."""
     measured = by_row(trial for trial in trials if trial.outcome is not None)
-    doubted: dict[str, list[str]] = {}
-    for row in rows:
-        for doubt in _doubts_of(row, measured[row.key]):
-            doubted.setdefault(doubt, []).append(str(row.key))
-    yield from _told(doubted)
+    yield from _together((row, note) for row in rows for note in _doubts_of(row, measured[row.key]))
 
 
 def screening_of(row: Row, entry: RowSeen) -> Screening:
@@ -40,35 +34,36 @@ def screening_of(row: Row, entry: RowSeen) -> Screening:
     return Screening(row.head.screen[1], row.base.passes / row.base.trials, entry.history[1], entry.most)
 
 
-def shows_little(rows: Sequence[Row], seen: Sequence[RowSeen], alpha: float) -> Iterator[str]:
-    """Yield one warning for screened rows in which a complete failure is missed equally often, with what would help.
+def shows_little(rows: Sequence[Row], seen: Sequence[RowSeen], alpha: float) -> Iterator[Note]:
+    """Yield one note for screened rows in which a complete failure is missed equally often, with what would help.
 
     Rows without enough base trials for an estimate of their success rate are left out, as in `tidegate check`.
     """
-    weak: dict[str, list[str]] = {}
+    weak: list[tuple[Row, Note]] = []
     for row, entry in zip(rows, seen, strict=True):
         compared = row.state in ("ok", "flaky") and entry.sequential and not (row.one_shot or entry.cut_short)
         if not compared or row.purpose != "regression" or row.base.trials < LEAST_HISTORY or cannot_guard(row):
             continue
-        if said := weakness(screening_of(row, entry), alpha):
-            weak.setdefault(said, []).append(str(row.key))
-    yield from _told(weak)
+        if found := weakness(screening_of(row, entry), alpha):
+            weak.append((row, Note(code="shows_little", weakness=found)))
+    yield from _together(weak)
 
 
-def _told(said: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield each sentence once, after the first rows that it is about."""
-    for sentence, names in said.items():
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        yield f"{', '.join(names[:_NAMED])}{more}: {sentence}"
+def _together(notes: Iterable[tuple[Row, Note]]) -> Iterator[Note]:
+    """Yield each note once, with the rows that it is about."""
+    rows: dict[Note, list[RowKey]] = {}
+    for row, note in notes:
+        rows.setdefault(note, []).append(row.key)
+    return (note.model_copy(update={"rows": tuple(keys)}) for note, keys in rows.items())
 
 
-def _doubts_of(row: Row, trials: Sequence[TrialResult]) -> Iterator[str]:
+def _doubts_of(row: Row, trials: Sequence[TrialResult]) -> Iterator[Note]:
     if cannot_guard(row):
-        yield "passes on neither side, so it cannot show a regression"
+        yield Note(code="never_passes")
     if fails_from_the_start(row):
-        yield "new, and no trial passes"
+        yield Note(code="new_fails")
     if trials and row.gates and not any(trial.calls for trial in trials):
-        yield "the target was never called"
+        yield Note(code="never_called")
     head = [trial for trial in trials if trial.side == "head"]
     if crashed := sum(trial.end == "crashed" for trial in head):
-        yield f"the agent crashed in {crashed} of {len(head)} trials on head"
+        yield Note(code="crashed", crashed=(crashed, len(head)))

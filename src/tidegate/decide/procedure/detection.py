@@ -9,13 +9,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from math import comb
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tidegate.decide.procedure.one_shot import power
 from tidegate.decide.procedure.pairs import look
-from tidegate.decide.procedure.rules import LEAST_HISTORY, Counts, Rules, limit_of
+from tidegate.decide.procedure.rules import LEAST_HISTORY, Rules, limit_of
 from tidegate.decide.statistics.drop_odds import drop_odds
 from tidegate.decide.statistics.e_process import Pairs, e_of_drop
+from tidegate.model.comparison import Weakness
+from tidegate.model.reason import Counts
 
 Trials = tuple[int, int]  # head, base
 DROPS = (0.1, 0.2, 0.3, 0.5, 1.0)
@@ -70,19 +72,20 @@ def heads_to_confirm(screening: int, limit: float) -> int:
     return screening + pairs + rules.verify_pairs
 
 
-def weakness(row: Screening, alpha: float) -> str:
-    """Return what a row cannot show, with what would help; '' if a complete failure is found in most runs."""
+def weakness(row: Screening, alpha: float) -> Weakness | None:
+    """Return what a row cannot show, with what would help; None if a complete failure is found in most runs."""
     found = _caught(1.0, row, alpha)
     if found >= ENOUGH:
-        return ""
-    said = f"a complete failure would be found in about {found:.0%} of runs, as base passes {row.rate:.0%}"
-    better = {f"{MORE_HISTORY} trials of history": _caught(1.0, row._replace(history=MORE_HISTORY), alpha)}
+        return None
+    best = Weakness(found=round(found, 2), rate=round(row.rate, 2))
+    helps: dict[Literal["history", "trials"], Screening] = {"history": row._replace(history=MORE_HISTORY)}
     if row.most is None:
-        better[f"trials.min {MORE_TRIALS}"] = _caught(1.0, row._replace(trials=MORE_TRIALS), alpha)
-    what, share = max(better.items(), key=lambda item: item[1])
-    if share > found + 0.05:
-        return f"{said}; with {what} in about {share:.0%}"
-    return f"{said}; a scenario that passes more often guards more"
+        helps["trials"] = row._replace(trials=MORE_TRIALS)
+    for what, better in helps.items():
+        share = _caught(1.0, better, alpha)
+        if share > max(found + 0.05, best.then):
+            best = best.model_copy(update={"helps": what, "then": share})
+    return best.model_copy(update={"then": round(best.then, 2)})
 
 
 def _caught(drop: float, row: Screening, alpha: float) -> float:

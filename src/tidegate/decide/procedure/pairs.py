@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Literal, NamedTuple
 
-from tidegate.decide.procedure.rules import TIES, Ask, Counts, Facts, Rules
+from tidegate.decide.procedure.rules import TIES, Ask, Facts, Rules
 from tidegate.decide.statistics.e_process import Pairs, e_against_drop, e_of_drop, e_of_fall
+from tidegate.model.reason import Counts
 from tidegate.model.trial_spec import Phase, Side
 
 Asking = Generator[Sequence[Ask], Sequence[bool | None], "Paired"]

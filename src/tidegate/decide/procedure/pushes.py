@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tidegate.decide.procedure.conclusion import Conclusion
 from tidegate.decide.procedure.observed import RowSeen
 from tidegate.decide.procedure.pairs import RowTest
+from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.statistics.e_process import Pairs
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from tidegate.model.reason import Counts
+
 HEAD_TRIALS = 3  # head trials of a confirmed flip: the first and two repeats
 BASE_TRIALS = 2  # base trials of a confirmed flip: the first and one repeat
 
@@ -28,6 +30,11 @@ class Tally(NamedTuple):
     def measured(self) -> int:
         """Number of trials with an outcome."""
         return self.passes + self.fails
+
+    @property
+    def counts(self) -> Counts:
+        """Passes and trials with an outcome."""
+        return self.passes, self.measured
 
     @property
     def inside(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from tidegate.model.reason import Counts
 from tidegate.model.run_row import EarlierPushes, RunRow
 from tidegate.model.suite import ALPHA, Policy, TrialCounts
 from tidegate.model.trial_spec import Phase, Side
@@ -11,7 +12,6 @@ from tidegate.model.trial_spec import Phase, Side
 SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # screening trials of each preset
 LEAST_HISTORY = 8  # a history with fewer trials is not used; base is run instead
 TIES = 1 + 1e-9  # factor on limits, so that a value equal to its limit but for rounding is within it
-Counts = tuple[int, int]  # passes, trials
 
 
 class Rules(NamedTuple):

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from zlib import crc32
 
 from tidegate.decide.procedure.pairs import Paired, PairTest, RowTest
-from tidegate.decide.procedure.rules import LEAST_HISTORY, TIES, Ask, Counts, Facts, Rules, limit_of
+from tidegate.decide.procedure.rules import LEAST_HISTORY, TIES, Ask, Facts, Rules, limit_of
 from tidegate.decide.procedure.suite_gate import SuiteFinding, suite_gate
 from tidegate.decide.statistics.drop_odds import drop_odds
+from tidegate.model.reason import Counts
 from tidegate.model.trial_spec import Phase, Side
 
 Outcomes = Sequence[bool | None]  # None: not measured

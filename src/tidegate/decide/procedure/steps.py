@@ -13,10 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
 
-from tidegate.decide.procedure.conclusion import Conclusion
 from tidegate.decide.procedure.observed import Past, RowSeen, SeenTrial
 from tidegate.decide.procedure.repeats import BASE_TRIALS, WORSE
-from tidegate.decide.procedure.row_states import conclusions
+from tidegate.decide.procedure.row_states import Conclusion, conclusions_of
 from tidegate.decide.procedure.rules import Ask, Facts, Rules, screening_of, screening_trials
 from tidegate.decide.procedure.screening import Procedure, Report
 from tidegate.decide.procedure.suite_gate import SuiteFinding
@@ -148,7 +147,7 @@ def screening(state: State) -> tuple[TrialSpec, ...]:
 
 def conclude(state: State) -> tuple[Conclusion, ...]:
     """Return a conclusion for each row, in order, from the trials observed so far, even if more are needed."""
-    return conclusions(state.rows, state.policy.alpha, state.played.by_row)
+    return conclusions_of(state.rows, state.policy.alpha, state.played.by_row)
 
 
 def suite_finding(state: State) -> SuiteFinding | None:

@@ -1,48 +1,78 @@
-"""Decide the verdict from a comparison and the policy; comment, outputs, status and exit code all follow from it."""
+"""Decide on a comparison, by the policy; comment, outputs, status and exit code all follow from that."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Literal
 
-from tidegate.decide.verdict.decision import MOST_EXCLUDED, Decision, blind, is_unproven, may_block, present
-from tidegate.decide.verdict.wording import blocking_metrics, reasons, summary
+from tidegate.decide.comparison.metric_tests import Q, is_worse
+from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.suite import Policy, RowState
-from tidegate.model.verdict import Verdict, VerdictReason
+from tidegate.model.trial_spec import is_inside
+from tidegate.model.value import Value
+from tidegate.model.verdict import VerdictReason, VerdictState
 
+MOST_EXCLUDED = 0.20  # share of a run's trials; with more left out, "no regression" is not evidence (verdict.md)
 _UNCOMPARED: tuple[RowState, ...] = ("added", "not_comparable", "not_measured")
 
 
-def decide(comparison: Comparison, policy: Policy) -> Verdict:
-    """Return the verdict: failed, else not run, else inconclusive, else passed. In advisory mode the exit code is 0."""
-    fewer = _checks_less(comparison, policy)
+class Decision(Value):
+    """A verdict before it is worded. `code` is the exit code in blocking mode.
+
+    `rows`, `fewer` and `metrics` led to it: rows, changes by which less is checked, and metrics that got worse.
+    """
+
+    state: VerdictState
+    reason: VerdictReason
+    code: int = 0
+    rows: tuple[Row, ...] = ()
+    fewer: tuple[DefinitionChange, ...] = ()
+    metrics: tuple[str, ...] = ()
+    mode: Literal["blocking", "advisory"] = "blocking"
+
+    @property
+    def would_block(self) -> bool:
+        """True if blocking mode ends with an exit code other than 0."""
+        return self.code != 0
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code: 0 in advisory mode."""
+        return 0 if self.mode == "advisory" else self.code
+
+
+def decide(comparison: Comparison, policy: Policy) -> Decision:
+    """Return the decision: failed, else not run, else inconclusive, else passed."""
+    fewer, metrics = _checks_less(comparison, policy), _blocking_metrics(comparison, policy)
     decision = (
-        _failed(comparison, policy, fewer)
+        _failed(comparison, policy, fewer, metrics)
         or _not_run(comparison.rows)
         or _undecided(comparison, policy)
-        or Decision("passed", "no_regression", 0)
+        or Decision(state="passed", reason="no_regression")
     )
-    return Verdict(
-        state=decision.state,
-        reason=decision.reason,
-        exit_code=0 if policy.mode == "advisory" else decision.exit_code,
-        summary=summary(comparison, decision, fewer),
-        reasons=tuple(reasons(comparison, decision, fewer, policy)),
-        mode=policy.mode,
-        would_block=decision.exit_code != 0,
+    return decision.model_copy(update={"fewer": fewer, "metrics": metrics, "mode": policy.mode})
+
+
+def nothing_to_do(policy: Policy) -> Decision:
+    """Return the decision on a pull request that changes nothing an agent could notice; no trial was run."""
+    return Decision(state="passed", reason="nothing_to_do", mode=policy.mode)
+
+
+def _blocking_metrics(comparison: Comparison, policy: Policy) -> tuple[str, ...]:
+    """Return each metric in `block_metrics` that is significantly worse, by more than the policy allows."""
+    return tuple(
+        name
+        for name, margin in policy.block_metrics.items()
+        if (change := comparison.suite.metrics.get(name))
+        and change.q is not None
+        and change.q <= Q
+        and is_worse(name, change, margin)
     )
 
 
-def nothing_to_do(policy: Policy) -> Verdict:
-    """Return the verdict for a pull request that changes nothing an agent could notice; no trial was run."""
-    return Verdict(
-        state="passed",
-        reason="nothing_to_do",
-        exit_code=0,
-        summary="nothing changed that an agent could notice",
-        mode=policy.mode,
-    )
+def _decided(state: VerdictState, reason: VerdictReason, code: int, rows: Iterable[Row] = ()) -> Decision:
+    return Decision(state=state, reason=reason, code=code, rows=tuple(rows))
 
 
 def _checks_less(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
@@ -51,30 +81,32 @@ def _checks_less(comparison: Comparison, policy: Policy) -> tuple[DefinitionChan
     return tuple(change for change in comparison.definitions if change.effect == "less" and blocks)
 
 
-def _failed(comparison: Comparison, policy: Policy, fewer: Sequence[DefinitionChange]) -> Decision | None:
+def _failed(
+    comparison: Comparison, policy: Policy, fewer: Sequence[DefinitionChange], metrics: Sequence[str]
+) -> Decision | None:
     deciding = [row for row in comparison.rows if row.state in policy.block and may_block(row, policy)]
     regressed = [row for row in deciding if row.state == "regressed"]
     if regressed:
         setup = all(row.kind == "setup" for row in regressed)
-        return Decision("failed", "setup_regression" if setup else "regression", 1, deciding)
+        return _decided("failed", "setup_regression" if setup else "regression", 1, deciding)
     if comparison.suite.state == "regressed" and "regressed" in policy.block:
-        return Decision("failed", "regression", 1, deciding)
-    if blocking_metrics(comparison, policy):
-        return Decision("failed", "metric", 1, deciding)
+        return _decided("failed", "regression", 1, deciding)
+    if metrics:
+        return _decided("failed", "metric", 1, deciding)
     if fewer:
-        return Decision("failed", "checks_less", 1, deciding)
+        return _decided("failed", "checks_less", 1, deciding)
     if deciding:
         unconfirmed = any(row.state == "unconfirmed" for row in deciding)
-        return Decision("failed", "unconfirmed" if unconfirmed else _why_unmeasured(deciding), 1, deciding)
+        return _decided("failed", "unconfirmed" if unconfirmed else _why_unmeasured(deciding), 1, deciding)
     return None
 
 
 def _not_run(rows: Sequence[Row]) -> Decision | None:
     suite = present(rows)
     if not suite:
-        return Decision("not_run", "no_scenarios", 3)
+        return _decided("not_run", "no_scenarios", 3)
     if all(row.state == "not_measured" for row in suite):
-        return Decision("not_run", _why_unmeasured(suite), 4, suite)
+        return _decided("not_run", _why_unmeasured(suite), 4, suite)
     return None
 
 
@@ -89,7 +121,7 @@ def _undecided(comparison: Comparison, policy: Policy) -> Decision | None:
         )
         if decision is not None
     ]
-    return next((decision for decision in found if decision.exit_code), found[0] if found else None)
+    return next((decision for decision in found if decision.code), found[0] if found else None)
 
 
 def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
@@ -106,7 +138,7 @@ def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     code = max(_code(unproven, "unproven", policy), _code(deciding, "inconclusive", policy))
     if thin and "inconclusive" in policy.block:
         code = 5
-    return Decision("inconclusive", "unproven" if unproven else reason, code, deciding)
+    return _decided("inconclusive", "unproven" if unproven else reason, code, deciding)
 
 
 def _useless(rows: Sequence[Row], policy: Policy) -> Decision | None:
@@ -114,7 +146,7 @@ def _useless(rows: Sequence[Row], policy: Policy) -> Decision | None:
     if not (useless := blind(rows)):
         return None
     code = max(_code(useless, "unproven", policy), _code(useless, "inconclusive", policy))
-    return Decision("inconclusive", "nothing_passes", code, useless)
+    return _decided("inconclusive", "nothing_passes", code, useless)
 
 
 def _nothing_compared(rows: Sequence[Row]) -> Decision | None:
@@ -122,7 +154,7 @@ def _nothing_compared(rows: Sequence[Row]) -> Decision | None:
     suite = present(rows)
     if not all(row.state in _UNCOMPARED for row in suite):
         return None
-    return Decision("inconclusive", "nothing_compared", 0, suite)
+    return _decided("inconclusive", "nothing_compared", 0, suite)
 
 
 def _code(rows: Sequence[Row], kind: Literal["unproven", "inconclusive"], policy: Policy) -> int:
@@ -140,3 +172,47 @@ def _why_unmeasured(rows: Sequence[Row]) -> VerdictReason:
     if "cancelled" in words:
         return "cancelled"
     return "budget" if "budget" in words else "infrastructure"
+
+
+def may_block(row: Row, policy: Policy) -> bool:
+    """Return True if the row's purpose is `regression` and the policy names its agent; other rows never block."""
+    return row.purpose == "regression" and policy.names(row.agent)
+
+
+def is_unproven(row: Row, by_head: Container[str | None] = ()) -> bool:
+    """Return True if it is unknown whether head is worse, and what the pull request does can be the reason for that.
+
+    Otherwise a broken tool could choose an outcome that does not fail the job. `by_head`: outside causes that can be
+    head's doing in this run, since it can have used up the budget.
+    """
+    head = row.head
+    failed_every_trial = head.passes == 0 and head.trials > 0
+    match row.state:
+        case "not_measured":
+            inside = is_inside(row.not_measured) or row.not_measured == "auth"  # head can ask for what is forbidden
+            unconfirmed = row.not_measured == "budget" and failed_every_trial
+            return inside or unconfirmed or row.not_measured in by_head
+        case "not_comparable":
+            return head.passes < head.trials
+        case "unconfirmed" if row.kind in ("unused", "rewritten"):
+            return True
+        case "baseline_changed":
+            return True
+        case "unconfirmed" if row.kind != "outcome":
+            return head.not_measured > head.trials
+        case "unconfirmed":
+            return failed_every_trial and not row.one_shot
+        case _:
+            return False
+
+
+def present(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows that head's suite has."""
+    return [row for row in rows if row.state != "removed"]
+
+
+def blind(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows that pass on neither side, if they are two thirds or more of those that both sides have."""
+    suite = [row for row in present(rows) if row.state != "added"]
+    found = [row for row in suite if cannot_guard(row)]
+    return found if 3 * len(found) >= 2 * len(suite) else []

@@ -1,28 +1,29 @@
-"""Build the `Result`, from which every report is made, out of comparison, verdict and runs."""
+"""Build the `Result`, from which every report is made, out of comparison, decision and runs, and put it into words."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from tidegate import __version__
 from tidegate.decide.comparison.judgements import agreement, not_judged, panel_agreement
-from tidegate.decide.verdict.refused_hosts import refused_hosts
+from tidegate.decide.verdict.decide import Decision
 from tidegate.model.agent import FREE
-from tidegate.model.comparison import Comparison
+from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.judge_result import JudgeInfo, JudgeReport
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget
-from tidegate.model.verdict import Verdict
+from tidegate.reports.notes_text import notes_text, trials_text
+from tidegate.reports.reason_text import clears_text, reason_of
+from tidegate.reports.verdict_text import verdict_of
 
 NO_BUDGET = Budget(minutes=None)
 
 
 def make_result(
     comparison: Comparison,
-    verdict: Verdict,
+    decision: Decision,
     base: Run,
     head: Run,
     *,
@@ -36,7 +37,7 @@ def make_result(
     judge = _judge(head.judge or base.judge, trials)
     return Result(
         tidegate_version=__version__,
-        verdict=verdict,
+        verdict=verdict_of(comparison, decision),
         sides=Sides(
             base=_base_side(comparison, base),
             head=HeadSide(
@@ -47,17 +48,31 @@ def make_result(
                 tested_at=head.started_at,
             ),
         ),
-        rows=comparison.rows,
+        rows=tuple(map(_worded, comparison.rows)),
         suite=comparison.suite,
-        definitions=comparison.definitions,
+        definitions=tuple(map(_with_detail, comparison.definitions)),
         agents={**base.agents, **head.agents},
         judge=judge,
         diagnosis=head.diagnosis,
-        warnings=(*comparison.warnings, *_of_trials(trials), *warnings),
+        warnings=(*notes_text(comparison.notes), *trials_text(trials), *warnings),
         cost=_cost(paid, judge, seconds, budget).model_copy(update=_known_costs(paid, {**base.agents, **head.agents})),
         confinement=head.confinement,
         trials=trials,
     )
+
+
+def _worded(row: Row) -> Row:
+    """Return the row with its reason in words, and what would clear it."""
+    if row.why is None:
+        return row
+    clears = {"clears_when": clears_text(row.state, row.why)}
+    evidence = row.evidence and row.evidence.model_copy(update=clears)
+    return row.model_copy(update={"reason": reason_of(row), "evidence": evidence})
+
+
+def _with_detail(change: DefinitionChange) -> DefinitionChange:
+    detail = change.detail or "the two runs used different definitions of it"
+    return change.model_copy(update={"detail": detail})
 
 
 def _base_side(comparison: Comparison, base: Run) -> BaseSide:
@@ -68,30 +83,6 @@ def _base_side(comparison: Comparison, base: Run) -> BaseSide:
     elif _reused(base):
         origin = "reused"
     return BaseSide(sha=base.revision.sha, ref=base.revision.ref, origin=origin, history_trials=history)
-
-
-def _of_trials(trials: Sequence[TrialResult]) -> Iterator[str]:
-    """Yield the warnings about what trials lacked."""
-    yield from _not_reached(trials)
-    yield from _approximate(trials)
-    yield from refused_hosts(trials)
-
-
-def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:
-    """Yield a warning with the number and estimated price of the trials that the budget left out."""
-    left = sum(trial.not_measured == "budget" for trial in trials)
-    costs = [trial.metrics.cost_usd for trial in trials if trial.outcome and trial.metrics.cost_usd is not None]
-    if left:
-        price = f", about ${left * sum(costs) / len(costs):.2f}" if costs else ""
-        yield f"the budget was used up; what it left without an outcome would take {left} more trials{price}"
-
-
-def _approximate(trials: Sequence[TrialResult]) -> Iterator[str]:
-    """Yield a warning for each row whose calls were not recorded but read from text."""
-    counted = Counter(trial.key for trial in trials if trial.invocations.approximate)
-    for row, count in counted.items():
-        some = f"in {count} trial{'s' if count > 1 else ''}"
-        yield f"{row.scenario} × {row.agent}: the calls of the tool are approximate {some}: read from the agent's text"
 
 
 def _never_begun(trial: TrialResult) -> bool:

@@ -1,15 +1,16 @@
-"""Word a decision: the summary in one line, and a sentence for each thing that led to it."""
+"""The verdict in words: the summary in one line, and a sentence for each thing that led to it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from tidegate.decide.comparison.metric_tests import Q, is_worse
 from tidegate.decide.comparison.weak_rows import cannot_guard, fails_from_the_start
-from tidegate.decide.verdict.decision import MOST_EXCLUDED, Decision, present
-from tidegate.model.comparison import Comparison, DefinitionChange, Row
-from tidegate.model.suite import Policy, RowState
+from tidegate.decide.verdict.decide import MOST_EXCLUDED, Decision, present
+from tidegate.model.comparison import Comparison, Overuse, Row
+from tidegate.model.suite import RowState
+from tidegate.model.verdict import Verdict
+from tidegate.reports.reason_text import reason_of
 
 _NAMED, _LONGEST = 3, 100  # limits for naming rows in the summary: number of rows, total characters
 _COMPARED: tuple[RowState, ...] = ("ok", "improved", "flaky", "baseline_changed")
@@ -36,15 +37,33 @@ _SUITE_NEWS = {
 }
 
 
-def summary(comparison: Comparison, decision: Decision, fewer: Sequence[DefinitionChange]) -> str:
+def verdict_of(comparison: Comparison, decision: Decision) -> Verdict:
+    """Return the verdict, with all that it says."""
+    summary = _summary(comparison, decision)
+    overuse, rows, fewer, metrics, left_out = _reasons(comparison, decision)
+    warned = [name for name in decision.metrics if comparison.suite.metrics[name].warns]
+    own = [text for name, text in metrics.items() if name not in warned]
+    return Verdict(
+        state=decision.state,
+        reason=decision.reason,
+        exit_code=decision.exit_code,
+        summary=summary,
+        reasons=(*overuse, *rows, *fewer, *metrics.values(), *left_out),
+        own_reasons=tuple(text for text in (*overuse, *own, *left_out) if text not in summary),
+        mode=decision.mode,
+        would_block=decision.would_block,
+    )
+
+
+def _summary(comparison: Comparison, decision: Decision) -> str:
     """Return the verdict's summary in one line."""
     rows = comparison.rows
     states = Counter[str]("base_fails" if row.kind == "base_fails" else row.state for row in rows)
-    if decision.reason == "no_scenarios":
-        return "there is no scenario to run"
-    if decision.state == "not_run":
-        return f"none of {_things(len(rows) - states['removed'], rows)} could be measured"
-    parts = [f"{_number(len(fewer), 'change')} by which less is checked"] if decision.reason == "checks_less" else []
+    if (nothing := _nothing_run(decision, rows)) is not None:
+        return nothing
+    parts: list[str] = []
+    if decision.reason == "checks_less":
+        parts.append(f"{_number(len(decision.fewer), 'change')} by which less is checked")
     if decision.reason == "metric":
         parts.append("a metric got worse by more than the policy allows")
     if (suite := comparison.suite.state) in ("regressed", "unconfirmed"):
@@ -64,6 +83,15 @@ def summary(comparison: Comparison, decision: Decision, fewer: Sequence[Definiti
     if failing := sum(map(fails_from_the_start, rows)):
         parts.append(f"{failing} new that no trial passes")
     return "; ".join(parts)
+
+
+def _nothing_run(decision: Decision, rows: Sequence[Row]) -> str | None:
+    """Return the summary of a run in which nothing was measured; None of any other."""
+    if decision.reason == "nothing_to_do":
+        return "nothing changed that an agent could notice"
+    if decision.reason == "no_scenarios":
+        return "there is no scenario to run"
+    return f"none of {_things(len(present(rows)), rows)} could be measured" if decision.state == "not_run" else None
 
 
 def _nothing_passes(count: int, rows: Sequence[Row]) -> str:
@@ -119,20 +147,29 @@ def _name(row: Row, rows: Sequence[Row]) -> str:
     return row.scenario if _one_agent(rows) else str(row.key)
 
 
-def reasons(
-    comparison: Comparison, decision: Decision, fewer: Sequence[DefinitionChange], policy: Policy
-) -> Iterator[str]:
-    """Yield a sentence for each row, definition change and metric that led to the decision."""
-    if decision.reason == "unproven" and any(row.not_measured in ("budget", "judge") for row in decision.rows):
-        yield from comparison.used_by_head
-    for row in decision.rows:
-        yield f"{_name(row, comparison.rows)}: {row.reason}"
+def _reasons(
+    comparison: Comparison, decision: Decision
+) -> tuple[list[str], list[str], list[str], dict[str, str], list[str]]:
+    """Return a sentence for each use of the budget, row, definition change and metric that led to the decision."""
+    by_head = decision.reason == "unproven" and any(row.not_measured in ("budget", "judge") for row in decision.rows)
+    overuse = [*map(overuse_text, comparison.used_by_head)] if by_head else []
+    rows = [f"{_name(row, comparison.rows)}: {reason_of(row)}" for row in decision.rows]
     if decision.state == "failed":
-        for change in fewer:
-            yield f"{change.scenario or change.agent or 'suite'}: {change.detail}"
-        yield from blocking_metrics(comparison, policy)
-    elif comparison.excluded_share > MOST_EXCLUDED:
-        yield _left_out(comparison)
+        fewer = [f"{change.scenario or change.agent or 'suite'}: {change.detail}" for change in decision.fewer]
+        return overuse, rows, fewer, {name: _metric(comparison, name) for name in decision.metrics}, []
+    return overuse, rows, [], {}, [_left_out(comparison)] if comparison.excluded_share > MOST_EXCLUDED else []
+
+
+def overuse_text(use: Overuse) -> str:
+    """Return of what head used so much more than base."""
+    if use.what == "judge":
+        return f"the judge read {use.limit:,.0f} tokens for a trial of head, and {use.base:,.0f} for one of base"
+    return f"at base's rate, all trials take {use.base:,.3g} of the budget's {use.limit:,.3g} {use.what}"
+
+
+def _metric(comparison: Comparison, name: str) -> str:
+    change = comparison.suite.metrics[name]
+    return f"{name}: {change.base:.3g} on base, {change.head:.3g} on head (q = {change.q:.2g})"
 
 
 def _left_out(comparison: Comparison) -> str:
@@ -150,15 +187,3 @@ def _one_agent(rows: Sequence[Row]) -> bool:
 
 def _number(count: int, thing: str) -> str:
     return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
-
-
-def blocking_metrics(comparison: Comparison, policy: Policy) -> list[str]:
-    """Describe each metric in `block_metrics` that is significantly worse, by more than the policy allows."""
-    return [
-        f"{name}: {change.base:.3g} on base, {change.head:.3g} on head (q = {change.q:.2g})"
-        for name, margin in policy.block_metrics.items()
-        if (change := comparison.suite.metrics.get(name))
-        and change.q is not None
-        and change.q <= Q
-        and is_worse(name, change, margin)
-    ]
