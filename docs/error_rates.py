@@ -11,7 +11,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.rival_rules import RIVALS, simulate_rival
-from tidegate.decide.procedure.rules import Rules
 from tidegate.lab.simulate import (
     Cell,
     Gate,
@@ -25,6 +24,7 @@ from tidegate.lab.simulate import (
     situations,
 )
 from tidegate.lab.simulate_rows import Chances, simulate_runs
+from tidegate.model.suite import Policy
 
 PAGE = Path(__file__).parent / "error-rates.md"
 MIXED = (1.0,) * 4 + (0.95,) * 4 + (0.9,) * 4 + (0.8,) * 4 + (0.5,) * 2 + (0.3,) * 2
@@ -34,9 +34,9 @@ GATES = {
     "quick": Gate(1),
     "standard": Gate(3),
     "thorough": Gate(5),
-    "standard, `suite: block`": Gate(3, rules=Rules(suite="block")),
-    "standard, alpha 0.01": Gate(3, rules=Rules(alpha=0.01)),
-    "standard, alpha 0.05": Gate(3, rules=Rules(alpha=0.05)),
+    "standard, `suite: block`": Gate(3, policy=Policy(suite="block")),
+    "standard, alpha 0.01": Gate(3, policy=Policy(alpha=0.01)),
+    "standard, alpha 0.05": Gate(3, policy=Policy(alpha=0.05)),
     "standard, 10 trials of history": Gate(3, history=10),
     "standard, no history": Gate(3, history=0),
 }

@@ -8,7 +8,6 @@ from random import Random
 import pytest
 
 from tidegate.decide.procedure import pairs
-from tidegate.decide.procedure.rules import Rules
 from tidegate.lab.simulate import (
     Cell,
     Gate,
@@ -20,6 +19,7 @@ from tidegate.lab.simulate import (
     simulate,
     situations,
 )
+from tidegate.model.suite import Policy
 
 MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5
 STABLE = (1.0,) * 14 + (0.95,) * 4 + (0.8,) * 2
@@ -63,7 +63,7 @@ def test_a_drift_that_hits_both_sides_is_hardly_ever_blocked(drift: str, blocked
 
 
 def test_the_suite_gate_sees_what_no_single_scenario_shows() -> None:
-    block = Gate(rules=Rules(suite="block"))
+    block = Gate(policy=Policy(suite="block"))
     assert cell("all drop by 10 points", STABLE, block).blocked > 4 * cell("all drop by 10 points", STABLE).blocked
 
 

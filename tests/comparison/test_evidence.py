@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.make import trial_result
 from tidegate.decide.comparison.evidence import find_evidence
-from tidegate.decide.procedure.steps import Conclusion
+from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.model.comparison import Evidence
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Outcome, TrialResult

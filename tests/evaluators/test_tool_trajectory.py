@@ -186,6 +186,13 @@ def test_the_reason_names_the_part_that_differs(record: Make, score: Give, expec
     assert given.reason == f"called A → B, expected A → B → C; A: {why}; C was not called"
 
 
+def test_the_pattern_that_no_output_of_a_called_tool_matches_is_kept(record: Make, score: Give) -> None:
+    expected = [{"tool": tool, "output": {"regex": "^Q"}} for tool in ("A", "B", "C")]
+    made = record(("A", {}, "plan"), ("B", {}, "Quay"))
+    given = score(made, type="tool_trajectory", mode="superset", expected=expected)
+    assert given.unmatched == (("A", "^Q"),)
+
+
 def test_args_are_agentvs_name_of_the_input(record: Make, score: Give) -> None:
     """AgentV 1.6: `args: any` accepts every input."""
     asked = ("search", {"query": "weather Paris"}, "")

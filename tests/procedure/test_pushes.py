@@ -7,11 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from tidegate.decide.procedure.pushes import after_push
-from tidegate.decide.procedure.rules import Ask, Facts, Rules
+from tidegate.decide.procedure.rules import Ask, Facts
 from tidegate.decide.procedure.screening import Procedure, Report
 from tidegate.lab.simulate import Gate, Situation, simulate_pushes
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes
+from tidegate.model.suite import Policy
 
 RED = EarlierPushes(state="regressed", pairs=(14, 0, 14), pushes=1)
 KEY = RowKey(scenario="add", agent="docs")
@@ -19,7 +20,7 @@ Outcome = Callable[[int], bool]
 
 
 def played(earlier: EarlierPushes, head: Outcome, base: Outcome = lambda _: True, history: int = 40) -> Report:
-    machine = Procedure([Facts((history, history), earlier=earlier)], Rules())
+    machine = Procedure([Facts((history, history), earlier=earlier)], Policy())
     steps, seen = machine.steps(), {"head": 0, "base": 0}
 
     def outcome(ask: Ask) -> bool:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from tests import make
 from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.procedure.steps import (
-    Conclusion,
     Decided,
     RunTrials,
     State,

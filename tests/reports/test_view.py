@@ -8,6 +8,7 @@ import pytest
 from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.comparison import Divergence, Evidence, MetricChange, Row, SuiteEffect
 from tidegate.model.measurement import Call
+from tidegate.model.reason import Reason
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.verdict import VerdictState
@@ -127,9 +128,10 @@ def test_one_broken_start_is_one_finding(stories: Stories) -> None:
     broken = stories["setup_regression"]()
     first = broken.rows[0]
     assert first.evidence is not None
-    said = f"no trial was measured on head (build: {first.evidence.message})"
-    added = first.model_copy(update={"scenario": "added", "state": "not_measured", "reason": said, "evidence": None})
-    other = added.model_copy(update={"scenario": "other", "reason": "something else"})
+    why = Reason(code="unmeasured", cause="build", detail=first.evidence.message)
+    added = first.model_copy(update={"scenario": "added", "state": "not_measured", "why": why, "evidence": None})
+    else_ = why.model_copy(update={"detail": "something else"})
+    other = added.model_copy(update={"scenario": "other", "why": else_, "reason": "something else"})
     view = comment_view(broken.model_copy(update={"rows": (*broken.rows, added, other)}))
     (finding,) = view.regressed
     assert len(finding.others) == 3

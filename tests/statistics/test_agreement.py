@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.decide.statistics.agreement import agreement_rate, cohens_kappa
+from tidegate.decide.trust import agreement_rate, cohens_kappa
 
 SETS = 1_000
 

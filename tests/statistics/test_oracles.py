@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from tidegate.decide.statistics.beta import beta_cdf, t_quantile
-from tidegate.decide.statistics.exact import fisher_less, fisher_midp_less
+from tidegate.decide.statistics.exact import Pair, fisher_less, fisher_midp_less
 from tidegate.decide.statistics.multiplicity import bh, holm
-from tidegate.decide.statistics.pair import Pair
 from tidegate.decide.statistics.ranks import mean_shift, van_elteren
 from tidegate.decide.statistics.rates import newcombe, wilson
 from tidegate.decide.statistics.stratified import stratified_less

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from tidegate.decide.statistics.passk import pass_at_k, pass_hat_k
+from tidegate.decide.statistics.rates import pass_at_k, pass_hat_k
 
 
 @pytest.mark.parametrize("trials", [1, 2, 5, 6])

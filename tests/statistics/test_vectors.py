@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from tidegate.decide.statistics.exact import fisher_less, fisher_midp_less
+from tidegate.decide.statistics.exact import Pair, fisher_less, fisher_midp_less
 from tidegate.decide.statistics.multiplicity import bh, holm
-from tidegate.decide.statistics.pair import Pair
-from tidegate.decide.statistics.passk import pass_at_k, pass_hat_k
-from tidegate.decide.statistics.rates import newcombe, wilson
+from tidegate.decide.statistics.rates import newcombe, pass_at_k, pass_hat_k, wilson
 from tidegate.decide.statistics.stratified import stratified_less, suite_weights
 
 FILE = Path(__file__).parent.parent / "fixtures" / "statistics-vectors.json"

@@ -14,7 +14,7 @@ from tidegate.agents.command import CommandAgent
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.judges.scripted import ScriptedJudge
-from tidegate.decide.procedure.rules import Rules
+from tidegate.decide.procedure.rules import MOST_PAIRS, VERIFY_PAIRS
 from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
 from tidegate.model.calibration import Calibration, CriterionCalibration
 from tidegate.model.evaluator import Evaluator
@@ -150,7 +150,7 @@ def test_the_highest_cost_is_said_where_limits_tell() -> None:
     agents = {"mine": CommandAgent(type="command", command="x"), "docs": make.DOCS}
     suite = make.suite(*rows, agents=agents)
     # standard: up to 6 to screen, then the pairs, on both sides; the second at most 4; docs is free
-    whole = 6 + Rules().most_pairs + Rules().verify_pairs
+    whole = 6 + MOST_PAIRS + VERIFY_PAIRS
     total = (whole + 4) * 2 * 0.25
     (line,) = highest_cost(suite, make_plan(suite))
     assert line.startswith(f"a pull request costs at most ${total:.2f}, by max_usd of each trial")

@@ -79,7 +79,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
         suite = draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])
         failure = await here.build(suite) if tool.build else None
         if failure is not None:
-            return Tried(tool, {}, problem=failure)
+            return Tried(tool, {}, problem=failure, build_failed=True)
         built = located(tool, here.folder) if tool.path or tool.build else tool
         if built is None:
             return Tried(tool, {}, problem=f"the build made no program `{tool.binary}`")

@@ -47,6 +47,7 @@ class Tried:
     files: Mapping[str, bytes]
     notes: tuple[str, ...] = ()
     problem: str | None = None
+    build_failed: bool = False
 
 
 @dataclass(frozen=True)

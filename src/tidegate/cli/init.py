@@ -110,6 +110,12 @@ def run(args: argparse.Namespace) -> int:
     return 0 if problem is None else NOT_TRIED
 
 
+_OF_BUILD = (
+    "Install what the build lacks, or fix `build` in tidegate.yaml, and try `tidegate run`. Builds have a HOME",
+    "of their own: `pass_env` names the variables that they need. docs/install.md tells how CI gets a toolchain.",
+)
+
+
 def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[str, bytes], str | None]:
     """Return the tool, the files of its suite, and why the suite could not be run, if so."""
 
@@ -129,7 +135,8 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
         return tried.tool, dict(tried.files), None
     problem = why or (tried.problem if tried else None) or ""
     print(f"warning: the suite was not run: {problem}")
-    print(*_advice(problem), sep="\n", end="\n" if _advice(problem) else "")
+    if tried is not None and tried.build_failed:
+        print(*_OF_BUILD, sep="\n")
     return tool, {name: text.encode() for name, text in bare_files(tool).items()}, problem
 
 
@@ -152,16 +159,6 @@ def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
         return options.run_until_stopped(lambda: first_suite(root, where, tool, chosen))
     except TidegateError as error:
         return Tried(tool, {}, problem=error.message)
-
-
-def _advice(problem: str) -> tuple[str, ...]:
-    """Return what to do about a build that failed."""
-    if not problem.startswith("build on"):
-        return ()
-    return (
-        "Install what the build lacks, or fix `build` in tidegate.yaml, and try `tidegate run`. Builds have a HOME",
-        "of their own: `pass_env` names the variables that they need. docs/install.md tells how CI gets a toolchain.",
-    )
 
 
 def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool | None:

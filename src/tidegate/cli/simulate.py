@@ -8,8 +8,7 @@ from pathlib import Path
 
 from tidegate.cli import options
 from tidegate.decide.procedure.detection import Screening
-from tidegate.decide.procedure.rules import LEAST_HISTORY, Rules
-from tidegate.decide.procedure.steps import screening_trials
+from tidegate.decide.procedure.rules import LEAST_HISTORY, screening_trials
 from tidegate.history.known_results import history_counts, replayable_rows
 from tidegate.lab.sensitivity import sensitivity
 from tidegate.lab.simulate import Cell, Gate, Rates, RowPlan, drifts, simulate, situations
@@ -59,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     for key, (_, trials) in counts.items():
         own = plan.row(key).scenario.trials.over(suite.trials)
         plans.append(RowPlan(screening_trials(own, suite.policy), trials if trials >= LEAST_HISTORY else 0, own.max))
-    gate = Gate(rules=Rules.of(suite.policy), rows=tuple(plans))
+    gate = Gate(policy=suite.policy, rows=tuple(plans))
     print(_heading(suite, plan, len(rates), [row.history for row in plans]))
     for situation in [*situations(rates), *(drifts(rates) if any(row.history for row in plans) else ())]:
         print(_line(situation.name, simulate(situation, gate, args.prs)))

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from tidegate.decide.procedure.observed import usual_rate
 from tidegate.decide.procedure.pairs import RowTest
 from tidegate.decide.procedure.pushes import after_push
-from tidegate.decide.procedure.rules import Ask, Facts, Rules
+from tidegate.decide.procedure.rules import Ask, Facts
 from tidegate.decide.procedure.screening import Procedure, Report
 from tidegate.model.plan import RowKey
+from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Side
 
 Rates = tuple[float, ...]  # success rates, one per scenario
@@ -49,14 +50,14 @@ class RowPlan(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """How pull requests are judged: k0, trials of history per scenario, the rules, and `trials.max`.
+    """How pull requests are judged: k0, trials of history per scenario, the policy, and `trials.max`.
 
     `rows`: these numbers of each row, if they differ.
     """
 
     screening: int = 3
     history: int = 40
-    rules: Rules = Rules()
+    policy: Policy = Policy()
     most: int | None = None
     rows: tuple[RowPlan, ...] = ()
 
@@ -124,7 +125,7 @@ def drawn_history(rates: Rates, gate: Gate, chance: Random) -> list[Facts]:
 
 def judge(situation: Situation, gate: Gate, facts: Sequence[Facts], chance: Random) -> Outcome:
     """Judge one pull request with the code that judges real ones."""
-    machine = Procedure(facts, gate.rules)
+    machine = Procedure(facts, gate.policy)
     draws = _Draws(situation, chance)
     steps, used = machine.steps(), 0
     try:

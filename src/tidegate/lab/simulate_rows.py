@@ -7,7 +7,9 @@ from random import Random
 from typing import NamedTuple
 
 from tidegate.decide.procedure.observed import RowSeen, SeenTrial
-from tidegate.decide.procedure.steps import Conclusion, RunTrials, State, next_step, screening_trials
+from tidegate.decide.procedure.row_states import Conclusion
+from tidegate.decide.procedure.rules import screening_trials
+from tidegate.decide.procedure.steps import RunTrials, State, next_step
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec

@@ -41,6 +41,7 @@ class Score(Value):
     reason: str = ""
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()
+    unmatched: tuple[tuple[str, str], ...] = ()  # tools, and the pattern that no output of each matches
     details: dict[str, float] = {}
     members: dict[str, Score] = {}  # of a composite, by name
     missing: Missing | None = None

@@ -48,6 +48,7 @@ class EvaluatorScore(Value):
     reason: str = ""
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()
+    unmatched: tuple[tuple[str, str], ...] = ()  # tools, and the pattern that no output of each matches
     metrics: dict[str, float] = {}
     judged: bool = False  # a model contributed to the score
     judgement: Judgement | None = None

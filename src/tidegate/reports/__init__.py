@@ -1,1 +1,1 @@
-"""Turn a result into comment, page, terminal text, JUnit, JSON and exports. Pure."""
+"""Turn what was decided into a result with its sentences, and a result into every report. Pure."""

@@ -90,7 +90,7 @@ def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:
     """Yield rows that could not be measured because of the same failed start, so that it is reported once."""
     message = row.evidence.message if row.evidence and row.kind != "outcome" else ""
     for other in rows:
-        if message and other.state == "not_measured" and message in other.reason:
+        if message and other.state == "not_measured" and other.why is not None and other.why.detail == message:
             yield other
 
 

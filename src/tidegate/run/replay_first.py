@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tidegate.agents.invocations.shapes import Shapes
-from tidegate.decide.procedure.steps import screening_of
+from tidegate.decide.procedure.rules import screening_of
 from tidegate.decide.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
 from tidegate.decide.surface.used import SurfaceChange, surface_change
 from tidegate.history.known_results import Known, KnownResults

@@ -10,7 +10,13 @@ from tidegate.checks.evaluators.compared_calls import is_of_target
 from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.decide.procedure.detection import Screening, heads_to_confirm, weakness
 from tidegate.decide.procedure.repeats import HEAD_TRIALS
-from tidegate.decide.procedure.rules import LEAST_HISTORY, Rules, limit_of, screening_trials
+from tidegate.decide.procedure.rules import (
+    LEAST_HISTORY,
+    MOST_PAIRS,
+    VERIFY_PAIRS,
+    limit_of,
+    screening_trials,
+)
 from tidegate.model.agent import FREE, Agent
 from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
 from tidegate.model.model_name import bare_model
@@ -161,8 +167,7 @@ def _most_trials(row: PlanRow, suite: Suite) -> int:
     counts = row.scenario.trials.over(suite.trials)
     if row.deterministic:
         return 2 * min(HEAD_TRIALS, counts.max or HEAD_TRIALS)
-    rules = Rules()
-    return 2 * (counts.max or 2 * screening_trials(counts, suite.policy) + rules.most_pairs + rules.verify_pairs)
+    return 2 * (counts.max or 2 * screening_trials(counts, suite.policy) + MOST_PAIRS + VERIFY_PAIRS)
 
 
 def _only_path(scenario: Scenario) -> tuple[str, str] | None:

@@ -204,6 +204,7 @@ def _scored(name: str, evaluator: Evaluator, score: Score) -> EvaluatorScore:
         reason=excerpt(score.reason, MAX_REASON),
         hits=score.hits[:MAX_TOLD],
         misses=score.misses[:MAX_TOLD],
+        unmatched=score.unmatched[:MAX_TOLD],
         metrics=score.details,
         judged=evaluator.judged,
         judgement=score.judgement,

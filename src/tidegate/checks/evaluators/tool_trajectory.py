@@ -104,7 +104,8 @@ class ToolTrajectory(Evaluator):
                 value = float(pairs(expected, calls, ExpectedCall.is_met_by) == len(expected))
             case _:
                 value = float(all(any(one.is_met_by(call) for one in expected) for call in calls))
-        return Score(value=1) if value == 1 else Score(value=value, reason=reason, misses=misses)
+        unmatched = tuple(_unmatched(expected, calls))
+        return Score(value=1) if value == 1 else Score(value=value, reason=reason, misses=misses, unmatched=unmatched)
 
 
 def _misses(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[str]:
@@ -113,6 +114,15 @@ def _misses(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator
         if not any(one.is_met_by(call) for call in calls):
             other = next((call for call in calls if call.tool == one.tool), None)
             yield f"{one.tool}: {one.mismatch(other)}" if other else f"{one.tool} was not called"
+
+
+def _unmatched(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
+    """Yield each tool that was called, with the pattern that no output of it matches."""
+    for one in expected:
+        called = any(call.tool == one.tool for call in calls)
+        match one.output:
+            case {"regex": str(pattern)} if called and not any(one.is_met_by(call) for call in calls):
+                yield one.tool, pattern
 
 
 def _names(calls: Sequence[Call | ExpectedCall]) -> str:

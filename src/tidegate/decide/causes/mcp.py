@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from tidegate.decide.causes.diff_lines import edits_of, replacement
 from tidegate.decide.causes.seen import Found, Seen, words
 from tidegate.model.measurement import Call, TrialResult
+from tidegate.model.scripted_step import LIST
 
 _NO_TOOL = re.compile(
     r"unknown tool|no such tool|tool .{0,80}not (?:found|exist|known|available)|-32601", re.IGNORECASE
@@ -17,10 +18,8 @@ _NO_TOOL = re.compile(
 _GONE = re.compile(
     r"the server has ended|connection closed|-32000\b|transport (?:is )?closed|broken pipe", re.IGNORECASE
 )
-# The reason of a missed check that `tidegate init` writes for a tool: the pattern begins with the tool's name.
-_LISTED = re.compile(
-    r".*; tools/list: output is .*, expected a match of \(\?m\)\^(?P<name>\S+?)\(\?!\\S\)(?P<rest>.*)$", re.DOTALL
-)
+# The pattern of a check that `tidegate init` writes for a tool: it begins with the tool's name.
+_OF_TOOL = re.compile(r"\(\?m\)\^(?P<name>\S+?)\(\?!\\S\)(?P<rest>.*)", re.DOTALL)
 _PYDANTIC = re.compile(
     r"^(?P<name>[A-Za-z_][\w.-]*)\n[ \t]+(?P<said>[^\n]*) \[type=(?P<type>\w+)(?P<rest>[^\n]*)", re.MULTILINE
 )
@@ -160,7 +159,8 @@ def tool_error(seen: Seen) -> Found | None:
 def offer(seen: Seen) -> Found | None:
     """A tool that head's server no longer lists, or lists with other parameters, by a check of `tools/list`."""
     for check in seen.head[0].evaluators if seen.head else ():
-        listed = _LISTED.match(check.reason)
+        patterns = (pattern for name, pattern in check.unmatched if name == LIST)
+        listed = next(filter(None, map(_OF_TOOL.fullmatch, patterns)), None)
         if listed is None or any(_score(trial, check.name) == 1 for trial in seen.head):
             continue
         if not seen.base or any(_score(trial, check.name) != 1 for trial in seen.base):

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.comparison.divergence import closest, divergence
-from tidegate.decide.procedure.steps import Conclusion
+from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.model.comparison import Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, PastTrial, TrialResult
 from tidegate.model.metrics import Metrics

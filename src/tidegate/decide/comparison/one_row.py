@@ -9,9 +9,8 @@ from tidegate.decide.comparison.evidence import Measured, find_evidence, gate_ta
 from tidegate.decide.comparison.judge_change import judge_change
 from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
-from tidegate.decide.procedure.steps import Conclusion
-from tidegate.decide.statistics.passk import pass_at_k, pass_hat_k
-from tidegate.decide.statistics.rates import newcombe, wilson
+from tidegate.decide.procedure.row_states import Conclusion
+from tidegate.decide.statistics.rates import newcombe, pass_at_k, pass_hat_k, wilson
 from tidegate.model.comparison import BaseCounts, Effect, HeadCounts, Interval, MetricChange, Row
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.reason import Counts

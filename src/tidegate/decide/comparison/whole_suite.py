@@ -11,7 +11,7 @@ from tidegate.decide.procedure.observed import RowSeen
 from tidegate.decide.procedure.repeats import BASE_TRIALS, HEAD_TRIALS
 from tidegate.decide.procedure.steps import State, suite_finding
 from tidegate.decide.procedure.suite_gate import SuiteFinding
-from tidegate.decide.statistics.pair import Pair
+from tidegate.decide.statistics.exact import Pair
 from tidegate.decide.statistics.rates import mean_difference
 from tidegate.model.comparison import Row, SuiteEffect
 

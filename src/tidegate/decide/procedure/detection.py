@@ -13,7 +13,15 @@ from typing import Literal, NamedTuple
 
 from tidegate.decide.procedure.one_shot import power
 from tidegate.decide.procedure.pairs import look
-from tidegate.decide.procedure.rules import LEAST_HISTORY, Rules, limit_of
+from tidegate.decide.procedure.rules import (
+    FIRST_PAIRS,
+    LEAST_HISTORY,
+    MORE_PAIRS,
+    MOST_PAIRS,
+    SUSPECT,
+    VERIFY_PAIRS,
+    limit_of,
+)
 from tidegate.decide.statistics.drop_odds import drop_odds
 from tidegate.decide.statistics.e_process import Pairs, e_of_drop
 from tidegate.model.comparison import Weakness
@@ -66,10 +74,10 @@ def detection(
 @cache
 def heads_to_confirm(screening: int, limit: float) -> int:
     """Return the least `trials.max` at which a row that fails completely is found at that limit."""
-    rules, pairs = Rules(), Rules().first_pairs
+    pairs = FIRST_PAIRS
     while e_of_drop(Pairs(pairs, 0, pairs)) * limit < 1:
         pairs += 1
-    return screening + pairs + rules.verify_pairs
+    return screening + pairs + VERIFY_PAIRS
 
 
 def weakness(row: Screening, alpha: float) -> Weakness | None:
@@ -95,7 +103,7 @@ def _caught(drop: float, row: Screening, alpha: float) -> float:
     base = int(row.rate * GRID + 1e-9) / GRID
     head = max(0.0, base - drop)
     history = row.history if row.history < LEAST_HISTORY else row.history // 4 * 4
-    most = Rules().most_pairs if row.most is None else min(Rules().most_pairs, row.most - row.trials - 6)
+    most = MOST_PAIRS if row.most is None else min(MOST_PAIRS, row.most - row.trials - VERIFY_PAIRS)
     return _noticed(head, base, row.trials, history) * found_on_pairs(head, base, limit, most)
 
 
@@ -121,7 +129,7 @@ def _looks_worse(head: float, base: float, screening: int, past: Counts | None) 
         going = {}
         for (heads, bases), chance in reached.items():
             odds = drop_odds(heads, turn, *(past or (bases, turn))) if heads < turn else -1.0
-            if odds >= Rules().suspect:
+            if odds >= SUSPECT:
                 noticed += chance
             elif turn < screening or odds > 0:
                 going[heads, bases] = chance
@@ -131,9 +139,9 @@ def _looks_worse(head: float, base: float, screening: int, past: Counts | None) 
 @cache
 def found_on_pairs(head: float, base: float, limit: float, most: int) -> float:
     """Return the probability that pairs at these rates reach the limit, and show the drop again after the pause."""
-    rules, found = Rules(), 0.0
+    found = 0.0
     going = {(0, 0): 1.0}
-    looks = range(rules.first_pairs, most + 1, rules.more_pairs)
+    looks = range(FIRST_PAIRS, most + 1, MORE_PAIRS)
     for count in range(1, most + 1):
         reached: defaultdict[tuple[int, int], float] = defaultdict(float)
         for (heads, bases), chance in going.items():
@@ -144,7 +152,7 @@ def found_on_pairs(head: float, base: float, limit: float, most: int) -> float:
         if count not in looks:
             continue
         for (heads, bases), chance in list(going.items()):
-            end = look(Pairs(count, heads, bases), most - count, limit, rules)
+            end = look(Pairs(count, heads, bases), most - count, limit)
             if end is not None:
                 del going[heads, bases]
                 found += chance * _again(Pairs(count, heads, bases), head, base, limit) if end == "reached" else 0.0
@@ -153,7 +161,7 @@ def found_on_pairs(head: float, base: float, limit: float, most: int) -> float:
 
 def _again(pairs: Pairs, head: float, base: float, limit: float) -> float:
     """Return the probability that the verification of these pairs succeeds."""
-    more, shown = Rules().verify_pairs, 0.0
+    more, shown = VERIFY_PAIRS, 0.0
     for bases in range(more + 1):
         for heads in range(bases):
             if e_of_drop(pairs.plus(more, heads, bases)) * limit >= 1:

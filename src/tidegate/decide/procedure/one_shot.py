@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from math import comb
 from typing import NamedTuple
 
-from tidegate.decide.statistics.exact import fisher_less, fisher_midp_less
+from tidegate.decide.statistics.exact import Pair, fisher_less, fisher_midp_less
 from tidegate.decide.statistics.multiplicity import bh, holm
-from tidegate.decide.statistics.pair import Pair
 
 TIES = 1 + 1e-9  # factor on limits, so that a p equal to its limit but for rounding is within it
 SCREEN = 0.25  # limit of the mid-p for "looks worse"

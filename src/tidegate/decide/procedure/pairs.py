@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Literal, NamedTuple
 
-from tidegate.decide.procedure.rules import TIES, Ask, Facts, Rules
+from tidegate.decide.procedure.rules import (
+    FIRST_PAIRS,
+    LATE,
+    MORE_PAIRS,
+    MOST_PAIRS,
+    SMALL,
+    TIES,
+    VERIFY_PAIRS,
+    Ask,
+    Facts,
+)
 from tidegate.decide.statistics.e_process import Pairs, e_against_drop, e_of_drop, e_of_fall
 from tidegate.model.reason import Counts
 from tidegate.model.trial_spec import Phase, Side
@@ -13,7 +23,6 @@ from tidegate.model.trial_spec import Phase, Side
 Asking = Generator[Sequence[Ask], Sequence[bool | None], "Paired"]
 Finding = Literal["regressed", "unconfirmed", "base_fails", "ok"]
 DOUBT = 4  # a row whose evidence is at least 1/4 of what its limit takes is unconfirmed
-FIRST_BATCH = 5  # pairs before the first look
 FIRST_OF_PATIENT, MOST_OF_PATIENT = 40, 101  # pairs of a row that base never failed: head alone fails by chance
 CLEARS = 0.7  # share of an earlier drop that new pairs have to contradict: it looked larger than it is
 
@@ -68,25 +77,31 @@ class RowTest(NamedTuple):
         return self.paired is not None and self.paired.found == "regressed"
 
 
-def look(pairs: Pairs, left: int, limit: float, rules: Rules) -> Literal["reached", "given up"] | None:
-    """Return what these pairs show at a limit, with so many left; None if more are needed."""
+def look(
+    pairs: Pairs, left: int, limit: float, first: int = FIRST_PAIRS, late: int = LATE
+) -> Literal["reached", "given up"] | None:
+    """Return what these pairs show at a limit, with so many left; None if more are needed.
+
+    `first`, `late`: pairs from which it gives up as head passes as often, and as the difference is small.
+    """
     if e_of_drop(pairs) * limit * TIES >= 1:
         return "reached"
     best = e_of_drop(pairs.plus(left, 0, left))  # base passes all pairs that are left, and head fails them
-    as_well = pairs.head >= pairs.base and pairs.number >= rules.first_pairs
-    little = pairs.drop < rules.small and pairs.number >= rules.late
+    as_well = pairs.head >= pairs.base and pairs.number >= first
+    little = pairs.drop < SMALL and pairs.number >= late
     return "given up" if as_well or little or best * limit * TIES < 1 else None
 
 
 class PairTest:
     """The test of one row, as a generator of trial requests. `used`: head trials that the row has had."""
 
-    def __init__(self, row: int, facts: Facts, used: int, limit: float, rules: Rules) -> None:
-        if facts.patient:  # give up only once the limit cannot be reached
-            rules = rules._replace(first_pairs=FIRST_OF_PATIENT, late=MOST_OF_PATIENT, most_pairs=MOST_OF_PATIENT)
-        self._row, self._facts, self._rules, self._limit = row, facts, rules, limit
+    def __init__(self, row: int, facts: Facts, used: int, limit: float, alpha: float) -> None:
+        self._row, self._facts, self._limit, self._alpha = row, facts, limit, alpha
+        # A patient test gives up only once the limit cannot be reached.
+        self._usual = MOST_OF_PATIENT if facts.patient else MOST_PAIRS
+        self._gives_up = (FIRST_OF_PATIENT, MOST_OF_PATIENT) if facts.patient else (FIRST_PAIRS, LATE)
         self._pairs = Pairs()
-        self._most = rules.most_pairs if facts.most is None else facts.most - used - rules.verify_pairs
+        self._most = self._usual if facts.most is None else facts.most - used - VERIFY_PAIRS
         self._asked = 0
 
     def run(self) -> Asking:
@@ -94,7 +109,7 @@ class PairTest:
 
         Outcomes are sent in the order of the requests. A pair with a trial that was not measured is left out.
         """
-        size = FIRST_BATCH
+        size = FIRST_PAIRS
         while min(size, self._left) > 0:
             yield from self._ask(min(size, self._left), "confirm")
             if not self._pairs.number:
@@ -103,13 +118,13 @@ class PairTest:
                 return (yield from self._verified())
             if (found := self._look()) is not None:
                 return self._end(found)
-            size = self._rules.more_pairs
+            size = MORE_PAIRS
         return self._end("ok", at_limit=True)
 
     def _verified(self) -> Asking:
         """Run the pairs after the pause, which have to show the drop again."""
         before = self._pairs
-        yield from self._ask(self._rules.verify_pairs, "verify")
+        yield from self._ask(VERIFY_PAIRS, "verify")
         again = self._pairs.base - self._pairs.head > before.base - before.head
         return self._end("regressed" if again and self._reached else "ok", reached=True)
 
@@ -121,7 +136,7 @@ class PairTest:
             return "ok" if self._contradicted() else None
         if self._may_have_fallen:
             return None
-        return "ok" if look(self._pairs, self._left, self._limit, self._rules) else None
+        return "ok" if look(self._pairs, self._left, self._limit, *self._gives_up) else None
 
     @property
     def _reached(self) -> bool:
@@ -140,13 +155,9 @@ class PairTest:
         earlier, pairs = self._facts.earlier, self._pairs
         before = Pairs(*earlier.pairs)
         drop = CLEARS * before.drop
-        if (
-            drop <= 0
-            or pairs.drop >= self._rules.small
-            or pairs.head <= (before.base / before.number - drop) * pairs.number
-        ):
+        if drop <= 0 or pairs.drop >= SMALL or pairs.head <= (before.base / before.number - drop) * pairs.number:
             return False
-        limit = self._rules.alpha / max(2, earlier.pushes * (earlier.pushes + 1))
+        limit = self._alpha / max(2, earlier.pushes * (earlier.pushes + 1))
         return e_against_drop(pairs, drop) * limit * TIES >= 1
 
     @property
@@ -187,7 +198,7 @@ class PairTest:
             found = "regressed"
         elif found == "ok" and e_of_drop(self._pairs) * self._limit * DOUBT >= 1:
             found = "unconfirmed"
-        elif found == "ok" and self._pairs.number < FIRST_BATCH:
+        elif found == "ok" and self._pairs.number < FIRST_PAIRS:
             found = "unconfirmed"  # too few pairs to show anything
-        cut = self._facts.most is not None and self._most < self._rules.most_pairs
+        cut = self._facts.most is not None and self._most < self._usual
         return Paired(found, self._pairs, self._limit, reached, carried, cut)

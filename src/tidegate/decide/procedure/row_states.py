@@ -11,9 +11,8 @@ from tidegate.decide.procedure.one_shot import IMPROVED, Finding, compare_once, 
 from tidegate.decide.procedure.pairs import Paired, RowTest
 from tidegate.decide.procedure.repeats import NO_START, Tally
 from tidegate.decide.procedure.rules import TIES
-from tidegate.decide.statistics.exact import fisher_less
+from tidegate.decide.statistics.exact import Pair, fisher_less
 from tidegate.decide.statistics.multiplicity import bh
-from tidegate.decide.statistics.pair import Pair
 from tidegate.model.comparison import Kind
 from tidegate.model.plan import RowKey
 from tidegate.model.reason import Counts, Reason, ReasonCode

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from tidegate.model.reason import Counts
 from tidegate.model.run_row import EarlierPushes, RunRow
-from tidegate.model.suite import ALPHA, Policy, TrialCounts
+from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import Phase, Side
 
 SCREENING = {"quick": 1, "standard": 3, "thorough": 5}  # screening trials of each preset
@@ -14,24 +14,13 @@ LEAST_HISTORY = 8  # a history with fewer trials is not used; base is run instea
 TIES = 1 + 1e-9  # factor on limits, so that a value equal to its limit but for rounding is within it
 
 
-class Rules(NamedTuple):
-    """The parameters of the procedure. Those with a number were chosen by simulation; no error rate rests on them."""
-
-    alpha: float = ALPHA
-    fail_fast: bool = True
-    suite: Literal["off", "warn", "block"] = "warn"
-    suspect: float = 2.0  # log odds of a drop (drop_odds) from which a row is tested on pairs
-    first_pairs: int = 5  # pairs before the test may give up
-    more_pairs: int = 3  # pairs between two looks, which run side by side
-    most_pairs: int = 41
-    verify_pairs: int = 6
-    small: float = 0.15  # the test gives up at a smaller difference, from `late` pairs
-    late: int = 8
-
-    @classmethod
-    def of(cls, policy: Policy) -> Rules:
-        """Return the policy's values, with defaults for all other parameters."""
-        return cls(alpha=policy.alpha, fail_fast=policy.fail_fast, suite=policy.suite)
+# Chosen by simulation; no error rate rests on them.
+SUSPECT = 2.0  # log odds of a drop (drop_odds) from which a row is tested on pairs
+FIRST_PAIRS = 5  # pairs before the first look, and before the test may give up
+MORE_PAIRS = 3  # pairs between two looks, which run side by side
+MOST_PAIRS = 41
+VERIFY_PAIRS = 6
+SMALL, LATE = 0.15, 8  # the test gives up at a smaller difference, from so many pairs
 
 
 class Facts(NamedTuple):

@@ -8,10 +8,20 @@ from typing import NamedTuple
 from zlib import crc32
 
 from tidegate.decide.procedure.pairs import Paired, PairTest, RowTest
-from tidegate.decide.procedure.rules import LEAST_HISTORY, TIES, Ask, Facts, Rules, limit_of
+from tidegate.decide.procedure.rules import (
+    FIRST_PAIRS,
+    LEAST_HISTORY,
+    SUSPECT,
+    TIES,
+    VERIFY_PAIRS,
+    Ask,
+    Facts,
+    limit_of,
+)
 from tidegate.decide.procedure.suite_gate import SuiteFinding, suite_gate
 from tidegate.decide.statistics.drop_odds import drop_odds
 from tidegate.model.reason import Counts
+from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Phase, Side
 
 Outcomes = Sequence[bool | None]  # None: not measured
@@ -68,9 +78,9 @@ class Procedure:
     It is deterministic: the same outcomes lead to the same requests, so that an interrupted run can be resumed.
     """
 
-    def __init__(self, facts: Sequence[Facts], rules: Rules) -> None:
+    def __init__(self, facts: Sequence[Facts], policy: Policy) -> None:
         self._facts = facts
-        self._rules = rules
+        self._policy = policy
         self._rows = [_Row(one) for one in facts]
         self._push = 1 + max((one.earlier.pushes for one in facts), default=0)
         self._tested = 0
@@ -82,19 +92,19 @@ class Procedure:
 
         A row that is still in doubt after its screening gets up to as many trials again.
         """
-        rows, rules = self._rows, self._rules
+        rows, policy = self._rows, self._policy
         for turn in range(1, 2 * max((one.screening for one in self._facts), default=0) + 1):
             yield from _round(rows, turn)
-            hits = _hits(rows, turn, rules)
+            hits = _hits(rows, turn)
             while hits:
                 # With fail_fast, test one row at a time: the first blocking regression ends the run.
-                now, hits = (hits[:1], hits[1:]) if rules.fail_fast else (hits, [])
+                now, hits = (hits[:1], hits[1:]) if policy.fail_fast else (hits, [])
                 yield from self._test(now)
-                if rules.fail_fast and any(row.tested().regressed and row.facts.blocks for row in rows):
+                if policy.fail_fast and any(row.tested().regressed and row.facts.blocks for row in rows):
                     self._stopped = True
                     return
-        if rules.suite != "off" and not any(row.tested().regressed for row in rows):
-            self._suite = yield from suite_gate([row.tested() for row in rows], self._facts, rules)
+        if policy.suite != "off" and not any(row.tested().regressed for row in rows):
+            self._suite = yield from suite_gate([row.tested() for row in rows], self._facts, policy)
 
     def report(self) -> Report:
         """Return the results so far; may be called before the end."""
@@ -106,8 +116,8 @@ class Procedure:
         for number in numbers:
             row = self._rows[number]
             self._tested += 1
-            limit = limit_of(self._rules.alpha, self._tested, self._push)
-            running.append((row, PairTest(number, row.facts, row.used, limit, self._rules).run()))
+            limit = limit_of(self._policy.alpha, self._tested, self._push)
+            running.append((row, PairTest(number, row.facts, row.used, limit, self._policy.alpha).run()))
         yield from _together(running)
 
 
@@ -151,7 +161,7 @@ def _mixed(count: int, turn: int) -> list[int]:
     return sorted(range(count), key=lambda number: crc32(f"{number}/{turn}".encode()))
 
 
-def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
+def _hits(rows: Sequence[_Row], turn: int) -> list[int]:
     """Mark the rows that look worse and were not tested yet, and return them, the most extreme first.
 
     Rows that are in no doubt after their screening are done.
@@ -165,17 +175,17 @@ def _hits(rows: Sequence[_Row], turn: int, rules: Rules) -> list[int]:
         if row.hit or row.done:
             continue
         odds = row.odds()
-        if odds * TIES >= rules.suspect:
+        if odds * TIES >= SUSPECT:
             row.hit = True
             found.append((-odds, -facts.severity, number))
-        elif turn >= facts.screening and (odds <= 0 or turn >= 2 * facts.screening or not _room(row, rules)):
+        elif turn >= facts.screening and (odds <= 0 or turn >= 2 * facts.screening or not _room(row)):
             row.done = True
     return [number for _, _, number in sorted(found)]
 
 
-def _room(row: _Row, rules: Rules) -> bool:
+def _room(row: _Row) -> bool:
     """Return True if `trials.max` leaves a test on pairs possible after another trial."""
-    return row.facts.most is None or row.facts.most > row.used + rules.first_pairs + rules.verify_pairs
+    return row.facts.most is None or row.facts.most > row.used + FIRST_PAIRS + VERIFY_PAIRS
 
 
 def _together(running: Sequence[tuple[_Row, Generator[Sequence[Ask], Outcomes, Paired]]]) -> Steps:

@@ -16,7 +16,7 @@ from itertools import chain, zip_longest
 from tidegate.decide.procedure.observed import Past, RowSeen, SeenTrial
 from tidegate.decide.procedure.repeats import BASE_TRIALS, WORSE
 from tidegate.decide.procedure.row_states import Conclusion, conclusions_of
-from tidegate.decide.procedure.rules import Ask, Facts, Rules, screening_of, screening_trials
+from tidegate.decide.procedure.rules import Ask, Facts, screening_trials
 from tidegate.decide.procedure.screening import Procedure, Report
 from tidegate.decide.procedure.suite_gate import SuiteFinding
 from tidegate.decide.procedure.suite_gate import history_holds as not_outdated
@@ -26,23 +26,6 @@ from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Phase, Side, TrialSpec
 from tidegate.model.value import Value
-
-__all__ = [
-    "Conclusion",
-    "Decided",
-    "RunTrials",
-    "State",
-    "conclude",
-    "history_holds",
-    "next_step",
-    "observe",
-    "screening",
-    "screening_of",
-    "screening_trials",
-    "start",
-    "stops_early",
-    "suite_finding",
-]
 
 
 class State(Value):
@@ -171,7 +154,7 @@ class Played:
         self._asked: dict[tuple[int, Side, bool], int] = defaultdict(int)
         self._seen = {(n, t.side, t.index): t for n, entry in enumerate(entries) for t in entry.trials}
         self._screened = [entry.screened for entry in entries]
-        machine = Procedure([_facts(entry, policy) for entry in entries], Rules.of(policy))
+        machine = Procedure([_facts(entry, policy) for entry in entries], policy)
         self.missing = self._play(machine)
         self.report: Report = machine.report()
         self.by_row = {entry.row.key: row for entry, row in zip(entries, self.report.rows, strict=True)}

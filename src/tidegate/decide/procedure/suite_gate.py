@@ -7,10 +7,11 @@ from math import exp
 from typing import NamedTuple
 
 from tidegate.decide.procedure.pairs import RowTest
-from tidegate.decide.procedure.rules import TIES, Ask, Facts, Rules
+from tidegate.decide.procedure.rules import TIES, Ask, Facts
 from tidegate.decide.statistics.e_process import Pairs, log_e
-from tidegate.decide.statistics.pair import Pair
+from tidegate.decide.statistics.exact import Pair
 from tidegate.decide.statistics.stratified import stratified_less, suite_weights
+from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Side
 
 SUSPECT = 0.15  # mid-p of the screening from which the suite is tested on pairs
@@ -40,13 +41,13 @@ class SuiteFinding(NamedTuple):
 Steps = Generator[Sequence[Ask], Sequence[bool | None], SuiteFinding | None]
 
 
-def suite_gate(rows: Sequence[RowTest], facts: Sequence[Facts], rules: Rules) -> Steps:
+def suite_gate(rows: Sequence[RowTest], facts: Sequence[Facts], policy: Policy) -> Steps:
     """Test the screening trials of all rows together; in `block` mode, test a hit on pairs.
 
     Returns None if no row has more than one screening trial and something to compare them with; without `block` mode
     also if base's fresh trials contradict its history.
     """
-    if rules.suite != "block" and not history_holds(rows):
+    if policy.suite != "block" and not history_holds(rows):
         return None
     counted = [n for n, row in enumerate(rows) if facts[n].screening > 1 and row.head[1] and row.compared_with[1]]
     if not counted:
@@ -54,7 +55,7 @@ def suite_gate(rows: Sequence[RowTest], facts: Sequence[Facts], rules: Rules) ->
     tables = [Pair(*rows[n].head, *rows[n].compared_with) for n in counted]
     midp = stratified_less(tables, suite_weights(tables)).midp
     hit, doubt = midp <= SUSPECT * TIES, midp <= DOUBT * TIES
-    if not hit or rules.suite != "block":
+    if not hit or policy.suite != "block":
         return SuiteFinding(midp, hit, unconfirmed=doubt)
     passed = {n: rows[n].compared_with for n in counted}
     evidence = yield from _paired({n: (passes + 0.5) / (trials + 1) for n, (passes, trials) in passed.items()})

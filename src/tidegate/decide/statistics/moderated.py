@@ -10,7 +10,7 @@ from math import comb, exp, inf, log, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
-from tidegate.decide.statistics.beta import beta_cdf, t_quantile
+from tidegate.decide.statistics.beta import t_above, t_quantile
 from tidegate.decide.statistics.rates import Interval
 
 MOST_FREEDOM = 10_000  # of the prior: more is like knowing the variance
@@ -43,7 +43,7 @@ def moderated_drops(rows: Sequence[Groups], least_sd: float, confidence: float =
     prior = _Prior(*_prior([(variance, freedom) for variance, freedom in spreads if freedom]), least_sd)
     places = [n for n, (row, (_, freedom)) in enumerate(zip(rows, spreads, strict=True)) if prior.knows(row, freedom)]
     tested = [_Tested.of(rows[place], *spreads[place], prior) for place in places]
-    ps = [_t_below(row.t, row.freedom) for row in tested]
+    ps = [t_above(-row.t, row.freedom) for row in tested]
     if min(ps, default=1.0) <= WORTH_A_LOOK:
         chance = [_Draws.of(_residuals(row.values), row.freedom, prior) for row in tested]
         ps = [p if p > WORTH_A_LOOK else _p(n, tested, chance, prior) for n, p in enumerate(ps)]
@@ -123,7 +123,7 @@ class _Draws(NamedTuple):
     def below(self, t: float) -> float:
         """Return P(T ≤ t)."""
         if not self.values:
-            return _t_below(t, self.freedom)
+            return t_above(-t, self.freedom)
         place = bisect_right(self.values, t + SLACK)
         return self.shares[place - 1] if place else 0.0
 
@@ -131,7 +131,7 @@ class _Draws(NamedTuple):
 def _p(number: int, rows: Sequence[_Tested], chance: Sequence[_Draws], prior: _Prior) -> float:
     """Return p of a row by Student's t and by the draws of all rows, whichever is larger."""
     row = rows[number]
-    own = student = _t_below(row.t, row.freedom)
+    own = student = t_above(-row.t, row.freedom)
     head, base = row.values
     if comb(len(head) + len(base), len(head)) >= ENOUGH_DRAWS:
         own = max(own, _Draws.of(row.values, row.freedom, prior).below(row.t))
@@ -157,12 +157,6 @@ def _sums(values: Sequence[int], drawn: int) -> Counter[int]:
             for total, times in ways[number - 1].items():
                 ways[number][total + value] += times
     return ways[drawn]
-
-
-def _t_below(t: float, freedom: int) -> float:
-    """Return P(T ≤ t) of Student's t distribution."""
-    tail = beta_cdf(freedom / (freedom + t * t), freedom / 2, 0.5) / 2 if t else 0.5
-    return tail if t < 0 else 1 - tail
 
 
 def _variance(head: Sequence[float], base: Sequence[float], least_sd: float) -> tuple[float, int]:

@@ -8,7 +8,7 @@ from functools import cache
 from math import comb
 from typing import NamedTuple
 
-from tidegate.decide.statistics.pair import Pair
+from tidegate.decide.statistics.exact import Pair
 
 HEAVIEST = 4  # largest weight of a scenario
 

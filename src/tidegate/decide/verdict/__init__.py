@@ -1,1 +1,1 @@
-"""Decide the verdict from comparison and policy, and put the result together. Pure."""
+"""Decide the verdict from comparison and policy. Pure."""
