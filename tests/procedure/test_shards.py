@@ -15,7 +15,7 @@ from tidegate.decide.procedure.steps import (
     State,
     next_step,
     observe,
-    screening,
+    shard_trials,
     start,
     suite_finding,
 )
@@ -82,7 +82,7 @@ class PullRequest:
     def screened(self) -> dict[str, TrialResult]:
         """What the shards run, each knowing its own rows alone."""
         shares = [self.rows[number::SHARDS] for number in range(SHARDS)]
-        return {spec.id: self.result(spec) for rows in shares for spec in screening(self.start(rows))}
+        return {spec.id: self.result(spec) for rows in shares for spec in shard_trials(self.start(rows))}
 
 
 @pytest.mark.parametrize("first", range(0, 200, 50))

@@ -11,9 +11,11 @@ from tidegate.decide.replay.compare import Base, Replayed, difference, on_base, 
 from tidegate.decide.replay.record import session_of
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.places import Places
+from tidegate.model.row_replay import LeftOut
 from tidegate.model.session import Session
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
+from tidegate.reports.replay_text import left_out_text
 
 PLACES = Places(trial="/tmp/x/ab12", checkout="/tmp/x/cd34", user="61234")
 
@@ -93,9 +95,9 @@ def test_a_session_that_does_not_replay_on_base_does_not_count(
 ) -> None:
     recorded = session(ran(("notes list", "a")))
     replays = [seen(recorded, ("notes list", more.pop("output", "a")), **more) for more in (dict(one), dict(other))]
-    said = on_base(recorded, *replays)
-    assert isinstance(said, str)
-    assert why in said
+    found = on_base(recorded, *replays)
+    assert isinstance(found, LeftOut)
+    assert why in left_out_text(found)
 
 
 def test_a_step_that_takes_far_longer_on_head_is_a_difference() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from tidegate.model.plan import RowKey
 from tidegate.model.value import Value
 
@@ -15,10 +17,18 @@ class Difference(Value):
     number: int = 1  # of the step, from 1
 
 
+class LeftOut(Value):
+    """Why a recorded session does not count. `detail`: the step, or what a trial said."""
+
+    code: Literal["not_replayed", "lost", "guidance", "tools", "unsteady", "unlike_recorded"]
+    detail: str = ""
+
+
 class RowReplay(Value):
     """What replaying base's sessions of one row showed.
 
-    `same` sessions replay alike on both sides, `differing` do not. `left_out` says why others were not counted.
+    `same` sessions replay alike on both sides, `differing` do not. `unusable` says why others were not counted, and
+    `left_out` says it in words.
     `unseen` estimates the chance that a new session makes a call that none of the recorded ones made. `surface`: what
     the pull request changes in the help of the subcommands that these sessions call, and none of them shows. `skipped`:
     no agent is run for the row, unless a spot check of another row looks worse on head. `spot`: the row could be
@@ -30,6 +40,7 @@ class RowReplay(Value):
     same: int = 0
     passed: int = 0  # of those, by the trials that they were recorded in
     differing: int = 0
+    unusable: tuple[LeftOut, ...] = ()
     left_out: tuple[str, ...] = ()
     steps: int = 0
     unseen: float = 1.0

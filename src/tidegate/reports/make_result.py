@@ -16,6 +16,7 @@ from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, Trial
 from tidegate.model.suite import Budget
 from tidegate.reports.notes_text import notes_text, trials_text
 from tidegate.reports.reason_text import clears_text, reason_of
+from tidegate.reports.replay_text import left_out_text
 from tidegate.reports.verdict_text import verdict_of
 
 NO_BUDGET = Budget(minutes=None)
@@ -63,6 +64,9 @@ def make_result(
 
 def _worded(row: Row) -> Row:
     """Return the row with its reason in words, and what would clear it."""
+    if row.replay is not None:
+        left_out = {"left_out": tuple(map(left_out_text, row.replay.unusable))}
+        row = row.model_copy(update={"replay": row.replay.model_copy(update=left_out)})
     if row.why is None:
         return row
     clears = {"clears_when": clears_text(row.state, row.why)}

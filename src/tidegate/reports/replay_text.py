@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tidegate.model.plan import RowKey
-from tidegate.model.row_replay import RowReplay
+from tidegate.model.row_replay import LeftOut, RowReplay
 from tidegate.text.safe import printable
 
 
@@ -32,5 +32,22 @@ def _row(row: RowReplay) -> Iterator[str]:
         yield printable(f"     first difference: {row.difference.step}")
         yield printable(f"       base: {row.difference.base}")
         yield printable(f"       here: {row.difference.head}")
-    for why, count in Counter(row.left_out).items():
-        yield printable(f"     {count} not counted: {why}")
+    for why, count in Counter(row.unusable).items():
+        yield printable(f"     {count} not counted: {left_out_text(why)}")
+
+
+def left_out_text(why: LeftOut) -> str:
+    """Return why a recorded session does not count."""
+    match why.code:
+        case "not_replayed":
+            return f"it was not replayed ({why.detail})"
+        case "lost":
+            return f"it does not replay on base ({why.detail})"
+        case "guidance":
+            return "base's guidance has changed since it was recorded"
+        case "tools":
+            return "the server's tools are described in another way than when it was recorded"
+        case "unsteady":
+            return f"two replays on base differ{f': `{why.detail}`' if why.detail else ''}"
+        case "unlike_recorded":
+            return f"base shows something else than when it was recorded: `{why.detail}`"

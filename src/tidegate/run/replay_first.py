@@ -21,7 +21,7 @@ from tidegate.model.run_row import RunRow
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
 from tidegate.run.mutant_trials import MutantTrials, search_path_of
-from tidegate.run.replays import NOT_REPLAYED, replay_rows
+from tidegate.run.replays import replay_rows
 from tidegate.run.run_job import Options, RunJob
 from tidegate.run.runner import Runner
 from tidegate.run.surface_survey import survey
@@ -97,7 +97,7 @@ async def _findings(
     for key, change in (await surface_changes(runner, work, alike, path)).items() if alike else ():
         fresh[key] = fresh[key].model_copy(update={"surface": surface_near(change, begun.shapes[key])})
     for key, found in fresh.items():
-        if not any(why.startswith(NOT_REPLAYED) for why in found.left_out):
+        if not any(why.code == "not_replayed" for why in found.unusable):
             earlier.keep_replay(found, marks[key])
     return _all_decided(work, begun, {**known, **fresh})
 

@@ -10,20 +10,19 @@ from typing import NamedTuple
 
 from tidegate.agents.recorded_session import RecordedSession
 from tidegate.checks.measure.measure_trial import measure_trial
-from tidegate.decide.replay.compare import UNSTEADY, Base, Replayed, difference, failing_gates, on_base, replayed
+from tidegate.decide.replay.compare import Base, Replayed, difference, failing_gates, on_base, replayed
 from tidegate.decide.replay.record import session_of
 from tidegate.history.run_folder import RunFolder
 from tidegate.history.sessions import Sessions
 from tidegate.model.measurement import Run
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.model.row_replay import Difference, RowReplay
+from tidegate.model.row_replay import Difference, LeftOut, RowReplay
 from tidegate.model.session import Session
 from tidegate.model.trial_spec import Side, TrialSpec, is_inside
 from tidegate.run.attempts import Attempts
 from tidegate.run.run_job import RunJob
 from tidegate.run.runner import Runner
 
-NOT_REPLAYED = "it was not replayed"
 MOST = 5  # sessions replayed per row, the best ones
 MORE_ON_BASE = 6  # replays on base of a session that differs, as two of them may agree by chance
 SHARE_OF_BUDGET = 0.1  # of the time that is left, so that a head that hangs in replays leaves enough for agents
@@ -73,21 +72,21 @@ class _Place(NamedTuple):
 
 async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> RowReplay:
     bases = await asyncio.gather(*(_base(place, row, number, one) for number, one in enumerate(sessions, 1)))
-    left_out = [why for why in bases if isinstance(why, str)]
+    unusable = [why for why in bases if isinstance(why, LeftOut)]
     found = RowReplay(scenario=row.key.scenario, agent=row.key.agent, base=place.base)
     same = passed = differing = steps = 0
     for number, (session, base) in enumerate(zip(sessions, bases, strict=True), 1):
-        if isinstance(base, str):
+        if isinstance(base, LeftOut):
             continue
         head = await _play(place, "head", row, number, session, 1)
-        if isinstance(head, str):
-            left_out.append(head)
+        if isinstance(head, LeftOut):
+            unusable.append(head)
             continue
-        differs: Difference | str | None = difference(base, head)
+        differs: Difference | LeftOut | None = difference(base, head)
         if differs is not None and not differing:
             differs = await _difference_by_chance(place, row, number, session, (base, head))
-        if isinstance(differs, str):
-            left_out.append(differs)
+        if isinstance(differs, LeftOut):
+            unusable.append(differs)
             continue
         steps += len(base.replay.steps)
         if differs is None:
@@ -97,8 +96,8 @@ async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> RowReplay:
         found = _with_difference(found, differs, failing_gates(base, head))
         if not place.every and len(head.steps) < len(base.replay.steps):
             break  # it hung
-    counts = {"same": same, "passed": passed, "differing": differing, "steps": steps, "left_out": tuple(left_out)}
-    return found.model_copy(update={**counts, "unsteady": any(why.startswith(UNSTEADY) for why in left_out)})
+    counts = {"same": same, "passed": passed, "differing": differing, "steps": steps, "unusable": tuple(unusable)}
+    return found.model_copy(update={**counts, "unsteady": any(why.code == "unsteady" for why in unusable)})
 
 
 def _with_difference(found: RowReplay, differs: Difference, failing: Sequence[str]) -> RowReplay:
@@ -108,17 +107,19 @@ def _with_difference(found: RowReplay, differs: Difference, failing: Sequence[st
     return found.model_copy(update={**shown, "failing": tuple(dict.fromkeys((*found.failing, *failing)))})
 
 
-async def _base(place: _Place, row: PlanRow, number: int, session: Session) -> Base | str:
+async def _base(place: _Place, row: PlanRow, number: int, session: Session) -> Base | LeftOut:
     """Return the session's replays on base, or why it does not count."""
     one, other = [await _play(place, "base", row, number, session, time) for time in (1, 2)]
-    if isinstance(one, str) or isinstance(other, str):
-        return one if isinstance(one, str) else str(other)
+    if isinstance(one, LeftOut):
+        return one
+    if isinstance(other, LeftOut):
+        return other
     return on_base(session, one, other)
 
 
 async def _difference_by_chance(
     place: _Place, row: PlanRow, number: int, session: Session, sides: tuple[Base, Replayed]
-) -> Difference | str | None:
+) -> Difference | LeftOut | None:
     """Return how head differs from all further replays on base; None if it is like one, or why it does not count."""
     base, head = sides
     differs = difference(base, head)
@@ -126,15 +127,17 @@ async def _difference_by_chance(
         return differs
     for index in range(3, 3 + MORE_ON_BASE):
         again = await _play(place, "base", row, number, session, index)
-        wider = again if isinstance(again, str) else on_base(session, base.replay, again)
-        if isinstance(wider, str):
+        wider = again if isinstance(again, LeftOut) else on_base(session, base.replay, again)
+        if isinstance(wider, LeftOut):
             return wider
         if difference(wider, head) is None:
             return None
     return differs
 
 
-async def _play(place: _Place, side: Side, row: PlanRow, number: int, session: Session, time: int) -> Replayed | str:
+async def _play(
+    place: _Place, side: Side, row: PlanRow, number: int, session: Session, time: int
+) -> Replayed | LeftOut:
     """Return what one replay showed; or why it was not done, for an outside cause."""
     name = f"{row.key.agent} (session {number})"
     agent = RecordedSession(session=session, env=row.agent.env, model=row.agent.model)
@@ -142,6 +145,6 @@ async def _play(place: _Place, side: Side, row: PlanRow, number: int, session: S
     spec = TrialSpec(side=side, scenario=row.key.scenario, agent=name, index=time, phase="history")
     trial = await place.attempts.trial(spec, own)
     if trial is None or (trial.not_measured is not None and not is_inside(trial.not_measured)):
-        return f"{NOT_REPLAYED} ({trial.reason if trial else 'the run ended'})"
+        return LeftOut(code="not_replayed", detail=trial.reason if trial else "the run ended")
     result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, judge_blocks=False)
     return replayed(session, trial, result)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from tidegate import __version__
 from tidegate.decide.comparison.compare import past_by_row
-from tidegate.decide.procedure.steps import State, screening, start
+from tidegate.decide.procedure.steps import State, shard_trials, start
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.model.measurement import PastTrial, TrialResult
@@ -86,7 +86,7 @@ def _loads(repo: Path, work: RunJob, options: Options) -> list[Load]:
     earlier = KnownResults(repo, work.suite, {}, remembers=options.gate, origin=options.origin)
     foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
     known = earlier.begin(work.fingerprints(earlier.versions()), {}, foreign)
-    specs = screening(state_of(work, work.rows, known))
+    specs = shard_trials(state_of(work, work.rows, known))
     trials = Counter(RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs)
     seconds = seconds_of(work, known.past)
     return [Load(key, count, count * seconds[key]) for key, count in trials.items()]
@@ -176,7 +176,7 @@ async def _screened(
     rows = own.rows
     begun = Begun(rows, {}, known, earlier.sessions(foreign).by_row)
     replays = await replay_first(runner, own, begun, earlier, options)
-    specs = screening(state_of(own, with_replays(rows, replays), known))
+    specs = shard_trials(state_of(own, with_replays(rows, replays), known))
     return await runner.run(in_time(specs, seconds_of(own, known.past), jobs_of(own, options))), replays
 
 

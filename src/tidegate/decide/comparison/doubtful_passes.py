@@ -55,7 +55,7 @@ def _only_head_changes(conclusion: Conclusion, trials: RowTrials) -> tuple[str, 
 
 
 def _is_no_chance(conclusion: Conclusion, without: int, having: int) -> bool:
-    """Return True if it is no chance that none of some trials, and all of the others, have a property."""
+    """Return True if it cannot be chance that none of some trials, and all of the others, have a property."""
     return conclusion.deterministic or fisher_less(0, without, having, having) <= MOST_BY_CHANCE
 
 

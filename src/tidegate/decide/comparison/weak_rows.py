@@ -29,7 +29,7 @@ def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[Note]
     yield from _together((row, note) for row in rows for note in _doubts_of(row, measured[row.key]))
 
 
-def screening_of(row: Row, entry: RowSeen) -> Screening:
+def as_screened(row: Row, entry: RowSeen) -> Screening:
     """Return what the detection power of a screened row depends on."""
     return Screening(row.head.screen[1], row.base.passes / row.base.trials, entry.history[1], entry.most)
 
@@ -44,7 +44,7 @@ def shows_little(rows: Sequence[Row], seen: Sequence[RowSeen], alpha: float) -> 
         compared = row.state in ("ok", "flaky") and entry.sequential and not (row.one_shot or entry.cut_short)
         if not compared or row.purpose != "regression" or row.base.trials < LEAST_HISTORY or cannot_guard(row):
             continue
-        if found := weakness(screening_of(row, entry), alpha):
+        if found := weakness(as_screened(row, entry), alpha):
             weak.append((row, Note(code="shows_little", weakness=found)))
     yield from _together(weak)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from tidegate.decide.comparison.weak_rows import cannot_guard, screening_of
+from tidegate.decide.comparison.weak_rows import as_screened, cannot_guard
 from tidegate.decide.procedure.detection import detection
 from tidegate.decide.procedure.observed import RowSeen
 from tidegate.decide.procedure.repeats import BASE_TRIALS, HEAD_TRIALS
@@ -105,7 +105,7 @@ def _power(row: Row, entry: RowSeen, state: State, together: int) -> dict[str, f
         return detection([(row.head.trials, row.base.trials)], [], state.policy.alpha / together)
     if row.deterministic:
         return detection([], [_would_confirm(row, entry, state.stored)], state.policy.alpha)
-    return detection([], [], state.policy.alpha, [screening_of(row, entry)])
+    return detection([], [], state.policy.alpha, [as_screened(row, entry)])
 
 
 def _mean_power(rows: Sequence[Row]) -> dict[str, float]:

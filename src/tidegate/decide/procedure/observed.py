@@ -116,7 +116,7 @@ class RowSeen(Value):
         return 1 if self.spot_checked and not self.tally("head").fails else self.k0
 
     @property
-    def screened(self) -> dict[Side, int]:
+    def trials_per_side(self) -> dict[Side, int]:
         """Screening trials of each side: within `most`, and none of base if there is a history."""
         head = min(self.screening, self.most or self.screening)
         return {"base": 0 if self.history[1] else head if self.by_chance else 1, "head": head}
@@ -160,7 +160,7 @@ class RowSeen(Value):
     @property
     def cut_short(self) -> bool:
         """True if the run ended before the row's screening did: out of budget, or another row decided the verdict."""
-        return self.sequential and self.heads_run < self.screened["head"]
+        return self.sequential and self.heads_run < self.trials_per_side["head"]
 
     @property
     def heads_run(self) -> int:

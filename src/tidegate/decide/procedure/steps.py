@@ -121,7 +121,7 @@ def observe(state: State, results: Sequence[TrialResult]) -> State:
     return State(rows=doubted, policy=state.policy, stored=state.stored)
 
 
-def screening(state: State) -> tuple[TrialSpec, ...]:
+def shard_trials(state: State) -> tuple[TrialSpec, ...]:
     """Return all screening trials at once, for a shard, in the order of `next_step` and with new rows last."""
     rows = sorted(state.rows, key=lambda entry: entry.row.turn)
     rounds = (enumerate(_rounds(entry, "screen", *_screening(entry)), n) for n, entry in enumerate(rows))
@@ -153,7 +153,7 @@ class Played:
         self._entries = entries
         self._asked: dict[tuple[int, Side, bool], int] = defaultdict(int)
         self._seen = {(n, t.side, t.index): t for n, entry in enumerate(entries) for t in entry.trials}
-        self._screened = [entry.screened for entry in entries]
+        self._per_side = [entry.trials_per_side for entry in entries]
         machine = Procedure([_facts(entry, policy) for entry in entries], policy)
         self.missing = self._play(machine)
         self.report: Report = machine.report()
@@ -186,7 +186,7 @@ class Played:
         """Return the trial's row, side and index. Screening has the first indices, whenever its rounds are run."""
         screens = ask.phase == "screen"
         self._asked[ask.row, ask.side, screens] += 1
-        before = 0 if screens else self._screened[ask.row][ask.side]
+        before = 0 if screens else self._per_side[ask.row][ask.side]
         return ask.row, ask.side, before + self._asked[ask.row, ask.side, screens]
 
     def _spec(self, ask: Ask, index: int) -> TrialSpec:
@@ -200,7 +200,7 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
     severity, failing = (row.replay.severity, bool(row.replay.failing)) if row.replay is not None else (0.0, False)
     return Facts(
         history=(sum(entry.past), len(entry.past)),
-        screening=entry.screened["head"],
+        screening=entry.trials_per_side["head"],
         most=entry.most,
         blocks=blocks,
         earlier=row.earlier,
@@ -275,7 +275,7 @@ def _wanted(entry: RowSeen) -> tuple[Phase, int, int]:
 def _screening(entry: RowSeen) -> tuple[int, int]:
     if entry.skipped or entry.row.no_agent:
         return 0, 0
-    presence, trials = entry.row.presence, entry.screened
+    presence, trials = entry.row.presence, entry.trials_per_side
     base = trials["base"] if presence == "both" else 0
     head = trials["head"] if presence != "removed" else 0
     return max(0, base - len(entry.of("base", "screen"))), max(0, head - len(entry.of("head", "screen")))

@@ -11,7 +11,7 @@ from tidegate.model.command import CommandResult
 from tidegate.model.event import CallStatus, Message, ToolCall, ToolResult, how_it_ended
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
-from tidegate.model.row_replay import Difference
+from tidegate.model.row_replay import Difference, LeftOut
 from tidegate.model.session import FOLDER_MARK, STDERR, Session, SessionStep
 from tidegate.model.trial import Trial
 from tidegate.text.first_difference import first_difference
@@ -21,7 +21,6 @@ from tidegate.text.shorten import excerpt
 SLOW_TIMES, SLOW_SECS = 5.0, 10.0  # a step that takes so much longer on head is a difference
 _CUT = ("characters left out]", "characters left out …]")
 _SHOWN = 200  # characters of an output
-UNSTEADY = "two replays on base differ"
 OFFERED = "tools/list"
 GATE = "gate "  # before a gate's name in the label of a check
 
@@ -76,25 +75,25 @@ class Base(NamedTuple):
     forms: tuple[Steady, ...]
 
 
-def on_base(session: Session, one: Replayed, other: Replayed) -> Base | str:
+def on_base(session: Session, one: Replayed, other: Replayed) -> Base | LeftOut:
     """Return base's replays of a session, or why the session does not count."""
     if one.lost or other.lost:
-        return f"it does not replay on base ({one.lost or other.lost})"
+        return LeftOut(code="lost", detail=one.lost or other.lost)
     if session.guidance != one.guidance:
-        return "base's guidance has changed since it was recorded"
+        return LeftOut(code="guidance")
     if session.tools != one.tools:
-        return "the server's tools are described in another way than when it was recorded"
+        return LeftOut(code="tools")
     first, second = one.everything, other.everything
     if len(first) != len(second):
-        return UNSTEADY
+        return LeftOut(code="unsteady")
     forms: list[Steady] = []
     for ours, theirs in zip(first, second, strict=True):
         form = steady(ours.printed, theirs.printed)
         if form is None or ours.ended != theirs.ended:
-            return f"{UNSTEADY}: `{ours.label}`"
+            return LeftOut(code="unsteady", detail=ours.label)
         forms.append(form)
     if (label := _unlike_recorded(session, one, forms)) is not None:
-        return f"base shows something else than when it was recorded: `{label}`"
+        return LeftOut(code="unlike_recorded", detail=label)
     return Base(one, tuple(forms))
 
 
