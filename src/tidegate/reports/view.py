@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.cause import Cause, Fix
@@ -127,9 +128,7 @@ def comment_view(result: Result) -> CommentView:
     """Return everything that the comment needs, grouped and sorted. The template makes the text."""
     rows = sorted(result.rows, key=lambda row: _RANK[row.state])
     measured = [row for row in rows if row.head.trials and row.base.trials and not cannot_guard(row)]
-    regressed = findings(result, "regressed")
     hints = diagnose(_unexplained(result, rows), result.trials, result.diagnosis, result.agents)
-    told = {row.key for finding in regressed for row in finding.unmeasured}
     return CommentView(
         instance=result.instance,
         version=result.tidegate_version,
@@ -142,12 +141,7 @@ def comment_view(result: Result) -> CommentView:
         causes=tuple(_causes(result)),
         fix=result.fix,
         definitions=result.definitions,
-        regressed=regressed,
-        unconfirmed=findings(result, "unconfirmed"),
-        not_measured=groups(row for row in rows if row.state == "not_measured" and row.key not in told),
-        uncertain=tuple(row for row in rows if row.state in ("unconfirmed", "flaky")),
-        improved=findings(result, "improved"),
-        notable=groups(row for row in rows if row.state in _NOTABLE),
+        **_by_state(result, rows),
         replayed=replay_view(rows),
         table=tuple(map(table_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
@@ -164,6 +158,20 @@ def comment_view(result: Result) -> CommentView:
         cost=result.cost,
         confinement=result.confinement,
     )
+
+
+def _by_state(result: Result, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the rows as the comment groups them, by their states."""
+    regressed = findings(result, "regressed")
+    known = {row.key for finding in regressed for row in finding.unmeasured}
+    return {
+        "regressed": regressed,
+        "unconfirmed": findings(result, "unconfirmed"),
+        "not_measured": groups(row for row in rows if row.state == "not_measured" and row.key not in known),
+        "uncertain": tuple(row for row in rows if row.state in ("unconfirmed", "flaky")),
+        "improved": findings(result, "improved"),
+        "notable": groups(row for row in rows if row.state in _NOTABLE),
+    }
 
 
 def _catches(suite: SuiteEffect) -> tuple[Catch, ...]:
