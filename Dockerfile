@@ -33,14 +33,16 @@ RUN apt-get update \
     && rm -rf /usr/share/info /usr/share/lintian /tmp/git /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/*
 
 # Releases and their hashes are locked (`make lock`), the clouds' libraries among them. Removed is what nothing here imports:
-# colours of code, parsers of ASN.1 and C in Python, programs for Windows, Azure's asynchronous classes, and of botocore its
+# pygments' lexers and styles, parsers of ASN.1 and C in Python, programs for Windows, Azure's asynchronous classes, and of botocore its
 # certificates (certifi has them) and the descriptions of services that give no credentials.
 COPY requirements.lock /opt/
 RUN python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --require-hashes -r /opt/requirements.lock \
-    && python -m pip uninstall --yes --root-user-action=ignore pyasn1 pyasn1-modules pycparser pygments \
+    && python -m pip uninstall --yes --root-user-action=ignore pyasn1 pyasn1-modules pycparser \
     && packages="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
     && find "$packages" -type d \( -name tests -o -name test \) -prune -exec rm -r {} + \
     && find "$packages" -name '*.exe' -delete \
+    && find "$packages/pygments/lexers" "$packages/pygments/styles" "$packages/pygments/formatters" -name '*.py' \
+        ! -name __init__.py ! -name _mapping.py -delete \
     && rm -r "$packages/azure/identity/aio" "$packages/botocore/cacert.pem" \
     && find "$packages/botocore/data" -mindepth 1 -maxdepth 1 -type d ! -name 'sso*' ! -name sts -exec rm -r {} +
 

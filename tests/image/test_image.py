@@ -306,6 +306,18 @@ def test_the_first_line_comes_soon(engine: Engine, tmp_path: Path) -> None:
     engine.podman("run", "--rm", "--pull=never", "--entrypoint", "python", IMAGE, "-c", lazy)
 
 
+@pytest.mark.parametrize("terminal", [False, True], ids=["log", "terminal"])
+def test_the_demo_runs_in_the_image(engine: Engine, *, terminal: bool) -> None:
+    """`docker run` as release/README.md has it; what prints to a terminal are other libraries."""
+    command = [IMAGE, "demo", "--only", "regression"]
+    options = ["--rm", "--pull=never", *(["--tty"] if terminal else []), "--entrypoint", "tidegate"]
+    ran = engine.podman("run", *options, *command, check=False)
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Likely cause: taskmgr add no longer accepts --priority" in re.sub(r"\x1b\[[\d;]*m|\*", "", ran.stdout)
+    assert ("\x1b[1m" in ran.stdout) == terminal
+
+
 def test_the_doctor_says_what_holds_in_a_container_of_docker_s(engine: Engine) -> None:
     """No mounts and no namespaces, and so Landlock and filters of system calls, besides a user for each trial."""
     like_docker = ("--security-opt", f"seccomp={engine.folder / 'seccomp.json'}")

@@ -116,6 +116,11 @@ def test_colours_are_for_terminals_that_want_them(stories: Stories) -> None:
     assert not any("\x1b[1;31m" in line for line in summary(result, plain))
 
 
+def test_the_lines_of_a_diff_have_its_colours_and_other_code_has_none() -> None:
+    text = printed("```diff\n- old\n+ new\n  same\n```\n\n```sh\nif - false\n```\n", console(terminal=True))
+    assert re.findall(r"\x1b\[(\d+)m(.*?)\x1b\[0m", text) == [("31", "- old"), ("32", "+ new")]
+
+
 def test_a_line_of_the_summary_is_cut_at_the_terminals_width(stories: Stories) -> None:
     on = Console(file=io.StringIO(), force_terminal=True, width=60, color_system=None)
     *rows, _ = summary(stories["one_regression"](), on)

@@ -10,8 +10,9 @@ from statistics import fmean
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import Markdown, TableElement
+from rich.markdown import CodeBlock, Markdown, TableElement
 from rich.measure import Measurement
+from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -46,7 +47,7 @@ _STYLES: dict[RowState, str] = {
     "improved": "bold green",
     "ok": "green",
 }
-_THEME = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})  # no background: terminals may be light
+_THEME = Theme({"markdown.code": "bold cyan"})  # no background: terminals may be light
 _LONGEST_NAME = 60
 _LONGEST_LINE = 200  # characters of a line of the summary in a log
 _UNBOUND = 10_000  # columns
@@ -136,7 +137,7 @@ def print_markdown(markdown: str, console: Console) -> None:
     """Print Markdown: rendered on a terminal; elsewhere as text without HTML and escapes."""
     if console.is_terminal:
         with console.use_theme(_THEME):
-            console.print(_Markdown(_unfolded(markdown), code_theme="ansi_light"))
+            console.print(_Markdown(_unfolded(markdown)))
         return
     for line in _as_text(_unfolded(markdown)).splitlines():
         console.print(log_line(line), markup=False, highlight=False, emoji=False, soft_wrap=True)
@@ -185,8 +186,19 @@ def _longest_word(cells: Iterable[RenderableType]) -> int:
     return max((cell_len(word) for cell in cells for word in str(cell).split()), default=0)
 
 
+class _Code(CodeBlock):
+    """A code block in which only a diff has colours: the image has no lexers of pygments."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = Text(self.text.plain.rstrip(), overflow="fold")
+        if self.lexer_name == "diff":
+            text.highlight_regex(r"(?m)^-.*", "red")
+            text.highlight_regex(r"(?m)^\+.*", "green")
+        yield Padding(text, 1)
+
+
 class _Markdown(Markdown):
-    elements = {**Markdown.elements, "table_open": _WholeNames}
+    elements = {**Markdown.elements, "table_open": _WholeNames, "fence": _Code, "code_block": _Code}
 
 
 def score_table(result: Result) -> Table | None:
