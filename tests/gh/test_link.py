@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.gh.emulated.front import Fault
+from tests.gh.emulated.runner import load_event
 from tests.gh.job import Job
 from tests.gh.test_check_run import only
 
@@ -49,6 +50,18 @@ def test_where_the_token_can_only_read_nothing_is_asked(job: Job) -> None:
     )
 
     assert (ran.exit_code, job.github.front.seen) == (0, [])
+
+
+def test_in_a_merge_queue_there_is_no_comment_and_nothing_is_run_again(job: Job) -> None:
+    payload = load_event("merge_group.checks_requested")
+    step = job.make_step(job.repo.root, job.github.api_url)
+    page = f"https://github.com/{payload['repository']['full_name']}/actions/runs/5/artifacts/77"
+    inputs = {**LINK, "github_token": job.github.token, "args": page}
+
+    ran = job.start(step, step.environ("merge_group", payload, inputs, (5, 1)))
+
+    assert (ran.exit_code, step.outputs(), job.github.front.seen) == (0, {}, []), ran.stderr
+    assert not (job.repo.root / ".tidegate").exists()
 
 
 def test_a_github_that_fails_is_a_warning(job: Job) -> None:

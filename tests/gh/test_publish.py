@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.gh.conftest import make_result
+from tests.gh.emulated.front import Fault
 from tests.gh.job import Job
 from tests.gh.test_artifact import CORPUS, packed
 from tidegate.github.artifact import MAX_ARCHIVE
@@ -152,6 +153,32 @@ def test_of_several_attempts_the_newest_counts(fork: Job) -> None:
     fork.publish(RUN)
 
     assert "passed" in fork.pull.bot_comments()[0].body
+
+
+@pytest.mark.parametrize("instance", ["default", "app"])
+def test_the_comment_links_the_report_that_a_browser_opens(fork: Job, instance: str) -> None:
+    suffix = "" if instance == "default" else f"-{instance}"
+    fork.pull.upload(RUN, NAME + suffix, packed(result_json(RED.model_copy(update={"instance": instance}))))
+    fork.pull.upload(RUN, f"tidegate-report{suffix}.html", b"<!doctype html>")
+    report = fork.pull.repo.artifacts[-1].id
+
+    fork.publish(RUN, inputs={"instance": instance})
+
+    assert f"/actions/runs/{RUN}/artifacts/{report})" in fork.pull.bot_comments()[0].body
+
+
+@pytest.mark.parametrize("gone", [True, False], ids=["expired", "not to be had"])
+def test_without_that_report_it_links_the_result(fork: Job, *, gone: bool) -> None:
+    upload(fork, RED)
+    result = fork.pull.repo.artifacts[-1].id
+    fork.pull.upload(RUN, "tidegate-report.html", b"<!doctype html>", expired=gone)
+    if not gone:
+        fork.github.front.faults.append(Fault("GET", "/artifacts[?].*name=tidegate-report", status=500, times=99))
+
+    ran, _ = fork.publish(RUN)
+
+    assert ran.exit_code == 0, ran.stderr
+    assert f"/actions/runs/{RUN}/artifacts/{result})" in fork.pull.bot_comments()[0].body
 
 
 def test_a_run_that_uploaded_nothing_is_no_failure(fork: Job) -> None:

@@ -314,7 +314,7 @@ def test_the_demo_runs_in_the_image(engine: Engine, *, terminal: bool) -> None:
     ran = engine.podman("run", *options, *command, check=False)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "Likely cause: taskmgr add no longer accepts --priority" in re.sub(r"\x1b\[[\d;]*m|\*", "", ran.stdout)
+    assert "Likely cause: taskmgr add no longer accepts --priority" in re.sub(r"\x1b\[[\d;]*m|[*`]", "", ran.stdout)
     assert ("\x1b[1m" in ran.stdout) == terminal
 
 

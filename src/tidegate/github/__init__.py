@@ -137,7 +137,7 @@ async def _handled(event: Event, job: Job) -> int:
         from tidegate.github.sharding import plan, screen
 
         return await (plan(event, job) if job.settings.command == "plan" else screen(event, job))
-    if job.settings.command == "link" and isinstance(event, PullRequestEvent):
+    if job.settings.command == "link" and isinstance(event, PullRequestEvent | MergeGroupEvent):
         from tidegate.github.link import link_report
 
         return await link_report(event, job)

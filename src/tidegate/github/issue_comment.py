@@ -185,7 +185,7 @@ def _explain(scenario: str, thread: _Thread) -> _Answer:
     """Show the scenario's results from the uploaded results of the newest runs."""
     known: set[str] = set()
     for marker, _ in thread.on_head or thread.ours:
-        found = archive(marker.run, artifact_name(marker.instance), thread.repository)
+        found = archive(marker.run, marker.instance, thread.repository)
         if found is None:
             continue
         try:

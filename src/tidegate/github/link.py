@@ -5,16 +5,16 @@ from __future__ import annotations
 from tidegate.errors import ConfigurationError
 from tidegate.github.announce import warn
 from tidegate.github.comment import standing_comment
-from tidegate.github.event import PullRequestEvent
+from tidegate.github.event import MergeGroupEvent, PullRequestEvent
 from tidegate.github.job import Job
 from tidegate.github.port import PublishError, RepositoryPort
 from tidegate.model.marker import Marker
 
 
-async def link_report(event: PullRequestEvent, job: Job) -> int:
+async def link_report(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
     """Replace the links to the run's list of artifacts by the address in the input `args`. Return 0.
 
-    Failing is a warning: the comment keeps its link to the list.
+    Failing is a warning: the comment keeps its link to the list. A merge group has no comment.
     """
     address, repository = job.settings.args.strip(), job.connect()
     if not address.startswith(f"{job.runner.run_url}/artifacts/"):
@@ -22,8 +22,8 @@ async def link_report(event: PullRequestEvent, job: Job) -> int:
             f"input `args`: `{address}` is not the address of an artifact of this run.",
             "It is the output `artifact-url` of actions/upload-artifact.",
         )
-    if repository is None or event.without_secrets or job.settings.dry_run:
-        job.say("The comment keeps its link: the token cannot write, or this is a dry run.")
+    if isinstance(event, MergeGroupEvent) or repository is None or event.without_secrets or job.settings.dry_run:
+        job.say("No link is changed: there is no comment, the token cannot write, or this is a dry run.")
         return 0
     try:
         await job.deadline.ask(lambda: _link(event.number, event.head_sha, address, repository, job))

@@ -6,6 +6,7 @@ is read from GitHub.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
@@ -15,13 +16,13 @@ from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
 from tidegate.github.comment import Publication, Statement, WorkflowRun, publish_comment
 from tidegate.github.event import WorkflowRunEvent
 from tidegate.github.job import Job
-from tidegate.github.port import CommentPort, PublishError, PullRequest, RepositoryPort
+from tidegate.github.port import Artifact, CommentPort, PublishError, PullRequest, RepositoryPort
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
 from tidegate.reports.links import links_of
 
-ARTIFACT = "tidegate-result"
+ARTIFACT, REPORT = "tidegate-result", "tidegate-report"
 NOTICE = (
     "Not verified: the pull request's author controls the run that measured this. Take it as a hint, not as a gate;"
     " a maintainer can run Tidegate in this repository."
@@ -53,7 +54,7 @@ async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job
     if pull is None:
         return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
     name = artifact_name(job.settings.instance)
-    found = await job.deadline.ask(lambda: archive(event.run, name, repository))
+    found = await job.deadline.ask(lambda: archive(event.run, job.settings.instance, repository))
     if found is None:
         return skip("nothing_to_do", f"The run has uploaded no artifact `{name}`: there is nothing to publish.", job)
     try:
@@ -86,22 +87,34 @@ def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRe
     return found[-1] if found else None
 
 
-def archive(run: int, name: str, repository: RepositoryPort) -> tuple[int, bytes] | None:
-    """Return id and content of the newest artifact with this name, or None: each attempt of a run may upload one."""
-    found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
-    if not found:
+def archive(run: int, instance: str, repository: RepositoryPort) -> tuple[int, bytes] | None:
+    """Return the packed result, and the id of the artifact to link: the report, which a browser opens, else the result.
+
+    Return None if the run has no result any more.
+    """
+    name = artifact_name(instance)
+    if (result := _newest(run, name, repository)) is None:
         return None
-    newest = max(found, key=lambda artifact: artifact.id)
-    if newest.size > MAX_ARCHIVE:
+    if result.size > MAX_ARCHIVE:
         raise ConfigurationError(
-            f"the artifact `{name}` of run {run} was not published: it has {newest.size} bytes.",
+            f"the artifact `{name}` of run {run} was not published: it has {result.size} bytes.",
             f"Upload result.json alone; more than {MAX_ARCHIVE} bytes are never read.",
         )
-    return newest.id, repository.download(newest.id, MAX_ARCHIVE)
+    content = repository.download(result.id, MAX_ARCHIVE)
+    report = None
+    with suppress(PublishError):  # only the link depends on it
+        report = _newest(run, f"{name.replace(ARTIFACT, REPORT, 1)}.html", repository)
+    return (report or result).id, content
+
+
+def _newest(run: int, name: str, repository: RepositoryPort) -> Artifact | None:
+    """Return the newest artifact with this name that GitHub still has: each attempt of a run may upload one."""
+    found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
+    return max(found, key=lambda artifact: artifact.id, default=None)
 
 
 class Uploaded(NamedTuple):
-    """The result that a fork's run has uploaded, the artifact's id, and a maintainer's acceptance of it."""
+    """The result that a fork's run has uploaded, the id of the artifact to link, and a maintainer's acceptance of it."""
 
     result: Result
     artifact: int
