@@ -200,10 +200,10 @@ def layer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Layer]:
     blobs.stop()
 
 
-def verdicts_of_head(pull: PullRequest) -> list[str]:
-    """What our comments say of the newest commit."""
+def verdicts_of(pull: PullRequest, head: str = HEAD_SHA) -> list[str]:
+    """What our comments say of the commit."""
     markers = [Marker.parse(comment.body) for comment in pull.bot_comments()]
-    return [marker.verdict for marker in markers if marker and marker.head == HEAD_SHA]
+    return [marker.verdict for marker in markers if marker and marker.head == head]
 
 
 @pytest.mark.parametrize("result", [RED, GREEN], ids=["failing", "passing"])
@@ -225,9 +225,9 @@ def test_a_pull_request_ends_with_its_verdict(layer: Layer, kind: str, result: R
         assert verdict in end.summary, case
         assert end.seconds < (4 if kind in ENDLESS else 25), case
         assert len(pull.bot_comments()) <= (2 if call in PRUNING else 1), case  # what GitHub does not delete stays
-        assert set(verdicts_of_head(pull)) <= {verdict}, case
+        assert set(verdicts_of(pull)) <= {verdict}, case
         if kind not in ENDLESS:  # a thread left behind may still write
-            published = verdicts_of_head(pull) == [verdict]
+            published = verdicts_of(pull) == [verdict]
             assert published != any("title=no comment" in command for command in end.warnings), case
             assert published or times == 99 or kind not in TRANSIENT, case
 
@@ -245,7 +245,7 @@ def test_an_acceptance_that_github_does_not_confirm_is_none(layer: Layer, kind: 
         assert end.code == 0 or times == 99 or kind not in TRANSIENT, case
         assert end.outputs["verdict"] == verdict, case
         assert end.seconds < (4 if kind in ENDLESS else 25), case
-        assert set(verdicts_of_head(pull)) <= {verdict}, case
+        assert set(verdicts_of(pull)) <= {verdict}, case
         assert len(pull.bot_comments()) <= 1, case
 
 
@@ -264,7 +264,7 @@ def test_an_upload_is_published_once_or_the_job_fails(layer: Layer, kind: str) -
         assert end.outputs["verdict"] == "not_run", case
         assert end.seconds < (4 if kind in ENDLESS else 25), case
         assert len(pull.bot_comments()) <= 1, case
-        assert set(verdicts_of_head(pull)) <= {"failed"}, case
+        assert set(verdicts_of(pull)) <= {"failed"}, case
         assert end.code == 0 or "could not run" in end.summary, case
         assert end.code == 0 or times == 99 or kind not in TRANSIENT, case
 
@@ -273,7 +273,7 @@ def test_the_layer_can_fail(layer: Layer) -> None:
     """Two comments are seen, and a GitHub without faults gives one."""
     pull = layer.pull_request(("GET", "^/nothing$"), "500", 1)
     layer.conclude(pull, "500", RED)
-    assert verdicts_of_head(pull) == ["failed"]
+    assert verdicts_of(pull) == ["failed"]
 
     pull.say(pull.bot_comments()[0].body, BOT)
-    assert verdicts_of_head(pull) == ["failed", "failed"]
+    assert verdicts_of(pull) == ["failed", "failed"]

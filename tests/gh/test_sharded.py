@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import SCENARIO
-from tests.gh.emulated.called import Called, Ended, Runner, call, opened
+from tests.gh.emulated.called import Called, Ended, Runner, call, evaluated, opened
 from tests.gh.job import RENAMED, Job
 
 pytestmark = pytest.mark.usefixtures("evaluator")
@@ -25,6 +25,12 @@ jobs:
     permissions: {contents: read, pull-requests: write}
     uses: owner/tidegate/.github/workflows/reusable-sharded.yml@0000000000000000000000000000000000000000
     with: {shards: "2", max_parallel: 2}
+"""
+MORE = """\
+    with: {shards: "1", path: code, comment: recreate, check_run: "true", runs_on: '["self-hosted", "tidegate"]'}
+    secrets:
+      VARIABLES: |
+        SHOP=s3cret==
 """
 
 
@@ -52,9 +58,10 @@ class SeveralJobs:
 
     def run(self, name: str, **contexts: Any) -> Ended:
         place = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.job.repo.root.parent))
-        workspace = Path(shutil.copytree(self.job.repo.root, place / "work"))
-        runner = Runner(workspace, self.job, artifacts=self.artifacts)
-        ended = runner.run(self.called(name, **contexts), self.event)
+        called = self.called(name, **contexts)
+        shutil.copytree(self.job.repo.root, place / "work" / called.contexts["inputs"]["path"])
+        runner = Runner(place / "work", self.job, artifacts=self.artifacts)
+        ended = runner.run(called, self.event)
         self.artifacts |= ended.uploads
         return ended
 
@@ -96,13 +103,44 @@ def test_two_shards_and_a_merge_end_as_one_job_and_a_lost_one_is_reported(job: J
     assert merged.ran.exit_code == 1, merged.ran.stderr
     assert merged.step.outputs()["comment_url"] == comment.url
     assert merged.step.outputs()["regressions"] == "4"
-    assert {"tidegate-report", "tidegate-result"} <= run.artifacts.keys()
+    assert run.artifacts["tidegate-report.html"].startswith(b"<!doctype html>")
+    assert "tidegate-result" in run.artifacts
+    assert f"/actions/runs/{RUN}/artifacts/77)" in comment.body
 
     del run.artifacts["tidegate-shard-default-2-of-2"]
     lost = run.merge(needs)
     states = sorted(row["state"] for row in result_of(lost)["rows"])
     assert states == ["not_measured"] * 2 + ["regressed"] * 2
     assert "shard 2 of 2 is lost: there is no bundle of it" in job.pull.bot_comments()[0].body
+
+
+def test_a_caller_passes_inputs_permissions_and_any_secret_by_name(job: Job) -> None:
+    caller = CALLER.partition("    with:")[0].replace("pull-requests: write", "pull-requests: write, checks: write")
+    run = SeveralJobs(job, caller + MORE)
+    needs = run.plan()
+    run.shards(needs)
+    merged = run.merge(needs)
+    assert (merged.ran.exit_code, merged.env["SHOP"]) == (1, "s3cret=="), merged.ran.stderr
+    assert [check.conclusion for check in job.pull.repo.checks] == ["failure"]
+    once = job.pull.repo.comments[0]
+
+    run.merge(needs)
+
+    assert (len(job.pull.repo.comments), once.minimised) == (2, True)
+    for name in ("plan", "shard", "tidegate"):
+        called = run.called(name, needs=needs, matrix={"shard": "1/1", "name": "1-of-1"})
+        assert evaluated({"on": called.job["runs-on"]}, called.contexts)["on"] == ["self-hosted", "tidegate"]
+
+
+def test_a_plan_that_could_not_be_uploaded_is_said_in_the_comment(job: Job) -> None:
+    run = SeveralJobs(job)
+    needs = run.plan()
+    del run.artifacts["tidegate-plan-default"]
+
+    merged = run.merge(needs)
+
+    assert merged.ran.exit_code == 4
+    assert "there is no plan of the shards" in job.pull.bot_comments()[0].body
 
 
 def test_a_run_with_nothing_to_do_has_no_shards_and_passes_by_its_merge(job: Job) -> None:

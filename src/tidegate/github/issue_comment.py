@@ -17,7 +17,7 @@ from tidegate.github.event import CommentEvent
 from tidegate.github.job import Job
 from tidegate.github.port import Comment, PublishError, PullRequest, RepositoryPort, Run
 from tidegate.github.slash_command import USAGE, SlashCommand, accepted_record, parse_command
-from tidegate.github.workflow_run import NOTICE, archive, artifact_name
+from tidegate.github.workflow_run import NOTICE, archive
 from tidegate.model.marker import Marker
 from tidegate.reports.explain import explanation
 from tidegate.reports.filters import code

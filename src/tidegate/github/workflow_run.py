@@ -114,7 +114,7 @@ def _newest(run: int, name: str, repository: RepositoryPort) -> Artifact | None:
 
 
 class Uploaded(NamedTuple):
-    """The result that a fork's run has uploaded, the id of the artifact to link, and a maintainer's acceptance of it."""
+    """A fork's uploaded result, the id of the artifact to link, and a maintainer's acceptance of it."""
 
     result: Result
     artifact: int

@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -88,7 +89,7 @@ class Front:
 
             owner = front
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -166,6 +167,13 @@ def _failure(fault: Fault) -> Answer:
     body = json.dumps(told).encode() if fault.body is None else fault.body.encode()
     headers = {"Content-Type": "application/json; charset=utf-8", **fault.headers}
     return Answer(fault.status or 502, headers, body, fault.speak)
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of clients that have gone."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
