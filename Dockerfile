@@ -53,16 +53,17 @@ COPY --from=compiled /opt/launcher-program /opt/tidegate/src/tidegate/trial/sand
 COPY templates /opt/tidegate/templates
 COPY examples /opt/tidegate/examples
 
-# Compiled once, here: a container that runs once would compile everything on every start. Not what few use: pip, programs with
-# windows, and the clouds' libraries, which cost a second where a provider without a key needs them. The templates of
-# the comment and the page, too, which every pull request needs.
+# Compiled once, here: a container that runs once would compile everything on every start. Not what few use: pip and the clouds'
+# libraries, which cost a second where a provider without a key needs them. The templates of the comment and the page, too,
+# which every pull request needs. Python's programs with windows are left out.
 # The stage that compiled them may come from a cache: then they are older than their sources, and would be compiled again.
 RUN touch /opt/tidegate/src/tidegate/trial/recorder-program /opt/tidegate/src/tidegate/trial/sandbox/supervisor/launcher-program \
     && python -m pip install --no-cache-dir --no-compile --root-user-action=ignore --no-deps /opt/tidegate \
     && library="$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')" \
     && rm -rf /opt/tidegate /root/.cache \
+    && (cd "$library" && rm -rf idlelib lib2to3 tkinter turtledemo) \
     && find "$library" -path '*/pip/*' -name __pycache__ -prune -exec rm -r {} + \
-    && python -m compileall -q -x '/(tests?|pip|idlelib|tkinter|lib2to3|turtledemo|ensurepip|pydoc_data|unittest|distutils|curses|wsgiref|uvicorn|starlette|botocore|azure|google|msal)/' "$library" \
+    && python -m compileall -q -x '/(tests?|pip|ensurepip|pydoc_data|unittest|distutils|curses|wsgiref|uvicorn|starlette|botocore|azure|google|msal)/' "$library" \
     && python -c 'from tidegate.reports import comment, html; \
         [comment.environment().get_template(f"{name}.md.j2") for name in ("comment", "rows", "terminal", "fix")]; \
         html.environment().get_template("page/report.html.j2")'

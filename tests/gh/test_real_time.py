@@ -230,12 +230,14 @@ def told(ended: Mapping[Case, Ended]) -> str:
     """The numbers of all jobs."""
     jobs = list(ended.values())
     seconds = sorted(job.seconds for job in jobs)
-    checks = Counter(job.checks for job in jobs)
-    over = sum(second > LIMIT for second in seconds)
+    wrong, late = sum(not is_right(*one) for one in ended.items()), sum(second > LIMIT for second in seconds)
+    checks, comments = (
+        Counter(found) for found in zip(*((job.checks, len(job.verdicts)) for job in jobs), strict=True)
+    )
     return (
-        f"{len(jobs)} jobs, {sum(not is_right(*one) for one in ended.items())} wrong: {over} over {LIMIT:g} s, the longest {seconds[-1]:.1f} s, the median"
-        f" {seconds[len(seconds) // 2]:.1f} s; check runs: {dict(sorted(checks.items()))};"
-        f" comments: {dict(sorted(Counter(len(job.verdicts) for job in jobs).items()))}"
+        f"{len(jobs)} jobs, {wrong} wrong, {late} over {LIMIT:g} s; the longest {seconds[-1]:.1f} s, the median"
+        f" {seconds[len(seconds) // 2]:.1f} s; check runs {dict(sorted(checks.items()))},"
+        f" comments {dict(sorted(comments.items()))}"
     )
 
 
