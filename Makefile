@@ -41,16 +41,16 @@ test: $(READY) ## run the tests, several at a time
 	@$(ROOMY) $(BIN)/pytest --quiet -rs --numprocesses=auto --dist=worksteal
 
 attempts: $(READY) ## run every attempt to be green with a broken tool, and say how it ended; some need root
-	@$(ROOMY) $(BIN)/python -m tests.attempts.run_all
+	@$(ROOMY) $(BIN)/python -m tests.thorough.attempts.run_all
 
 clean-pull-requests: $(READY) ## run more than 100 clean pull requests: none may be blocked
-	@$(ROOMY) $(BIN)/python -m tests.attempts.run_all --clean
+	@$(ROOMY) $(BIN)/python -m tests.thorough.attempts.run_all --clean
 
 image: $(READY) ## build the container image and run it as GitHub does; Debian 12 with podman, runc, mmdebstrap
-	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/image
+	@TIDEGATE_IMAGE_TEST=1 $(BIN)/pytest --quiet -rs tests/thorough/image
 
 release-check: $(READY) ## rehearse a release: wheels, a local index and registry, pipx and podman; Debian 12 with those of image, docker-registry, gcc-aarch64-linux-gnu
-	@$(ROOMY) TIDEGATE_RELEASE_TEST=1 $(BIN)/pytest --quiet -rs tests/release
+	@$(ROOMY) TIDEGATE_RELEASE_TEST=1 $(BIN)/pytest --quiet -rs tests/thorough/release
 
 lint: $(READY) ## ruff's rules and format, the direction of imports, and banned phrases
 	@$(BIN)/ruff check --quiet
@@ -89,13 +89,13 @@ judge-warnings: $(READY) ## measure the judge's warnings on simulated pull reque
 	@PYTHONPATH=. $(BIN)/python docs/judge_warnings.py
 
 real-rates: $(READY) ## the same with real processes and real git: 240 pull requests, half an hour
-	@TIDEGATE_CLEAN_PRS=200 $(BIN)/pytest --quiet -s tests/e2e/test_error_rates.py
+	@TIDEGATE_CLEAN_PRS=200 $(BIN)/pytest --quiet -s tests/thorough/test_error_rates.py
 
 trouble-rates: $(READY) ## the same for 51 clean ones while something else fails, a quarter of an hour
-	@TIDEGATE_TROUBLE_PRS=17 $(BIN)/pytest --quiet -s tests/e2e/test_trouble_rates.py
+	@TIDEGATE_TROUBLE_PRS=17 $(BIN)/pytest --quiet -s tests/thorough/test_trouble_rates.py
 
 kills: $(READY) ## kill 100 runs of 198 trials at random moments and resume them, half an hour
-	@$(ROOMY) TIDEGATE_KILLS=100 $(BIN)/pytest --quiet -s tests/e2e/test_killed.py
+	@$(ROOMY) TIDEGATE_KILLS=100 $(BIN)/pytest --quiet -s tests/thorough/test_killed.py
 
 faults: $(READY) ## spoil each request to GitHub of 1,000 jobs in real time, 24 at a time, half an hour
 	@$(ROOMY) TIDEGATE_FAULTS=24 $(BIN)/pytest --quiet -s tests/gh/test_real_time.py
@@ -104,7 +104,7 @@ bench: $(READY) ## measure Tidegate and other harnesses on the same work, and wr
 	@$(ROOMY) $(BIN)/python benchmarks/bench_others.py --write
 
 golden: $(READY) ## write the tests' expected reports again; read the diff
-	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet --numprocesses=auto tests/reports
+	@TIDEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest --quiet --numprocesses=auto tests/unit/reports
 
 check: lint types test ## all that has to hold before a commit
 

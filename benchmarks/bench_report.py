@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from playwright.sync_api import Page
 
+from tests.in_browser import chromium
 from tests.make import result, row, trial_result
-from tests.reports.in_browser import chromium
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
 from tidegate.model.measurement import TrialResult
 from tidegate.model.metrics import Metrics

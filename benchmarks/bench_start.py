@@ -1,6 +1,6 @@
 """What a start costs in the container: to the first line that it prints, and to the end of a job with nothing to do.
 
-`python benchmarks/bench_start.py FOLDER`: as root, where tests/image can build the image; it is kept in FOLDER.
+`python benchmarks/bench_start.py FOLDER`: as root, where `make image` works; it is kept in FOLDER.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.gh.emulated.runner import load_event
-from tests.image.engine import IMAGE, Engine, ready, require_equipment
+from tests.thorough.image.engine import IMAGE, Engine, ready, require_equipment
 
 ROUNDS = 7
 EVENT = {"GITHUB_EVENT_NAME": "push", "GITHUB_EVENT_PATH": "/github/workflow/event.json", "INPUT_GITHUB_TOKEN": "t"}

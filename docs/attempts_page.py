@@ -1,6 +1,6 @@
 """The generated tables in docs/security.md: the attempts to hide a broken tool that the tests make, and their ends.
 
-They are read from the tests' source: calls of `Attempt(…)` in tests/attempts, and of `pytest.mark.attempt(…)`.
+They are read from the tests' source: calls of `Attempt(…)` in tests/thorough/attempts, and of `pytest.mark.attempt(…)`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs/pictures"
-STYLE = (ROOT / "tests/reports/browser/comment.css").read_text(encoding="utf-8")
+STYLE = (ROOT / "tests/browser/comment.css").read_text(encoding="utf-8")
 DARK = """
 body { background: #0d1117; color: #f0f6fc; } h2 { border-color: #3d444db3; } pre { background: #151b23; }
 blockquote { color: #9198a1; border-color: #3d444d; } a { color: #4493f8; } hr { background: #3d444d; }

@@ -1,6 +1,6 @@
 """The generated table in docs/security.md: what programs in a trial try to reach, what stops them, and what remains.
 
-It is read from tests/escapes/table.py, which the tests hold to what real machines do.
+It is read from tests/thorough/escapes/table.py, which the tests hold to what real machines do.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.escapes.table import AREAS, OPEN, ROLES, WAYS  # noqa: E402
+from tests.thorough.escapes.table import AREAS, OPEN, ROLES, WAYS  # noqa: E402
 
-START, END = "<!-- escapes: written by `make docs` from tests/escapes/table.py -->\n", "<!-- end of escapes -->\n"
+START = "<!-- escapes: written by `make docs` from tests/thorough/escapes/table.py -->\n"
+END = "<!-- end of escapes -->\n"
 
 
 def escapes(page: str) -> str:

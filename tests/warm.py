@@ -1,7 +1,7 @@
 """Runs `tidegate` as a process that starts fast: it is forked from one that has loaded every module.
 
 Each run has its own process, environment, folder, outputs and exit status, as one that the shell starts; only the half
-second that Python takes to load the program is spent once. tests/cli/test_start.py and others start it from cold.
+second that Python takes to load the program is spent once. tests/trial/cli/test_start.py and others start it from cold.
 """
 
 from __future__ import annotations

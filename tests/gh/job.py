@@ -9,7 +9,6 @@ from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
 from tests.conftest import Repository
-from tests.e2e.conftest import FILES, NOTES
 from tests.gh.emulated.runner import (
     Ran,
     Step,
@@ -22,6 +21,7 @@ from tests.gh.emulated.runner import (
 )
 from tests.gh.fake.server import NO_WAITING, FakeGitHub, PullRequest
 from tests.gh.fake.state import told_time
+from tests.journeys.conftest import FILES, NOTES
 from tidegate.cli.action import perform
 from tidegate.errors import TidegateError
 from tidegate.github.client import connect

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import Repository
-from tests.e2e.conftest import FILES
 from tests.gh.emulated.front import Fault, Front
 from tests.gh.emulated.runner import Step, pull_request_payload
 from tests.gh.fake.server import BlobHost, FakeGitHub, PullRequest
 from tests.gh.fake.state import BOT
 from tests.gh.job import RENAMED
-from tests.gh.test_fault_layer import ENDLESS, HEAD, KINDS, LABEL, verdicts_of
+from tests.journeys.conftest import FILES
+from tests.thorough.github.test_fault_layer import ENDLESS, HEAD, KINDS, LABEL, verdicts_of
 from tests.warm import Warm
 from tidegate.github.comment import with_marker
 from tidegate.model.marker import Marker

@@ -1,4 +1,4 @@
-"""Computes metrics from the target's invocations. tests/invocations/test_metrics.py has examples of each."""
+"""Computes metrics from the target's invocations. Its test, test_metrics.py, has examples of each."""
 
 from __future__ import annotations
 

@@ -1,0 +1,94 @@
+"""Trials on workers: a whole run by the executor `command`, whose worker is a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import FILES
+from tests.thorough.attempts.by_executor import WORKER
+
+ROOT = Path(__file__).parents[2]
+Make = Callable[..., Any]
+
+
+def outcomes(stdout: str) -> dict[str, tuple[Any, ...]]:
+    """What a stored run says of each trial, without times."""
+    trials = json.loads(stdout)["trials"]
+    return {
+        one["id"]: (one["outcome"], one["decides"], [gate["passed"] for gate in one["gates"]], one["subcommands"])
+        for one in trials
+    }
+
+
+def test_a_task_manager_is_measured_alike_here_and_on_workers(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    shutil.copytree(ROOT / "examples/taskmgr", repo.root, dirs_exist_ok=True)
+    repo.commit({})
+    chosen = ("run", "--scenario", "create_tasks", "--trials", "2", "--json")
+    here = tidegate(*chosen, cwd=repo.root)
+    assert here.code == 0, here.stderr
+
+    suite = (repo.root / "tidegate.yaml").read_text()
+    engine = f"executor: {{type: command, parallel: 2, run: '{WORKER}'}}\n"
+    repo.commit({"tidegate.yaml": suite + engine})
+    there = tidegate(*chosen, "--out", "there", cwd=repo.root)
+    assert there.code == 0, there.stderr
+    assert outcomes(there.stdout) == outcomes(here.stdout)
+    assert len(outcomes(there.stdout)) == 2
+    for name in ("events.jsonl", "trial.json", "transcript.txt", "workspace.diff"):
+        assert (repo.root / "there/trials/create_tasks/docs/2/record" / name).stat().st_size
+
+
+def test_an_engine_that_does_not_work_ends_the_run_before_any_trial(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    engine = "executor: {type: command, run: 'no-such-engine {bundle} {out}'}\n"
+    repo.commit(FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + engine})
+    repo.branch("pr", {"AGENTS.md": FILES["AGENTS.md"] + "\nMore.\n"})
+    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    assert ran.code == 4
+    assert "tidegate: The executor `command` does not work: the executor's command ended with 127:" in ran.stderr
+    assert "no-such-engine" in ran.stderr
+
+
+def test_values_of_variables_come_from_the_worker_and_are_in_no_bundle(
+    make_repository: Make, tidegate: Make, tmp_path: Path
+) -> None:
+    repo, kept = make_repository(), tmp_path / "kept"
+    kept.mkdir()
+    # The worker has another value than this machine.
+    line = f"cp {{bundle}} {kept}/{{name}}.zip && NOTES_TOKEN=of-the-worker {WORKER}"
+    tool = FILES["bin/notes"].replace("add) shift;", 'add) shift; echo "$NOTES_TOKEN" >> token.txt;')
+    scenario = FILES["scenarios/keep.yaml"].replace(
+        "{binary: notes,", "{binary: notes, env: {NOTES_TOKEN: '${NOTES_TOKEN}'},"
+    )
+    gate = "    - {type: command_succeeds, command: 'test \"$(head -n 1 token.txt | wc -c)\" = 14'}\n"
+    more = f"pass_env: [NOTES_TOKEN]\nexecutor: {{type: command, run: '{line}'}}\n"
+    repo.commit(
+        FILES
+        | {"bin/notes": tool, "scenarios/keep.yaml": scenario + gate, "tidegate.yaml": FILES["tidegate.yaml"] + more}
+    )
+    ran = tidegate("run", cwd=repo.root, env={**os.environ, "NOTES_TOKEN": "of-this-machine"})
+    assert ran.code == 0, ran.stdout + ran.stderr
+    for path in kept.iterdir():
+        with zipfile.ZipFile(path) as bundle:
+            texts = {name: bundle.read(name) for name in bundle.namelist()}
+        assert texts.keys() == {"batch.json", "head.tar"}
+        assert not any(b"of-this-machine" in text for text in texts.values())
+        assert b"${NOTES_TOKEN}" in texts["batch.json"]
+
+
+@pytest.mark.parametrize("line", ["nothing", "true {bundle} > {out}"])
+def test_check_names_what_is_wrong_with_the_line(make_repository: Make, tidegate: Make, line: str) -> None:
+    repo = make_repository()
+    repo.commit(FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + f"executor: {{type: command, run: '{line}'}}\n"})
+    ran = tidegate("check", cwd=repo.root)
+    wrong = "executor.run: lacks the placeholder" if line == "nothing" else ""
+    assert (ran.code, wrong in ran.stderr + ran.stdout) == (2 if wrong else 0, True)

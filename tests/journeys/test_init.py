@@ -1,0 +1,372 @@
+"""`tidegate init` and `tidegate pr` in a repository without Tidegate, with nothing edited in between."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.journeys.conftest import FILES
+from tidegate.authoring.callers import FOLDER, USUAL_WORKFLOWS
+
+Make = Callable[..., Any]
+TOOL = {"bin/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"]}
+WORKFLOW = ".github/workflows/tidegate.yml"
+ROOT = Path(__file__).parents[2]
+
+
+def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL)
+
+    missing = tidegate("check", cwd=repo.root)
+    assert (missing.code, "`tidegate init` writes one" in missing.stderr) == (2, True)
+
+    done = tidegate("init", cwd=repo.root)
+    assert done.code == 0, done.stderr
+    repo.branch("suite", {})
+    shown = repo.git("show", "--name-only", "--format=").splitlines()
+    workflows = [name for name in shown if name.startswith(f"{FOLDER}/tidegate")]
+    assert (workflows[-1], len(workflows), shown[-1]) == (WORKFLOW, 5, "tidegate.yaml")
+    assert all(name.startswith("scenarios/") for name in shown[5:-1])
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["network"] == {"agent": False}
+    first = tidegate("pr", cwd=repo.root)
+    assert (first.code, {row["state"] for row in first.result["rows"]}) == (0, {"ok"}), first.stderr
+    assert {trial["outcome"] for trial in first.result["trials"]} == {"pass"}
+
+    renamed = FILES["bin/notes"].replace("add) shift", "append) shift")
+    repo.branch("rename", {"bin/notes": renamed}, start="suite")
+    second = tidegate("pr", "--base", "suite", cwd=repo.root)
+    assert (second.code, "regressed" in {row["state"] for row in second.result["rows"]}) == (1, True), second.stderr
+
+
+def test_init_never_overwrites(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    files = FILES | {WORKFLOW: "# mine\n"}
+    repo.commit(files)
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert done.code == 0, done.stderr
+    assert {name: (repo.root / name).read_text() for name in files} == files
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_init_points_at_the_scenarios_that_are_there(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL | {"evals/keep.yaml": FILES["scenarios/keep.yaml"], "evals/other.yaml": "a: 1\n"})
+
+    assert tidegate("init", cwd=repo.root).code == 0
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["scenarios"] == ["evals/keep.yaml"]
+    assert "1 scenario ×" in tidegate("check", cwd=repo.root).stdout
+
+
+def test_init_in_a_repository_with_eval_files_and_no_tool(make_repository: Make, tidegate: Make) -> None:
+    evals = """\
+evalcases:
+  - id: hello
+    input_messages: [{role: user, content: Say hello.}]
+    evaluators: [{type: code_judge, script: grep -q hello}]
+"""
+    repo = make_repository()
+    targets = "targets: [{name: default, provider: mock, response: hello}]\n"
+    repo.commit({"evals/greet.yaml": evals, ".agentv/targets.yaml": targets})
+
+    assert tidegate("init", cwd=repo.root).code == 0
+    repo.branch("suite", {})
+    ran = tidegate("pr", cwd=repo.root)
+
+    assert (ran.code, ran.row("evals/greet/hello", "default")["state"]) == (0, "ok"), ran.stderr
+
+
+def test_init_asks_for_the_tool_where_there_is_none(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"README.md": "nothing\n"})
+
+    unknown = tidegate("init", cwd=repo.root)
+    assert (unknown.code, "`--binary NAME`" in unknown.stderr) == (2, True)
+    assert not (repo.root / "tidegate.yaml").exists()
+
+    done = tidegate("init", "--binary", "git", cwd=repo.root)
+    assert (done.code, "warning" in done.stdout) == (0, False), done.stdout
+    assert "binary: git" in (repo.root / "tidegate.yaml").read_text()
+
+
+def test_init_lists_several_tools_and_takes_the_one_of_the_folder(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"a/bin/one": FILES["bin/notes"], "b/bin/two": FILES["bin/notes"]})
+
+    several = tidegate("init", cwd=repo.root)
+    assert (several.code, "2 tools were found:\n  one  (a/bin)\n  two  (b/bin)" in several.stderr) == (2, True)
+
+    done = tidegate("init", cwd=repo.root / "b")
+    assert (done.code, "the tool is `two`, from b/bin" in done.stdout) == (0, True), done.stderr
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["path"] == ["b/bin"]
+
+
+@pytest.mark.parametrize(("program", "folder"), [("greet", "."), ("tools/greet", "tools")])
+def test_init_finds_the_program_that_it_is_told(
+    make_repository: Make, tidegate: Make, program: str, folder: str
+) -> None:
+    repo = make_repository()
+    repo.commit({program: FILES["bin/notes"]})
+
+    done = tidegate("init", "--binary", "greet", cwd=repo.root)
+
+    assert (f"the tool is {program}\n" in done.stdout, "warning" in done.stdout) == (True, False), done.stdout
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["path"] == [folder]
+    repo.branch("suite", {})
+    assert tidegate("pr", cwd=repo.root).code == 0
+
+
+def test_init_does_not_count_on_a_program_that_git_leaves_alone(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({".gitignore": "greet\n"})
+    (repo.root / "greet").write_text("#!/bin/sh\n")
+    (repo.root / "greet").chmod(0o755)
+
+    assert "warning: there is no program `greet`" in tidegate("init", "--binary", "greet", cwd=repo.root).stdout
+
+
+def test_init_doubts_a_tool_that_it_does_not_find(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL)
+
+    done = tidegate("init", "--binary", "ntoes", cwd=repo.root)
+
+    assert (done.code, "warning: the suite was not run" in done.stdout) == (4, True)
+    assert "warning: there is no program `ntoes` on PATH; the repository makes `notes` (bin)" in done.stdout
+
+
+GUIDE = """\
+# Notes
+
+## Usage
+
+```sh
+$ notes add first
+$ notes add second
+$ notes list
+$ notes list > all.txt
+$ notes count > all.txt
+$ notes size report.csv
+$ notes frobnicate
+```
+
+    notes [OPTIONS] COMMAND
+
+## For good
+
+```sh
+$ notes keep tide
+```
+"""
+# `keep` leaves nothing in the workspace.
+KEEPS = """  keep) echo "$2" >> "$HOME/kept"; echo "kept $(wc -l < "$HOME/kept")" ;;
+  ls) cat "$HOME/kept" ;;
+  --help) printf 'Commands:\\n  keep TEXT  Keeps\\n  ls         Lists\\n\\n';"""
+
+
+def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
+    make_repository: Make, tidegate: Make
+) -> None:
+    long = "for n in $(seq 10 89); do printf '  --option-%s  %060d\\n' $n 0; done"
+    repo = make_repository()
+    repo.commit({"bin/notes": FILES["bin/notes"].replace("  --help)", f"{KEEPS} {long};"), "README.md": GUIDE})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert done.code == 0, done.stderr
+    helps = yaml.safe_load((repo.root / "scenarios/help.yaml").read_text())["evaluation"]["gates"]
+    words = helps[0]["words"]
+    assert [word for word in words if "option" in word] == [f"--option-{n}" for n in range(10, 90)]
+    assert "each passed 3 of 3 trials" in done.stdout
+    assert "example lines failed and are left out" in done.stdout
+    assert "  usage: `notes frobnicate`: exit 2, notes: unknown command: frobnicate\n" in done.stdout
+    usage = (repo.root / "scenarios/usage.yaml").read_text()
+    assert ("notes add first" in usage, "frobnicate" in usage, "report.csv" in usage) == (True, False, False)
+    gates = yaml.safe_load(usage)["evaluation"]["gates"]
+    assert {gate["type"] for gate in gates} > {"no_transcript_errors"}
+    checked = [gate["command"] for gate in gates if gate["type"] == "command_output_contains"]
+    assert "notes list" in checked, "the command without its redirection"
+    assert not any("notes add" in gate.get("command", "") for gate in gates), "a gate would do the agent's work"
+    (read, _) = yaml.safe_load((repo.root / "scenarios/for_good.yaml").read_text())["evaluation"]["gates"]
+    assert (read["command"], read["substring"]) == ("notes ls", "tide")
+    unique = {repr(gate | {"description": ""}) for gate in gates}
+    assert len(unique) == len(gates)
+
+
+def test_files_of_the_repository_that_an_example_names_are_in_its_workspace(
+    make_repository: Make, tidegate: Make
+) -> None:
+    counting = FILES["bin/notes"].replace("count)", 'size) wc -c < "$2" ;;\n  count)')
+    repo = make_repository()
+    repo.commit(
+        {"bin/notes": counting, "data/some.csv": "a,b\n", "README.md": "```sh\nnotes size data/some.csv\n```\n"}
+    )
+
+    assert tidegate("init", cwd=repo.root).code == 0
+
+    assert (repo.root / "scenarios/readme/data/some.csv").read_text() == "a,b\n"
+    repo.branch("suite", {})
+    assert tidegate("pr", cwd=repo.root).code == 0
+
+
+def test_guidance_whose_commands_fail_is_left_out_and_said(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL | {"AGENTS.md": "```sh\nnotes frobnicate\n```\n"})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert (done.code, "so `guidance` is empty" in done.stdout) == (0, True), done.stdout
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["guidance"] == []
+
+
+def test_a_change_of_the_readme_that_breaks_its_example_is_a_regression(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    readme = "```sh\nnotes add first\n```\n"
+    repo.commit({"bin/notes": FILES["bin/notes"], "README.md": readme})
+    assert tidegate("init", cwd=repo.root).code == 0
+    repo.branch("suite", {})
+
+    repo.branch("broken", {"README.md": readme.replace("add", "append")}, start="suite")
+    ran = tidegate("pr", "--base", "suite", "--pause", "0", cwd=repo.root)
+
+    assert (ran.code, ran.row("readme_examples")["state"]) == (1, "regressed"), ran.stderr
+    assert ran.row("readme")["state"] == "ok"
+
+
+def test_a_second_init_says_how_to_start_over(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL)
+    assert tidegate("init", "--no-try", cwd=repo.root).code == 4
+
+    again = tidegate("init", cwd=repo.root)
+
+    assert again.code == 0
+    assert "kept tidegate.yaml" in again.stdout
+    assert "To start over, delete tidegate.yaml, its scenarios and" in again.stdout
+    assert f"kept {WORKFLOW}" in again.stdout
+
+
+def test_a_suite_that_was_not_run_says_so_and_claims_no_check(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository("tally")
+    repo.commit({"Makefile": "tally:\n\tno-such-compiler-anywhere\n"})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert (done.code, "warning: the suite was not run: build on head: `make tally` failed" in done.stdout) == (4, True)
+    assert "Install what the build lacks" in done.stdout
+    scenario = (repo.root / "scenarios/first_steps.yaml").read_text()
+    assert "not run yet" in scenario
+    assert [gate["type"] for gate in yaml.safe_load(scenario)["evaluation"]["gates"]] == ["no_transcript_errors"]
+
+
+def test_an_mcp_server_gets_a_server_as_its_target(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit({"pyproject.toml": '[project]\ndependencies = ["mcp"]\n[project.scripts]\nnotes-mcp = "a:b"\n'})
+
+    done = tidegate("init", "--no-try", cwd=repo.root)
+
+    assert (done.code, "`--no-try` was given" in done.stdout) == (4, True)
+    suite = yaml.safe_load((repo.root / "tidegate.yaml").read_text())
+    assert suite["target"] == {"mcp": {"command": "notes-mcp"}}
+    assert tidegate("check", cwd=repo.root).code == 0
+
+
+def test_the_printed_git_add_works_where_git_ignores_the_scenarios(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL | {".gitignore": "scenarios/\n"})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert "git ignores scenarios/help.yaml" in done.stdout
+    (line,) = re.findall(r"(git add .*) && git commit", done.stdout)
+    subprocess.run(line, shell=True, cwd=repo.root, check=True)
+    assert repo.git("status", "--porcelain", "--ignored", "scenarios", "tidegate.yaml", ".github").count("A  ") >= 3
+
+
+def test_init_names_the_branch_that_pr_will_compare_with(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(TOOL)
+    repo.git("branch", "--move", "trunk")
+
+    assert "compare the branch with trunk" in tidegate("init", cwd=repo.root).stdout
+    repo.branch("suite", {}, start="trunk")
+    assert tidegate("pr", cwd=repo.root).code == 0
+
+
+@pytest.mark.parametrize("suite_is_there", [False, True])
+def test_a_build_that_the_container_cannot_do_is_for_the_native_action(
+    make_repository: Make, tidegate: Make, *, suite_is_there: bool
+) -> None:
+    repo = make_repository("tally")
+    files = {"go.mod": "module example.org/tally\n", "main.go": "package main\n"}
+    suite = FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + "build: [go build -o bin/tally .]\n"}
+    repo.commit(suite if suite_is_there else files)
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert "the build needs `go`, which the container lacks" in done.stdout
+    called = {
+        name: yaml.safe_load((repo.root / FOLDER / name).read_text())["jobs"]["call"].get("with")
+        for name in ("tidegate.yml", "tidegate-publish.yml", "tidegate-maintainer.yml", "tidegate-history.yml")
+    }
+    assert [given == {"native": True} for given in called.values()] == [True, False, True, True]
+
+
+def test_the_workflows_are_those_of_the_examples(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    suite = "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {claude: {type: claude-code}}\n"
+    repo.commit(FILES | {"tidegate.yaml": suite})
+    done = tidegate("init", cwd=repo.root)
+    examples = [(ROOT / f"examples/workflows/{name}.yml").read_text().split("\n", 1) for name in USUAL_WORKFLOWS]
+    expected = {first.removeprefix("# ").partition(":")[0]: text for first, text in examples}
+
+    texts = {name: (repo.root / name).read_text() for name in expected}
+    unnamed = r"OWNER/tidegate/\1@COMMIT"
+    written = {name: re.sub(r"[\w.-]+/tidegate/(\S+)@\w+", unnamed, text) for name, text in texts.items()}
+
+    assert all(name in done.stdout for name in written)
+    assert written == expected
+    assert ("there is no release yet" in done.stdout) == ("@COMMIT" in texts[WORKFLOW])
+
+
+def test_workflows_pass_no_key_on_if_no_agent_needs_one(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+
+    assert tidegate("init", cwd=repo.root).code == 0
+
+    text = (repo.root / WORKFLOW).read_text()
+    assert "secrets" not in yaml.safe_load(text)["jobs"]["call"]
+    assert "    # secrets: # no agent of the suite needs a key" in text
+
+
+def test_one_workflow_can_be_written_and_nothing_else_is(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES | {WORKFLOW: "# mine\n"})
+
+    done = tidegate("init", "--workflow", "commands", "--workflow", "badge", cwd=repo.root)
+
+    assert done.code == 0, done.stderr
+    assert repo.git("status", "--porcelain", "--untracked-files=all").splitlines() == [
+        f"?? {FOLDER}/tidegate-badge.yml",
+        f"?? {FOLDER}/tidegate-commands.yml",
+    ]
+
+
+def test_an_unknown_workflow_is_refused_with_the_names_of_all(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(FILES)
+
+    done = tidegate("init", "--workflow", "nightly", cwd=repo.root)
+
+    assert done.code == 2
+    assert "badge, commands, complete-commands" in done.stderr
+    assert repo.git("status", "--porcelain") == ""

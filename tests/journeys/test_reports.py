@@ -1,0 +1,201 @@
+"""The reports of a real run: files, terminal, templates, trends."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
+
+Make = Callable[..., Any]
+RENAMED = NOTES.replace("  add)", "  append)")
+SILENT = NOTES.replace('echo "$1" >> notes.txt', "echo lost >> notes.txt")
+BASE_TEMPLATE = '{% extends "comment.md.j2" %}{% block footer %}Ask in the channel of base.{% endblock %}'
+
+
+@pytest.fixture
+def repo(make_repository: Make, files: dict[str, str]) -> Any:
+    """A repository whose main has a suite, and a branch `pr` that renames a command which AGENTS.md still has."""
+    repo = make_repository()
+    repo.commit(files)
+    repo.branch("pr", {"bin/notes": RENAMED})
+    return repo
+
+
+def compared(repo: Any, tidegate: Make, *arguments: str) -> Any:
+    return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", "--quiet", *arguments, cwd=repo.root)
+
+
+def test_a_pipe_gets_the_findings_the_summary_and_the_verdict_last(repo: Any, tidegate: Make) -> None:
+    ran = compared(repo, tidegate)
+    text, _, summary = ran.stdout.partition("--- short summary ---\n")
+    assert text.splitlines()[:3] == ran.comment.splitlines()[:3]
+    assert "\x1b" not in ran.stdout
+    row, advice, _, result, _, _, last = summary.splitlines()
+    assert row == "regressed  keep_notes × docs  2/2 → 0/3  `notes` no longer has the command `add`"
+    assert advice.startswith("Intentional? A maintainer can accept")
+    assert result == f"result:  {ran.out / 'result.json'}"
+    assert re.fullmatch(r"failed: 1 regressed in [\d.]+ s", last)
+    assert ran.stderr == ""
+
+
+def test_the_quietest_output_is_the_summary(repo: Any, tidegate: Make) -> None:
+    ran = compared(repo, tidegate, "-q")  # with --quiet, that is -qq
+    assert ran.stdout.startswith("--- short summary ---\nregressed  keep_notes × docs ")
+
+
+def test_json_is_alone_on_stdout_and_what_is_in_the_file(repo: Any, tidegate: Make) -> None:
+    ran = compared(repo, tidegate, "--json", "--junit", str(repo.root / "junit.xml"))
+    assert ran.stdout == (ran.out / "result.json").read_text()
+    assert ET.parse(repo.root / "junit.xml").getroot().get("failures") == "1"
+
+
+def on_a_terminal(columns: int, *command: str, cwd: Path, **environ: str) -> str:
+    """What the command writes to a terminal of that width."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "50", **environ}
+    environment.pop("CI", None)
+    environment.pop("GITHUB_ACTIONS", None)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tidegate", *command], cwd=cwd, env=environment, stdin=theirs, stdout=theirs,
+        stderr=theirs,
+    )  # fmt: skip
+    os.close(theirs)
+    text = b"".join(_read(ours))
+    os.close(ours)
+    child.wait(timeout=60)
+    return text.decode().replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> Iterator[bytes]:
+    while True:
+        try:
+            yield os.read(terminal, 65_536) or b""
+        except OSError:  # the other end is closed: there is no more
+            return
+
+
+def test_a_terminal_of_80_columns_is_enough_with_and_without_colour(repo: Any, tidegate: Make) -> None:
+    ran = compared(repo, tidegate)
+    stored = [str(ran.out / "runs" / side) for side in ("base", "head")]
+    coloured = on_a_terminal(80, "compare", *stored, cwd=repo.root)
+    plain = on_a_terminal(80, "compare", *stored, cwd=repo.root, NO_COLOR="1")
+
+    codes = {code for run in re.findall(r"\x1b\[([\d;]*)m", plain) for code in run.split(";") if code}
+    assert not [code for code in codes if 30 <= int(code) <= 107], "NO_COLOR leaves bold and underline"
+    assert "\x1b[1;3" in coloured
+    bare = [re.sub(r"\x1b\[[\d;]*m", "", text) for text in (coloured, plain)]
+    assert bare[0] == bare[1]
+    assert max(len(line.rstrip()) for line in bare[1].splitlines()) <= 80
+    assert re.search(r"^\w+ +keep_notes × docs +2/2 → 0/3 ", bare[1], re.MULTILINE)
+
+
+def test_the_template_of_base_makes_the_comment(repo: Any, tidegate: Make) -> None:
+    """What the pull request would make of it takes effect after the merge."""
+    repo.git("checkout", "--quiet", "main")
+    suite = SUITE + "report: {comment_template: .github/comment.md.j2}\n"
+    repo.commit({"tidegate.yaml": suite, ".github/comment.md.j2": BASE_TEMPLATE})
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "main")
+    repo.commit({".github/comment.md.j2": "✅ all is well"})
+
+    ran = compared(repo, tidegate)
+
+    assert ran.code == 1, ran.stderr
+    assert not ran.comment.startswith("<!--")
+    assert "## ❌ Tidegate: failed" in ran.comment
+    assert ran.comment.endswith("\nAsk in the channel of base.\n")
+    assert "all is well" not in ran.comment
+
+
+def test_a_template_that_is_not_there_on_base_is_said(repo: Any, tidegate: Make) -> None:
+    repo.git("checkout", "--quiet", "main")
+    repo.commit({"tidegate.yaml": SUITE + "report: {comment_template: nowhere.j2}\n"})
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "main")
+    repo.commit({"nowhere.j2": "x"})
+    ran = compared(repo, tidegate)
+    assert ran.code == 2
+    assert "report.comment_template: nowhere.j2 cannot be read on base" in ran.stderr
+
+
+def test_what_changed_is_told_file_by_file(repo: Any, tidegate: Make) -> None:
+    other = {"README.md": "of the subject, which is everything by default"}
+    repo.commit({"scenarios/keep.yaml": SCENARIO.replace("Two notes", "Both notes"), **other})
+    ran = compared(repo, tidegate)
+    changes = {change["path"]: change for change in ran.result["changes"]}
+    assert list(changes) == ["scenarios/keep.yaml", "README.md", "bin/notes"], "definitions come first"
+    definition, _, subject = changes.values()
+    assert (definition["role"], definition["scenarios"]) == ("definition", ["keep_notes"])
+    assert "+description: Both notes are kept." in definition["diff"]
+    assert (subject["role"], subject["scenarios"]) == ("watched", [])
+    assert "+  append)" in subject["diff"]
+
+
+def test_no_attribute_of_a_commit_starts_a_program(repo: Any, tidegate: Make, tmp_path: Path) -> None:
+    """A diff driver that the machine knows could be named by anyone's .gitattributes."""
+    repo.git("config", "diff.evil.command", f"touch {tmp_path}/taken; true")
+    repo.git("config", "diff.evil.textconv", f"touch {tmp_path}/taken; true")
+    repo.commit({".gitattributes": "* diff=evil\n"})
+    ran = compared(repo, tidegate)
+    assert "+  append)" in ran.result["changes"][1]["diff"]
+    assert not (tmp_path / "taken").exists()
+
+
+def test_where_nothing_fails_base_s_answer_stands_beside_head_s(repo: Any, tidegate: Make) -> None:
+    """A tool that silently does something else: same commands, same exit codes."""
+    repo.git("checkout", "--quiet", "main")
+    repo.commit({"AGENTS.md": AGENTS_MD.replace("second\n", "second\n$ notes list\n")})
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "main")
+    repo.commit({"bin/notes": SILENT})
+    ran = compared(repo, tidegate)
+    assert ran.code == 1, ran.stdout
+    assert "  $ notes list\n-     first\n-     second\n+     lost\n+     lost\n" in ran.comment
+    assert "that failed on head" not in ran.comment
+
+
+def test_output_that_went_to_a_file_is_shown_from_the_files_diff(repo: Any, tidegate: Make) -> None:
+    repo.git("checkout", "--quiet", "pr")
+    repo.commit({"bin/notes": SILENT})
+    ran = compared(repo, tidegate)
+    assert ran.code == 1, ran.stdout
+    assert "  notes.txt:\n-first\n-second\n+lost\n+lost\n" in ran.comment
+
+
+def test_base_s_runs_become_trends_and_a_badge(repo: Any, tidegate: Make, tmp_path: Path) -> None:
+    repo.git("checkout", "--quiet", "main")
+    before = repo.git("rev-parse", "HEAD")
+    after = repo.commit({"README.md": "x"})
+    for number, sha in enumerate((before, after)):
+        out = tmp_path / f"run{number}"
+        ran = tidegate("run", "--rev", sha, "--history", "--quiet", "--out", str(out), cwd=repo.root)
+        assert ran.code == 0, ran.stderr
+        assert json.loads((out / "badge.json").read_text())["message"] == "100% of 1 scenario"
+
+    result = compared(repo, tidegate).result
+    (row,) = result["trends"]
+    assert (row["scenario"], row["agent"]) == ("keep_notes", "docs")
+    assert [(point["sha"], point["passes"], point["trials"]) for point in row["points"]] == [
+        (before, 3, 3),  # two of them of this very comparison, whose base it is
+        (after, 1, 1),
+    ]
+
+
+def test_a_coding_agent_gets_cause_divergence_and_how_to_verify(repo: Any, tidegate: Make) -> None:
+    done = compared(repo, tidegate)
+    shown = tidegate("show", str(done.out), "--for-agent", cwd=repo.root).stdout
+    assert "Likely cause:\n| " in shown
+    assert "First difference (- base, + head):\n| " in shown
+    assert shown.rstrip().splitlines()[-1] == "tidegate pr --base main --scenario keep_notes --agent docs"
+    assert shown.strip() in done.comment

@@ -1,0 +1,126 @@
+"""A pull request over several processes: plan, shards, merge."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import by_chance
+from tests.journeys.test_resume import told, without_chance
+
+Make = Callable[..., Any]
+NAMES = [f"keep_{number}" for number in range(8)]
+CHANCES = {"keep_2": 0.9, "keep_3": 0.9, "keep_5": 0.9, "keep_6": 0.3}  # how often the agent runs into what head breaks
+
+
+@pytest.fixture
+def spoiled(make_repository: Make) -> Callable[[str], Any]:
+    """A repository whose branch spoils some scenarios now and then."""
+
+    def make(name: str) -> Any:
+        chances, policy = {one: CHANCES.get(one, 0.0) for one in NAMES}, "policy: {preset: quick, fail_fast: false}\n"
+        by_chance(repo := make_repository(name), chances, seed=7, more=policy)
+        return repo
+
+    return make
+
+
+def ran(tidegate: Make, repo: Any, *command: str) -> Any:
+    return tidegate(*command, cwd=repo.root)
+
+
+def screen(tidegate: Make, repo: Any, count: int) -> Path:
+    """Plan the shards and run all of them at the same time. Returns the folder of the bundles."""
+    planned = ran(tidegate, repo, "plan", "--base", "main", "--head", "pr", "--shards", str(count))
+    assert planned.code == 0, planned.stderr
+    shards = [entry["shard"] for entry in json.loads(planned.stdout)["include"]]
+    assert shards == [f"{number}/{count}" for number in range(1, count + 1)]
+    command = [sys.executable, "-m", "tidegate", "shard", "-q", "--jobs", "2"]
+    jobs = [subprocess.Popen([*command, shard], cwd=repo.root, stdout=subprocess.DEVNULL) for shard in shards]
+    assert [job.wait(120) for job in jobs] == [0] * count
+    return Path(repo.root) / ".tidegate/shards"
+
+
+def merge(tidegate: Make, repo: Any, out: Path) -> Any:
+    done = ran(tidegate, repo, "merge", "--pause", "0", "--out", str(out))
+    done.out = out
+    return done
+
+
+def test_four_processes_decide_as_one_does_and_a_lost_shard_is_never_a_pass(
+    spoiled: Make, tidegate: Make, tmp_path: Path
+) -> None:
+    """The draws of the agent depend on its seed, the side and the trial's number alone."""
+    one, several = spoiled("one"), spoiled("several")
+    alone = ran(tidegate, one, "pr", "--base", "main", "--head", "pr", "--pause", "0")
+    assert alone.code == 1, alone.stderr
+    bundles = screen(tidegate, several, 4)
+    kept = shutil.copytree(bundles, tmp_path / "kept")
+
+    merged = merge(tidegate, several, tmp_path / "merged")
+
+    assert merged.code == 1, merged.stderr
+    assert without_chance(told(merged)) == without_chance(told(alone))
+    assert merged.result["cost"]["trials"] == alone.result["cost"]["trials"]
+    states = {row["state"] for row in merged.result["rows"]}
+    assert {"regressed", "ok"} <= states
+    assert "of 4 of 4 shards are joined" in merged.stderr
+
+    again = merge(tidegate, several, tmp_path / "again")
+    rows = [[{**row, "replay": None} for row in told(one)["rows"]] for one in (merged, again)]
+    assert rows[0] == rows[1], "another merge goes on with the same test, and replays base's new sessions"
+    assert again.result["cost"]["trials"] == {"base": 0, "head": 0}
+
+    shutil.rmtree(several.root / ".tidegate")
+    plan = json.loads((kept / "plan.json").read_text())
+    harmless = next(
+        number for number, share in enumerate(plan["shares"], 1) if {"keep_2"} & {r["scenario"] for r in share["rows"]}
+    )
+    (kept / f"shard-{harmless}-of-4.zip").unlink()
+    lost = ran(tidegate, several, "merge", str(kept), "--pause", "0", "--out", str(tmp_path / "lost"))
+    lost.out = tmp_path / "lost"
+    by_name = {row["scenario"]: row for row in lost.result["rows"]}
+    gone = [row["scenario"] for row in plan["shares"][harmless - 1]["rows"]]
+    assert [(by_name[name]["state"], by_name[name]["not_measured"]) for name in gone] == [
+        ("not_measured", "lost_shard")
+    ] * len(gone)
+    assert f"shard {harmless} of 4 is lost: there is no bundle of it" in lost.comment
+
+
+def test_a_lost_shard_of_a_clean_pull_request_is_inconclusive(
+    spoiled: Make, tidegate: Make, tmp_path: Path, files: dict[str, str]
+) -> None:
+    repo = spoiled("clean")
+    repo.git("checkout", "--quiet", "pr")
+    repo.commit({"bin/notes": files["bin/notes"].replace("  add)", "  maybe) ;;  # fixed\n  add)")})
+    repo.git("checkout", "--quiet", "main")
+    bundles = screen(tidegate, repo, 2)
+    (bundles / "shard-1-of-2.zip").write_bytes((bundles / "shard-1-of-2.zip").read_bytes()[:-1])
+
+    merged = merge(tidegate, repo, tmp_path / "merged")
+
+    assert (merged.code, merged.result["verdict"]["reason"]) == (5, "unproven"), merged.stderr
+    assert "shard-1-of-2.zip was cut off or changed" in merged.comment
+
+
+def test_mistakes_are_named(spoiled: Make, tidegate: Make) -> None:
+    repo = spoiled("mistakes")
+    nothing = ran(tidegate, repo, "merge")
+    assert (nothing.code, "`tidegate plan` writes it" in nothing.stderr) == (2, True), nothing.stderr
+    assert ran(tidegate, repo, "plan", "--base", "main", "--head", "pr", "--shards", "2").code == 0
+    for shard, said in (("3/2", "not I/N"), ("1/3", "the plan has 2 shards")):
+        wrong = ran(tidegate, repo, "shard", shard)
+        assert (wrong.code, said in wrong.stderr) == (2, True), wrong.stderr
+    repo.git("checkout", "--quiet", "pr")
+    plan = json.loads((repo.root / ".tidegate/shards/plan.json").read_text())
+    plan["suite_hash"] = "0" * 64
+    (repo.root / ".tidegate/shards/plan.json").write_text(json.dumps(plan))
+    other = ran(tidegate, repo, "shard", "1/2")
+    assert (other.code, "the plan is of another suite" in other.stderr) == (2, True), other.stderr

@@ -1,0 +1,196 @@
+"""Attempts by what git keeps: names, links, modes, attributes and the shape of history."""
+
+from __future__ import annotations
+
+from tests.conftest import Repository
+from tests.journeys.conftest import NOTES
+from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, graded, keep, suite
+
+WATCHED = suite("watch: ['bin/**']\n")
+APPEND = NOTES.replace('echo "$1" >> notes.txt', '. "$(dirname "$(readlink -f "$0")")/kéep.sh"')
+
+
+def mode(repo: Repository) -> None:
+    (repo.root / "bin/notes").chmod(0o644)
+
+
+def moved(repo: Repository) -> None:
+    repo.git("mv", "bin/notes", "notes")
+
+
+def orphan(repo: Repository) -> None:
+    """The branch has no commit in common with main."""
+    repo.commit({})
+    repo.git("checkout", "--quiet", "--orphan", "alone")
+    repo.git("commit", "--quiet", "--message", "alone")
+    repo.git("branch", "-M", "pr")
+
+
+def ours(repo: Repository) -> None:
+    """It begins at an old commit with a broken tool, and has merged main without taking anything of it."""
+    repo.git("checkout", "--quiet", "-B", "old", "main")
+    repo.commit({"bin/notes": FORGETFUL})
+    repo.git("checkout", "--quiet", "-B", "pr", "old")
+    repo.git("checkout", "--quiet", "main")
+    repo.git("merge", "--quiet", "old")
+    repo.commit({"bin/notes": NOTES})
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "--strategy", "ours", "--message", "merge", "main")
+
+
+def crossed(repo: Repository) -> None:
+    """Main and the branch have merged each other: two merge bases, and the tool of the later one is broken."""
+    repo.git("checkout", "--quiet", "-B", "pr", "main")
+    broken = repo.commit({"bin/notes": FORGETFUL}, "broken")
+    repo.git("checkout", "--quiet", "main")
+    good = repo.commit({"README.md": "x\n"}, "good")
+    repo.git("merge", "--quiet", "--strategy", "ours", "--message", "merge", broken)
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "--message", "merge", good)
+
+
+def repaired_since(repo: Repository) -> None:
+    """Main has repaired the tool after the branch began."""
+    repo.git("stash", "--quiet")
+    repo.git("checkout", "--quiet", "main")
+    repo.commit({"bin/notes": NOTES})
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("stash", "pop", "--quiet")
+
+
+def submodule(repo: Repository) -> None:
+    """The folder of the tool is a submodule that nothing names."""
+    commit = repo.git("rev-parse", "HEAD")
+    repo.git("rm", "-r", "--quiet", "bin")
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},bin")
+    repo.git("commit", "--quiet", "--message", "submodule")
+
+
+def scenarios_elsewhere(repo: Repository) -> None:
+    commit = repo.git("rev-parse", "HEAD")
+    repo.git("rm", "-r", "--quiet", "scenarios")
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},scenarios")
+    repo.git("commit", "--quiet", "--message", "submodule")
+
+
+def outputs_are_a_link(repo: Repository) -> None:
+    (repo.root / ".tidegate").symlink_to("docs")
+
+
+def tag_named_like_main(repo: Repository) -> None:
+    """Git prefers tags to branches."""
+    repo.commit({})
+    repo.git("tag", "main")
+    repo.commit({"README.md": "x\n"})
+
+
+def stricter_since(repo: Repository) -> None:
+    """Main has checked more since the branch began."""
+    repo.git("stash", "--quiet")
+    repo.git("checkout", "--quiet", "main")
+    repo.commit(keep())
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("stash", "pop", "--quiet")
+
+
+REPOSITORY = {
+    "tag": Attempt(
+        "sets a tag with the name of the target branch", "is a branch and a tag", 2, prepare=tag_named_like_main
+    ),
+    "laxer base": Attempt(
+        "begins at a commit of main that checked less, where the workflow checks out the branch, not its merge",
+        "no_regression",
+        0,
+        base=graded("type: file_contains, path: notes.txt, substring: first"),
+        prepare=stricter_since,
+        why="definitions are those of the merge base; a workflow that checks out the merge, as ours do, has main's",
+    ),
+    "stored results": Attempt(
+        "commits a file below `.tidegate/store`", "is part of the commit", 2, head={".tidegate/store/readme": "x\n"}
+    ),
+    "library of the agent": Attempt(
+        "breaks a library of the agent's program that `watch` does not list",
+        "regression",
+        base={
+            **WATCHED,
+            **suite(
+                "watch: ['bin/**']\n",
+                "{type: doc-follower}",
+                "{type: command, deterministic: true, command: 'sh {repo}/ai/run.sh'}",
+            ),
+            "ai/run.sh": '. "$(dirname "$0")/more.sh"\n',
+            "ai/more.sh": "notes add first; notes add second\n",
+        },
+        tool=None,
+        head={"ai/more.sh": "notes add first\n"},
+    ),
+    "moved tool": Attempt(
+        "moves the tool out of the watched folder, which a list of renamed files shows under its new name only",
+        "regression",
+        base=WATCHED,
+        tool=None,
+        prepare=moved,
+    ),
+    "link to the tool": Attempt(
+        "breaks the file that the watched tool, which is a link, leads to through a linked folder",
+        "regression",
+        base={**WATCHED, "bin/notes": Link("../lib/notes"), "lib": Link("impl"), "impl/notes": NOTES},
+        tool=None,
+        head={"impl/notes": FORGETFUL},
+    ),
+    "not executable": Attempt("takes the tool's right to be run", "regression", base=WATCHED, tool=None, prepare=mode),
+    "letters beyond ASCII": Attempt(
+        "breaks a watched file whose name git quotes",
+        "regression",
+        base={**WATCHED, "bin/notes": APPEND, "bin/kéep.sh": 'echo "$1" >> notes.txt\n'},
+        tool=None,
+        head={"bin/kéep.sh": ":\n"},
+    ),
+    "line ends": Attempt(
+        "has .gitattributes give the tool line ends that its interpreter does not know",
+        "regression",
+        head={".gitattributes": "bin/notes text eol=crlf\n"},
+        tool=NOTES + "# x\n",
+    ),
+    "line ends of a watched file": Attempt(
+        "has .gitattributes, which `watch` does not list, give the watched tool other line ends",
+        "regression",
+        base=WATCHED,
+        tool=None,
+        head={".gitattributes": "bin/notes text eol=crlf\n"},
+    ),
+    "exported": Attempt(
+        "has .gitattributes leave the scenarios out of archives",
+        "regression",
+        head={".gitattributes": "scenarios/** export-ignore\n"},
+    ),
+    "merged tree": Attempt(
+        "merges main with the strategy `ours`, which drops a repair", "regression", tool=None, prepare=ours
+    ),
+    "crossed merges": Attempt(
+        "has two merge bases, and the tool of the later one is broken", "regression", tool=None, prepare=crossed
+    ),
+    "repaired since": Attempt(
+        "begins at a commit with a broken tool, which main has repaired since, and breaks it again",
+        "unproven",
+        5,
+        base={"bin/notes": FORGETFUL},
+        tool=FORGETFUL + "# again\n",
+        prepare=repaired_since,
+    ),
+    "no common history": Attempt("has no commit in common with main", "no commit in common", 2, prepare=orphan),
+    "tool in a submodule": Attempt("makes the tool's folder a submodule", "regression", tool=None, prepare=submodule),
+    "scenarios in a submodule": Attempt(
+        "makes the scenarios' folder a submodule", "matches no file", 2, prepare=scenarios_elsewhere
+    ),
+    "ignored scenario": Attempt("adds the scenarios to .gitignore", "regression", head={".gitignore": "scenarios/\n"}),
+    "a link for outputs": Attempt(
+        "commits `.tidegate` as a link", "is part of the commit", 2, prepare=outputs_are_a_link
+    ),
+    "LFS": Attempt(
+        "replaces the tool by a pointer to a large file",
+        "regression",
+        tool="version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
+        head={".gitattributes": "bin/* filter=lfs\n"},
+    ),
+}

@@ -1,0 +1,250 @@
+"""The comment after a run was cancelled, against the rule-enforcing GitHub."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.gh.emulated.front import Fault
+from tests.gh.emulated.runner import pull_request_payload
+from tests.gh.fake.server import FakeGitHub as GitHub
+from tests.gh.fake.server import PullRequest
+from tests.gh.fixtures import make_result
+from tests.gh.job import Job
+from tests.journeys.conftest import FILES
+from tests.make import HEAD_SHA
+from tests.unit.github.test_comment import publish
+from tidegate.github.comment import Publication, WorkflowRun
+from tidegate.github.no_verdict import FOLD, NoVerdict, note_no_verdict
+from tidegate.github.runner_files import OUTPUTS
+from tidegate.github.settings import CommentMode
+from tidegate.model.marker import Marker
+from tidegate.reports.comment import MAX_BYTES
+from tidegate.reports.not_run import CANCELLED
+
+KEYED = FILES["tidegate.yaml"].replace("docs: {type: doc-follower}", "one: {type: anthropic, model: some-model}")
+RED = make_result(head="1" * 40, add="regressed", list="ok")
+GREEN_LATER = make_result(head="3" * 40, add="ok", list="ok")
+
+
+def cancelled(pull: PullRequest, run: int = 2, mode: CommentMode = "always", head: str = HEAD_SHA) -> Publication:
+    said = NoVerdict(instance="default", why="cancelled", detail=CANCELLED, cancelled=True)
+    return note_no_verdict(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), mode, None)
+
+
+def could_not_run(pull: PullRequest, run: int = 2, head: str = HEAD_SHA, detail: str = "no key") -> Publication:
+    said = NoVerdict(instance="default", why="it could not be run", detail=detail)
+    return note_no_verdict(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), "always", lambda _: None)
+
+
+def only(pull: PullRequest) -> str:
+    (comment,) = pull.bot_comments()
+    return comment.body
+
+
+def test_a_first_run_makes_the_comment(github: GitHub) -> None:
+    pull = github.pull_request()
+    pull.push(HEAD_SHA)
+
+    assert cancelled(pull).outcome == "created"
+    assert "cancelled" in only(pull)
+    assert Marker.parse(only(pull)) == Marker(instance="default", head=HEAD_SHA, run=2, attempt=1)
+
+
+def test_what_was_red_is_not_forgotten(github: GitHub) -> None:
+    """The verdict after the cancelled run still tells what it has fixed."""
+    pull = github.pull_request()
+    publish(pull, RED, run=1)
+    pull.push(HEAD_SHA)
+
+    assert cancelled(pull, run=2).outcome == "updated"
+    marker = Marker.parse(only(pull))
+    assert marker
+    assert marker.verdict == ""
+    publish(pull, GREEN_LATER, run=3)
+    assert "Fixed" in only(pull)
+
+
+def test_a_verdict_on_the_same_commit_stays(github: GitHub) -> None:
+    pull = github.pull_request()
+    publish(pull, RED, run=1)
+    before = only(pull)
+
+    assert cancelled(pull, run=2, head="1" * 40).outcome == "unchanged"
+    assert only(pull) == before
+
+
+def test_nothing_is_said_over_a_newer_commit(github: GitHub) -> None:
+    """Most runs are cancelled by the push that makes the next one."""
+    pull = github.pull_request()
+    publish(pull, RED, run=1)
+    before = only(pull)
+    pull.push("9" * 40)
+
+    assert cancelled(pull).outcome == "superseded"
+    assert only(pull) == before
+
+
+@pytest.mark.parametrize("mode", ["on-change", "on-regression", "off"])
+def test_a_mode_that_does_not_comment_on_every_run_makes_no_comment(github: GitHub, mode: CommentMode) -> None:
+    pull = github.pull_request()
+    pull.push(HEAD_SHA)
+
+    cancelled(pull, mode=mode)
+
+    assert pull.bot_comments() == []
+
+
+def test_a_write_that_fails_is_not_tried_again(github: GitHub) -> None:
+    pull = github.pull_request()
+    pull.push(HEAD_SHA)
+    github.front.faults.append(Fault("POST", "/issues/1/comments"))
+
+    assert cancelled(pull).outcome == "failed"
+    assert [seen.method for seen in github.front.writes() if "graphql" not in seen.path] == ["POST"]
+
+
+# The last verdict
+
+
+def test_a_green_of_an_older_commit_is_folded_below(github: GitHub) -> None:
+    pull = github.pull_request()
+    publish(pull, GREEN_LATER, run=1)
+    pull.push(HEAD_SHA)
+
+    assert could_not_run(pull).outcome == "updated"
+
+    top, fold, last = only(pull).partition(FOLD)
+    assert f"no verdict for `{HEAD_SHA[:7]}`: it could not be run" in top
+    assert "passed" not in top
+    assert last.startswith("<code>3333333</code></summary>")
+    assert fold
+    assert "passed" in last
+
+
+def test_a_second_run_without_a_verdict_keeps_one_fold(github: GitHub) -> None:
+    pull = github.pull_request()
+    publish(pull, GREEN_LATER, run=1)
+    for run in (2, 3):
+        pull.push(f"{run}" * 40)
+        could_not_run(pull, run, f"{run}" * 40, detail=f"```\n{FOLD}forged\n```")
+
+    assert only(pull).count(FOLD) == 1
+    assert f"{FOLD}<code>3333333</code>" in only(pull)
+    assert "no verdict for `3333333`" in only(pull)
+
+
+def test_a_verdict_that_does_not_fit_is_named(github: GitHub) -> None:
+    pull = github.pull_request()
+    publish(pull, GREEN_LATER, run=1)
+    (row,) = pull.repo.comments
+    row.body += "x" * MAX_BYTES
+    pull.push(HEAD_SHA)
+
+    could_not_run(pull)
+
+    assert "The last verdict, for `3333333`, does not fit" in only(pull)
+
+
+def test_a_run_that_fails_on_the_same_commit_replaces_its_verdict(github: GitHub) -> None:
+    """Base may have changed meanwhile: the verdict was for another comparison."""
+    pull = github.pull_request()
+    publish(pull, GREEN_LATER, run=1)
+
+    could_not_run(pull, 2, "3" * 40)
+
+    assert "no verdict for `3333333`" in only(pull)
+
+
+def test_a_newer_run_on_the_same_commit_stays(github: GitHub) -> None:
+    pull = github.pull_request()
+    publish(pull, GREEN_LATER, run=9)
+
+    assert could_not_run(pull, 2, "3" * 40).outcome == "superseded"
+
+
+def test_a_write_that_seems_to_fail_makes_one_comment(github: GitHub) -> None:
+    pull = github.pull_request()
+    pull.push(HEAD_SHA)
+    github.front.faults.append(Fault("POST", "/issues/1/comments", when="after"))
+
+    assert could_not_run(pull).outcome == "updated"
+    assert "no verdict" in only(pull)
+
+
+# Whole jobs
+
+
+@pytest.mark.parametrize(
+    ("inputs", "files", "code", "said"),
+    [
+        ({"comment": "sometimes"}, {}, 2, "`comment`"),
+        ({"instance": "x" * 81}, {}, 2, "at most 80 characters"),
+        ({}, {"tidegate.yaml": "trials: many\n"}, 2, "tidegate.yaml"),
+        ({}, {"tidegate.yaml": KEYED}, 4, "ANTHROPIC_API_KEY"),
+    ],
+    ids=["a bad input", "a long instance", "a broken suite", "no key"],
+)
+def test_a_run_that_cannot_run_leaves_no_stale_green(
+    job: Job, inputs: dict[str, str], files: dict[str, str], code: int, said: str
+) -> None:
+    job.fix()
+    assert job.run()[0].exit_code == 0
+    job.repo.git("checkout", "--quiet", "pr")
+    job.repo.commit({"README.md": "new\n", **files})
+
+    ran, step = job.run(inputs=inputs)
+
+    assert ran.exit_code == code, ran.stderr
+    assert said in step.summary()
+    assert [note.properties["title"] for note in ran.log.annotations()] == ["tidegate could not run"]
+    assert said in ran.log.annotations()[0].message
+    assert (step.outputs()["verdict"], set(step.outputs())) == ("not_run", set(OUTPUTS))
+    assert said in only(job.pull).partition(FOLD)[0]
+    assert step.outputs()["comment_url"] == job.pull.bot_comments()[0].url
+
+
+def test_a_draft_that_is_skipped_leaves_no_stale_green(job: Job) -> None:
+    job.fix()
+    job.run()
+    job.repo.commit({"README.md": "new\n"})
+
+    job.run(inputs={"drafts": "skip"}, draft=True)
+
+    assert "no verdict" in only(job.pull).partition("\n")[2].partition("\n")[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_cancelled_job_says_so_everywhere_and_leaves_nothing_running(
+    job: Job, number: signal.Signals, tmp_path: Path
+) -> None:
+    mark = tmp_path / "marks/started"
+    mark.parent.mkdir()
+    job.repo.git("checkout", "--quiet", "main")
+    job.repo.commit({"tidegate.yaml": f"{FILES['tidegate.yaml']}files: {{write: [{mark.parent}]}}\n"})
+    job.repo.git("checkout", "--quiet", "-B", "pr", "main")
+    job.repo.commit({"bin/notes": f"#!/bin/sh\ntrap '' INT TERM HUP\necho $$ > {mark}\nsleep 300\n"})
+    head, base = job.repo.git("rev-parse", "pr"), job.repo.git("rev-parse", "main")
+    job.pull.push(head)
+    step = job.make_step(job.repo.root, job.github.api_url)
+    payload = pull_request_payload(job.pull.repository, job.pull.number, head, base, head_ref="pr")
+    environ = step.environ("pull_request", payload, {"github_token": job.github.token})
+    with subprocess.Popen(["tidegate", "action"], cwd=job.repo.root, env=environ, stdout=-1, stderr=-1) as process:
+        while not (mark.exists() and mark.read_text()):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=30)
+
+    assert process.returncode == 130, stderr
+    assert b"interrupted" in stderr
+    assert "cancelled" in only(job.pull)
+    assert "cancelled" in step.summary()
+    assert (step.outputs()["verdict"], step.outputs()["reason"]) == ("not_run", "cancelled")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)

@@ -1,0 +1,69 @@
+"""The pull request's diffs: the category of each file, and how much of it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.conftest import FILES
+from tidegate.model.result import FileChange
+from tidegate.run.changed_files import MOST_CHARACTERS, MOST_FILES, MOST_IN_ALL, file_changes
+from tidegate.suite.load import load_suite
+from tidegate.suite.plan import watched_files
+from tidegate.vcs.revisions import changed_files, resolve
+
+Make = Callable[..., Any]
+
+
+@pytest.fixture
+def changes(make_repository: Make) -> Callable[[dict[str, str | None]], dict[str, FileChange]]:
+    """The changes of a branch with these files, by path."""
+
+    def made(files: dict[str, str | None]) -> dict[str, FileChange]:
+        repo = make_repository()
+        repo.commit(FILES)
+        repo.branch("pr", files)
+        root: Path = repo.root
+        base, head = resolve(root, "main"), resolve(root, "pr")
+        suite = load_suite(root, "tidegate.yaml", environ={})
+        paths = changed_files(root, base, head, watched_files(suite))
+        return {change.path: change for change in file_changes(root, base, head, paths, [suite])}
+
+    return made
+
+
+def test_the_suite_s_file_belongs_to_every_scenario(changes: Any) -> None:
+    (change,) = changes({"tidegate.yaml": FILES["tidegate.yaml"] + "trials: {jobs: 2}\n"}).values()
+    assert (change.role, change.scenarios) == ("definition", ())
+    assert "+trials: {jobs: 2}" in change.diff
+
+
+def test_guidance_is_the_subject_s(changes: Any) -> None:
+    (change,) = changes({"AGENTS.md": "other words\n"}).values()
+    assert change.role == "watched"
+
+
+def test_a_file_that_is_gone_is_shown_as_gone(changes: Any) -> None:
+    (change,) = changes({"bin/notes": None}).values()
+    assert "deleted file" in change.diff
+
+
+def test_a_long_diff_is_cut_and_says_so(changes: Any) -> None:
+    (change,) = changes({"long.txt": "x" * 79 + "\n" + ("y" * 79 + "\n") * 500}).values()
+    assert len(change.diff) < MOST_CHARACTERS + 100
+    assert change.diff.endswith("characters left out")
+
+
+def test_many_long_diffs_are_left_out_the_last_ones_first(changes: Any) -> None:
+    found = changes({f"{n:02d}.txt": ("z" * 79 + "\n") * 240 for n in range(20)})
+    whole = [path for path, change in found.items() if change.diff.startswith("diff")]
+    assert 0 < len(whole) < len(found) == 20
+    assert whole == list(found)[: len(whole)]
+    assert sum(len(change.diff) for change in found.values()) < MOST_IN_ALL + 20 * 100
+
+
+def test_no_more_files_than_a_reader_looks_at(changes: Any) -> None:
+    assert len(changes({f"{n:03d}.txt": "x\n" for n in range(MOST_FILES + 5)})) == MOST_FILES

@@ -1,0 +1,98 @@
+"""A truncated or damaged stream is read without an exception, and never reports a success that the whole one lacks."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.agents.streams.captures import CAPTURES, calls, end, read, results, text
+from tidegate.model.event import Event
+
+GARBAGE = [
+    "",
+    "x",
+    "{",
+    "[]",
+    "null",
+    "{}",
+    '{"type": 7}',
+    '{"type": "result"}',
+    '{"type": "turn.completed"',
+    "\0\ufffd",
+]
+
+
+def successes(events: tuple[Event, ...]) -> Counter[str]:
+    """The calls that went well; an end counts as one, too."""
+    told = end(events)
+    return Counter(
+        [result.id for result in results(events) if result.status == "ok"]
+        + ["END"] * (told is not None and told.end == "completed")
+    )
+
+
+def check(capture: str, damaged: str) -> None:
+    events = read(capture, damaged)
+    for event in events:
+        event.model_dump_json()
+    assert successes(events) <= successes(read(capture))
+    assert {result.id for result in results(events)} == {call.id for call in calls(events)}, "a result for every call"
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_a_stream_that_ends_after_any_line_is_no_success(capture: str) -> None:
+    lines = text(capture).splitlines(keepends=True)
+    for number in range(len(lines)):
+        check(capture, "".join(lines[:number]))
+        check(capture, "".join(lines[:number]) + lines[number][: len(lines[number]) // 2])
+
+
+def test_a_stream_without_its_last_word_has_no_end() -> None:
+    for capture in ("claude-code", "codex", "gemini", "opencode"):
+        lines = text(capture).splitlines()
+        assert end(read(capture, "\n".join(lines[:-1]))) is None
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_one_damaged_line_invents_no_success(capture: str) -> None:
+    lines = text(capture).splitlines()
+    for number, line in enumerate(lines):
+        for put in [*GARBAGE, line[: len(line) // 2], line[len(line) // 2 :], line.replace('"', "", 1)]:
+            check(capture, "\n".join([*lines[:number], put, *lines[number + 1 :]]))
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_lines_twice_or_in_another_order_do_not_raise(capture: str) -> None:
+    lines = text(capture).splitlines()
+    read(capture, "\n".join(line for line in lines for _ in range(2)))
+    read(capture, "\n".join(reversed(lines)))
+
+
+def paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The way to every value in the JSON."""
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, below in inner:
+        yield from paths(below, (*path, key))
+
+
+@settings(deadline=None)
+@given(capture=st.sampled_from([name for name in CAPTURES if text(name)]), data=st.data())
+def test_any_value_of_another_kind_does_not_raise(capture: str, data: st.DataObject) -> None:
+    lines = text(capture).splitlines()
+    number = data.draw(st.integers(0, len(lines) - 1))
+    whole = json.loads(lines[number])
+    *way, last = data.draw(st.sampled_from(list(paths(whole))))
+    place = whole
+    for key in way:
+        place = place[key]
+    place[last] = data.draw(st.sampled_from([None, True, -1, 1e300, "", "x", [], [1], ["x"], {}, {"x": {}}, [[{}]]]))
+    for event in read(capture, "\n".join([*lines[:number], json.dumps(whole), *lines[number + 1 :]])):
+        event.model_dump_json()

@@ -1,0 +1,94 @@
+"""The agent that replays a session of base, step by step."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.trial.agents.conftest import LocalSession
+from tidegate.agents.actions import CannotRepeatError, Edit, action_of, edited
+from tidegate.agents.recorded_session import RecordedSession
+from tidegate.model.event import ToolResult
+from tidegate.model.session import Session, SessionStep
+
+
+def step(command: str | None = None, output: str = "", tool: str = "Bash", **given: Any) -> SessionStep:
+    return SessionStep(tool=tool, command=command, input=given, status="ok", exit_code=0, output=output)
+
+
+def play(session: LocalSession, *steps: SessionStep, **fields: Any) -> list[ToolResult]:
+    made = Session(scenario="s", agent="a", trial="t", sha="b", at=0, passed=True, steps=steps, **fields)
+    end = asyncio.run(RecordedSession(session=made).run(session))
+    assert end.message == f"repeated {len(steps)} steps"
+    return [event for event in session.events if isinstance(event, ToolResult)]
+
+
+@pytest.fixture
+def session(tmp_path: Any) -> LocalSession:
+    return LocalSession(tmp_path)
+
+
+def test_an_id_that_the_tool_generates_anew_is_used_in_later_steps(session: LocalSession) -> None:
+    new = 'echo "created n$(date +%N)x"'
+    results = play(session, step(new, "created n123456789x"), step("echo show n123456789x n12"))
+    name = results[0].output.split()[1]
+    assert name != "n123456789x"
+    assert results[1].output.strip() == f"show {name} n12"
+
+
+def test_folders_of_the_recorded_trial_become_those_of_this_one(session: LocalSession) -> None:
+    (result,) = play(session, step("echo /tidegate-place/trial/x /tidegate-place/checkout"))
+    assert result.output.strip() == f"{session.workspace.parent}/x {session.repo}"
+
+
+def test_files_are_written_and_edited_as_by_the_agent_s_own_tools(session: LocalSession) -> None:
+    results = play(
+        session,
+        step(tool="Write", file_path="a/b.txt", content="one two"),
+        step(tool="Edit", file_path="a/b.txt", old_string="two", new_string="three"),
+        step(tool="Edit", file_path="a/b.txt", old_string="gone", new_string="x"),
+        step(tool="Read", file_path="a/b.txt"),
+    )
+    assert [result.status for result in results] == ["ok", "ok", "error", "ok"]
+    assert results[3].output == "one three"
+
+
+def test_a_folder_is_kept_where_the_agent_keeps_it(session: LocalSession) -> None:
+    steps = step("mkdir -p sub && cd sub"), step('basename "$PWD"')
+    kept = play(session, *steps, keeps_folder=True, shell="bash")
+    assert kept[1].output.splitlines()[0] == "sub"
+
+
+def test_a_file_outside_of_the_workspace_is_not_written(session: LocalSession) -> None:
+    with pytest.raises(CannotRepeatError, match="not in the workspace"):
+        play(session, step(tool="Write", file_path="../x", content=""))
+
+
+@pytest.mark.parametrize("tool", ["Task", "WebFetch", "file_change"])
+def test_a_tool_that_cannot_be_repeated_is_named(tool: str) -> None:
+    with pytest.raises(CannotRepeatError, match=tool):
+        action_of(step(tool=tool), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "edit", "after"),
+    [
+        ("a b", Edit("b", "c"), "a c"),
+        ("b b", Edit("b", "c"), None),
+        ("b b", Edit("b", "c", everywhere=True), "c c"),
+        (None, Edit("", "new"), "new"),
+        (None, Edit("b", "c"), None),
+        ("", Edit("", "new"), "new"),
+        ("a", Edit("", "new"), None),
+    ],
+)
+def test_an_edit_applies_where_its_text_is_found_once(text: str | None, edit: Edit, after: str | None) -> None:
+    assert edited(text, (edit,)) == after
+
+
+def test_calls_of_the_server_are_known_by_each_agent_s_name_for_them() -> None:
+    names = ("mcp__notes__add", "notes_add", "notes.add")
+    calls = [action_of(step(tool=name, text="x"), "notes") for name in names]
+    assert [(call.kind, call.text, call.given) for call in calls] == [("call", "add", {"text": "x"})] * 3

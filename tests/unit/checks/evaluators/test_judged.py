@@ -1,0 +1,276 @@
+"""Evaluators with a judge: the scores for its answers. Each expected number is computed by hand beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.rubric_judge import RubricJudge
+from tidegate.checks.rubrics.samples import Criterion
+from tidegate.model.command import CommandResult
+from tidegate.model.evaluator import Record, Score
+from tidegate.model.event import Message
+from tidegate.model.probe import CommandAnswer
+from tidegate.model.question import AskModel, ModelAnswer, Reply, ReplyEnd
+
+Make = Callable[..., Any]
+ITEMS = [
+    {"id": "a", "description": "A", "weight": 1},
+    {"id": "b", "description": "B", "weight": 2},
+    {"id": "c", "description": "C", "weight": 2},
+    {"id": "d", "description": "D", "weight": 1.5, "required": False},
+    {"id": "e", "description": "E", "weight": 1},
+]
+CRITERIA = (
+    Criterion(id="command_correctness", description="x", weight=0.3),
+    Criterion(id="task_completion", description="y", weight=0.4),
+    Criterion(id="efficiency", description="z", weight=0.3),
+)
+JUDGE = RubricJudge(criteria=CRITERIA)
+RECORD = Record(binary="t", prompt="Do it.", events=(Message(text="Done."),))
+
+
+def answer(*values: Any, **reply: Any) -> ModelAnswer:
+    """What the model said, a value for each sample."""
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    return ModelAnswer(replies=tuple(Reply(sample=n, text=text, **reply) for n, text in enumerate(texts, 1)))
+
+
+def checks(*met: str, ids: str = "abcde") -> dict[str, Any]:
+    return {"checks": [{"id": one, "satisfied": one in met, "reasoning": f"why {one}"} for one in ids]}
+
+
+def judged(*answers: ModelAnswer, judge: RubricJudge = JUDGE) -> Score:
+    step = advance(judge, RECORD, answers)
+    assert isinstance(step, Score), f"it asks for more: {step}"
+    return step
+
+
+def scores(a: object, b: object, c: object, **more: object) -> dict[str, Any]:
+    names = [criterion.id for criterion in CRITERIA]
+    return {"scores": [{"id": n, "reason": n, "score": s} for n, s in zip(names, (a, b, c), strict=True)], **more}
+
+
+# --- inline rubrics
+
+
+def test_an_optional_rubric_that_is_unmet_costs_its_weight(score: Make, record: Make) -> None:
+    found = score(record(), answer(checks("a", "b", "c", "e")), type="rubrics", rubrics=ITEMS)
+    assert found.value == pytest.approx(0.80)  # 6 / 7.5
+    assert found.verdict == "pass"
+
+
+def test_a_required_rubric_that_is_unmet_fails_the_whole(score: Make, record: Make) -> None:
+    found = score(record(), answer(checks("a", "c", "d", "e")), type="rubrics", rubrics=ITEMS)
+    assert found.value == pytest.approx(5.5 / 7.5)
+    assert found.verdict == "fail"
+    assert found.reason == "b is not met: why b"
+
+
+def test_a_left_out_rubric_is_unmet_a_doubled_one_counts_once_an_unknown_one_not_at_all(
+    score: Make, record: Make
+) -> None:
+    said = checks("a", "b", ids="aab") | {}
+    said["checks"].append({"id": "x", "satisfied": True, "reasoning": ""})
+    items = [{"id": one, "description": one, "required": False} for one in "abc"]
+    found = score(record(), answer(said), type="rubrics", rubrics=items)
+    assert found.value == pytest.approx(2 / 3)
+    for words in ("`c` was left out and counts as unmet", "`a` came twice and counts once", "unknown check `x`"):
+        assert words in found.reason
+
+
+@pytest.mark.parametrize("said", [{"checks": []}, {"checks": [{"id": "x", "satisfied": True}]}, {}, "fine", [1]])
+def test_an_answer_without_any_of_the_checks_is_no_answer(score: Make, record: Make, said: Any) -> None:
+    found = score(record(), answer(said), answer(said), answer(said), type="rubrics", rubrics=["a", "b"])
+    assert (found.value, found.missing) == (None, "unreadable_judge")
+
+
+def test_half_of_the_samples_do_not_meet_a_check(score: Make, record: Make) -> None:
+    found = score(record(), answer(checks("a", ids="a"), checks(ids="a")), type="rubrics", rubrics=ITEMS[:1])
+    assert found.value == 0
+    assert found.judgement.agreement == 0
+
+
+# --- the scenario's judge
+
+
+def test_the_weighted_score_is_computed_and_not_believed() -> None:
+    found = judged(answer(scores(0.85, 0.90, 0.70, weighted_score=0.83)))
+    assert found.value == pytest.approx(0.825)  # .3·.85 + .4·.90 + .3·.70
+    found = judged(answer(scores(0.85, 0.90, 0.70, weighted_score=1)))
+    assert found.value == pytest.approx(0.825)
+
+
+def test_scores_may_be_a_mapping_as_in_llm_tool_test() -> None:
+    said = {
+        "scores": {"command_correctness": 1, "task_completion": 0.5, "efficiency": 0},
+        "reasons": {"efficiency": "No."},
+    }
+    found = judged(answer(said))
+    assert found.value == pytest.approx(0.5)
+    assert found.judgement is not None
+    assert found.judgement.criteria[2].reason == "No."
+
+
+def test_medians_count_and_the_spread_is_shown() -> None:
+    found = judged(answer(scores(0.9, 0.9, 0.2), scores(0.8, 0.9, 0.9), scores(0.7, 0.9, 0.8)))
+    assert found.value == pytest.approx(0.3 * 0.8 + 0.4 * 0.9 + 0.3 * 0.8)
+    assert found.judgement is not None
+    assert found.judgement.criteria[2].spread == pytest.approx(0.7)
+    # three criteria, three pairs each; only of the last criterion two pairs disagree at 0.7
+    assert found.judgement.agreement == pytest.approx(7 / 9)
+
+
+def test_a_sample_that_cannot_be_read_is_asked_for_again_alone() -> None:
+    first = answer(scores(1, 1, 1), "no", scores(1, 1, 1))
+    step = advance(JUDGE, RECORD, [first])
+    assert isinstance(step, AskModel)
+    assert (step.attempt, step.again) == (2, ((0, 2),))
+    again = ModelAnswer(replies=(Reply(sample=2, text=json.dumps(scores(0, 0, 0))),))
+    assert judged(first, again).value == 1  # the median of 1, 0, 1
+
+
+def test_half_of_the_samples_are_not_enough() -> None:
+    lost = ModelAnswer(replies=(Reply(sample=2, end="outage", message="busy"),))
+    first = ModelAnswer(replies=(*answer(scores(1, 1, 1)).replies, *lost.replies))
+    found = judged(first)
+    assert (found.value, found.missing) == (None, "judge")
+    assert found.reason == "busy (1 of 2 samples could be read)"
+
+
+def test_samples_that_were_lost_to_an_outage_and_to_the_answer_itself_count_by_what_would_have_been_enough() -> None:
+    def lost(*ends: ReplyEnd) -> ModelAnswer:
+        return ModelAnswer(replies=tuple(Reply(sample=n, end=end, text="?") for n, end in enumerate(ends, 1)))
+
+    assert judged(lost("failed", "outage", "outage")).missing == "judge"
+    assert judged(lost("failed", "failed", "outage")).missing == "unreadable_judge"
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=3))
+def test_a_score_lies_between_its_criteria(given_scores: list[float]) -> None:
+    value = judged(answer(scores(*given_scores))).value
+    assert value is not None
+    assert min(given_scores) - 1e-9 <= value <= max(given_scores) + 1e-9
+
+
+@pytest.mark.parametrize(
+    "text", ['{"scores": {"command_correctness": 1, "command_correctness": 0}}', "null", "[]", "[" * 200]
+)
+def test_what_is_no_answer_stays_none_however_often_it_comes(text: str) -> None:
+    found = judged(*[answer(text)] * 3)
+    assert (found.value, found.missing) == (None, "unreadable_judge")
+
+
+def test_criteria_come_in_another_order_in_another_sample_and_the_same_each_time() -> None:
+    many = tuple(Criterion(id=f"c{n}", description="x", weight=1 / 8) for n in range(8))
+    step = advance(RubricJudge(criteria=many), RECORD, ())
+    assert isinstance(step, AskModel)
+    assert step.prompt(1) == step.prompt(1)
+    assert len({step.prompt(sample) for sample in range(1, 9)}) == 8
+    assert {"".join(sorted(step.prompt(sample))) for sample in range(1, 9)} == {"".join(sorted(step.prompt(1)))}
+
+
+# --- llm_judge, composite, plan
+
+
+def test_an_llm_judge_gives_one_score(score: Make, record: Make) -> None:
+    said = {"score": 0.7, "hits": ["short"], "misses": ["no source"], "reasoning": "Right, but."}
+    found = score(record(said="x"), answer(said), type="llm_judge")
+    assert (found.value, found.verdict, found.reason) == (0.7, "borderline", "Right, but.")
+    assert (found.hits, found.misses) == (("short",), ("no source",))
+
+
+def test_a_prompt_of_ones_own_gets_the_variables_in_fences(record: Make) -> None:
+    from tests.unit.checks.evaluators.conftest import EVALUATOR
+
+    judge = EVALUATOR.validate_python({"type": "llm_judge", "prompt": "Q: {{question}} A: {{ candidate_answer }}"})
+    step = advance(judge, record(said="the {{question}} is open"), ())
+    assert isinstance(step, AskModel)
+    assert step.before.count("<data ") == 2
+    assert "the {{question}} is open" in step.before  # what the agent says is no variable
+
+
+def exit_status(code: int) -> CommandAnswer:
+    return CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=code))
+
+
+def one(value: float) -> ModelAnswer:
+    return answer({"score": value, "hits": [], "misses": [], "reasoning": ""})
+
+
+def judge_named(name: str) -> dict[str, Any]:
+    return {"type": "llm_judge", "name": name}
+
+
+def test_a_composite_weighs_its_members(score: Make, record: Make) -> None:
+    members = [judge_named("soft"), {"type": "code_judge", "name": "hard", "script": "x"}]
+    found = score(
+        record(said="x"),
+        *(exit_status(0), one(0.5)),  # the script looks at the workspace, which is gone once a model is asked
+        type="composite",
+        evaluators=members,
+        aggregator={"type": "weighted_average", "weights": {"soft": 0.3, "hard": 0.7}},
+    )
+    assert found.value == pytest.approx(0.85)  # .3·.5 + .7·1
+
+
+def test_composites_nest(score: Make, record: Make) -> None:
+    inner = {
+        "type": "composite",
+        "name": "inner",
+        "evaluators": [judge_named("a"), judge_named("b")],
+        "aggregator": {"type": "weighted_average", "weights": {"a": 0.6, "b": 0.4}},
+    }
+    found = score(
+        record(said="x"),
+        *(one(1), one(0.5), one(0)),
+        type="composite",
+        evaluators=[inner, judge_named("c")],
+        aggregator={"type": "weighted_average", "weights": {"inner": 0.7, "c": 0.3}},
+    )
+    assert found.value == pytest.approx(0.56)  # .7·(.6·1 + .4·.5) + .3·0
+
+
+def test_a_model_aggregates_what_the_members_said(score: Make, record: Make) -> None:
+    from tests.unit.checks.evaluators.conftest import EVALUATOR
+
+    fields = {"type": "composite", "evaluators": [judge_named("a")], "aggregator": {"type": "llm_judge"}}
+    step = advance(EVALUATOR.validate_python(fields), record(said="x"), [one(0.2)])
+    assert isinstance(step, AskModel)
+    assert '"score": 0.2' in step.before
+    assert score(record(said="x"), one(0.2), one(0.4), **fields).value == 0.4
+
+
+def test_a_member_that_could_not_be_judged_is_no_zero(score: Make, record: Make) -> None:
+    lost = ModelAnswer(replies=(Reply(end="outage", message="busy"),))
+    found = score(record(said="x"), lost, type="composite", evaluators=[judge_named("a")])
+    assert (found.value, found.missing, found.reason) == (None, "judge", "a: busy")
+
+
+def test_the_plan_of_an_open_task_is_judged(score: Make, record: Make) -> None:
+    said = {"scores": [{"id": "plan", "reason": "It reads first.", "score": 0.9}]}
+    found = score(
+        record(said="First I read."), answer(said), type="plan", criterion="Reads first.", **{"from": "first_message"}
+    )
+    assert (found.value, found.verdict, found.reason) == (0.9, "pass", "It reads first.")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("confidence", 0.8), ("issues", ["none seen"]), ("highlights", []), ("weighted_score", 1)]
+)
+def test_a_field_that_the_rubric_requires_must_be_in_the_answer(field: str, value: object) -> None:
+    """An answer without it cannot be read, so the trial is not measured. Tidegate computes `weighted_score`."""
+    judge = JUDGE.model_copy(update={"require_fields": ("scores", field)})
+    without = judged(*[answer(scores(1, 1, 1))] * 3, judge=judge)
+    if field == "weighted_score":
+        assert without.value == 1
+    else:
+        assert without.value is None
+        assert without.reason == f"the answer cannot be read: it has no `{field}`, which the rubric requires"
+    assert judged(answer(scores(1, 1, 1, **{field: value})), judge=judge).value == 1

@@ -1,0 +1,396 @@
+"""Causes by what tools of many kinds print; tests/thorough/test_causes.py has one of each kind with real processes."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import pytest
+
+from tests.make import row, trial_result
+from tidegate.decide.causes.find import find_causes
+from tidegate.model.event import CallStatus
+from tidegate.model.measurement import Call, GateResult, TrialResult
+from tidegate.model.metrics import Metrics
+from tidegate.model.result import FileChange
+from tidegate.reports.cause_text import says
+
+Told = tuple[str, CallStatus, str]
+ADD = "tool add --priority high x"
+HELP: Told = ("tool add --help", "ok", "")
+
+
+def trial(side: Literal["base", "head"], *calls: Told, index: int = 1, seconds: float = 0.1) -> TrialResult:
+    return trial_result(
+        side=side,
+        index=index,
+        outcome="pass" if side == "base" else "fail",
+        decides="pass" if side == "base" else "fail",
+        metrics=Metrics(),
+        calls=tuple(
+            Call(
+                command=command,
+                status=status,
+                message=message,
+                exit_code={"ok": 0, "error": 2}.get(status),
+                duration_s=seconds,
+            )
+            for command, status, message in calls
+        ),
+    )
+
+
+def kinds(base: list[TrialResult], head: list[TrialResult], changes: tuple[FileChange, ...] = ()) -> list[str]:
+    return [says(cause) for cause in find_causes([row("regressed")], [*base, *head], changes)]
+
+
+def after(message: str, command: str = ADD, status: CallStatus = "error") -> list[str]:
+    """The causes where the tool took the command on base and says this on head."""
+    return kinds([trial("base", (command, "ok", ""))], [trial("head", (command, status, message), HELP)])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "usage: tool add [--prio P] title\ntool: error: unrecognized arguments: --priority high",
+        "Error: No such option: --priority Did you mean --prio?",
+        "error: unexpected argument '--priority' found",
+        "unknown flag: --priority",
+        "flag provided but not defined: --priority",
+        "tool: unrecognized option '--priority'",
+        "error: unknown option '--priority'",
+    ],
+)
+def test_an_option_that_is_refused(message: str) -> None:
+    assert after(message) == ["`tool add` no longer accepts `--priority`"]
+
+
+def test_an_option_is_refused_by_a_tool_that_never_exits_with_0() -> None:
+    """Linters exit with 1 or 3 if they find something, and with 2 if they are called wrongly."""
+    found = trial("base", ("lint --deep x.py", "error", "x.py:1: unexpected indent"))
+    found = found.model_copy(update={"calls": (found.calls[0].model_copy(update={"exit_code": 3}),)})
+    refused = trial("head", ("lint --deep x.py", "error", "lint: error: unrecognized arguments: --deep"))
+    assert kinds([found], [refused]) == ["`lint` no longer accepts `--deep`"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message", "says"),
+    [
+        (
+            "termgraph --start-dt 2017-07-01 data/cal.dat",
+            "termgraph: error: unrecognized arguments: --start-dt 2017-07-01",
+            "`termgraph` no longer accepts `--start-dt`",
+        ),
+        ("strip-tags -r nav", "Error: No such option '-r'.", "`strip-tags` no longer accepts `-r`"),
+        ("strip-tags .content -r nav", "Error: No such option '-r'.", "`strip-tags` no longer accepts `-r`"),
+        (
+            "strip-tags nav -r p",
+            "Usage: strip-tags [OPTIONS] [SELECTORS]...\nError: No such option '-r'.",
+            "`strip-tags` no longer accepts `-r`",
+        ),
+        (
+            "notes add --tag work",
+            "usage: notes [-h] {add,show} ...\nnotes: error: unrecognized arguments: --tag work",
+            "`notes add` no longer accepts `--tag`",
+        ),
+        (
+            "tool --color red data.csv",
+            "tool: error: argument --color: invalid choice: 'red' (choose from 'blue')",
+            "`tool` no longer accepts the value `red`",
+        ),
+        ("tool --color red", "unknown color 'red'", "`tool` no longer accepts the value `red`"),
+        ("tool pr add", 'unknown command "add" for "tool pr"', "`tool pr` no longer has the command `add`"),
+        ("tool --quiet add", "Error: No such command 'add'.", "`tool` no longer has the command `add`"),
+    ],
+)
+def test_the_value_of_an_option_and_an_operand_are_not_taken_for_a_subcommand(
+    command: str, message: str, says: str
+) -> None:
+    assert after(message, command) == [says]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "tool: error: argument command: invalid choice: 'add' (choose from 'new', 'list')",
+        "Error: No such command 'add'.",
+        'Error: unknown command "add" for "tool"',
+        "error: unrecognized subcommand 'add'",
+        "tool: 'add' is not a tool command. See 'tool --help'.",
+    ],
+)
+def test_a_subcommand_that_is_gone(message: str) -> None:
+    assert after(message) == ["`tool` no longer has the command `add`"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "tool add: error: argument --priority: invalid choice: 'high' (choose from 'urgent', 'normal')",
+        "Error: Invalid value for '--priority': 'high' is not one of 'urgent', 'normal'.",
+        "error: invalid value 'high' for '--priority <P>'",
+        'Error: invalid argument "high" for "--priority" flag',
+    ],
+)
+def test_a_value_that_is_refused(message: str) -> None:
+    assert after(message) == ["`tool add` no longer accepts the value `high`"]
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("tool add: error: the following arguments are required: --due", "--due"),
+        ("Error: Missing option '--due'.", "--due"),
+        ("Error: Missing argument 'OWNER'.", "OWNER"),
+        ('Error: required flag(s) "--due" not set', "--due"),
+    ],
+)
+def test_an_argument_that_is_new_and_required(message: str, name: str) -> None:
+    assert after(message) == [f"`tool add` now requires `{name}`"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "TypeError: unsupported operand type(s) for +: 'int' and 'str'",
+        "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+        "loading tasks.csv AssertionError",
+        "panic: runtime error: index out of range [3] with length 2",
+        "thread 'main' panicked at src/main.rs:2:5: no file",
+    ],
+)
+def test_a_call_that_crashes(message: str) -> None:
+    (says,) = after(message)
+    assert says.startswith(f"`{ADD}` crashes: `")
+
+
+def test_the_last_line_of_a_usage_is_no_reason() -> None:
+    (says,) = after("Usage:\n  tool add TITLE\n\nSee also:\n  https://tool.example -- the tool")
+    assert says == f"`{ADD}` now exits with status 2 (was 0): `Usage:`"
+
+
+@pytest.mark.parametrize("message", ["tool: error: ApiError: 404", "Error: no title", ""])
+def test_an_error_that_the_tool_reports_is_no_crash(message: str) -> None:
+    (says,) = after(message)
+    assert says.startswith(f"`{ADD}` now exits with status 2 (was 0)")
+
+
+@pytest.mark.parametrize("question", ["Delete all? [y/N]", "Password:", "Are you sure (yes/no)", "Overwrite? (y/n)"])
+@pytest.mark.parametrize("status", ["error", "timeout"])
+def test_a_prompt_for_input_is_neither_an_exit_code_nor_a_hang(question: str, status: CallStatus) -> None:
+    (says,) = after(f"{question} Aborted!", status=status)
+    assert says.startswith(f"`{ADD}` now waits for input: `{question}")
+
+
+def test_a_call_that_base_never_made_is_no_cause() -> None:
+    """The agent wrote the option wrong; base's agent did not."""
+    assert (
+        kinds([trial("base", ("tool list", "ok", ""))], [trial("head", (ADD, "error", "unknown flag: --prio"))]) == []
+    )
+
+
+def test_what_only_some_failed_trials_show_is_no_cause() -> None:
+    head = [trial("head", (ADD, "error", "no network")), trial("head", (ADD, "ok", ""), index=2)]
+    assert kinds([trial("base", (ADD, "ok", ""))], head) == []
+
+
+def test_what_fails_on_base_too_is_no_cause() -> None:
+    failing: Told = (ADD, "error", "unknown flag: --priority")
+    assert kinds([trial("base", failing)], [trial("head", failing)]) == []
+
+
+def test_generated_ids_and_times_are_no_difference() -> None:
+    def calls(word: str, seconds: str) -> tuple[Told, ...]:
+        made: Told = ("tool new", "ok", f"created wor-{word} in {seconds}s")
+        return made, (f"tool dep wor-{word}", "ok", f"wor-{word} at /tmp/x{word}/y on localhost:4{seconds[0]}21")
+
+    base = [trial("base", *calls("shwg", "0.31")), trial("base", *calls("9x2k", "0.52"), index=2)]
+    head = [trial("head", *calls("abcd", "1.31")), trial("head", *calls("efgh", "2.31"), index=2)]
+    assert kinds(base, head) == []
+
+
+def test_a_json_key_that_is_gone_is_told_from_one_whose_output_was_cut() -> None:
+    base = [trial("base", ("tool list --json", "ok", '{"id": 1, "owner": "x"}'))]
+    gone = [trial("head", ("tool list --json", "ok", '{"id": 1, "user": "x"}'))]
+    cut = [trial("head", ("tool list --json", "ok", '{"id": 1, "na…'))]
+    assert kinds(base, gone) == ["the JSON of `tool list --json` has the key `user` instead of `owner`"]
+    assert not any("key" in says for says in kinds(base, cut))
+
+
+def test_another_message_of_a_call_that_fails_alike() -> None:
+    base = [trial("base", ("tool rm 9", "error", "no task 9; try `tool list`"))]
+    head = [trial("head", ("tool rm 9", "error", "failed"))]
+    assert kinds(base, head) == ["`tool rm 9` prints `failed` instead of `no task 9; try 'tool list'`"]
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("Unknown tool: add", "the MCP server `items` no longer has the tool `add`"),
+        ("MCP error -32602: Tool add not found", "the MCP server `items` no longer has the tool `add`"),
+        ("unexpected property 'title'", "`items add` no longer accepts `title`"),
+        ("'due' is a required property", "`items add` now requires `due`"),
+        ("1 validation error\ndue\n  due is required", "`items add` now requires `due`"),
+    ],
+)
+def test_tools_and_parameters_of_a_server(message: str, says: str) -> None:
+    assert after(message, """items add '{"title": "x"}'""") == [says]
+
+
+def test_a_call_that_takes_several_times_as_long() -> None:
+    base = [trial("base", (ADD, "ok", ""), index=number, seconds=0.9 + number / 10) for number in (1, 2)]
+    head = [trial("head", (ADD, "ok", ""), index=number, seconds=4.0) for number in (1, 2)]
+    assert kinds(base, head) == [f"`{ADD}` is 4× slower: 1.1 s on base, 4.0 s on head"]
+    assert kinds(base[:1], head[:1]) == [f"`{ADD}` is 4× slower: 1.0 s on base, 4.0 s on head"]
+    less = [trial("head", (ADD, "ok", ""), seconds=1.9)]
+    assert kinds(base[:1], less) == [], "one run of each side has to take three times as long, and a second more"
+
+
+def test_the_changed_line_is_the_one_that_names_it_and_tests_come_last() -> None:
+    diff = "@@ -3,2 +3,2 @@\n def f():\n-    add('--priority')\n+    add('--prio')\n"
+    changes = (
+        FileChange(path="tests/test_cli.py", role="watched", diff=diff),
+        FileChange(path="README.md", role="watched", diff=diff),
+        FileChange(path="tool/cli.py", role="watched", diff=f"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n{diff}"),
+    )
+    trials = [trial("base", (ADD, "ok", "")), trial("head", (ADD, "error", "unknown flag: --priority"))]
+    (cause,) = find_causes([row("regressed")], trials, changes)
+    (edit,) = cause.edits
+    assert edit.removed
+    assert edit.added
+    assert (edit.removed.where, edit.added.text) == ("tool/cli.py:4", "add('--prio')")
+
+
+def test_a_changed_line_of_code_is_named_before_a_comment() -> None:
+    diff = "@@ -2,2 +2,2 @@\n-# t add --priority P\n+# t add --prio P\n x\n-if --priority\n+if --prio\n"
+    changes = (FileChange(path="bin/t", role="watched", diff=diff),)
+    trials = [trial("base", (ADD, "ok", "")), trial("head", (ADD, "error", "unknown flag: --priority"))]
+    (cause,) = find_causes([row("regressed")], trials, changes)
+    assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:4"
+    (cause,) = find_causes([row("regressed")], trials, (changes[0].model_copy(update={"diff": diff[:58]}),))
+    assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:2", "nothing else has it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "  --priority P   how urgent",
+        'echo "  -p, --priority P   how urgent"',
+        '"  --priority=P   how urgent\\n"',
+        "  --priority   how urgent",
+        "  --priority LEVEL",
+        "usage: tool add --priority P",
+        "tool add [--priority P] TITLE",
+    ],
+)
+def test_a_changed_line_of_code_is_named_before_one_of_the_help_text(text: str) -> None:
+    for code in ("--priority) level=$2; shift ;;", 'parser.add("--priority",  default=1)', 'if (a == "--priority") {'):
+        diff = f"@@ -2,3 +2,1 @@\n-{text}\n x\n-{code}\n"
+        changes = (FileChange(path="bin/t", role="watched", diff=diff),)
+        trials = [trial("base", (ADD, "ok", "")), trial("head", (ADD, "error", "unknown flag: --priority"))]
+        (cause,) = find_causes([row("regressed")], trials, changes)
+        assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:4", code
+        (cause,) = find_causes(
+            [row("regressed")], trials, (changes[0].model_copy(update={"diff": diff.split(" x")[0]}),)
+        )
+        assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:2", "nothing else has it"
+
+
+def of_help(side: Literal["base", "head"], message: str) -> TrialResult:
+    """A trial whose gate looks for words in a help text that is too long to be recorded whole."""
+    passed = not any(verb in message for verb in ("lacks", "does not list"))
+    missing = tuple(re.findall("`([^`]+)`", message))
+    gate = GateResult(type="command_output_words", label="the help", passed=passed, message=message, missing=missing)
+    return trial(side, ("tool --help", "ok", "usage: …")).model_copy(update={"gates": (gate,)})
+
+
+def test_words_that_a_check_misses_are_the_cause() -> None:
+    diff = '@@ -1,3 +1,3 @@\n help(\n-  "--share-user  Share"\n+  "--unshare-user  Unshare"\n   "--args")\n'
+    base = [of_help("base", "the output has all 2 words")]
+    head = [of_help("head", "the output lacks `--share-user`")]
+    (cause,) = find_causes([row("regressed")], base + head, (FileChange(path="tool.c", role="watched", diff=diff),))
+    assert says(cause) == "the check `the help` no longer finds `--share-user`"
+    assert cause.edits[0].removed
+    assert cause.edits[0].removed.where == "tool.c:2"
+    head = [of_help("head", "the output does not list `--share-user`")]
+    assert kinds(base, head) == ["the check `the help` no longer finds `--share-user`"]
+    many = [of_help("head", "the output lacks `-a`, `-b`, `-c`, `-d`")]
+    assert kinds(base, many) == ["the check `the help` no longer finds `-a`, `-b`, `-c` and 1 more"]
+    assert kinds([of_help("base", "the output lacks `-a`")], many) == [], "base misses words, too"
+
+
+def test_the_lines_of_an_output_that_are_shown_differ() -> None:
+    same = "an output in one line that begins with a great many words that are the same on both sides"
+    told = {
+        (same, f"{same} here"): "the same on both sides here` instead of `the same on both sides`",
+        ("a\n  b", "a\n    b"): "`    b` instead of `  b`",
+        ("a\nold", "new\na\nother"): "now prints `new` in addition",
+        ("a\nb", "b\na"): "`b` instead of `a`",
+    }
+    for (before, after), shown in told.items():
+        (says,) = kinds([trial("base", ("tool", "ok", before))], [trial("head", ("tool", "ok", after))])
+        assert says.endswith(shown), says
+
+
+def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_changed_one() -> None:
+    start = "an output in one line that begins with a great many words that are the same on both sides, "
+    base = [trial("base", ("tool --help", "ok", f"{start}--safe  Suppress raw HTML"))]
+    head = [trial("head", ("tool --help", "ok", f"{start}--unsafe  Render raw HTML"))]
+    (says,) = kinds(base, head)
+    assert "--unsafe" in says
+    assert "--safe" in says
+    short = [
+        trial("base", ("tool --help", "ok", "--safe  Suppress raw HTML")),
+        trial("head", ("tool --help", "ok", "--unsafe  Render raw HTML")),
+    ]
+    changes = tuple(
+        FileChange(path=path, role="watched", diff=f"@@ -7 +7 @@\n-{before}\n+{after}\n")
+        for path, before, after in (
+            ("man/tool.3", "Suppress unsafe links", "Render unsafe links"),
+            ("lib.c", "bool is_safe(x);", "bool unsafe(x);"),
+            ("main.c", 'print("--safe  Suppress raw HTML");', 'print("--unsafe  Render raw HTML");'),
+        )
+    )
+    (cause,) = find_causes([row("regressed")], short, changes)
+    assert cause.edits[0].added
+    assert cause.edits[0].added.where == "main.c:7"
+
+
+STRIP = "strip-tags -r nav"
+REFUSES_R = "Error: No such option '-r'."
+
+
+@pytest.mark.parametrize(
+    ("diff", "names"),
+    [
+        ('-    "-r",\n-    "--remove",\n+    "-d",\n+    "--drop",\n', ("-r", "--remove")),
+        ('-add("-r", "--remove")\n+add("-d", "--drop")\n', ("-r", "--remove")),
+        ('-add("-r", "--remove")\n+add("-d", "--remove")\n', ("-r",)),
+        ('-add("-r")\n+add("-d")\n', ("-r",)),
+    ],
+)
+def test_the_other_form_of_an_option_is_named_if_it_is_gone_too(diff: str, names: tuple[str, ...]) -> None:
+    changes = (FileChange(path="cli.py", role="watched", diff=f"@@ -1,2 +1,2 @@\n{diff}"),)
+    trials = [trial("base", (STRIP, "ok", "")), trial("head", (STRIP, "error", REFUSES_R))]
+    (cause,) = find_causes([row("regressed")], trials, changes)
+    assert cause.names == names
+    assert says(cause).startswith(f"`strip-tags` no longer accepts {' and '.join(f'`{name}`' for name in names)}")
+
+
+@pytest.mark.parametrize("used", ["-r", "--remove"])
+def test_a_check_that_misses_the_option_has_the_cause_of_the_refusal(used: str) -> None:
+    """Two rows: one looks for the option in the help text, the other one uses it."""
+    diff = '@@ -1,2 +1,2 @@\n-  "-r",\n-  "--remove",\n+  "-d",\n+  "--drop",\n'
+    changes = (FileChange(path="cli.py", role="watched", diff=diff),)
+    command = f"strip-tags {used} nav"
+    rows = [row("regressed", scenario="help"), row("regressed", scenario="usage")]
+    helps = [of_help("base", "the output has all 2 words"), of_help("head", "the output lacks `-r`, `--remove`")]
+    uses = [trial("base", (command, "ok", "")), trial("head", (command, "error", f"No such option '{used}'."))]
+    trials = [
+        *(one.model_copy(update={"scenario": "help"}) for one in helps),
+        *(one.model_copy(update={"scenario": "usage"}) for one in uses),
+    ]
+    (cause,) = find_causes(rows, trials, changes)
+    other = {"-r": "--remove", "--remove": "-r"}[used]
+    assert says(cause).startswith(f"`strip-tags` no longer accepts `{used}` and `{other}`; ")
+    assert [key.scenario for key in cause.rows] == ["help", "usage"]

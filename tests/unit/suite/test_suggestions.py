@@ -1,0 +1,260 @@
+"""What `check` reports for a suite that is valid but could be better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from tests import make
+from tidegate.agents.claude_code import ClaudeCodeAgent
+from tidegate.agents.command import CommandAgent
+from tidegate.checks.evaluators import AnyEvaluator
+from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.checks.judges.scripted import ScriptedJudge
+from tidegate.decide.procedure.rules import MOST_PAIRS, VERIFY_PAIRS
+from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
+from tidegate.model.calibration import Calibration, CriterionCalibration
+from tidegate.model.evaluator import Evaluator
+from tidegate.model.gate import Gate
+from tidegate.model.plan import RowKey
+from tidegate.model.price import Price
+from tidegate.model.suite import Budget, Composite, Policy, Scenario, TrialCounts
+from tidegate.suite.plan import make_plan
+from tidegate.suite.scoring_differences import departures
+from tidegate.suite.suggestions import advice, highest_cost, prices_used
+
+GATE = NoTranscriptErrors(type="no_transcript_errors")
+EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
+
+
+def scenario(name: str, *gates: Gate, **more: Any) -> Scenario:
+    return make.scenario(name, gates=gates, **more)
+
+
+def said(*scenarios: Scenario, deterministic: bool = True, **fields: Any) -> list[str]:
+    agents = {"docs": make.DOCS.model_copy(update={"deterministic": deterministic})}
+    enough = [scenario(f"filler{n}", GATE) for n in range(20 - len(scenarios))]
+    whole = make.suite(*scenarios, *enough, agents=agents, **fields)
+    return list(advice(whole, make_plan(whole)))
+
+
+def test_a_good_suite_needs_no_advice() -> None:
+    assert said(scenario("a", GATE)) == []
+
+
+def test_a_scenario_that_cannot_fail() -> None:
+    optional = NoTranscriptErrors(type="no_transcript_errors", required=False)
+
+    assert said(scenario("a"), scenario("b", optional)) == [
+        "a.yaml: no gate, so every trial passes whatever the agent does",
+        "b.yaml: no required gate, so every trial passes whatever the agent does",
+    ]
+
+
+def test_what_many_share_is_said_once_with_their_number() -> None:
+    assert said(*(scenario(name) for name in "abcd")) == [
+        "a.yaml and 3 more scenarios: no gate, so every trial passes whatever the agent does"
+    ]
+
+
+def test_a_folder_of_path_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    suite = make.suite(*(scenario(f"s{n}", GATE) for n in range(20)), path=("bin", "bn"))
+    assert advice(suite, make_plan(suite), tmp_path) == (
+        "tidegate.yaml: path names bn, which is not a folder of this checkout, and no `build` makes it",
+    )
+    built = suite.model_copy(update={"build": ("make",)})
+    assert advice(built, make_plan(built), tmp_path) == ()
+
+
+@pytest.mark.parametrize(("past", "is_said"), [((20, 20), True), ((19, 20), False), ((19, 19), False), ((0, 0), False)])
+def test_a_capability_that_holds_is_to_be_promoted(past: tuple[int, int], is_said: bool) -> None:
+    rows = [scenario("a", GATE, purpose="capability"), *(scenario(f"s{n}", GATE) for n in range(20))]
+    suite = make.suite(*rows)
+    keys = {RowKey(scenario=row.name, agent="docs"): past for row in rows}
+    promoted = (
+        "a.yaml, docs: a capability that has held for 20 trials of base; make it `purpose: regression`, "
+        "and it is guarded"
+    )
+    assert advice(suite, make_plan(suite), None, keys) == ((promoted,) if is_said else ())
+
+
+def test_a_scenario_that_the_path_alone_decides_is_brittle() -> None:
+    way = EVALUATOR.validate_python({"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "bash"}]})
+    state = EVALUATOR.validate_python({"type": "expected_state", "file": "x.json", "expected": {"a": 1}})
+
+    assert said(scenario("a", evaluators=(way,)), scenario("b", GATE, evaluators=(way,))) == [
+        "a.yaml: a: the path alone decides (tool_trajectory), which is brittle; "
+        "check the outcome too, by a gate or expected_state"
+    ]
+    assert said(scenario("a", evaluators=(way, state))) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "output", "is_said"), [("bash", "text", True), ("bash", "claude-code", False), ("tool:add", "text", False)]
+)
+def test_an_evaluator_that_needs_calls_which_the_agent_does_not_report(tool: str, output: str, is_said: bool) -> None:
+    one = EVALUATOR.validate_python({"type": "tool_f1", "expected": [tool]})
+    nested = EVALUATOR.validate_python({"type": "composite", "evaluators": [{"type": "tool_f1", "expected": [tool]}]})
+    agent = CommandAgent.model_validate({"type": "command", "command": "true", "output": output})
+    for evaluator in (one, nested):
+        whole = make.suite(scenario("a", GATE, evaluators=(evaluator,)), agents={"mine": agent})
+        found = [line for line in advice(whole, make_plan(whole)) if "names no calls" in line]
+        expected = (
+            f"a.yaml, mine: the evaluator {evaluator.label} compares calls of bash, and this agent's output names no"
+            " calls; the score is not measured. Give the agent another `output`"
+        )
+        assert found == ([expected] if is_said else [])
+
+
+def test_departures_are_said_once_and_only_where_they_matter() -> None:
+    way = {"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "bash"}]}
+    nested = EVALUATOR.validate_python({"type": "composite", "evaluators": [way]})
+    weighed = scenario("a", GATE, evaluators=(nested, nested), composite=Composite(gate_weight=1))
+
+    assert [line.partition(" (")[0] for line in departures(make.suite(weighed))] == [
+        "tool_trajectory: exact divides by the longer of both lists, so extra calls cost",
+        "composite: weighs only the parts that exist, and says so",
+    ]
+    f1 = EVALUATOR.validate_python({"type": "tool_f1", "expected": ["bash"]})
+    judge = EVALUATOR.validate_python({"type": "code_judge", "script": "true"})
+    more = scenario("a", GATE, evaluators=(f1, judge), composite=Composite(interaction_weight=1))
+    assert [line.partition(" ")[0] for line in departures(make.suite(more))] == [
+        "tool_f1:",
+        "code_judge:",
+        "composite:",
+        "composite:",
+    ]
+    assert departures(make.suite(scenario("a", GATE))) == ()
+
+
+def test_a_scenario_that_only_a_judge_looks_at() -> None:
+    judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["Be nice"]})
+    alone = scenario("a", evaluators=(judged,))
+    judge = ScriptedJudge.model_validate({"type": "scripted", "script": [{"answers": [{}]}]})
+
+    assert said(alone, judge=judge) == [
+        "a.yaml: only a judge looks at it, and a judge blocks nothing; add a gate or an evaluator of code"
+    ]
+    assert said(alone, judge=judge, policy=Policy(judge_blocks=True)) == [
+        "a.yaml: a judge alone decides, and a judge errs; add a gate or an evaluator of code"
+    ]
+    assert said(scenario("a", GATE, evaluators=(judged,)), judge=judge) == []
+
+
+def test_the_highest_cost_is_said_where_limits_tell() -> None:
+    rows = [scenario("a", GATE, max_usd=0.25), scenario("b", GATE, max_usd=0.25, trials=TrialCounts(max=4))]
+    agents = {"mine": CommandAgent(type="command", command="x"), "docs": make.DOCS}
+    suite = make.suite(*rows, agents=agents)
+    # standard: up to 6 to screen, then the pairs, on both sides; the second at most 4; docs is free
+    whole = 6 + MOST_PAIRS + VERIFY_PAIRS
+    total = (whole + 4) * 2 * 0.25
+    (line,) = highest_cost(suite, make_plan(suite))
+    assert line.startswith(f"a pull request costs at most ${total:.2f}, by max_usd of each trial")
+    budget = suite.model_copy(update={"budget": Budget(usd=5)})
+    assert list(highest_cost(budget, make_plan(budget))) == ["a pull request costs at most $5.00 (budget.usd)"]
+    unlimited = make.suite(*rows, scenario("c", GATE), agents=agents)
+    assert list(highest_cost(unlimited, make_plan(unlimited))) == []
+    assert list(highest_cost(make.suite(*rows), make_plan(make.suite(*rows)))) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_said"),
+    [
+        ({"budget": Budget(usd=5)}, True),
+        ({"prices": BUILTIN_PRICES}, True),
+        ({}, False),
+        ({"budget": Budget(usd=5), "prices": {"claude-haiku-4-5": Price(input=9)}}, False),
+    ],
+)
+def test_built_in_prices_name_their_date_and_source(fields: dict[str, Any], is_said: bool) -> None:
+    agent = ClaudeCodeAgent(type="claude-code", model="claude-haiku-4-5-20251001")
+    suite = make.suite(make.scenario(), agents={"mine": agent}, **fields)
+    sources = "platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing"
+    line = f"prices of claude-haiku-4-5: built in, as of {AS_OF} (from {sources})"
+    assert list(prices_used(suite, make_plan(suite))) == ([line] if is_said else [])
+
+
+def test_the_docs_name_the_date_of_the_built_in_prices() -> None:
+    page = (Path(__file__).parents[3] / "docs/configuration.md").read_text(encoding="utf-8")
+    assert f"as of\n{AS_OF}" in page
+    assert all(source in page for source in SOURCES)
+
+
+def test_reading_the_cache_has_a_price_of_its_own() -> None:
+    """By the providers' pages: a tenth of the input, but a twentieth for the newest Opus and Sonnet."""
+    read = {name: BUILTIN_PRICES[name].cache_read for name in ("claude-opus-5-5", "claude-sonnet-5-5", "claude-opus-5")}
+    assert read == {"claude-opus-5-5": 0.2, "claude-sonnet-5-5": 0.1, "claude-opus-5": 0.5}
+    assert BUILTIN_PRICES["claude-fable-5-1"].cache_read == 0.25
+    assert BUILTIN_PRICES["gpt-5.5"].cache_read == 0.5
+
+
+def test_few_regression_cases() -> None:
+    assert said(scenario("a", GATE, purpose="capability")) == [
+        "only 19 regression cases among 20 scenarios; with fewer than 20, small regressions may be missed"
+    ]
+
+
+def test_trials_max_below_what_a_flip_takes() -> None:
+    assert said(scenario("a", GATE, trials=TrialCounts(max=2))) == [
+        "a.yaml, docs: with trials.max 2 a regression stays unconfirmed; it takes 3 trials on head"
+    ]
+    assert said(scenario("a", GATE, trials=TrialCounts(max=3)), trials=TrialCounts(max=1)) == [
+        "filler0.yaml, docs and 18 more rows: with trials.max 1 a regression stays unconfirmed; "
+        "it takes 3 trials on head"
+    ]
+
+
+def test_too_few_trials_to_tell_a_dead_scenario_from_chance() -> None:
+    """Three head trials of screening, and twelve pairs in which all fail on head."""
+    chance = scenario("a", GATE, deterministic=False)
+
+    assert said(chance) == []
+    assert said(chance, trials=TrialCounts(max=15)) == []
+    assert said(chance, trials=TrialCounts(max=9)) == [
+        "a.yaml, docs: with trials.max 9 no regression can be confirmed without history; that takes 15 trials on head"
+    ]
+
+
+def test_a_scenario_s_own_limit_counts_for_it() -> None:
+    chance = scenario("a", GATE, deterministic=False)
+
+    assert len(said(chance.model_copy(update={"trials": TrialCounts(max=4)}), trials=TrialCounts(max=20))) == 1
+    assert said(chance.model_copy(update={"trials": TrialCounts(max=20)}), trials=TrialCounts(max=4)) == []
+
+
+def test_a_scenario_to_be_judged_where_nobody_judges() -> None:
+    judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["It is kept."]})
+    judge = ScriptedJudge.model_validate({"type": "scripted", "script": [{"answers": [{}]}]})
+    looked_at = scenario("a", GATE, evaluators=(judged,))
+    assert said(looked_at) == [
+        "a.yaml: a judge is to look at it, and tidegate.yaml has no `judge`: that stays not measured"
+    ]
+    assert said(looked_at, judge=judge) == []
+
+
+def test_a_limit_of_the_judge_that_cannot_bind() -> None:
+    judge = ScriptedJudge.model_validate({"type": "scripted", "model": "m", "max_usd": 2, "script": [{"answers": [1]}]})
+    assert said(scenario("a", GATE), judge=judge) == [
+        "tidegate.yaml: judge.max_usd binds nothing: `prices` has no price for m"
+    ]
+    assert said(scenario("a", GATE), judge=judge, prices={"m": Price(input=1)}) == []
+
+
+def test_a_judge_that_was_calibrated_on_something_else() -> None:
+    judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["It is kept."]})
+    judge = ScriptedJudge.model_validate({"type": "scripted", "script": [{"answers": [{}]}]})
+    looked_at = scenario("a", GATE, evaluators=(judged,))
+    (wording,) = looked_at.wordings
+    criterion = CriterionCalibration(criterion="rubrics/rubric-1", wording=wording, labels=60, agreement=0.9)
+    known = Calibration(
+        model="scripted", labels=60, agreement=0.9, agreement_interval=(0.8, 0.95), table={}, criteria=(criterion,)
+    )
+    without = ["a.yaml: has criteria without labels for their present wording and the judge scripted"]
+    assert said(looked_at, judge=judge, calibration=known) == []
+    assert said(looked_at, judge=judge) == []  # nobody has said that it is calibrated
+    assert said(looked_at, judge=judge, calibration=known.model_copy(update={"criteria": ()})) == without
+    assert said(looked_at, judge=judge, calibration=known.model_copy(update={"model": "another"})) == without
