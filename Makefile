@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 INSTALLED := pyproject.toml setup.py build_backend.py $(shell find src -name "*.c") # what an editable installation is made from
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test attempts clean-pull-requests image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills faults bench check clean
+.PHONY: help install demo test test-all attempts clean-pull-requests image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills faults bench check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,8 +37,13 @@ demo: $(PLAIN) ## the whole thing on a throwaway repository: no key, no network
 # Trials make many small files: in memory the tests take half the time. A container's /dev/shm is often too small.
 ROOMY := $(shell test -z "$$TMPDIR" && test "$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 8000000 2>/dev/null && echo TMPDIR=/dev/shm)
 
-test: $(READY) ## run the tests, several at a time
-	@$(ROOMY) $(BIN)/pytest --quiet -rs --numprocesses=auto --dist=worksteal
+PYTEST := $(ROOMY) $(BIN)/pytest --quiet -rs --numprocesses=auto --dist=worksteal
+
+test: $(READY) ## run the tests that a commit needs: units, trials, journeys
+	@$(PYTEST) tests/unit tests/trial tests/journeys
+
+test-all: $(READY) ## run all tests, also the thorough ones
+	@$(PYTEST)
 
 attempts: $(READY) ## run every attempt to be green with a broken tool, and say how it ended; some need root
 	@$(ROOMY) $(BIN)/python -m tests.thorough.attempts.run_all

@@ -1,0 +1,129 @@
+"""Breaks the code in 60 places, one at a time in a copy, and shows which changes the tests of `make test` find.
+
+`python -m tests.mutation [FIRST [LAST]]`: all changes, or those with these numbers. A change runs the unit tests of its
+folder first, and the others only if it survives them. The exit code is 1 if more than two survive.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src/tidegate"
+LAYERS = ("tests/unit", "tests/trial", "tests/journeys")
+MOST_SURVIVORS = 2
+SECONDS = 1800  # a change may make a loop endless
+
+# (file below src/tidegate, the text, what it becomes)
+CHANGES = [
+    ("decide/procedure/flaky.py", "trials >= AT_LEAST", "trials > AT_LEAST"),
+    ("decide/procedure/flaky.py", "passes < TOO_LOW * trials", "passes <= TOO_LOW * trials"),
+    ("decide/procedure/observed.py", 'self.decides == "pass"', 'self.decides != "fail"'),
+    ("decide/procedure/observed.py", "not self.row.deterministic or self.demoted", "not self.row.deterministic"),
+    ("decide/procedure/observed.py", "self.row.replay.spot and not self.doubted", "self.row.replay.spot"),
+    ("decide/procedure/observed.py", "min(CLEARS, self.most or CLEARS)", "CLEARS"),
+    ("decide/procedure/observed.py", 'self.dropped("base") and self.dropped("head")', 'self.dropped("head")'),
+    ("decide/procedure/pairs.py", "if e_of_drop(pairs) * limit * TIES >= 1:", "if e_of_drop(pairs) * limit * TIES >= 2:"),
+    ("decide/procedure/pairs.py", 'return self._facts.earlier.state == "regressed"', "return False"),
+    ("decide/procedure/pairs.py", "self._pairs.number < FIRST_BATCH", "self._pairs.number <= FIRST_BATCH"),
+    ("decide/procedure/pushes.py", "on_head and base.passes > 0", "on_head"),
+    ("decide/procedure/pushes.py", "entry.flip is not None and not entry.build_failed", "entry.flip is not None"),
+    ("decide/procedure/repeats.py", "if not head.inside or base.inside:", "if not head.inside:"),
+    ("decide/procedure/repeats.py", "max(0, enough.head - shown)", "enough.head"),
+    ("decide/procedure/row_states.py", 'if entry.flip == "better":', 'if entry.flip == "worse":'),
+    ("decide/procedure/row_states.py", 'if head.setup >= head.lost else', 'if head.setup > head.lost else'),
+    ("decide/procedure/row_states.py", "head * base_n < base * head_n", "head * base_n <= base * head_n"),
+    ("decide/procedure/one_shot.py", "> SCREEN * TIES", ">= 2 * SCREEN * TIES"),
+    ("decide/procedure/screening.py", "odds * TIES >= rules.suspect", "odds * TIES >= 2 * rules.suspect"),
+    ("decide/procedure/screening.py", 'turn == 1 and (facts.earlier.state in ("regressed", "unconfirmed")', 'turn == 1 and (facts.earlier.state in ("regressed",)'),
+    ("decide/procedure/steps.py", "if not state.policy.fail_fast or", "if state.policy.fail_fast or"),
+    ("decide/procedure/steps.py", "if entry.skipped or entry.row.no_agent:", "if entry.skipped:"),
+    ("decide/procedure/suite_gate.py", 'rules.suite != "block" and not history_holds(rows)', "not history_holds(rows)"),
+    ("decide/procedure/detection.py", "row.history < LEAST_HISTORY", "row.history <= 0"),
+    ("decide/comparison/compare.py", 'row.presence == "both" and not in_base', "not in_base and False"),
+    ("decide/comparison/compare.py", "before.get(row.key, row.definition) != row.definition", "row.key not in before"),
+    ("decide/comparison/divergence.py", 'if call.status == "ok":', 'if call.status != "ok":'),
+    ("decide/comparison/evidence.py", "if not revision.sha and not revision.dirty:", "if not revision.sha:"),
+    ("decide/comparison/judgements.py", "gate.required and not gate.passed", "not gate.passed"),
+    ("decide/comparison/metric_tests.py", "if min(len(head), len(base)) < 2:", "if min(len(head), len(base)) < 1:"),
+    ("decide/comparison/metric_tests.py", "worse >= margin - _CLOSE", "worse > margin + _CLOSE"),
+    ("decide/comparison/one_row.py", "pass_at_k(c, n, k) if k <= n", "pass_at_k(c, n, k) if k < n"),
+    ("decide/comparison/rewritten_checks.py", "if not (base and head and all(head)):", "if not (base and head and any(head)):"),
+    ("decide/comparison/unused_tool.py", "(0, passes, len(base), len(base)) > MOST_BY_CHANCE", "(0, passes, len(base), len(base)) < MOST_BY_CHANCE"),
+    ("decide/comparison/used_by_head.py", 'not trial.reused and trial.phase == "screen"', "not trial.reused"),
+    ("decide/comparison/used_by_head.py", "means[0] and means[1] > MOST_OF_JUDGE * means[0]", "means[0] and means[1] > means[0]"),
+    ("decide/comparison/weak_rows.py", "row.head.passes == row.base.passes == 0", "row.head.passes == 0"),
+    ("decide/comparison/whole_suite.py", "if not row.deterministic],", "],"),
+    ("decide/verdict/decide.py", '0 if policy.mode == "advisory" else decision.exit_code', "decision.exit_code"),
+    ("decide/verdict/decide.py", 'if row.state == "regressed"]', 'if row.state in ("regressed", "flaky")]'),
+    ("decide/verdict/decide.py", 'if words == {"secret"}:', 'if "secret" in words:'),
+    ("decide/verdict/decide.py", "if unmeasured or thin else", "if unmeasured else"),
+    ("decide/verdict/decision.py", "failed_every_trial and not row.one_shot", "failed_every_trial"),
+    ("decide/verdict/decision.py", "inside or unconfirmed or row.not_measured in by_head", "inside or unconfirmed"),
+    ("decide/verdict/make_result.py", "not trial.reused and not _never_begun(trial)", "not _never_begun(trial)"),
+    ("suite/changes.py", '"less" if new < old else "more"', '"less" if new > old else "more"'),
+    ("suite/changes.py", '"less" if now.purpose == "capability" else "more"', '"more"'),
+    ("suite/changes.py", '"more" if not lost else "other"', '"more"'),
+    ("suite/changes.py", "or path in scripts", ""),
+    ("suite/plan.py", "before.agent == after.agent and before", "before"),
+    ("suite/plan.py", "if {*head.secrets} <= {*base.secrets}", "if head.secrets"),
+    ("suite/plan.py", "any(gate.required for gate in scenario.gates)", "bool(scenario.gates)"),
+    ("suite/load.py", "if loaded and not (problems or assembly.problems):", "if loaded and not problems:"),
+    ("github/comment.py", "before.head == self._run.head and before.age > self._age", "before.age > self._age"),
+    ("github/comment.py", "comment.author.casefold() == viewer.casefold()", "comment.author"),
+    ("github/comment.py", "standing.body.strip() == body.strip()", "standing.body"),
+    ("github/comment.py", "if wait > left:", "if wait > 10 * left:"),
+    ("trial/recorder.py", "and entry.id not in calls", ""),
+    ("trial/recorder.py", "elif first.status == 0:", "elif first.status != 0:"),
+    ("trial/recorder.py", 'return "ok" if end.status == 0 else "error"', 'return "ok" if end.status >= 0 else "error"'),
+]
+
+
+def main(arguments: list[str]) -> int:
+    """Try the changes and print the table. Returns the exit code."""
+    first, last = (int(arguments[0]) if arguments else 1, int(arguments[-1]) if arguments else len(CHANGES))
+    survivors = 0
+    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+        copy = Path(folder) / "tidegate"
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".tidegate", "__pycache__", ".*_cache"))
+        for number, (file, old, new) in enumerate(CHANGES[first - 1 : last], first):
+            caught = tried(copy, file, old, new)
+            survivors += caught is None
+            print(f"{number:2}  {caught or 'SURVIVED':28}  {file}: {old} -> {new or '(nothing)'}", flush=True)
+    print(f"{survivors} survived")
+    return int(survivors > MOST_SURVIVORS)
+
+
+def tried(copy: Path, file: str, old: str, new: str) -> str | None:
+    """Make one change in the copy and take it back; returns what failed, or None."""
+    path = copy / "src/tidegate" / file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{file} has {text.count(old)} times: {old}"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    try:
+        room = f"tests/unit/{Path(file).parent}"
+        return next((layer for layer in (room, *LAYERS) if (copy / layer).exists() and not passes(copy, layer)), None)
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def passes(copy: Path, layer: str) -> bool:
+    """Return True if these tests pass on the copy's source."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--numprocesses=auto", "-p", "no:cacheprovider", layer]
+    environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
+    try:
+        done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    if done.returncode not in (0, 1):
+        raise SystemExit(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
