@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 INSTALLED := pyproject.toml setup.py build_backend.py $(shell find src -name "*.c") # what an editable installation is made from
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all attempts clean-pull-requests image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills faults bench check clean
+.PHONY: help install demo test test-all attempts clean-pull-requests image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills faults mutation bench check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,7 +103,10 @@ kills: $(READY) ## kill 100 runs of 198 trials at random moments and resume them
 	@$(ROOMY) TIDEGATE_KILLS=100 $(BIN)/pytest --quiet -s tests/thorough/test_killed.py
 
 faults: $(READY) ## spoil each request to GitHub of 1,000 jobs in real time, 24 at a time, half an hour
-	@$(ROOMY) TIDEGATE_FAULTS=24 $(BIN)/pytest --quiet -s tests/gh/test_real_time.py
+	@$(ROOMY) TIDEGATE_FAULTS=24 $(BIN)/pytest --quiet -s tests/thorough/github/test_real_time.py
+
+mutation: $(READY) ## break the code in 60 places, one at a time, and show what the tests find; hours
+	@$(ROOMY) $(BIN)/python -m tests.mutation
 
 bench: $(READY) ## measure Tidegate and other harnesses on the same work, and write docs/performance.md; needs cc and npm
 	@$(ROOMY) $(BIN)/python benchmarks/bench_others.py --write

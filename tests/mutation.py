@@ -28,7 +28,11 @@ CHANGES = [
     ("decide/procedure/observed.py", "self.row.replay.spot and not self.doubted", "self.row.replay.spot"),
     ("decide/procedure/observed.py", "min(CLEARS, self.most or CLEARS)", "CLEARS"),
     ("decide/procedure/observed.py", 'self.dropped("base") and self.dropped("head")', 'self.dropped("head")'),
-    ("decide/procedure/pairs.py", "if e_of_drop(pairs) * limit * TIES >= 1:", "if e_of_drop(pairs) * limit * TIES >= 2:"),
+    (
+        "decide/procedure/pairs.py",
+        "if e_of_drop(pairs) * limit * TIES >= 1:",
+        "if e_of_drop(pairs) * limit * TIES >= 2:",
+    ),
     ("decide/procedure/pairs.py", 'return self._facts.earlier.state == "regressed"', "return False"),
     ("decide/procedure/pairs.py", "self._pairs.number < FIRST_BATCH", "self._pairs.number <= FIRST_BATCH"),
     ("decide/procedure/pushes.py", "on_head and base.passes > 0", "on_head"),
@@ -36,11 +40,15 @@ CHANGES = [
     ("decide/procedure/repeats.py", "if not head.inside or base.inside:", "if not head.inside:"),
     ("decide/procedure/repeats.py", "max(0, enough.head - shown)", "enough.head"),
     ("decide/procedure/row_states.py", 'if entry.flip == "better":', 'if entry.flip == "worse":'),
-    ("decide/procedure/row_states.py", 'if head.setup >= head.lost else', 'if head.setup > head.lost else'),
+    ("decide/procedure/row_states.py", "if head.setup >= head.lost else", "if head.setup > head.lost else"),
     ("decide/procedure/row_states.py", "head * base_n < base * head_n", "head * base_n <= base * head_n"),
     ("decide/procedure/one_shot.py", "> SCREEN * TIES", ">= 2 * SCREEN * TIES"),
     ("decide/procedure/screening.py", "odds * TIES >= rules.suspect", "odds * TIES >= 2 * rules.suspect"),
-    ("decide/procedure/screening.py", 'turn == 1 and (facts.earlier.state in ("regressed", "unconfirmed")', 'turn == 1 and (facts.earlier.state in ("regressed",)'),
+    (
+        "decide/procedure/screening.py",
+        'turn == 1 and (facts.earlier.state in ("regressed", "unconfirmed")',
+        'turn == 1 and (facts.earlier.state in ("regressed",)',
+    ),
     ("decide/procedure/steps.py", "if not state.policy.fail_fast or", "if state.policy.fail_fast or"),
     ("decide/procedure/steps.py", "if entry.skipped or entry.row.no_agent:", "if entry.skipped:"),
     ("decide/procedure/suite_gate.py", 'rules.suite != "block" and not history_holds(rows)', "not history_holds(rows)"),
@@ -53,10 +61,22 @@ CHANGES = [
     ("decide/comparison/metric_tests.py", "if min(len(head), len(base)) < 2:", "if min(len(head), len(base)) < 1:"),
     ("decide/comparison/metric_tests.py", "worse >= margin - _CLOSE", "worse > margin + _CLOSE"),
     ("decide/comparison/one_row.py", "pass_at_k(c, n, k) if k <= n", "pass_at_k(c, n, k) if k < n"),
-    ("decide/comparison/rewritten_checks.py", "if not (base and head and all(head)):", "if not (base and head and any(head)):"),
-    ("decide/comparison/unused_tool.py", "(0, passes, len(base), len(base)) > MOST_BY_CHANCE", "(0, passes, len(base), len(base)) < MOST_BY_CHANCE"),
+    (
+        "decide/comparison/rewritten_checks.py",
+        "if not (base and head and all(head)):",
+        "if not (base and head and any(head)):",
+    ),
+    (
+        "decide/comparison/unused_tool.py",
+        "(0, passes, len(base), len(base)) > MOST_BY_CHANCE",
+        "(0, passes, len(base), len(base)) < MOST_BY_CHANCE",
+    ),
     ("decide/comparison/used_by_head.py", 'not trial.reused and trial.phase == "screen"', "not trial.reused"),
-    ("decide/comparison/used_by_head.py", "means[0] and means[1] > MOST_OF_JUDGE * means[0]", "means[0] and means[1] > means[0]"),
+    (
+        "decide/comparison/used_by_head.py",
+        "means[0] and means[1] > MOST_OF_JUDGE * means[0]",
+        "means[0] and means[1] > means[0]",
+    ),
     ("decide/comparison/weak_rows.py", "row.head.passes == row.base.passes == 0", "row.head.passes == 0"),
     ("decide/comparison/whole_suite.py", "if not row.deterministic],", "],"),
     ("decide/verdict/decide.py", '0 if policy.mode == "advisory" else decision.exit_code', "decision.exit_code"),
@@ -90,7 +110,9 @@ def main(arguments: list[str]) -> int:
     survivors = 0
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         copy = Path(folder) / "tidegate"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".tidegate", "__pycache__", ".*_cache"))
+        shutil.copytree(
+            ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".tidegate", "__pycache__", ".*_cache")
+        )
         for number, (file, old, new) in enumerate(CHANGES[first - 1 : last], first):
             caught = tried(copy, file, old, new)
             survivors += caught is None

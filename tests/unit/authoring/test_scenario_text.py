@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidegate.authoring.scenario_text import Story, file_name, free_name, item, proposed_gates, scenario_text
-from tidegate.checks.gates.text_gates import FileContains
+from tidegate.authoring.scenario_text import Story, file_name, free_name, item, scenario_text
+from tidegate.checks.gates.file_contains import FileContains
 from tidegate.model.target import Target
 from tidegate.suite.load import load_suite
 
@@ -46,35 +45,6 @@ def test_it_is_a_scenario_that_loads(tmp_path: Path) -> None:
     (tmp_path / "first.yaml").write_text(scenario_text(story, "first.yaml"))
     (scenario,) = load_suite(tmp_path, environ={}).scenarios
     assert (scenario.name, scenario.prompt, scenario.target.binary, scenario.setup) == ("yes", "  x\n", "no", ("a",))
-
-
-def test_gates_are_proposed_from_a_diff_of_git(tmp_path: Path) -> None:
-    def git(*arguments: str) -> str:
-        command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments]
-        return subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-
-    git("init", "--quiet")
-    for name, text in {"kept": "1\n", "changed": "1\n2\n", "gone": "x\n", "moved": "1\n2\n3\n4\n"}.items():
-        (tmp_path / name).write_text(text)
-    git("add", ".")
-    git("commit", "--quiet", "--message", "start")
-    (tmp_path / "changed").write_text("1\n\n{\n  new line\n2\n")
-    (tmp_path / "gone").unlink()
-    (tmp_path / "dir").mkdir()
-    (tmp_path / "dir/made by me.txt").write_text("diff --git is a command\n")
-    (tmp_path / "empty").touch()
-    (tmp_path / "bytes").write_bytes(bytes(range(256)))
-    (tmp_path / 'odd"name').write_text("x\n")
-    git("add", "--all")
-
-    gates = list(proposed_gates(git("diff", "--cached", "--binary")))
-
-    assert gates == [
-        {"type": "file_exists", "path": "bytes"},
-        {"type": "file_contains", "path": "changed", "substring": "new line"},
-        {"type": "file_contains", "path": "dir/made by me.txt", "substring": "diff --git is a command"},
-        {"type": "file_exists", "path": "empty"},
-    ]
 
 
 def test_names() -> None:

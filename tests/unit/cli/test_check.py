@@ -114,12 +114,6 @@ def test_another_folder_and_another_file(tidegate: Run, tmp_path: Path) -> None:
     assert done.stdout.startswith("nightly.yaml is valid.\n"), done.stderr
 
 
-def test_from_a_folder_below_the_top_of_the_repository(tidegate: Run, tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
-
-    assert tidegate("check", cwd=tmp_path / "scenarios").returncode == 0
-
-
 @pytest.mark.parametrize("kind", ["suite", "scenario", "result"])
 def test_schema_prints_json_schema(tidegate: Run, kind: str) -> None:
     done = tidegate("schema", kind)

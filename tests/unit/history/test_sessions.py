@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tidegate.history.branch import copy_to, write
 from tidegate.history.sessions import SessionStore
 from tidegate.history.store import History
 from tidegate.model.plan import RowKey
@@ -75,17 +73,6 @@ def test_pruning_the_history_keeps_good_sessions_only(tmp_path: Path) -> None:
     assert path.read_text().count("\n") == 1
     History(tmp_path, Store(), NOW + 20 * 86_400).prune()
     assert not path.exists()
-
-
-def test_sessions_are_kept_on_the_branch_of_the_history(tmp_path: Path, make_repository: Callable[..., Any]) -> None:
-    repo = make_repository()
-    repo.commit({"README.md": "x"})
-    limits = Store(type="branch")
-    write(repo.root, limits, None, lambda history: history.sessions.add(PRINTS, [session(1)]), NOW)
-
-    copy_to(repo.root, limits.name, tmp_path / "copy")
-
-    assert read(tmp_path / "copy") == ["1"]
 
 
 def test_a_session_of_another_fingerprint_or_row_is_ignored(tmp_path: Path) -> None:

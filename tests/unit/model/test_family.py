@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Annotated, Any, Union, get_args
 
 import pytest
@@ -72,15 +70,3 @@ def test_values_are_stored_and_read_as_those_of_a_union() -> None:
 
 def test_its_schema_is_that_of_a_union() -> None:
     assert AS_FAMILY.json_schema() == AS_UNION.json_schema()
-
-
-def test_a_member_is_imported_at_the_first_value_of_its_type() -> None:
-    code = (
-        "import re, sys; from pydantic import TypeAdapter; from tidegate.agents import AnyAgent;"
-        "read = lambda kind: TypeAdapter(AnyAgent).validate_python({'type': kind});"
-        "ours = re.compile(r'tidegate\\.agents\\.(?!invocations)\\w+$');"
-        "seen = lambda: [name for name in sys.modules if ours.match(name)];"
-        "print(seen()); read('doc-follower'); print(seen())"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["[]", "['tidegate.agents.doc_follower']"]

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
-from tests.conftest import Repository
-from tests.journeys.conftest import FILES
-from tests.model_server import Step, serving
-from tests.warm import run_tidegate
 from tidegate.agents import AnyAgent
 from tidegate.model.agent import Agent
 from tidegate.suite.agent_fields import entrusted
@@ -64,23 +58,3 @@ def test_an_agent_without_a_key_is_head_s_alone() -> None:
 
 def test_every_type_that_is_given_a_key_is_known_to_be() -> None:
     assert all(agent(type_).variables for type_ in KEYED)
-
-
-def test_a_redirected_key_never_arrives(make_repository: Callable[..., Repository]) -> None:
-    """The real thing: the pull request names an address of its own, and nobody ever calls there."""
-    repo = make_repository()
-    with serving([Step("Done.")], []) as honest, serving([Step("Done.")], []) as mallory:
-        repo.commit({**FILES, "tidegate.yaml": _keyed(honest.url)})
-        redirected = {"tidegate.yaml": _keyed(mallory.url), "bin/notes": FILES["bin/notes"] + "# changed\n"}
-        repo.branch("pr", redirected)
-
-        command = ["pr", "--base", "main", "--head", "pr", "--pause", "0"]
-        done = run_tidegate(*command, cwd=repo.root, env={**os.environ, "ANTHROPIC_API_KEY": "dummy-key"})
-
-        assert mallory.requests == [], done.stderr
-        assert len(honest.requests) >= 2, done.stdout + done.stderr
-
-
-def _keyed(address: str) -> str:
-    agents = f"agents:\n  one: {{type: anthropic, model: m, env: {{ANTHROPIC_BASE_URL: '{address}'}}}}\n"
-    return FILES["tidegate.yaml"].partition("agents:")[0] + agents + "trials: {min: 2, max: 2}\n"

@@ -1,0 +1,13 @@
+"""The gate `file_exists`, and what all gates with a file have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.unit.checks.gates.test_file_exists import GATE
+from tidegate.model.gate import Seen
+
+
+def test_without_an_answer_nothing_passes(shell: Callable[[str], Seen]) -> None:
+    assert not GATE.decide(Seen()).passed
+    assert not GATE.decide(shell("true")).passed

@@ -1,0 +1,72 @@
+"""Checks of the repository: packaging, the direction of imports, and documents that match the code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.docs.test_repository import ROOT, copy_of_the_tree, load, pasted, run
+
+# Imports
+
+
+def lint_imports(tree: Path) -> str:
+    """What import-linter says of the tree; empty when both contracts hold."""
+    done = run("lint-imports", "--no-cache", "--no-logo", cwd=tree, PYTHONPATH=str(tree / "src"))
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def test_imports_point_downwards() -> None:
+    assert lint_imports(ROOT) == ""
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "broken"),
+    [
+        ("decide/comparison/compare.py", "import os\n", "tidegate.decide.comparison.compare -> os"),
+        ("checks/gates/script.py", "import subprocess\n", "tidegate.checks.gates.script -> subprocess"),
+        ("decide/statistics/exact.py", "import random\n", "tidegate.decide.statistics.exact -> random"),
+        ("reports/view.py", "from tidegate import run\n", "tidegate.reports.view -> tidegate.run"),
+        ("model/suite.py", "from tidegate.checks import gates\n", "tidegate.model.suite -> tidegate.checks.gates"),
+        ("trial/workspace.py", "from tidegate import history\n", "tidegate.trial.workspace -> tidegate.history"),
+        ("utils.py", "", "utils"),
+    ],
+)
+def test_a_forbidden_import_or_an_unplaced_module_breaks_the_contracts(
+    module: str, line: str, broken: str, tmp_path: Path
+) -> None:
+    source = copy_of_the_tree(tmp_path) / "src" / "tidegate" / module
+    text = source.read_text(encoding="utf-8") if source.exists() else ""
+    source.write_text(text + line, encoding="utf-8")
+
+    assert broken in lint_imports(tmp_path)
+
+
+def test_generated_pages_are_fresh() -> None:
+    done = run(sys.executable, "docs/generate.py", "--check")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_the_readme_tells_to_paste_runs_and_passes(tmp_path: Path) -> None:
+    """The tool of the example in a repository of one's own, with the README's two files and nothing else."""
+    for name in ("bin", "taskmgr"):
+        shutil.copytree(ROOT / "examples/taskmgr" / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    load(tmp_path, *(block for page, block in pasted() if page == "README.md"))
+    git = ("git", "-c", "user.name=me", "-c", "user.email=me@localhost")
+    for command in ("init --quiet --initial-branch=main", "add .", "commit --quiet -m suite"):
+        assert run(*git, *command.split(), cwd=tmp_path).returncode == 0
+    with (tmp_path / "taskmgr/cli.py").open("a") as tool:
+        tool.write("# changed\n")
+    for command in ("switch --quiet -c my-branch", "commit --quiet --all -m change"):
+        assert run(*git, *command.split(), cwd=tmp_path).returncode == 0
+
+    done = run(sys.executable, "-m", "tidegate", "pr", "--base", "main", "--head", "my-branch", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = json.loads((tmp_path / ".tidegate/pr/result.json").read_text(encoding="utf-8"))["rows"]
+    assert (row["scenario"], row["state"], row["head"]["passes"]) == ("first_task", "ok", 1)

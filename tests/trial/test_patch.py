@@ -1,0 +1,78 @@
+"""Patches that are written without git, judged by git."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.unit.trial.test_patch import between, snapshot
+
+WORDS = ["one\n", "two\n", "three\n", "\n", "  four\n", "two\r\n"]
+
+
+def by_git(folder: Path) -> bytes:
+    def git(side: str, *arguments: str) -> bytes:
+        environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+        place = [f"--git-dir={folder}/git", f"--work-tree={folder}/{side}"]
+        command = ["git", "-c", "user.name=n", "-c", "user.email=e", *place, *arguments]
+        return subprocess.run(command, cwd=folder / side, env=environment, check=True, capture_output=True).stdout
+
+    git("a", "init", "--quiet")
+    git("a", "add", "--all", ".")
+    git("a", "commit", "--quiet", "--allow-empty", "--message=start")
+    git("b", "add", "--all", ".")
+    return git("b", "diff", "--cached", "--binary")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"new.txt": "1\n2\n"}),
+        ({}, {"new": "no end"}),
+        ({}, {"empty": ""}),
+        ({"gone": "1\n"}, {}),
+        ({"gone": ""}, {}),
+        ({"d/f": "1\n2\n3\n"}, {"d/f": "1\n2\n3\n4"}),
+        ({"f": "1\n2"}, {"f": "1\n2\n"}),
+        ({"f": "1\n"}, {"f": ""}),
+        ({"f": ""}, {"f": "1\n"}),
+        ({"a name": "1\n"}, {"a name": "2\n"}),
+        ({"f": "".join(f"{n}\n" for n in range(99))}, {"f": "".join(f"{n}\n" for n in range(99) if n not in (5, 70))}),
+        ({"same": "1\n", "f": "1\n"}, {"same": "1\n", "f": "2\n"}),
+    ],
+)
+def test_it_is_what_git_writes(tmp_path: Path, before: dict[str, str], after: dict[str, str]) -> None:
+    """Except for what git puts behind a hunk's range: the line above that looks like a heading."""
+    found = between(tmp_path, before, after)
+
+    assert found is not None
+    assert found == by_git(tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_applied_by_git_it_turns_one_folder_into_the_other(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+
+    def text() -> str:
+        return "".join(draw.choices(WORDS, k=draw.randrange(30))) + draw.choice(["", "end"])
+
+    names = ["a", "b c", "d/e", "d/f.txt", "g+h"]
+    before = {name: text() for name in names}
+    after = {name: draw.choice([before[name], text()]) for name in names} | ({"new/one": text()} if seed % 2 else {})
+    if not seed % 2:
+        del after["d/e"]
+    for name in after:
+        if name in before and draw.random() < 0.5:
+            after[name] = before[name].replace("three\n", "3\n", 1)
+
+    diff = between(tmp_path, before, after)
+
+    assert diff is not None
+    applied = ["git", "apply", "--whitespace=nowarn", "--allow-empty", "-"]
+    subprocess.run(applied, cwd=tmp_path / "a", input=diff, check=True)
+    files = [{path: entry.data for path, entry in snapshot(tmp_path / side).items() if path != "d"} for side in "ab"]
+    assert files[0] == files[1]
