@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.journeys import test_agentv as agentv
 from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
+from tests.thorough import test_agentv as agentv
 from tests.thorough.attempts.attempt import FORGETFUL, Attempt, agent, graded, keep, suite
 from tests.thorough.attempts.by_tool import EVALUATED
 
