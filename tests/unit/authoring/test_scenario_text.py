@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tidegate.authoring.scenario_text import Story, file_name, free_name, item, scenario_text
-from tidegate.checks.gates.file_contains import FileContains
+from tidegate.checks.gates.text_gates import FileContains
 from tidegate.model.target import Target
 from tidegate.suite.load import load_suite
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tidegate.checks.gates.command_output_matches import CommandOutputMatches
+from tidegate.checks.gates.text_gates import CommandOutputMatches
 from tidegate.model.gate import Decision, Seen
 
 GATE = CommandOutputMatches(command="taskmgr list", pattern=r"#\d+ milk")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from tidegate.checks.gates.command_output_contains import CommandOutputContains
+from tidegate.checks.gates.text_gates import CommandOutputContains
 from tidegate.model.gate import Seen
 
 GATE = CommandOutputContains(command="taskmgr list", substring="milk")

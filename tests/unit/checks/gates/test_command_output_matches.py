@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from tidegate.checks.gates.command_output_matches import CommandOutputMatches
+from tidegate.checks.gates.text_gates import CommandOutputMatches
 from tidegate.model.gate import Seen
 
 
