@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tidegate.model.measurement import Call
 from tidegate.model.plan import RowKey, row_key
-from tidegate.model.reason import Counts, Reason
+from tidegate.model.reason import Counts, Kind, Reason, Weakness
 from tidegate.model.row_replay import RowReplay
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import NotMeasured
@@ -16,7 +16,6 @@ from tidegate.model.value import Value
 
 Interval = tuple[float, float]
 Impact = Literal["less", "more", "other"]
-Kind = Literal["outcome", "setup", "unmeasurable", "unused", "rewritten", "base_fails"]
 Drop = Annotated[str, Field(pattern=r"^-?[0-9](\.[0-9]{1,9})?$")]  # drop of a success rate; JSON keys are text
 
 
@@ -251,18 +250,6 @@ class Overuse(Value):
     what: Literal["s", "US dollars", "tokens", "trials", "judge"]
     base: float
     limit: float
-
-
-class Weakness(Value):
-    """The share of runs that would find a complete failure of a row which base passes at `rate`, and what helps most.
-
-    `helps`: so many trials of history, or screening trials, by which it would be found in the share `then`.
-    """
-
-    found: float
-    rate: float
-    helps: Literal["", "history", "trials"] = ""
-    then: float = 0.0
 
 
 class Note(Value):

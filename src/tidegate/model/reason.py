@@ -7,6 +7,7 @@ from typing import Literal
 from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.model.value import Value
 
+Kind = Literal["outcome", "setup", "unmeasurable", "unused", "rewritten", "base_fails"]
 Counts = tuple[int, int]  # passes, trials
 ReasonCode = Literal[
     "replayed",  # recorded sessions replay alike
@@ -45,9 +46,7 @@ class Reason(Value):
     lost: Counts = (0, 0)  # trials without an outcome, of how many
     needs: tuple[int, int] | None = None  # trials of head and base that would confirm it, where these are too few
     most: int | None = None  # what `trials.max` allows
-    enough: int | None = (
-        None  # head trials that have to pass until it is ok; for pairs, the `trials.max` that they need
-    )
+    enough: int | None = None  # head trials that have to pass until it is ok; of pairs, the `trials.max` that they need
     settle: int | None = None  # trials per side that would be significant at these rates
     carried: bool = False  # an earlier push or run showed it
     ended: Literal["", "budget", "run"] = ""  # before the row was decided
@@ -59,3 +58,15 @@ class Reason(Value):
     tip: Counts = (0, 0)  # trials at the tip of `branch`
     branch: str = ""
     doubted: bool = False  # a spot check of another row looks worse, so that replays decide for none
+
+
+class Weakness(Value):
+    """The share of runs that would find a complete failure of a row which base passes at `rate`, and what helps most.
+
+    `helps`: so many trials of history, or screening trials, by which it would be found in the share `then`.
+    """
+
+    found: float
+    rate: float
+    helps: Literal["", "history", "trials"] = ""
+    then: float = 0.0

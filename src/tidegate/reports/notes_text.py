@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from tidegate.decide.procedure.detection import MORE_HISTORY, MORE_TRIALS
-from tidegate.model.comparison import Note, Weakness
-from tidegate.model.measurement import TrialResult
+from tidegate.model.reason import Weakness
+
+if TYPE_CHECKING:
+    from tidegate.model.comparison import Note
+    from tidegate.model.measurement import TrialResult
 
 _NAMED = 5  # rows that a warning names
 _HOSTS = 4  # hosts that a warning names

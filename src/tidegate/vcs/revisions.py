@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import glob
 import hashlib
+import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,6 +44,16 @@ def _commit(root: Path, ref: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def _branch(root: Path, ref: str) -> str | None:
+    """Return the commit of the branch: a local one, one of the remote that `ref` names, or one of `origin`."""
+    if ref == "HEAD" or re.fullmatch("[0-9a-f]{40,64}", ref):
+        return None
+    names = [f"refs/{place}/{ref}" for place in ("heads", "remotes", "remotes/origin")]
+    found = git(root, "for-each-ref", "--format=%(refname) %(objectname)", *names).stdout.splitlines()
+    commits = dict(line.rsplit(" ", 1) for line in found)
+    return next((commits[name] for name in names if name in commits), None)
+
+
 def _as_deep(root: Path) -> tuple[str, ...]:
     """Return fetch options that keep the clone's depth. Shallow options would turn a full clone into a shallow one."""
     shallow = git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
@@ -52,15 +63,10 @@ def _as_deep(root: Path) -> tuple[str, ...]:
 def resolve(root: Path, ref: str) -> Revision:
     """Return the commit that `ref` names: a local one, one of `origin`, or one fetched from there.
 
-    A hash must be complete to be fetched. Raises ConfigurationError if there is no such commit, or if a tag has the
-    name of a branch: git would take the tag, which the author of a pull request may have set.
+    A branch comes before a tag of the same name, which the author of a pull request may have set. A hash must be
+    complete to be fetched. Raises ConfigurationError if there is no such commit.
     """
-    branches = [f"refs/{place}/{ref}" for place in ("heads", "remotes", "remotes/origin")]
-    if _commit(root, f"refs/tags/{ref}") and (branch := next((one for one in branches if _commit(root, one)), None)):
-        raise ConfigurationError(
-            f"`{ref}` is a branch and a tag in {root}.", f"Name the branch in full, `{branch}`, or delete the tag."
-        )
-    sha = _commit(root, ref) or _commit(root, f"refs/remotes/origin/{ref}")
+    sha = _branch(root, ref) or _commit(root, ref)
     if sha is None and not ref.startswith("-") and git(root, "remote", "get-url", "origin").returncode == 0:
         fetched = git(root, "fetch", "--quiet", *_as_deep(root), "origin", ref)
         sha = _commit(root, "FETCH_HEAD") if fetched.returncode == 0 else None

@@ -94,9 +94,7 @@ def stricter_since(repo: Repository) -> None:
 
 
 REPOSITORY = {
-    "tag": Attempt(
-        "sets a tag with the name of the target branch", "is a branch and a tag", 2, prepare=tag_named_like_main
-    ),
+    "tag": Attempt("sets a tag with the name of the target branch", "regression", prepare=tag_named_like_main),
     "laxer base": Attempt(
         "begins at a commit of main that checked less, where the workflow checks out the branch, not its merge",
         "no_regression",
