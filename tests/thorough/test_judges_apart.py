@@ -125,20 +125,27 @@ def test_folders_of_the_repository_are_not_the_systems(tmp_path: Path) -> None:
     assert system_path(path, [tmp_path / "repo"]) == "/usr/bin"
 
 
-def test_the_target_is_started_with_its_own_path_whatever_comes_first(tmp_path: Path) -> None:
+def test_the_target_is_started_with_its_own_variables_whatever_comes_first(tmp_path: Path) -> None:
     tool = tmp_path / "own/tk"
     tool.parent.mkdir()
-    tool.write_text('#!/bin/sh\necho "$PATH" "$@"\n')
+    tool.write_text('#!/bin/sh\necho "$PATH" "$@"; env\n')
     tool.chmod(0o755)
     own = f"{tool.parent}:/usr/bin:/bin"
-    front = write_front(tmp_path / "front", {"tk": tool, "gone": None}, own)
+    variables = {"PATH": own, "KEPT": "it's\nhead's", "LOST": None, "SHELLOPTS": "noexec"}
+    write_front(tmp_path / "front", "tk", str(tool), variables)
+    write_front(tmp_path / "other", "gone", None, variables)
 
-    def run(name: str) -> tuple[int, str]:
-        done = subprocess.run([front / name, "a b"], env={"PATH": "/bin"}, capture_output=True, text=True, check=False)
+    def run(program: Path) -> tuple[int, str]:
+        env = {"PATH": "/bin", "LOST": "1"}
+        done = subprocess.run([program, "a b"], env=env, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    assert run("tk") == (0, f"{own} a b\n")
-    assert run("gone") == (127, "gone: not found\n")
+    status, printed = run(tmp_path / "front/tk")
+    assert (status, printed.splitlines()[0]) == (0, f"{own} a b")
+    assert "KEPT=it's\nhead's\n" in printed
+    assert "SHELLOPTS=noexec\n" in printed
+    assert "LOST" not in printed
+    assert run(tmp_path / "other/gone") == (127, "gone: not found\n")
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ class PlanRow(Value):
     presence: Literal["both", "added", "removed"] = "both"
     own_target: Target | None = None  # head's, where it differs: its tool may be started in another way
     own_texts: Texts | None = None  # head's, where they differ
-    new_env: tuple[str, ...] = ()  # variables of `target.env` that the pull request adds or changes
+    env_of_base: dict[str, str] | None = None  # its `target.env`, for all but head's tool; None: the same one
     no_agent: NotMeasured | None = None  # why no agent may be run for it: sessions are replayed instead
 
     def on(self, side: Side) -> PlanRow:
@@ -85,10 +85,12 @@ class PlanRow(Value):
         if side == "base" or (self.own_target is None and self.own_texts is None):
             return self
         target = {"target": self.own_target} if self.own_target else {}
+        env = self.scenario.target.env
         texts = {"prompt": self.own_texts.prompt} if self.own_texts else {}
         agent = self.own_texts.agent if self.own_texts else self.agent
         scenario = self.scenario.model_copy(update={**target, **texts})
-        return self.model_copy(update={"scenario": scenario, "agent": agent, "own_target": None, "own_texts": None})
+        alone = {"own_target": None, "own_texts": None, "env_of_base": env}
+        return self.model_copy(update={"scenario": scenario, "agent": agent, **alone})
 
 
 class Plan(Value):

@@ -57,6 +57,11 @@ class Target(Value):
     mcp: McpServer | None = None
     tty: bool = False  # its calls run on a pseudo-terminal
 
+    @property
+    def is_named(self) -> bool:
+        """Return True for a program that is called by its name, and so found on PATH."""
+        return bool(self.binary) and "/" not in self.binary and self.mcp is None
+
     def environment(self, values: Mapping[str, str]) -> dict[str, str]:
         """Return `env` with the values of the variables that it refers to."""
         return {name: REFERENCE.sub(lambda found: values.get(found[1], ""), text) for name, text in self.env.items()}

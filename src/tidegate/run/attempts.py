@@ -32,10 +32,11 @@ from tidegate.run.run_context import RunContext
 from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
-from tidegate.trial.environment import side_path
+from tidegate.trial.environment import Environments, side_path
+from tidegate.trial.free_port import free_port
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
-from tidegate.trial.program_lookup import Built, find_target, write_front
+from tidegate.trial.program_lookup import Built, find_target
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_tree, removed_in_time
 from tidegate.trial.sandbox.left_in_memory import remove_left_in_memory
@@ -65,7 +66,6 @@ class Attempts:
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
-    _fronts: dict[tuple[Side, str], Path] = field(default_factory=dict)  # of targets, for what judges trials
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
         """Return the first attempt without an infrastructure error, or the last one; None if halted before.
@@ -126,11 +126,15 @@ class Attempts:
                     place = attempt.place
                     supervisor.confinement.reach(place.network.gates)
                     supervisor.confinement.use(attempt.file_rules("gates"))
-                    context = ScriptContext(
-                        place.definitions, place.check_path, place.passed_env, place.limits, supervisor
-                    )
-                    stored = StoredTrial(trial, row.scenario, row.agent.model, attempt.folders, context)
-                    return await stored.script(request, lambda: place.prepared, place.base_prepared)
+                    environments = Environments.of(attempt, free_port())
+                    context = ScriptContext(place.definitions, place.limits, supervisor)
+                    stored = StoredTrial(trial, attempt.folders, environments.scripts, context)
+
+                    def start() -> Prepared:
+                        environments.wrap_target(attempt)
+                        return place.prepared
+
+                    return await stored.script(request, start, place.base_prepared)
             except (SupervisorLost, OSError):
                 return None
 
@@ -203,14 +207,15 @@ class Attempts:
             definitions=context.definitions_of(row),
             path=path,
             target_path=target_path,
-            check_path=self._check_path(row, checkout, path, target_path),
+            check_path=self._check_path(row, path),
+            wraps_target=self._is_judged_by_base(row) and row.scenario.target.is_named,
             agent_path=context.agent_path,
             passed_env=context.around.passed,
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
             network=context.suite.network,
             readable=self._readable_of(checkout.folder),
-            of_checks=self._read_by_checks(row, checkout),
+            of_checks=self._readable_of(self._base.folder) if self._is_judged_by_base(row) else (),
             front=self.front,
         )
 
@@ -227,8 +232,7 @@ class Attempts:
 
     def _is_ours(self, target: Target) -> bool:
         """Return True if base's `path` has the target, so that a program of the system is another one."""
-        named = bool(target.binary) and "/" not in target.binary and target.mcp is None
-        return named and self._built(self._base).program(target.binary) is not None
+        return target.is_named and self._built(self._base).program(target.binary) is not None
 
     @property
     def _base(self) -> Checkout:
@@ -240,29 +244,12 @@ class Attempts:
     def _is_judged_by_base(self, row: PlanRow) -> bool:
         return row.presence != "added" and len(self.context.checkouts) > 1
 
-    def _check_path(self, row: PlanRow, checkout: Checkout, path: str, target_path: str) -> str:
-        """Return the PATH of what judges a trial: of head only the target, then base's `path` and the system's.
-
-        Base's own is made in the same way, so that the tool cannot tell its side by it.
-        """
+    def _check_path(self, row: PlanRow, path: str) -> str:
+        """Return the PATH of what judges a trial: base's `path` and the system's."""
         if not self._is_judged_by_base(row):
             return path
-        context, name = self.context, row.scenario.target.binary
-        base = side_path(self._base.folder, self._base.path_of(context.suite), context.around.path)
-        if not name or "/" in name or row.scenario.target.mcp is not None:
-            return base
-        front = self._fronts.setdefault((checkout.side, name), self._new_folder())
-        if not front.is_dir():
-            found = shutil.which(name, path=target_path)
-            write_front(front, {name: None if found is None else Path(found)}, path)
-        return f"{front}:{base}"
-
-    def _read_by_checks(self, row: PlanRow, checkout: Checkout) -> tuple[Path, ...]:
-        """Return what checks may read besides the side's checkout: base's programs, and the target's front."""
-        if not self._is_judged_by_base(row):
-            return ()
-        fronts = (front for (side, _), front in self._fronts.items() if side == checkout.side)
-        return (*self._readable_of(self._base.folder), *fronts)
+        context = self.context
+        return side_path(self._base.folder, self._base.path_of(context.suite), context.around.path)
 
     async def _workspace_of_base(self, row: PlanRow, checkout: Checkout) -> Prepared | None:
         """Return base's workspace for a trial of head; None if base lacks the scenario, or it cannot be made."""

@@ -31,7 +31,8 @@ from tidegate.run.slot_network import SlotNetworks
 from tidegate.suite.plan import definition_hash, suite_hash
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Folders
-from tidegate.trial.environment import side_path
+from tidegate.trial.environment import base_environment, script_variables, side_path
+from tidegate.trial.free_port import free_port, variables_with_port
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.readable import parts_of_checkout
@@ -76,9 +77,19 @@ class RegradeJob:
 
     def context(self, supervisor: Supervisor) -> ScriptContext:
         """Return what the scripts of all trials share."""
-        suite, around = self.suite, HostEnvironment.of(self.environ, self.suite)
-        path = side_path(self.root, suite.path, around.path)
-        return ScriptContext(self.root, path, around.passed, suite.limits, supervisor)
+        return ScriptContext(self.root, self.suite.limits, supervisor)
+
+    def environment(self, trial: Trial, scenario: Scenario, model: str | None, folders: Folders) -> dict[str, str]:
+        """Return the variables of a trial's scripts."""
+        around = HostEnvironment.of(self.environ, self.suite)
+        own = script_variables(trial.spec, model, folders)
+        return {
+            **base_environment(
+                side_path(self.root, self.suite.path, around.path), folders.home, folders.tmp, around.passed
+            ),
+            **own,
+            **variables_with_port(scenario.target.environment({**around.passed, **own}), free_port()),
+        }
 
 
 async def regrade(stored: Path, out: Path, job: RegradeJob) -> Regraded:
@@ -137,7 +148,8 @@ class _Work:
         confinement = self.context.supervisor.confinement
         confinement.reach(self.job.suite.network.gates)
         confinement.use(folders.file_rules(root, parts_of_checkout(root)))
-        stored = StoredTrial(trial, scenario, self.old.agents[spec.agent].model, folders, self.context)
+        environment = self.job.environment(trial, scenario, self.old.agents[spec.agent].model, folders)
+        stored = StoredTrial(trial, folders, environment, self.context)
         known = (*trial.answers, *trial.judge_answers, *chain.from_iterable(trial.evaluator_answers))
 
         async def found(request: Request) -> Answer | None:

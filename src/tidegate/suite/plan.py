@@ -110,14 +110,12 @@ def _with_product(row: PlanRow, product: PlanRow, head: PlanRow | None) -> PlanR
     target = row.scenario.target
     if head is not None:
         target = _own_target(target, head.scenario.target)
-    new = tuple(name for name, value in target.env.items() if row.scenario.target.env.get(name) != value)
     texts = Texts(prompt=product.scenario.prompt, agent=product.agent)
     same = texts.prompt == row.scenario.prompt and texts.agent == row.agent
     return row.model_copy(
         update={
             "own_target": None if target == row.scenario.target else target,
             "own_texts": None if same else texts,
-            "new_env": new,
         }
     )
 

@@ -22,6 +22,7 @@ from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
 from tidegate.trial.directories import Attempt
+from tidegate.trial.environment import Environments
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.early_server import early_server, server_at_url
 from tidegate.trial.mcp.server_check import last_lines
@@ -168,10 +169,8 @@ class _Recorded(NamedTuple):
     without: tuple[NotMeasured, str] | None = None
 
 
-async def run_agent(
-    attempt: Attempt, environment: Mapping[str, str], ready_secs: float, kept: AsyncExitStack
-) -> AgentStep:
-    """Run the agent in `environment`, extended by the recorder's folder and the agent's own variables.
+async def run_agent(attempt: Attempt, environments: Environments, ready_secs: float, kept: AsyncExitStack) -> AgentStep:
+    """Run the agent in its environment, extended by the recorder's folder and the agent's own variables.
 
     `ready_secs`: how long an MCP server under test took to answer when it was checked. One with a URL runs on for the
     gates, until `kept` is closed.
@@ -179,17 +178,17 @@ async def run_agent(
     folders, target = attempt.folders, attempt.scenario.target
     async with AsyncExitStack() as stack:
         log = stack.enter_context(receiving(folders.calls, folders.record / folders.calls.name))
-        server = await stack.enter_async_context(early_server(attempt, environment, ready_secs))
+        server = await stack.enter_async_context(early_server(attempt, environments.server, ready_secs))
         if target.mcp is not None and target.mcp.url:
-            here = server_at_url(attempt, environment, target.mcp, folders.calls, "server")
+            here = server_at_url(attempt, environments.server, target.mcp, folders.calls, "server")
             server = await kept.enter_async_context(here)
         started = time.monotonic()
         if server is not None:
-            session, read = _with_server(attempt, environment, server)
+            session, read = _with_server(attempt, environments.agent, server)
         elif target.binary:
-            session, read = _with_program(attempt, environment)
+            session, read = _with_program(attempt, environments)
         else:
-            session, read = _session(attempt, environment), _Recorded
+            session, read = _session(attempt, environments.agent), _Recorded
 
         async def recorded() -> _Recorded:
             log.take_all()
@@ -204,39 +203,27 @@ async def run_agent(
     )
 
 
-def _with_program(attempt: Attempt, environment: Mapping[str, str]) -> tuple[TrialSession, Callable[[], _Recorded]]:
+def _with_program(attempt: Attempt, environments: Environments) -> tuple[TrialSession, Callable[[], _Recorded]]:
     """Return the session of an agent whose target is a program, and a function that reads the record."""
-    target, folders = attempt.scenario.target, attempt.folders
-    given, held = _without_new(attempt, environment)
+    target, folders, environment = attempt.scenario.target, attempt.folders, environments.agent
     front = recorder.install(
-        folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls, added=held
+        folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls, added=environments.tool
     )
     session = _session(
         attempt,
-        {**given, "PATH": f"{front}:{environment['PATH']}"},
+        {**environment, "PATH": f"{front}:{environment['PATH']}"},
         wrapper=front / target.binary.rpartition("/")[2],
     )
 
     def read() -> _Recorded:
-        invocations, warnings = recorder.read(folders.record / folders.calls.name, session.stops)
+        invocations, lost = recorder.read(folders.record / folders.calls.name, session.stops)
         invocations += bypassed(session.events, target, invocations, session.started_at)
-        without: tuple[NotMeasured, str] | None = None
+        without: tuple[NotMeasured, str] | None = None if lost is None else ("record_lost", lost)
         if was_never_found(invocations):
             without = "record_lost", f"the agent's shell does not find {target.binary}: it resets PATH"
-        return _Recorded(invocations, warnings, without=without)
+        return _Recorded(invocations, without=without)
 
     return session, read
-
-
-def _without_new(attempt: Attempt, environment: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return what an agent's program gets of the variables, and what only the target gets.
-
-    A program that is given a key does not get what a pull request adds to `target.env`: NODE_OPTIONS, say, or the
-    address of a model would hand the key over.
-    """
-    held = {name: environment[name] for name in attempt.row.new_env} if attempt.place.credentials else {}
-    given = {name: value for name, value in environment.items() if name not in held}
-    return {"PATH": environment["PATH"], **given}, held
 
 
 def _with_server(
@@ -244,13 +231,13 @@ def _with_server(
 ) -> tuple[TrialSession, Callable[[], _Recorded]]:
     """Return the same for an MCP server. A trial in which the agent opens no session is not measured."""
     folders = attempt.folders
-    session = _session(attempt, _without_new(attempt, environment)[0], server=server)
+    session = _session(attempt, environment, server=server)
 
     def read() -> _Recorded:
         wrote = folders.record / "output" / "server.stderr"
         told = recording.read(folders.record / folders.calls.name, session.stops)
         invocations = told.invocations + never_arrived(session.events, server.name, session.started_at)
-        without: tuple[NotMeasured, str] | None = None
+        without: tuple[NotMeasured, str] | None = None if told.lost is None else ("record_lost", told.lost)
         if not told.opened:
             without = "no_session", f"the agent opened no session with the MCP server {server.name}{last_lines(wrote)}"
         return _Recorded(invocations, told.warnings, told.notices, without)

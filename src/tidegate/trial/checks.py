@@ -24,6 +24,7 @@ from tidegate.model.question import AskModel
 from tidegate.model.trial import Step, Trial
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt
+from tidegate.trial.environment import Environments
 from tidegate.trial.free_port import filled
 from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
@@ -36,14 +37,6 @@ from tidegate.trial.workspace import read_file
 
 class BudgetEndedError(Exception):
     """The run's budget ended before all checks were evaluated, so the trial is not measured."""
-
-
-class Environments(NamedTuple):
-    """The variables of gates' commands, of scripts, and of the MCP server, which is started as agents do."""
-
-    gates: Mapping[str, str]
-    scripts: Mapping[str, str]
-    server: Mapping[str, str]
 
 
 class Notes(NamedTuple):

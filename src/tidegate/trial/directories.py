@@ -38,7 +38,8 @@ class TrialDirectories:
     definitions: Path  # the checkout that templates and scripts are read from
     path: str  # the side's PATH, for agents and the target
     target_path: str  # where the target is looked up
-    check_path: str  # PATH of setup, gates and scripts: of head it has only the target
+    check_path: str  # PATH of setup, gates and scripts
+    wraps_target: bool  # for them a wrapper starts the target: of head they find nothing else
     agent_path: str  # where an agent's own program is looked up: nothing of either side's
     passed_env: Mapping[str, str]
     credentials: Mapping[str, str]  # the agent's own variables; only its own program gets them
@@ -91,6 +92,11 @@ class Folders:
         return self.shared / "results"
 
     @cached_property
+    def wrapped(self) -> Path:
+        """The folder of the target's wrapper for what judges it."""
+        return self.scratch / "tool"
+
+    @cached_property
     def early_server(self) -> Path:
         """The socket at which an MCP server waits for the agent."""
         return self.tmp / ".mcp-server"
@@ -125,7 +131,7 @@ class Folders:
 
     def file_rules(self, checkout: Path, readable: Iterable[Path]) -> FileRules:
         """Return the files that the trial's commands may use: these folders, and what is readable of the checkout."""
-        ours = ("recorder", "terminal", "server-check", *(f"shared/{name}" for name in _SHOWN))
+        ours = ("recorder", "terminal", "tool", "server-check", *(f"shared/{name}" for name in _SHOWN))
         return FileRules(
             read=(*readable, *[f"{self.scratch}/{name}" for name in ours]),
             write=(self.workspace, self.home, self.tmp, self.results),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from tidegate.model.target import PREFIXES
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.trial.directories import Folders
+from tidegate.trial.directories import Attempt, Folders
+from tidegate.trial.free_port import variables_with_port
+from tidegate.trial.program_lookup import write_front
 
 
 def side_path(checkout: Path, folders: Iterable[str], system_path: str) -> str:
@@ -41,3 +45,41 @@ def script_variables(spec: TrialSpec, model: str | None, folders: Folders) -> di
         "EVENTS": f"{folders.shared}/events.jsonl",
     }
     return {f"{prefix}_{name}": value for prefix in PREFIXES for name, value in values.items()}
+
+
+class Environments(NamedTuple):
+    """The variables of a trial's commands. Of `target.env`, all have base's, and only the tool has its side's."""
+
+    gates: dict[str, str]  # and of setup
+    scripts: dict[str, str]
+    agent: dict[str, str]
+    server: dict[str, str]  # of the MCP server, if it is the tool
+    tool: dict[str, str | None]  # what its side has otherwise, which its wrappers set; None: it is removed
+
+    @classmethod
+    def of(cls, attempt: Attempt, port: str) -> Environments:
+        """Return the attempt's. The PATH of what judges begins with the target's wrapper, where it has one."""
+        place, folders, row = attempt.place, attempt.folders, attempt.row
+        target, described = row.scenario.target, script_variables(attempt.spec, row.agent.model, folders)
+        values = {**place.passed_env, **described}
+        own = target.environment(values)
+        base = target if row.env_of_base is None else target.model_copy(update={"env": row.env_of_base})
+        of_base = variables_with_port(base.environment(values), port)
+        path = f"{folders.wrapped}:{place.check_path}" if place.wraps_target else place.check_path
+        plain = base_environment(path, folders.home, folders.tmp, place.passed_env)
+        agents = {**plain, "PATH": place.path}
+        tool = {name: own.get(name) for name in {**of_base, **own} if own.get(name) != of_base.get(name)}
+        return cls(
+            gates={**plain, **of_base},
+            scripts={**plain, **described, **of_base},
+            agent={**agents, **of_base},
+            server={**agents, **own},
+            tool=tool,
+        )
+
+    def wrap_target(self, attempt: Attempt) -> None:
+        """Create the target's wrapper, which both sides have, so that the tool cannot tell its side by it."""
+        if attempt.place.wraps_target:
+            name, place = attempt.scenario.target.binary, attempt.place
+            program, variables = shutil.which(name, path=place.target_path), {"PATH": place.path, **self.tool}
+            write_front(attempt.folders.wrapped, name, program, variables)

@@ -19,9 +19,9 @@ from tidegate.model.trial import Step, Trial
 from tidegate.trial import terminal
 from tidegate.trial.agent_step import run_agent
 from tidegate.trial.base_guidance import guidance_of_base
-from tidegate.trial.checks import BudgetEndedError, Checks, Environments, Notes
+from tidegate.trial.checks import BudgetEndedError, Checks, Notes
 from tidegate.trial.directories import Attempt, Folders
-from tidegate.trial.environment import base_environment, script_variables
+from tidegate.trial.environment import Environments
 from tidegate.trial.free_port import free_port, with_port
 from tidegate.trial.gate_scripts import is_same
 from tidegate.trial.processes import Refused, SupervisorLost
@@ -88,13 +88,7 @@ class _TrialRun:
         self._refused_hosts: list[RefusedHost] = []
         self._started_at = time.time()
         self._network_step: NetworkStep = "setup"
-        folders, place = attempt.folders, attempt.place
-        variables = script_variables(attempt.spec, attempt.row.agent.model, self._folders)
-        target = scenario.target.environment({**place.passed_env, **variables})
-        plain = base_environment(place.check_path, folders.home, folders.tmp, place.passed_env)
-        self._environment = {**plain, **target}
-        self._agent_environment = {**plain, "PATH": place.path, **target}
-        self._script_environment = {**plain, **variables, **target}
+        self._environments = Environments.of(attempt, self._port)
 
     async def run(self) -> Trial:
         """Run the steps in the order that scenarios.md describes."""
@@ -110,9 +104,10 @@ class _TrialRun:
         except CannotRunError:
             self._stop_on_full_disk()
             raise
-        environments = (self._environment, self._script_environment, self._agent_environment)
-        terminal.put_first(self._scenario.target, self._folders.scratch / "terminal", environments)
-        start = Start(self._attempt, self._environment, self._agent_environment)
+        self._environments.wrap_target(self._attempt)
+        gates, scripts, agent, server, _ = self._environments
+        terminal.put_first(self._scenario.target, self._folders.scratch / "terminal", (gates, scripts, agent))
+        start = Start(self._attempt, gates, server)
         self._enter("setup")
         try:
             await start.run(self._steps)
@@ -127,7 +122,7 @@ class _TrialRun:
     async def _measured(self) -> Trial:
         self._enter("agent")
         checked = sum(step.result.duration_s for step in self._steps if step.kind == "health_check")
-        step = await run_agent(self._attempt, self._agent_environment, checked, self._kept)
+        step = await run_agent(self._attempt, self._environments, checked, self._kept)
         self._enter("gates")
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)
@@ -153,8 +148,7 @@ class _TrialRun:
         trial = trial.model_copy(update={"workspace_lost": lost, "rewritten": rewritten})
         if trial.not_measured is not None:
             return trial
-        environments = Environments(self._environment, self._script_environment, self._agent_environment)
-        checks = Checks(self._attempt, environments, Notes(self._steps, self._warnings), self._port)
+        checks = Checks(self._attempt, self._environments, Notes(self._steps, self._warnings), self._port)
         account = self._attempt.supervisor.account
         try:
             with guidance_of_base(place.prepared, place.base_prepared, folders.workspace, account):

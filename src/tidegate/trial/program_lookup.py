@@ -69,22 +69,20 @@ def find_target(name: str, base: Built, head: Built) -> Path | None:
     return None if os.path.lexists(base.root / now.relative_to(head.root)) else now
 
 
-def write_front(folder: Path, programs: Mapping[str, Path | None], path: str) -> Path:
-    """Create a folder to put first in PATH, from which these names start their programs with this PATH.
+def write_front(folder: Path, name: str, program: str | None, variables: Mapping[str, str | None]) -> Path:
+    """Create a folder to put first in PATH, from which this name starts the program with these variables.
 
-    A name without a program is not found.
+    A variable that is None is removed. Without a program, the name is not found.
     """
     folder.mkdir(mode=0o755, parents=True)
-    for name, program in programs.items():
-        # No link: a Python of a virtual environment looks for its files beside the path that it is started by.
-        run = f'PATH={shlex.quote(path)} exec {shlex.quote(str(program))} "$@"' if program else _missing(name)
-        (folder / name).write_text(f"#!/bin/sh\n{run}\n", encoding="utf-8")
-        (folder / name).chmod(0o755)
+    removed = [word for variable, value in variables.items() if value is None for word in ("-u", variable)]
+    own = [f"{variable}={value}" for variable, value in variables.items() if value is not None]
+    # No link: a Python of a virtual environment looks for its files beside the path that it is started by.
+    run = f'exec {shlex.join(["/usr/bin/env", *removed, *own, program or ""])} "$@"'
+    missing = f"echo {shlex.quote(f'{name}: not found')} >&2; exit 127"
+    (folder / name).write_bytes(os.fsencode(f"#!/bin/sh\n{run if program else missing}\n"))
+    (folder / name).chmod(0o755)
     return folder
-
-
-def _missing(name: str) -> str:
-    return f"echo {shlex.quote(f'{name}: not found')} >&2; exit 127"
 
 
 def _is_below(folder: str, roots: Iterable[str]) -> bool:

@@ -2,7 +2,7 @@
  * The recorder's wrapper: runs the real target and records each call.
  *
  * It is the interpreter of a script with the target's name: `#!RECORDER`, then BINARY, SEARCH_PATH, RECORD and the
- * variables that are added (NAME=VALUE), each ended by a NUL. Where no first line can name the recorder, the script
+ * variables that are added (NAME=VALUE) or removed (NAME), each ended by a NUL. Where no first line can name it, the script
  * begins with two lines for a shell. The script's path is the first argument. Every text is bytes; no locale is read.
  *
  * The record is a FIFO that Tidegate reads: the recorder can add to it, and cannot take anything back. Each field of an

@@ -24,7 +24,8 @@ PROGRAM = Path(__file__).with_name("recorder-program")  # recorder.c, compiled b
 FLAGS = "-ISXutf8"  # one word: a first line can pass a single argument
 FIRST_LINE_BYTES = 127  # longest first line that every kernel accepts
 READ_LIMIT = 16 << 20  # bytes: about 50,000 calls
-_NOTHING: Mapping[str, str] = {}
+_NOTHING: Mapping[str, str | None] = {}
+GONE = "the recorder's file is gone: no call of the target is known"
 KILLED = 128 + 9  # exit status, as a shell reports it
 RECORD = re.compile(
     rb"\0tidegate-(?:"
@@ -76,20 +77,21 @@ def install(
     binary: str,
     search_path: str,
     record: Path,
-    added: Mapping[str, str] = _NOTHING,
+    added: Mapping[str, str | None] = _NOTHING,
     program: Path = PROGRAM,
 ) -> Path:
     """Create the wrapper below `folder`; return the directory to put first on PATH. `record` is the FIFO of `call_log`.
 
     The wrapper finds the target in `search_path`. If `binary` is a path, it is the target itself; a relative path is
     resolved from where it is called. Everything is written into the wrapper, since agents may filter the environment.
-    `added`: variables that the target gets, and the agent's program does not.
+    `added`: variables that the target gets, and the agent's program does not; those that are None are removed.
     """
     directory = folder.absolute() / "bin"
     folder.mkdir(parents=True, exist_ok=True)
     directory.mkdir(exist_ok=True)
     wrapper = directory / binary.rpartition("/")[2]
-    texts = (binary, search_path, str(record.absolute()), *(f"{name}={value}" for name, value in added.items()))
+    variables = (name if value is None else f"{name}={value}" for name, value in added.items())
+    texts = (binary, search_path, str(record.absolute()), *variables)
     wrapped = b"".join(os.fsencode(text) + b"\0" for text in texts)
     write_file(wrapper, _first_lines(_reachable(program, folder.absolute())) + wrapped)
     wrapper.chmod(0o755)
@@ -127,15 +129,13 @@ def write_script(path: Path, program: bytes) -> None:
     path.chmod(0o755)
 
 
-def read(record: Path, stops: Stops | None = None) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
-    """Return the recorded invocations in the order of their start, and warnings. Never raises, whatever is in the file.
+def read(record: Path, stops: Stops | None = None) -> tuple[tuple[Invocation, ...], str | None]:
+    """Return the recorded invocations in the order of their start, and why some may be missing. Never raises.
 
     A call that ran when Tidegate stopped the agent for time is a `timeout`; when the agent hit a limit, an `error`.
     """
     data = notes(record)
-    if data is None:
-        return (), ("the recorder's file is gone: no call of the target is known",)
-    return parsed(data, stops or Stops())
+    return ((), GONE) if data is None else parsed(data, stops or Stops())
 
 
 def notes(record: Path) -> bytes | None:
@@ -147,59 +147,58 @@ def notes(record: Path) -> bytes | None:
         return file.read(READ_LIMIT + 1)
 
 
-def parsed(data: bytes, stops: Stops) -> tuple[tuple[Invocation, ...], tuple[str, ...]]:
-    """Return the invocations in what has been recorded, and warnings."""
-    warnings = [f"the recorder's file is cut after {READ_LIMIT} bytes"] if len(data) > READ_LIMIT else []
+def parsed(data: bytes, stops: Stops) -> tuple[tuple[Invocation, ...], str | None]:
+    """Return the invocations in what has been recorded, and why some may be missing."""
+    lost = f"the recorder's file is cut after {READ_LIMIT} bytes" if len(data) > READ_LIMIT else None
     calls: dict[bytes, _Call] = {}
     ends: dict[bytes, _End] = {}
-    understood = 0
-    for entry, size in _entries(data):
+    for entry in _entries(data):
         if isinstance(entry, _Call) and entry.id not in calls:
             calls[entry.id] = entry
-            understood += size
-        elif isinstance(entry, _End) and entry.id in calls:
-            first = ends.setdefault(entry.id, entry)
-            if first is entry:
-                understood += size
-            elif first.status == 0:
-                ends[entry.id] = entry  # an entry that is added later must not turn a failed call into a good one
-    if understood < len(data):
-        warnings.append(f"{len(data) - understood} bytes of the recorder's file make no sense and were left out")
+        elif isinstance(entry, _End) and entry.id in calls and entry.id not in ends:
+            ends[entry.id] = entry
+        else:
+            lost = lost or "something else than the recorder wrote to its record"
     ordered = sorted(calls.values(), key=lambda call: call.started_at)
-    return tuple(_invocation(call, ends.get(call.id), stops) for call in ordered), tuple(warnings)
+    return tuple(_invocation(call, ends.get(call.id), stops) for call in ordered), lost
 
 
-def _entries(data: bytes) -> Iterator[tuple[_Call | _End, int]]:
-    """Yield the whole entries in the data, each with its size in bytes there; what lies between them is skipped."""
+def _entries(data: bytes) -> Iterator[_Call | _End | None]:
+    """Yield the entries in the data, and None for all else. A forged header cannot hide the entries that follow it."""
     position = 0
     pieces: dict[bytes, list[bytes]] = {}
     while match := RECORD.search(data, position):
-        position, start = match.end(), match.start()
-        if match["part"] is not None:
-            position += int(match["size"])
-            taken = pieces.setdefault(match["part"], [])
-            taken += data[start : match.end()], data[match.end() : position]
+        if match.start() > position:
+            yield None
+        part, body = match["part"], match.end()
+        position = body + (int(match["size"]) if part else 0 if match["end"] else int(match["length"]) + 1)
+        # The first piece of an entry begins with the entry's header.
+        if position > len(data) or RECORD.search(data, body + 1 if part else body - 1, position):
+            yield None
+            position = body
+        elif part:
+            pieces.setdefault(part, []).append(data[body:position])
             if match["more"] == b"0":
-                whole = b"".join(taken[1::2])
-                if (first := RECORD.match(whole)) and first["part"] is None and (entry := _entry(first, whole)):
-                    yield entry[0], sum(map(len, taken))
-                del pieces[match["part"]]
-        elif found := _entry(match, data):
-            yield found[0], found[1] - start
-            position = found[1]
+                yield _entry(b"".join(pieces.pop(part)))
         else:
-            position = start + 1
+            yield (entry := _entry(data[match.start() : position]))
+            position = position if entry else body
+    if position < len(data) or pieces:
+        yield None
 
 
-def _entry(match: re.Match[bytes], data: bytes) -> tuple[_Call | _End, int] | None:
-    """Return the entry that begins with the match, and where it ends; None if it is not whole."""
-    if match["end"] is not None:
-        return _End(match["end"], int(match["duration"]) / 1e9, int(match["status"])), match.end()
-    end = match.end() + int(match["length"]) + 1
-    if data[end - 1 : end] != b"\n" or data[end - 2 : end - 1] != b"\0":
+def _entry(data: bytes) -> _Call | _End | None:
+    """Return the entry that the data consists of; None if there is none."""
+    match = RECORD.match(data)
+    if match is None or match["part"]:
         return None
-    argv = tuple(_text(argument) for argument in data[match.end() : end - 1].split(b"\0")[:-1])
-    return _Call(match["call"], argv, _text(match["cwd"]), int(match["started"]) / 1e9), end
+    body = data[match.end() :]
+    if match["end"]:
+        return None if body else _End(match["end"], int(match["duration"]) / 1e9, int(match["status"]))
+    if len(body) != int(match["length"]) + 1 or data[-2:] != b"\0\n" or RECORD.search(data, match.end() - 1):
+        return None
+    argv = tuple(map(_text, body[:-1].split(b"\0")[:-1]))
+    return _Call(match["call"], argv, _text(match["cwd"]), int(match["started"]) / 1e9)
 
 
 def _text(data: bytes) -> str:

@@ -52,12 +52,12 @@ class NotReadyError(Exception):
 
 
 class Start:
-    """The start of one trial. `environment` is that of setup and checks, `agents` that of the agent and the target."""
+    """The start of one trial. `environment` is that of setup and checks, `server` that of an MCP server."""
 
-    def __init__(self, attempt: Attempt, environment: Mapping[str, str], agents: Mapping[str, str]) -> None:
+    def __init__(self, attempt: Attempt, environment: Mapping[str, str], server: Mapping[str, str]) -> None:
         self._attempt = attempt
         self._environment = environment
-        self._agents = agents
+        self._server = server
 
     async def run(self, steps: list[Step]) -> None:
         """Run the scenario's setup and health checks, and add each to `steps`. Raises NotReadyError if one fails."""
@@ -94,11 +94,11 @@ class Start:
         attempt, name, nowhere = self._attempt, "server-check", Path(os.devnull)
         seconds = min(HEALTH_CHECK_TIMEOUT_SECS, max(0.1, attempt.deadline - time.monotonic()))
         if server.url:
-            async with server_at_url(attempt, self._agents, server, nowhere, name):
+            async with server_at_url(attempt, self._server, server, nowhere, name):
                 opened = connected_at(server, attempt.folders.early_server, seconds)
                 result = await check_server(opened, attempt, name)
         else:
-            command = server_command(attempt, server, self._agents, name)
+            command = server_command(attempt, server, self._server, name)
             folder = attempt.folders.scratch / "server-check-session"
             opened = connected(attempt.supervisor, command, folder, seconds)
             result = await check_server(opened, attempt, name)

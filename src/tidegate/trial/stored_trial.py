@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidegate.model.probe import Answer, RunJudge
-from tidegate.model.suite import Limits, Scenario
+from tidegate.model.suite import Limits
 from tidegate.model.trial import Trial
 from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.directories import Folders
-from tidegate.trial.environment import base_environment, script_variables
-from tidegate.trial.free_port import free_port, variables_with_port
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.sandbox.users import give
@@ -26,31 +24,21 @@ class ScriptContext:
     """What scripts on stored trials run with. `definitions` is the checkout that the scripts are in."""
 
     definitions: Path
-    path: str
-    passed_env: Mapping[str, str]
     limits: Limits
     supervisor: Supervisor
 
 
 class StoredTrial:
-    """One stored trial; its record is in `folders.record`, and `model` is the agent's.
+    """One stored trial; its record is in `folders.record`, and `environment` is that of its scripts.
 
     `prepared` returns the scenario's initial workspace; it is called when the first script runs. `of_base` is the same
     with base's guidance files, for a trial of head.
     """
 
-    def __init__(
-        self, trial: Trial, scenario: Scenario, model: str | None, folders: Folders, context: ScriptContext
-    ) -> None:
+    def __init__(self, trial: Trial, folders: Folders, environment: Mapping[str, str], context: ScriptContext) -> None:
         self._trial = trial
         self._folders = folders
         self._context = context
-        own = script_variables(trial.spec, model, folders)
-        environment = {
-            **base_environment(context.path, folders.home, folders.tmp, context.passed_env),
-            **own,
-            **variables_with_port(scenario.target.environment({**context.passed_env, **own}), free_port()),
-        }
         self._scripts = JudgeScripts(folders, environment, context.limits, context.supervisor)
         self._is_tried = False
         self._start: Prepared | None = None

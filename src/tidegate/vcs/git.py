@@ -55,17 +55,18 @@ def git(
     `env` holds additional variables. After `timeout_s` seconds, the return code is TIMED_OUT.
     """
     done = _run(root, arguments, env or {}, given.encode(), timeout_s)
-    stdout, stderr = (text.decode(errors="replace").replace("\r\n", "\n") for text in (done.stdout, done.stderr))
-    return subprocess.CompletedProcess(done.args, done.returncode, stdout, stderr)
+    stdout, stderr = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    stdout = stdout if "-z" in arguments else stdout.replace("\r\n", "\n")  # with -z, a line end is a part of a name
+    return subprocess.CompletedProcess(done.args, done.returncode, stdout, stderr.replace("\r\n", "\n"))
 
 
 def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None, given: str = "") -> str:
-    """Return git's stripped output. Raises CannotRunError with the last line of stderr if it fails."""
+    """Return git's output, stripped unless NULs end its entries. Raises CannotRunError with stderr's last line."""
     done = git(root, *arguments, env=env, given=given)
     if done.returncode != 0:
         reason = (done.stderr.strip() or "no message").splitlines()[-1]
         raise CannotRunError(f"`git {arguments[0]}` failed: {reason}", "Try the same git command by hand.")
-    return done.stdout.strip()
+    return done.stdout if "-z" in arguments else done.stdout.strip()
 
 
 def read_blobs(root: Path, shas: Sequence[str]) -> Iterator[bytes]:

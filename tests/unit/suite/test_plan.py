@@ -205,7 +205,7 @@ def test_how_the_tool_is_started_is_head_s_and_its_name_is_base_s() -> None:
     after = Target(binary="head", mcp=McpServer(command="new", name="head"), env={"A": "1", "B": "2", "C": "3"})
     row = planned(suite(scenario("a", target=before)), suite(scenario("a", target=after))).rows[0]
 
-    assert row.new_env == ("B", "C")
+    assert (row.on("base").env_of_base, row.on("head").env_of_base) == (None, before.env)
     assert row.on("base").scenario.target == before
     assert row.on("head").scenario.target == before.model_copy(
         update={"mcp": McpServer(command="new", name="base"), "env": after.env}

@@ -50,11 +50,13 @@ class Conversation(NamedTuple):
 
     The arguments of a call are the tool's name and its input; of another request, its method comes first. `notices` are
     what the server announced, with the time in seconds since the epoch. `opened` is True if an agent opened a session.
+    `lost` says why calls may be missing.
     """
 
     invocations: tuple[Invocation, ...]
     warnings: tuple[str, ...]
     opened: bool
+    lost: str | None = None
     notices: tuple[tuple[float, str], ...] = ()
 
 
@@ -62,9 +64,9 @@ def read(record: Path, stops: recorder.Stops) -> Conversation:
     """Return what is in the record; never raises, whatever that is."""
     data = recorder.notes(record)
     if data is None:
-        return Conversation((), ("the recorder's file is gone: no call of the target is known",), opened=True)
+        return Conversation((), (), opened=True, lost=recorder.GONE)
     plain = data.replace(_READY, b"")
-    recorded, warnings = recorder.parsed(plain, stops)
+    recorded, lost = recorder.parsed(plain, stops)
     calls = [call for call in recorded if call.argv[:1] not in _NOTICED]
     others = [call for call in recorded if call.argv[:1] in _NOTICED]
     faults = {f"{call.argv[0]}: {why}" for call in calls if call.argv and (why := fault_of(call.exit_code))}
@@ -75,7 +77,7 @@ def read(record: Path, stops: recorder.Stops) -> Conversation:
     }
     changed = tuple((call.started_at, f"the server sent {call.argv[0]}") for call in others if not call.argv[1:])
     return Conversation(
-        tuple(map(_of_tool, calls)), (*warnings, *sorted(faults | said)), opened=_READY in data, notices=changed
+        tuple(map(_of_tool, calls)), tuple(sorted(faults | said)), opened=_READY in data, lost=lost, notices=changed
     )
 
 

@@ -54,7 +54,6 @@ class Notes:
         self.methods: dict[str, str] = {}  # of requests that are not answered yet
         self.version = ""
         self.greeted = self.ready = False
-        self.number = 0
         self.lock = threading.RLock()
 
     def asked(self, line: bytes, scope: str = "") -> None:
@@ -98,8 +97,8 @@ class Notes:
 
     def started(self, argv: list[str], method: str, name: str) -> Open:
         """Record a start."""
-        self.number += 1
-        call = Open(b"%d-%d" % (os.getpid(), self.number), time.monotonic_ns(), method, name)
+        name_only_we_know = os.urandom(8).hex().encode()  # or the server could record an end of its own
+        call = Open(b"%d-%s" % (os.getpid(), name_only_we_know), time.monotonic_ns(), method, name)
         listed = b"".join(word.replace("\0", "\\0").encode(errors="backslashreplace") + b"\0" for word in argv)
         self.note(b"tidegate-call", call.id, b"%d" % time.time_ns(), b"", b"%d\0%s" % (len(listed), listed))
         return call
