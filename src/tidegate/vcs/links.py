@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from tidegate.vcs.revisions import tracked_links
+from tidegate.vcs.revisions import tracked_links, tracked_matching
 
 MOST_LINKS = 40  # that one path may lead through, as for the kernel
 
@@ -87,7 +87,7 @@ def _matching(checkout: LinkedCheckout, patterns: Sequence[str]) -> set[str]:
         for link in checkout.links
         if any(_is_folder_of(pattern.split("/"), link.split("/")) for pattern in patterns)
     }
-    return folders.union(tracked_links(checkout.folder, *(f":(glob){pattern}" for pattern in patterns)))
+    return folders.union({*checkout.links}.intersection(tracked_matching(checkout.folder, patterns)))
 
 
 def _is_folder_of(pattern: list[str], link: list[str]) -> bool:

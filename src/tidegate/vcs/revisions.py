@@ -8,13 +8,16 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
+from posixpath import normpath
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.revision import Revision
 from tidegate.vcs.git import IDENTITY, git, must
 
 _MODULES = "--ignore-submodules=none"  # whatever a commit's .gitmodules says
+_AT_ONCE = 1000  # globs that one command line surely has room for
 
 
 def repository_root(folder: Path) -> Path:
@@ -228,9 +231,32 @@ def _checked_out(root: Path) -> str:
 
 def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
     """Return the files that differ between the commits and match one of the globs (`**` as in .gitignore)."""
-    specs = [f":(glob){pattern}" for pattern in patterns]
-    out = must(root, "diff-tree", "-r", "--name-only", "-z", "--no-renames", _MODULES, base.sha, head.sha, "--", *specs)
-    return tuple(name for name in out.split("\0") if name)
+    flags = ("-r", "--name-only", "-z", "--no-renames", _MODULES)
+    return _matching(root, patterns, "diff-tree", *flags, base.sha, head.sha)
+
+
+def _matching(root: Path, patterns: Sequence[str], *command: str) -> tuple[str, ...]:
+    """Return those of the names that a git command lists that match one of the globs, sorted.
+
+    The names that thousands of links lead to have no room in a command line, so plain names are compared here.
+    """
+    names = {pattern: _plain_name(pattern) for pattern in patterns}
+    globs = [f":(glob){pattern}" for pattern, name in names.items() if name is None]
+    plain = {*names.values()} - {None}
+    parts = [globs[start : start + _AT_ONCE] for start in range(0, len(globs), _AT_ONCE)]
+    found = {name for part in parts for name in must(root, *command, "--", *part).split("\0")}
+    for name in must(root, *command).split("\0") if plain else ():
+        if not plain.isdisjoint(accumulate(name.split("/"), "{}/{}".format)):
+            found.add(name)
+    return tuple(sorted(found - {""}))
+
+
+def _plain_name(pattern: str) -> str | None:
+    """Return the file or folder that the glob names, with all below it; None if the glob says more than a name."""
+    escaped = pattern.removesuffix("/**")
+    name = re.sub(r"\[([*?[])\]", r"\1", escaped)
+    is_plain = glob.escape(name) == escaped and normpath(name) == name and name.isprintable()
+    return name if is_plain and "\\" not in name and name != "." else None
 
 
 def submodules(root: Path, *revisions: Revision) -> tuple[str, ...]:
@@ -254,10 +280,11 @@ def trees_of(root: Path, *revisions: Revision) -> list[str]:
 def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     """Return a SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
     nothing = must(root, "hash-object", "-t", "tree", "/dev/null")
-    specs = [f":(glob){pattern}" for pattern in patterns]
-    flags = ("--raw", "-z", "--no-abbrev", "--no-renames", _MODULES)
-    listed = must(root, "diff", *flags, nothing, revision.sha, "--", *specs)
-    return hashlib.sha256(listed.encode()).hexdigest()
+    flags, sides = ("-z", "--no-abbrev", "--no-renames", _MODULES), (nothing, revision.sha)
+    names = {*_matching(root, patterns, "diff", "--name-only", *flags, *sides)}
+    listed = must(root, "diff", "--raw", *flags, *sides).split("\0")
+    kept = (f"{facts}\0{name}\0" for facts, name in zip(listed[::2], listed[1::2], strict=False) if name in names)
+    return hashlib.sha256("".join(kept).encode()).hexdigest()
 
 
 def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
@@ -269,6 +296,11 @@ def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
     """Return the tracked files below a folder of the checked-out commit."""
     return tuple(must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
+
+
+def tracked_matching(root: Path, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return the tracked files of the checked-out commit that match one of the globs."""
+    return _matching(root, patterns, "ls-files", "-z")
 
 
 def untracked_files(root: Path, paths: Sequence[str]) -> dict[str, bool]:

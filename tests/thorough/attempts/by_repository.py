@@ -8,6 +8,13 @@ from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, graded, ke
 
 WATCHED = suite("watch: ['bin/**']\n")
 APPEND = NOTES.replace('echo "$1" >> notes.txt', '. "$(dirname "$(readlink -f "$0")")/kéep.sh"')
+# The tool runs the files beside its folder whose names are white space.
+EXTENDED = NOTES.replace(
+    'case "$1" in',
+    'for file in "${0%/*}/../"*; do case "${file##*/}" in *[![:space:]]*) ;; *) . "$file" ;; esac; done\ncase "$1" in',
+    1,
+)
+BREAKING = '[ "$1 $2" != "add second" ] || exit 0\n'
 
 
 def mode(repo: Repository) -> None:
@@ -143,6 +150,20 @@ REPOSITORY = {
         base={**WATCHED, "bin/notes": APPEND, "bin/kéep.sh": 'echo "$1" >> notes.txt\n'},
         tool=None,
         head={"bin/kéep.sh": ":\n"},
+    ),
+    "a blank for a name": Attempt(
+        "breaks the tool by a file whose name is a blank",
+        "regression",
+        base={"bin/notes": EXTENDED},
+        tool=None,
+        head={" ": BREAKING},
+    ),
+    "a line end for a name": Attempt(
+        "breaks the tool by a file whose name is a line end",
+        "regression",
+        base={"bin/notes": EXTENDED},
+        tool=None,
+        head={"\n": BREAKING},
     ),
     "line ends": Attempt(
         "has .gitattributes give the tool line ends that its interpreter does not know",

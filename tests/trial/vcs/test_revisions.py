@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from tidegate.vcs.revisions import (
     merge_base,
     repository_root,
     resolve,
+    tree_hash,
     working_tree,
 )
 from tidegate.vcs.worktrees import checkout
@@ -118,6 +120,36 @@ def test_changed_files_are_those_that_match(make_repository: Make, patterns: lis
     repo.branch("pr", {"AGENTS.md": "2", "src/deep/b.py": None})
 
     assert changed_files(repo.root, resolve(repo.root, "main"), resolve(repo.root, "pr"), patterns) == expected
+
+
+NAMES = (" ", "\n", "\r\n", " a ", "b/\t", "c[1]*/d\\e", "é")
+
+
+def test_a_name_is_kept_as_it_is(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"same": "1"})
+    repo.branch("pr", dict.fromkeys(NAMES, "1"))
+    sides = resolve(repo.root, "main"), resolve(repo.root, "pr")
+
+    assert set(changed_files(repo.root, *sides, ["**"])) == set(NAMES)
+    for name in NAMES:
+        escaped = glob.escape(name).replace("\\", "\\\\")
+        assert changed_files(repo.root, *sides, [escaped]) == (name,)
+
+
+@pytest.mark.parametrize("more", ["", "*"])
+def test_more_globs_than_a_command_line_has_room_for(make_repository: Make, more: str) -> None:
+    repo = make_repository()
+    repo.commit({"a/b": "1", "c": "1"})
+    repo.branch("pr", {"a/b": "2", "c": "2", "d": "1"})
+    main, head = resolve(repo.root, "main"), resolve(repo.root, "pr")
+    many = [f"folder/{number:0100}/{more}" for number in range(40_000)] if more else []
+    many += [f"folder/{number:0100}" for number in range(40_000)]
+
+    assert changed_files(repo.root, main, head, [*many, "a/**", f"c{more}"]) == ("a/b", "c")
+    few = tree_hash(repo.root, head, ["a/**", "c"])
+    assert tree_hash(repo.root, head, [*many, "a/**", f"c{more}"]) == few
+    assert tree_hash(repo.root, head, [*many, "a/**"]) != few
 
 
 def test_the_working_tree_says_whether_it_is_dirty(make_repository: Make) -> None:
