@@ -68,19 +68,26 @@ def repository(folder: Path, more: str = "") -> Repository:
     return repo
 
 
+ALTERNATELY = 20  # requests
+
+
 class Limited:
-    """A provider that takes `most` requests of all clients in a quarter of a second."""
+    """A provider that takes `most` requests of all clients in a quarter of a second.
+
+    Of its first requests it refuses every other one, however slowly they come.
+    """
 
     def __init__(self, most: int, headers: dict[str, str]) -> None:
         self.most, self.headers = most, headers
-        self.window, self.taken, self.refused = 0.0, 0, 0
+        self.window, self.taken, self.refused, self.asked = 0.0, 0, 0, 0
 
     def __call__(self) -> Fault | None:
         now = time.monotonic()
         if now - self.window > 0.25:
             self.window, self.taken = now, 0
         self.taken += 1
-        if self.taken <= self.most:
+        self.asked += 1
+        if self.taken <= self.most and (self.asked > ALTERNATELY or self.asked % 2):
             return None
         self.refused += 1
         return Fault(429, "rate_limit_error", self.headers)
@@ -140,6 +147,6 @@ def test_the_verdict_over_shards_and_workers_is_that_without_429(provider: Model
         provider.limit = limit = Limited(2, headers)
         ran = way(repository(tmp_path / f"limited-{number}", more), tmp_path / f"out-{number}")
         assert told(ran) == calm, ran.stderr
-        assert limit.refused >= 10, "the provider has really refused requests"
+        assert limit.refused >= ALTERNATELY // 2, "the provider has really refused requests"
         ends = Counter(trial["not_measured"] for trial in ran.result["trials"] if trial["scenario"] != FULL)
         assert set(ends) == {None}

@@ -14,7 +14,7 @@ ServerPart = Literal["tool", "resource", "prompt"]  # of what an MCP server offe
 
 
 class RunCommand(Value):
-    """Run `sh -c command` in the workspace, in a gate's environment: the side's PATH, `target.env`, no secrets."""
+    """Run `sh -c command` in the workspace, in a gate's environment: base's PATH and `target.env`, no secrets."""
 
     kind: Literal["command"] = "command"
     command: str

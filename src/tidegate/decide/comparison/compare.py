@@ -42,6 +42,7 @@ def compare(
     past = () if stored else base.history
     state = start(_rows(base, head), head.policy, past_by_row(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
+    head_trials = tuple(_as_seen(state, head_trials))
     sides = _sides(state, past, base_trials, head_trials)
     found = zip(conclude(state), sides, strict=True)
     conclusions = tuple(doubting_passes(conclusion, trials, head.replaced) for conclusion, trials in found)
@@ -74,6 +75,19 @@ def _sides(state: State, past: Sequence[PastTrial], base: Trials, head: Trials) 
     past_of, base_of, head_of = by_row(past), by_row(_in_order(base)), by_row(_in_order(head))
     keys = [(entry.row.key, entry.history[1] > 0) for entry in state.rows]
     return [RowTrials(past_of[key] if known else (), base_of[key], head_of[key]) for key, known in keys]
+
+
+def _as_seen(state: State, trials: Trials) -> Iterator[TrialResult]:
+    """Yield head's trials, those whose pass does not count without their outcome."""
+    of_rows = ((entry.row.key, one) for entry in state.rows for one in entry.trials if one.side == "head")
+    seen = {(key, one.index, one.phase): one for key, one in of_rows}
+    for trial in trials:
+        one = seen.get((trial.key, trial.index, trial.phase))
+        if one is None or one.decides == trial.decides:
+            yield trial
+            continue
+        lost = {"outcome": None, "decides": None, "not_measured": one.not_measured, "reason": one.reason}
+        yield trial.model_copy(update=lost)
 
 
 def _scored(sides: Sequence[RowTrials], holds: bool) -> Iterator[tuple[Scored, Scored]]:

@@ -38,6 +38,10 @@ def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
     return min((passes + 0.5) / (trials + 1), sum(newest) / len(newest)) if trials and newest else None
 
 
+CUT_OFF = ("crashed", "killed", "timeout", "watchdog")  # ends that a tool can cause before the call that would fail
+_NO_PASS = "it passes, but its agent was cut off, which it was in no passing trial of base"
+
+
 class SeenTrial(Value):
     """An observed trial, reduced to what the procedure needs."""
 
@@ -47,6 +51,7 @@ class SeenTrial(Value):
     decides: Outcome | None
     not_measured: NotMeasured | None
     reason: str
+    cut_off: bool = False  # its agent did not end as it would have
 
     @classmethod
     def of(cls, result: TrialResult) -> Self:
@@ -58,7 +63,16 @@ class SeenTrial(Value):
             decides=result.decides,
             not_measured=result.not_measured,
             reason=result.reason,
+            cut_off=result.end in CUT_OFF or (result.end or "").startswith("limit:"),
         )
+
+    def beside(self, base_passes: Sequence[bool]) -> Self:
+        """Return a pass of head whose agent was cut off without its outcome, unless one of base's was, too."""
+        if not self.cut_off or (self.decides != "pass" and self.reason != _NO_PASS):
+            return self
+        if base_passes and not any(base_passes):
+            return self.model_copy(update={"decides": None, "not_measured": "agent_error", "reason": _NO_PASS})
+        return self.model_copy(update={"decides": "pass", "not_measured": None, "reason": ""})
 
     @property
     def passed(self) -> bool | None:
@@ -92,7 +106,9 @@ class RowSeen(Value):
     def with_trials(self, trials: Sequence[SeenTrial]) -> Self:
         """Return the row with these trials added; a trial that is already known is not replaced."""
         known = {(t.side, t.index, t.phase): t for t in (*trials, *self.trials)}
-        return self.model_copy(update={"trials": tuple(known[place] for place in sorted(known))})
+        seen = tuple(known[place] for place in sorted(known))
+        base_passes = [t.cut_off for t in seen if t.side == "base" and t.decides == "pass"]
+        return self.model_copy(update={"trials": tuple(t if t.side == "base" else t.beside(base_passes) for t in seen)})
 
     def of(self, side: Side, phase: Phase | None = None) -> tuple[SeenTrial, ...]:
         """Return the trials of one side, optionally of one phase only."""
