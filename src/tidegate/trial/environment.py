@@ -62,7 +62,7 @@ class Environments(NamedTuple):
         place, folders, row = attempt.place, attempt.folders, attempt.row
         target, described = row.scenario.target, script_variables(attempt.spec, row.agent.model, folders)
         values = {**place.passed_env, **described}
-        own = target.environment(values)
+        own = variables_with_port(target.environment(values), port)
         base = target if row.env_of_base is None else target.model_copy(update={"env": row.env_of_base})
         of_base = variables_with_port(base.environment(values), port)
         path = f"{folders.wrapped}:{place.check_path}" if place.wraps_target else place.check_path
