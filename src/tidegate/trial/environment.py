@@ -69,13 +69,8 @@ class Environments(NamedTuple):
         plain = base_environment(path, folders.home, folders.tmp, place.passed_env)
         agents = {**plain, "PATH": place.path}
         tool = {name: own.get(name) for name in {**of_base, **own} if own.get(name) != of_base.get(name)}
-        return cls(
-            gates={**plain, **of_base},
-            scripts={**plain, **described, **of_base},
-            agent={**agents, **of_base},
-            server={**agents, **own},
-            tool=tool,
-        )
+        of_checks = {**plain, **of_base}, {**plain, **described, **of_base}
+        return cls(*of_checks, agent={**agents, **of_base}, server={**agents, **own}, tool=tool)
 
     def wrap_target(self, attempt: Attempt) -> None:
         """Create the target's wrapper, which both sides have, so that the tool cannot tell its side by it."""

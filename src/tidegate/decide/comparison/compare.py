@@ -83,11 +83,8 @@ def _as_seen(state: State, trials: Trials) -> Iterator[TrialResult]:
     seen = {(key, one.index, one.phase): one for key, one in of_rows}
     for trial in trials:
         one = seen.get((trial.key, trial.index, trial.phase))
-        if one is None or one.decides == trial.decides:
-            yield trial
-            continue
-        lost = {"outcome": None, "decides": None, "not_measured": one.not_measured, "reason": one.reason}
-        yield trial.model_copy(update=lost)
+        lost = one and {"outcome": None, "decides": None, "not_measured": one.not_measured, "reason": one.reason}
+        yield trial.model_copy(update=lost) if one and one.decides != trial.decides else trial
 
 
 def _scored(sides: Sequence[RowTrials], holds: bool) -> Iterator[tuple[Scored, Scored]]:

@@ -38,7 +38,7 @@ def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
     return min((passes + 0.5) / (trials + 1), sum(newest) / len(newest)) if trials and newest else None
 
 
-CUT_OFF = ("crashed", "killed", "timeout", "watchdog")  # ends that a tool can cause before the call that would fail
+CUT_OFF = ("crashed", "killed", "timeout", "watchdog", "limit")  # ends that a tool can cause before it would fail
 _NO_PASS = "it passes, but its agent was cut off, which it was in no passing trial of base"
 
 
@@ -51,7 +51,7 @@ class SeenTrial(Value):
     decides: Outcome | None
     not_measured: NotMeasured | None
     reason: str
-    cut_off: bool = False  # its agent did not end as it would have
+    cut_off: bool = False  # it passes, although its agent did not end as it would have
 
     @classmethod
     def of(cls, result: TrialResult) -> Self:
@@ -63,16 +63,16 @@ class SeenTrial(Value):
             decides=result.decides,
             not_measured=result.not_measured,
             reason=result.reason,
-            cut_off=result.end in CUT_OFF or (result.end or "").startswith("limit:"),
+            cut_off=result.decides == "pass" and (result.end or "").partition(":")[0] in CUT_OFF,
         )
 
     def beside(self, base_passes: Sequence[bool]) -> Self:
         """Return a pass of head whose agent was cut off without its outcome, unless one of base's was, too."""
-        if not self.cut_off or (self.decides != "pass" and self.reason != _NO_PASS):
+        if not self.cut_off:
             return self
-        if base_passes and not any(base_passes):
-            return self.model_copy(update={"decides": None, "not_measured": "agent_error", "reason": _NO_PASS})
-        return self.model_copy(update={"decides": "pass", "not_measured": None, "reason": ""})
+        lost = bool(base_passes) and not any(base_passes)
+        said = (None, "agent_error", _NO_PASS) if lost else ("pass", None, "")
+        return self.model_copy(update=dict(zip(("decides", "not_measured", "reason"), said, strict=True)))
 
     @property
     def passed(self) -> bool | None:

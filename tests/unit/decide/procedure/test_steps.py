@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.observed import Past, RowSeen, SeenTrial
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.procedure.steps import (
     Decided,
@@ -45,6 +45,20 @@ NOT_MEASURED: dict[str, NotMeasured] = {
 }
 SIDES: tuple[Side, Side] = ("base", "head")
 LETTERS = "PF" + "".join(NOT_MEASURED)
+
+
+def ended(side: Side, end: str, index: int = 1) -> SeenTrial:
+    return SeenTrial.of(make.trial_result(side=side, index=index, end=end, outcome="pass", decides="pass"))
+
+
+@pytest.mark.parametrize("end", ["crashed", "timeout", "limit:output"])
+def test_a_pass_whose_agent_was_cut_off_counts_only_if_one_of_base_s_was_too(end: str) -> None:
+    row = RowSeen(row=make.run(make.trial_result()).rows[0]).with_trials([ended("head", end)])
+    assert row.tally("head").passes == 1, "nothing is known of base"
+    row = row.with_trials([ended("base", "completed")])
+    assert (row.tally("head").passes, row.tally("head").lost) == (0, 1)
+    row = row.with_trials([ended("base", end, 2)])
+    assert (row.tally("head").passes, row.tally("base").passes) == (1, 2)
 
 
 def known(outcomes: list[bool], unsteady: bool = False) -> Past:
