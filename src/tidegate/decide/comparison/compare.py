@@ -83,8 +83,10 @@ def _as_seen(state: State, trials: Trials) -> Iterator[TrialResult]:
     seen = {(key, one.index, one.phase): one for key, one in of_rows}
     for trial in trials:
         one = seen.get((trial.key, trial.index, trial.phase))
-        lost = one and {"outcome": None, "decides": None, "not_measured": one.not_measured, "reason": one.reason}
-        yield trial.model_copy(update=lost) if one and one.decides != trial.decides else trial
+        if one is not None and one.decides != trial.decides:
+            lost = {"outcome": None, "decides": None, "not_measured": one.not_measured, "reason": one.reason}
+            trial = trial.model_copy(update=lost)
+        yield trial
 
 
 def _scored(sides: Sequence[RowTrials], holds: bool) -> Iterator[tuple[Scored, Scored]]:
