@@ -18,9 +18,19 @@ pytestmark = [needs_root, needs_open_python]
     "has the tool empty the record of its calls and exit with 127", "the call is recorded, the trial fails", 1
 )
 def test_a_tool_cannot_empty_its_record(open_folder: Path) -> None:
-    tool = f"#!/bin/sh\n: > {RECORD}\ntruncate -s 0 {RECORD}\nrm -f {RECORD}\necho x > {RECORD}\nexit 127\n"
+    tool = f"#!/bin/sh\n: > {RECORD}\ntruncate -s 0 {RECORD}\nrm -f {RECORD}\nexit 127\n"
     ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add")})
     assert (ran.cause, ran.is_green) == (None, False)
+    assert ("tk add", "error") in ran.calls
+
+
+@pytest.mark.attempt(
+    "has the tool write into the record of its calls", "no outcome, which is repeated as failures are", 1
+)
+def test_a_tool_that_writes_into_its_record_has_no_outcome(open_folder: Path) -> None:
+    tool = f"#!/bin/sh\necho x > {RECORD}\nexit 1\n"
+    ran = run(open_folder, {"bin/tk": tool, "s.yaml": scenario("tk add || true")})
+    assert (ran.cause, ran.is_green) == ("record_lost", False)
     assert ("tk add", "error") in ran.calls
 
 

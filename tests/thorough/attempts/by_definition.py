@@ -62,7 +62,53 @@ print(json.dumps({"score": score(pathlib.Path(os.environ["TIDEGATE_FIXTURE_DIR"]
 
 WITH_COPY = {**suite(old="path: [bin]", new="path: [bin, vendor/bin]"), "vendor/bin/notes": NOTES + "# older\n"}
 
+BOTH_NOTES = "notes add first; notes add second"
+ASSERTED = {
+    **graded("type: script, command: python3 check.py"),
+    "scenarios/keep/check.py": "assert 'second' in open('notes.txt').read()\n",
+}
+MADE = {
+    **graded("type: command_succeeds, command: make -s test"),
+    "scenarios/keep/Makefile": "test:\n\t@grep -q second notes.txt\n",
+}
+SHELL = {**graded("type: script, command: bash check.sh"), "scenarios/keep/check.sh": "grep -q second notes.txt\n"}
+PERL = {
+    **graded("type: script, command: perl check.pl"),
+    "scenarios/keep/check.pl": "open(F, 'notes.txt'); local $/; exit(<F> =~ /second/ ? 0 : 1);\n",
+}
+EVALUATED = {
+    "scenarios/keep.yaml": SCENARIO.partition("evaluation:")[0]
+    + "evaluation:\n  evaluators: [{type: code_judge, name: two, required: true, script: python3 judge.py}]\n",
+    "scenarios/judge.py": "import os\nkept = open(os.environ['TIDEGATE_FIXTURE_DIR'] + '/notes.txt').read()\n"
+    "assert 'second' in kept\n"
+    "print('{\"score\": 1}')\n",
+}
+SET_UP = {
+    **keep(more='setup: {commands: [\'[ -z "$READY" ] || printf "first\\nsecond\\n" > notes.txt\']}\n'),
+}
+
+
+def by_variable(base: dict[str, str], variable: str, what: str) -> Attempt:
+    scenario = base["scenarios/keep.yaml"].replace("--version}", f"--version, env: {{{variable}}}}}")
+    return Attempt(
+        f"sets a variable of the tool that {what}", "regression", base=base, head={"scenarios/keep.yaml": scenario}
+    )
+
+
+VARIABLES = {
+    "PYTHONOPTIMIZE for a gate": by_variable(ASSERTED, 'PYTHONOPTIMIZE: "1"', "has a gate skip its assertions"),
+    "PYTHONOPTIMIZE for a judge": by_variable(
+        EVALUATED, 'PYTHONOPTIMIZE: "1"', "has an evaluator's script skip its assertions"
+    ),
+    "MAKEFLAGS=n": by_variable(MADE, "MAKEFLAGS: n", "has make print commands instead of running them"),
+    "MAKEFLAGS=i": by_variable(MADE, "MAKEFLAGS: i", "has make ignore errors"),
+    "SHELLOPTS": by_variable(SHELL, "SHELLOPTS: noexec", "has a gate's shell run nothing"),
+    "PERL5OPT": by_variable(PERL, "PERL5OPT: '-Mstrict;exit'", "ends a gate's Perl before it begins"),
+    "a variable of the setup": by_variable(SET_UP, "READY: x", "has the setup write the result"),
+}
+
 DEFINITIONS = {
+    **VARIABLES,
     "capability": Attempt(
         "makes the scenario `purpose: capability`, which never blocks",
         "regression",
@@ -328,6 +374,17 @@ DEFINITIONS = {
 
 # What is not caught: docs/security.md says so, and these keep it true.
 LIMITS = {
+    "agent of the repository": Attempt(
+        "has the agent, which is its own script, write the result besides using the tool",
+        "no_regression",
+        0,
+        why="programs of the repository that agents consist of are the product",
+        base={
+            **agent("type: command, deterministic: true, command: 'sh {repo}/agent.sh'"),
+            "agent.sh": f"{BOTH_NOTES}\n",
+        },
+        head={"agent.sh": f"{BOTH_NOTES}; echo second >> notes.txt\n"},
+    ),
     "new gate that does the work": Attempt(
         "adds a gate, in front of the others, that writes the result",
         "regression",
