@@ -88,23 +88,54 @@ SET_UP = {
 }
 
 
-def by_variable(base: dict[str, str], variable: str, what: str) -> Attempt:
-    scenario = base["scenarios/keep.yaml"].replace("--version}", f"--version, env: {{{variable}}}}}")
-    return Attempt(
-        f"sets a variable of the tool that {what}", "regression", base=base, head={"scenarios/keep.yaml": scenario}
-    )
+def variable(base: dict[str, str], text: str) -> dict[str, str]:
+    """Base's scenario with a variable of the tool."""
+    return {"scenarios/keep.yaml": base["scenarios/keep.yaml"].replace("--version}", f"--version, env: {{{text}}}}}")}
 
 
 VARIABLES = {
-    "PYTHONOPTIMIZE for a gate": by_variable(ASSERTED, 'PYTHONOPTIMIZE: "1"', "has a gate skip its assertions"),
-    "PYTHONOPTIMIZE for a judge": by_variable(
-        EVALUATED, 'PYTHONOPTIMIZE: "1"', "has an evaluator's script skip its assertions"
+    "PYTHONOPTIMIZE for a gate": Attempt(
+        "sets a variable of the tool that has a gate skip its assertions",
+        "regression",
+        base=ASSERTED,
+        head=variable(ASSERTED, 'PYTHONOPTIMIZE: "1"'),
     ),
-    "MAKEFLAGS=n": by_variable(MADE, "MAKEFLAGS: n", "has make print commands instead of running them"),
-    "MAKEFLAGS=i": by_variable(MADE, "MAKEFLAGS: i", "has make ignore errors"),
-    "SHELLOPTS": by_variable(SHELL, "SHELLOPTS: noexec", "has a gate's shell run nothing"),
-    "PERL5OPT": by_variable(PERL, "PERL5OPT: '-Mstrict;exit'", "ends a gate's Perl before it begins"),
-    "a variable of the setup": by_variable(SET_UP, "READY: x", "has the setup write the result"),
+    "PYTHONOPTIMIZE for a judge": Attempt(
+        "sets a variable of the tool that has an evaluator's script skip its assertions",
+        "regression",
+        base=EVALUATED,
+        head=variable(EVALUATED, 'PYTHONOPTIMIZE: "1"'),
+    ),
+    "MAKEFLAGS=n": Attempt(
+        "sets a variable of the tool that has make print commands instead of running them",
+        "regression",
+        base=MADE,
+        head=variable(MADE, "MAKEFLAGS: n"),
+    ),
+    "MAKEFLAGS=i": Attempt(
+        "sets a variable of the tool that has make ignore errors",
+        "regression",
+        base=MADE,
+        head=variable(MADE, "MAKEFLAGS: i"),
+    ),
+    "SHELLOPTS": Attempt(
+        "sets a variable of the tool that has a gate's shell run nothing",
+        "regression",
+        base=SHELL,
+        head=variable(SHELL, "SHELLOPTS: noexec"),
+    ),
+    "PERL5OPT": Attempt(
+        "sets a variable of the tool that ends a gate's Perl before it begins",
+        "regression",
+        base=PERL,
+        head=variable(PERL, "PERL5OPT: '-Mstrict;exit'"),
+    ),
+    "a variable of the setup": Attempt(
+        "sets a variable of the tool that has the setup write the result",
+        "regression",
+        base=SET_UP,
+        head=variable(SET_UP, "READY: x"),
+    ),
 }
 
 DEFINITIONS = {
