@@ -15,7 +15,7 @@ from tidegate.model.result import FileChange, Result
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import Side
-from tidegate.vcs.revisions import changed_files, file_diff
+from tidegate.vcs.revisions import changed_files, file_diffs
 
 _TRIALS = 3  # of base that are read, to know what varies by itself
 _MOST = 4_000  # characters of a text that is read; of more, those from the first difference on are kept
@@ -35,9 +35,9 @@ def file_changes(
     guidance = set(changed_files(root, base, head, globs)) if globs else set()
     definitions = {path for path in paths if _is_definition(path, suites) and path not in guidance}
     ordered = sorted(paths, key=lambda path: path not in definitions)
-    return tuple(
-        _within(MOST_IN_ALL, (_change(root, base, head, path, path in definitions, suites) for path in ordered))
-    )
+    diffs = file_diffs(root, base, head, ordered[:MOST_FILES])
+    changes = (_change(path, diffs.get(path, ""), path in definitions, suites) for path in ordered[:MOST_FILES])
+    return tuple(_within(MOST_IN_ALL, changes))
 
 
 def _is_definition(path: str, suites: Sequence[Suite]) -> bool:
@@ -45,18 +45,13 @@ def _is_definition(path: str, suites: Sequence[Suite]) -> bool:
 
 
 def _within(room: int, changes: Iterable[FileChange]) -> Iterator[FileChange]:
-    """Yield at most MOST_FILES changes; once `room` characters are used up, diffs are replaced by a note."""
-    for number, change in enumerate(changes):
-        if number == MOST_FILES:
-            return
+    """Yield the changes; once `room` characters are used up, diffs are replaced by a note."""
+    for change in changes:
         room -= len(change.diff)
         yield change if room >= 0 else change.model_copy(update={"diff": _NO_ROOM})
 
 
-def _change(
-    root: Path, base: Revision, head: Revision, path: str, is_definition: bool, suites: Sequence[Suite]
-) -> FileChange:
-    diff = file_diff(root, base, head, path)
+def _change(path: str, diff: str, is_definition: bool, suites: Sequence[Suite]) -> FileChange:
     left_out = len(diff) - MOST_CHARACTERS
     return FileChange(
         path=path,

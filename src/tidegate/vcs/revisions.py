@@ -287,10 +287,16 @@ def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     return hashlib.sha256("".join(kept).encode()).hexdigest()
 
 
-def file_diff(root: Path, base: Revision, head: Revision, path: str) -> str:
-    """Return the unified diff of one file. Diff programs configured in the repository are not run."""
-    flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
-    return must(root, "diff", *flags, base.sha, head.sha, "--", f":(literal){path}")
+def file_diffs(root: Path, base: Revision, head: Revision, paths: Sequence[str]) -> dict[str, str]:
+    """Return the unified diffs of these files by path. Diff programs configured in the repository are not run."""
+    flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--submodule=short", _MODULES)
+    asked = ("-O/dev/null", *flags, base.sha, head.sha, "--", *(f":(literal){path}" for path in paths))
+    names = git(root, "diff", "--name-only", "-z", *asked).stdout.split("\0")
+    found: dict[str, str] = {}  # by first line: two diffs of a file that becomes a link have the same
+    for diff in re.split(r"^(?=diff --git )", must(root, "diff", *asked), flags=re.MULTILINE)[1:]:
+        first = diff.partition("\n")[0]
+        found[first] = found.get(first, "") + diff
+    return dict(zip(filter(None, names), map(str.strip, found.values()), strict=True))
 
 
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from tidegate.model.result import FileChange
 from tidegate.run.changed_files import MOST_CHARACTERS, MOST_FILES, MOST_IN_ALL, file_changes
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import watched_files
-from tidegate.vcs.revisions import changed_files, resolve
+from tidegate.vcs.revisions import changed_files, file_diffs, resolve
 
 Make = Callable[..., Any]
 
@@ -67,3 +67,20 @@ def test_many_long_diffs_are_left_out_the_last_ones_first(changes: Any) -> None:
 
 def test_no_more_files_than_a_reader_looks_at(changes: Any) -> None:
     assert len(changes({f"{n:03d}.txt": "x\n" for n in range(MOST_FILES + 5)})) == MOST_FILES
+
+
+def test_each_file_has_its_own_diff(make_repository: Make) -> None:
+    """Names that git quotes, lines that look like its own, and a file that becomes a link, of which git makes two."""
+    repo = make_repository()
+    names = ["a", "b\tc", "d\ne", "g", "é f"]
+    repo.commit(dict.fromkeys(names, "old\n"))
+    repo.git("checkout", "--quiet", "-b", "pr")
+    (repo.root / "a").unlink()
+    (repo.root / "a").symlink_to("g")
+    repo.commit({name: f"new {number}\ndiff --git a/g b/g\n" for number, name in enumerate(names) if number})
+
+    found = file_diffs(repo.root, resolve(repo.root, "main"), resolve(repo.root, "pr"), names)
+
+    assert list(found) == names
+    assert found["a"].count("diff --git") == 2
+    assert [f"+new {number}\n" in found[name] for number, name in enumerate(names)] == [False, *[True] * 4]
