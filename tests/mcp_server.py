@@ -141,7 +141,10 @@ def main() -> None:
             say({"method": "notifications/message", "params": {"data": "hello"}})
             say({"id": 999_999, "result": {"content": []}})
         if "id" in message:
-            say({"id": message["id"], **answer(message["method"], message.get("params") or {})})
+            number = str(message["id"]) if "text_ids" in QUIRKS else message["id"]
+            say({"id": number, **answer(message["method"], message.get("params") or {})})
+            if "twice" in QUIRKS and message["method"] == "tools/call":
+                say({"id": number, "error": {"code": 1, "message": "no"}})
     if "stubborn" in QUIRKS:
         time.sleep(LONG)
 

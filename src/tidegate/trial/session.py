@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from tidegate.agents.invocations.metrics import cost_of
-from tidegate.model.agent import SHOWN, ServerTools, ToolAnswer, Watch
+from tidegate.model.agent import SHOWN, NoAnswerError, ServerTools, ToolAnswer, Watch
 from tidegate.model.command import CommandResult
 from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.probe import ServerPart
@@ -162,6 +162,8 @@ class TrialSession:
         call = self._begin(called.tool if what == "tool" else f"{called.tool} {name}", called)
         answer = await self.in_time(self._client.ask(what, name, given, timeout_secs))
         self.emit(ToolResult(id=call, status=answer.status, output=both_ends(answer.text, shown)))
+        if self._client.fault:
+            raise NoAnswerError(self._client.fault)
         if (over := self._client.over) is not None:
             self._context.stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
         return answer

@@ -104,6 +104,26 @@ def test_an_answer_that_is_not_a_tool_result_is_a_failed_call(tmp_path: Path) ->
     assert warnings == tuple(sorted(f"add: {named}{why}" for why in (flag, both, content, other)))
 
 
+@pytest.mark.parametrize(
+    ("quirk", "how"), [("twice", "twice"), ("text_ids", "with an id of another type than the request's")]
+)
+def test_an_answer_whose_request_is_in_doubt_is_a_fault_of_the_server(tmp_path: Path, quirk: str, how: str) -> None:
+    fault = f"the MCP server answered `tools/call` {how}"
+
+    async def work(client: McpClient, _: Supervisor) -> tuple[ToolAnswer, str]:
+        return await client.ask("tool", "add", {"title": "Emma"}, 20), client.fault
+
+    assert with_server(tmp_path, quirk, work) == (("error", fault), fault)
+
+
+def test_a_list_of_tools_whose_request_is_in_doubt_is_an_error(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> None:
+        with pytest.raises(NoAnswerFromServerError, match="answered `tools/list` with an id of another type"):
+            await client.tools()
+
+    with_server(tmp_path, "text_ids", work)
+
+
 def test_what_it_offers_is_read_to_the_last_page(tmp_path: Path) -> None:
     async def work(client: McpClient, _: Supervisor) -> ServerTools:
         return await client.tools()

@@ -110,10 +110,11 @@ async def _held(client: McpClient, running: asyncio.Future[None]) -> AsyncIterat
 
 
 class McpClient:
-    """A session with a server. `over` is how the server ended, once that has been noticed."""
+    """A session with a server. `over`: how the server ended, once that was noticed; `fault`: of an answer, if any."""
 
     def __init__(self, server: ServerProcess | None) -> None:
         self.over: CommandResult | None = None
+        self.fault = ""
         self.closing = asyncio.Event()
         self._server = server
         self._session: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
@@ -197,28 +198,35 @@ class McpClient:
             return ToolAnswer("not_executed", self._gone())
         assert self._lines is not None
         client, answers = self._session.result(), self._lines.answers
-        answers.pop(method, None)
-        failed: NoAnswerFromServerError | None = None
         try:
             await self._awaited(ask(client), timeout_secs)
+            result = self._result(method)
         except NoAnswerFromServerError as error:
-            failed = error
-        answer = answers.get(method, {})
-        status = status_of(answer, method, client.protocol_version)
-        if failed is not None:
-            return ToolAnswer(failed.status, fault_of(status) or failed.why)
-        return ToolAnswer("error" if status else "ok", fault_of(status) or _text(answer["result"]))
+            status = status_of(answers.get(method, {}), method, client.protocol_version)
+            return ToolAnswer(error.status, fault_of(status) or error.why)
+        status = status_of(answers[method], method, client.protocol_version)
+        return ToolAnswer("error" if status else "ok", fault_of(status) or _text(result))
+
+    def _result(self, method: str) -> dict[str, Any]:
+        """Return the result that the SDK has taken. Raises NoAnswerFromServerError if it is not known."""
+        assert self._lines is not None
+        answer = self._lines.answers.get(method)
+        if answer and "result" in answer:
+            result: dict[str, Any] = answer["result"]
+            return result
+        how = "twice" if answer is not None else "with an id of another type than the request's"
+        self.fault = f"the MCP server answered `{method}` {how}"
+        raise NoAnswerFromServerError("error", self.fault)
 
     async def _listed(
         self, method: str, key: str, page: Callable[..., Awaitable[PaginatedResult]]
     ) -> list[dict[str, Any]]:
         """Return all pages of a list, as the server wrote them."""
-        assert self._lines is not None
         found: list[dict[str, Any]] = []
         cursor: str | None = None
         for _ in range(MAX_PAGES):
             answer = await self._awaited(page(cursor=cursor), START_SECS)
-            found += self._lines.answers[method]["result"][key]
+            found += self._result(method)[key]
             cursor = answer.next_cursor
             if cursor is None or len(found) > MAX_LISTED:
                 break

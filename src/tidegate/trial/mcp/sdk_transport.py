@@ -31,8 +31,8 @@ Up = MemoryObjectReceiveStream[SessionMessage]
 
 
 class Answers:
-    """The last answer to a request of ours, by method, as the server wrote it; and the last request, whose `method` it
-    has. There is one at a time.
+    """The last answer to a request of ours, by method, as the server wrote it, or {} if two differ; and the last
+    request, whose `method` it has. There is one at a time.
     """
 
     def __init__(self) -> None:
@@ -43,11 +43,12 @@ class Answers:
     def asked(self, request: JSONRPCRequest) -> None:
         """Take notice of a request."""
         self.last, self.method = request.id, request.method
+        self.answers.pop(self.method, None)
 
     def answered(self, message: dict[str, Any]) -> None:
         """Take notice of an answer."""
         if "method" not in message and message.get("id") == self.last:
-            self.answers[self.method] = message
+            self.answers[self.method] = message if self.answers.get(self.method, message) == message else {}
 
 
 class _Lines:
