@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Repository
-from tidegate.trial.program_lookup import Built, find_target, program_words, system_path, write_front
+from tidegate.trial.program_lookup import Built, find_target, program_words, system_path, untested, write_front
 
 Make = Callable[..., Any]
 TOOL = '#!/bin/sh\n[ "$1" = add ] && echo "$2" >> titles; exit 0\n'
@@ -153,7 +153,8 @@ def test_the_target_is_started_with_its_own_variables_whatever_comes_first(tmp_p
     [
         (["bin/tk"], ["bin/tk"], "bin/tk"),
         (["bin/tk"], ["new/tk"], "new/tk"),
-        (["bin/tk"], ["bin/tk", "new/tk"], None),
+        (["bin/tk"], ["bin/tk", "new/tk"], "bin/tk"),
+        (["bin/tk"], ["bin/tk=", "new/tk="], "new/tk"),
         (["bin/tk"], ["bin/tk", "old/tk"], "bin/tk"),
         (["bin/tk", "old/tk"], ["old/tk"], None),
         (["bin/tk", "old/tk"], ["bin/tk/readme", "old/tk"], None),
@@ -163,8 +164,9 @@ def test_the_target_is_started_with_its_own_variables_whatever_comes_first(tmp_p
     ids=[
         "same place",
         "moved",
+        "another in front",
         "a copy in front",
-        "a copy behind",
+        "another behind",
         "an older copy",
         "a folder",
         "gone",
@@ -177,11 +179,60 @@ def test_the_target_of_head_is_in_base_s_place_or_in_a_new_one(
     for side, names in (("base", before), ("head", after)):
         (tmp_path / side).mkdir()
         for name in names:
-            (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / side / name).write_text("#!/bin/sh\n")
-            (tmp_path / side / name).chmod(0o755)
+            file = tmp_path / side / name.rstrip("=")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("#!/bin/sh\n" if name.endswith("=") else f"#!/bin/sh\necho {name}\n")
+            file.chmod(0o755)
     base, head = (
         Built(tmp_path / side, path) for side, path in (("base", ["bin", "old"]), ("head", ["new", "bin", "old"]))
     )
 
     assert find_target("tk", base, head) == (None if found is None else tmp_path / "head" / found)
+
+
+SECOND = ("new/tk", "bin/tk")
+
+
+@pytest.mark.parametrize(
+    ("files", "own", "said"),
+    [
+        ({"bin/tk": "old", "new/tk": "new"}, ["new", "bin"], SECOND),
+        ({"bin/tk": "old", "new/tk": "new"}, ["bin", "new"], ()),
+        ({"bin/tk": "old"}, ["new"], ("", "bin/tk")),
+        ({"bin/tk": "old", "new/tk": "old"}, ["new", "bin"], ()),
+        ({"bin/tk": "old", "bin/lib": "1", "new/tk": "old", "new/lib": "2"}, ["new", "bin"], SECOND),
+        ({"bin/tk": "", "bin/x": "old", "new/x": "new"}, ["new", "bin"], ("new/x", "bin/x")),
+        ({"bin/tk": "", "bin/x": "old"}, ["new"], ("", "bin/tk")),
+        ({"bin/tk": "-> ../new/tk", "new/tk": "new"}, ["new"], ()),
+    ],
+    ids=[
+        "another in front",
+        "another behind",
+        "none",
+        "a copy",
+        "beside another library",
+        "another program",
+        "a folder that is gone",
+        "a link",
+    ],
+)
+def test_another_program_than_the_tested_one_is_named(
+    tmp_path: Path, files: dict[str, str], own: list[str], said: tuple[str, ...]
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        if text.startswith("-> "):
+            (tmp_path / name).symlink_to(text.removeprefix("-> "))
+        else:
+            (tmp_path / name).write_text(text)
+            (tmp_path / name).chmod(0o644 if name.endswith("lib") else 0o755)
+
+    assert untested("tk", Built(tmp_path, ["bin", *own]), Built(tmp_path, own)) == said
+
+
+def test_a_pipe_instead_of_a_program_is_not_read(tmp_path: Path) -> None:
+    for name in ("bin", "new"):
+        (tmp_path / name).mkdir()
+        os.mkfifo(tmp_path / name / "tk", 0o755)
+
+    assert untested("tk", Built(tmp_path, ["bin", "new"]), Built(tmp_path, ["new"])) == SECOND

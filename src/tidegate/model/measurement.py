@@ -103,6 +103,7 @@ class TrialResult(Value):
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     rewritten: tuple[str, ...] = ()  # files of the template that it has changed or removed
+    untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported

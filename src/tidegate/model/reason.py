@@ -28,6 +28,7 @@ ReasonCode = Literal[
     "unused_tool",
     "changed_template",
     "replaced_files",
+    "other_program",
     "mended_at_tip",
 ]
 
@@ -54,7 +55,7 @@ class Reason(Value):
     reached: bool = False  # the limit was reached, and the second batch did not show the drop again
     past: Counts = (0, 0)  # base's history
     uses: int = 0  # passing trials of base that use the tool
-    files: tuple[str, ...] = ()  # that head replaced or changed
+    files: tuple[str, ...] = ()  # that head replaced or changed; what its `path` finds, or "", and what was tested
     tip: Counts = (0, 0)  # trials at the tip of `branch`
     branch: str = ""
     doubted: bool = False  # a spot check of another row looks worse, so that replays decide for none

@@ -63,6 +63,7 @@ _CLEARS = {
     "unused_tool": "a trial on head uses the tool",
     "changed_template": "a trial on head passes and leaves these files alone",
     "replaced_files": "the build leaves these files alone",
+    "other_program": "both are the same program",
 }
 
 
@@ -269,5 +270,6 @@ _SENTENCES: dict[str, Callable[[Reason], str]] = {
     "replaced_files": lambda why: (
         f"head's build replaces files of the commit, which are then not what is tested: {few(why.files)}"
     ),
+    "other_program": lambda why: f"head's `path` finds {why.files[0] or 'nothing'}, and {why.files[1]} was tested",
     "mended_at_tip": _mended,
 }

@@ -36,7 +36,7 @@ from tidegate.trial.environment import Environments, side_path
 from tidegate.trial.free_port import free_port
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
-from tidegate.trial.program_lookup import Built, find_target
+from tidegate.trial.program_lookup import Built, find_target, untested
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_tree, removed_in_time
 from tidegate.trial.sandbox.left_in_memory import remove_left_in_memory
@@ -66,6 +66,7 @@ class Attempts:
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
+    _hiding: dict[tuple[Side, str], Path] = field(default_factory=dict)
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
         """Return the first attempt without an infrastructure error, or the last one; None if halted before.
@@ -195,11 +196,16 @@ class Attempts:
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context
         checkout = context.checkouts[spec.side]
-        path = target_path = side_path(checkout.folder, checkout.path_of(context.suite), context.around.path)
-        if self._is_ours(row.scenario.target):
-            target = find_target(row.scenario.target.binary, self._built(self._base), self._built(checkout))
-            target_path = str(target.parent) if target else ""
-            path = f"{target_path}:{path}" if target else path
+        base, own, name = self._built(self._base), self._built(checkout), row.scenario.target.binary
+        # What head puts in front of base's folders does not come before them.
+        side = own._replace(path=[*(place for place in base.path if own.root / place in own.folders), *own.path])
+        is_ours = self._is_ours(row.scenario.target)
+        target = find_target(name, base, own) if is_ours else None
+        if target is not None:
+            side = side._replace(path=[target.parent, *side.path])
+        path = side_path(checkout.folder, map(str, side.folders), context.around.path)
+        target_path = (str(target.parent) if target else "") if is_ours else path
+        hidden = self._hidden(row, checkout, side)
         return TrialDirectories(
             prepared=await self._workspace(row, checkout),
             base_prepared=await self._workspace_of_base(row, checkout),
@@ -214,9 +220,11 @@ class Attempts:
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
             network=context.suite.network,
-            readable=self._readable_of(checkout.folder),
+            readable=(*self._readable_of(checkout.folder), hidden),
             of_checks=self._readable_of(self._base.folder) if self._is_judged_by_base(row) else (),
             front=self.front,
+            untested=untested(name, side, own),
+            hidden=hidden,
         )
 
     def _readable_of(self, folder: Path) -> tuple[Path, ...]:
@@ -250,6 +258,18 @@ class Attempts:
             return path
         context = self.context
         return side_path(self._base.folder, self._base.path_of(context.suite), context.around.path)
+
+    def _hidden(self, row: PlanRow, checkout: Checkout, side: Built) -> Path:
+        """Return a folder with links to the system's programs that only head's `path` hides; base has an empty one."""
+        base = side if row.presence == "added" else self._built(self._base)
+        target = row.scenario.target.binary.rpartition("/")[2]
+        folder = self._hiding.setdefault((checkout.side, f"{row.presence}/{target}"), self._new_folder())
+        if not folder.is_dir():
+            folder.mkdir(mode=0o755, parents=True)
+            for name in {*side.names} - {target}:
+                if base.program(name) is None and (found := shutil.which(name, path=self.context.agent_path)):
+                    (folder / name).symlink_to(found)
+        return folder
 
     async def _workspace_of_base(self, row: PlanRow, checkout: Checkout) -> Prepared | None:
         """Return base's workspace for a trial of head; None if base lacks the scenario, or it cannot be made."""

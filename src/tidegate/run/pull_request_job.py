@@ -116,16 +116,10 @@ def _with_head(plan: Plan, suites: BothSuites, touched: Collection[str], options
 
 
 def _built(sides: Sides, suites: BothSuites) -> tuple[Checkout, ...]:
-    """Return both sides with their own build and `path`.
-
-    On head, base's folders come first: a tool that has moved is found in its new place, and a copy cannot be put in
-    front of one that is still in its old place.
-    """
+    """Return both sides with their own build and `path`."""
     if suites.base is None:
         return sides.base, sides.head
-    path = tuple(dict.fromkeys((*suites.base.path, *suites.head.path)))
-    head = suites.head.model_copy(update={"path": path})
-    return replace(sides.base, own=suites.base), replace(sides.head, own=head)
+    return replace(sides.base, own=suites.base), replace(sides.head, own=suites.head)
 
 
 def _runnable(root: Path, job: RunJob, options: Options, *, required: bool) -> tuple[RunJob, tuple[str, ...]]:

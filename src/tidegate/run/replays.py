@@ -146,5 +146,7 @@ async def _play(
     trial = await place.attempts.trial(spec, own)
     if trial is None or (trial.not_measured is not None and not is_inside(trial.not_measured)):
         return LeftOut(code="not_replayed", detail=trial.reason if trial else "the run ended")
+    if trial.untested:
+        return LeftOut(code="not_replayed", detail=f"head's `path` finds another program than {trial.untested[1]}")
     result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, judge_blocks=False)
     return replayed(session, trial, result)

@@ -208,7 +208,7 @@ class Runner:
         compared = base is not head and head in sides
         changed = await asyncio.to_thread(changed_before, base.folder, head.folder) if compared else {}
         await together([self._build(side) for side in sides])
-        folders = head.path_of(context.suite)
+        folders = (*base.path_of(context.suite), *head.path_of(context.suite))
         self._replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, folders)
 
     async def _build(self, checkout: Checkout) -> None:

@@ -206,9 +206,10 @@ async def run_agent(attempt: Attempt, environments: Environments, ready_secs: fl
 def _with_program(attempt: Attempt, environments: Environments) -> tuple[TrialSession, Callable[[], _Recorded]]:
     """Return the session of an agent whose target is a program, and a function that reads the record."""
     target, folders, environment = attempt.scenario.target, attempt.folders, environments.agent
-    front = recorder.install(
-        folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls, added=environments.tool
-    )
+    own = dict(environments.tool)
+    if any(attempt.place.hidden.iterdir()):  # the tool itself finds what its side has
+        own["PATH"] = f"{folders.scratch / 'recorder/bin'}:{environment['PATH']}"
+    front = recorder.install(folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls, added=own)
     session = _session(
         attempt,
         {**environment, "PATH": f"{front}:{environment['PATH']}"},
@@ -343,7 +344,7 @@ def _session(
         server=server,
         mcp=scenario.target.mcp,
         credentials=attempt.place.credentials,
-        environment={**environment, **agent.env},
+        environment={**environment, "PATH": f"{attempt.place.hidden}:{environment['PATH']}", **agent.env},
         limits=attempt.place.limits,
         deadline=min(time.monotonic() + timeout, attempt.deadline),
         timeout_secs=timeout,

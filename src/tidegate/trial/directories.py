@@ -45,6 +45,8 @@ class TrialDirectories:
     credentials: Mapping[str, str]  # the agent's own variables; only its own program gets them
     limits: Limits
     network: NetworkAccess
+    untested: tuple[str, ...]  # see Trial
+    hidden: Path  # a folder with links to the system's programs that only head's `path` hides, for the agent
     readable: tuple[Path, ...]  # of the side's checkout
     of_checks: tuple[Path, ...] = ()  # what setup, gates and scripts may read besides
     front: Path | None = None  # of the scripts that `tidegate prove` puts in front of the tool

@@ -187,7 +187,7 @@ class _TrialRun:
     def trial(self, **fields: object) -> Trial:
         """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at, "places": self._places()}
-        base["guidance"] = guidance_hash(self._place.prepared)
+        base |= {"guidance": guidance_hash(self._place.prepared), "untested": self._place.untested}
         return Trial.model_validate({**base, **self._noted(), **fields})
 
     def _noted(self) -> dict[str, object]:

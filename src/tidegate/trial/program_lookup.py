@@ -6,6 +6,7 @@ own program, must not be what the pull request has put there.
 
 from __future__ import annotations
 
+import filecmp
 import os
 import shlex
 import shutil
@@ -46,27 +47,56 @@ class Built(NamedTuple):
     """A checkout that is built, and the folders of its `path`."""
 
     root: Path
-    path: Sequence[str]
+    path: Sequence[str | Path]
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders of `path`."""
+        return list(dict.fromkeys(self.root / folder for folder in self.path))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all that is in the folders."""
+        return sorted({entry.name for folder in self.folders if folder.is_dir() for entry in folder.iterdir()})
 
     def program(self, name: str) -> Path | None:
         """Return the program of that name in the folders, or None."""
-        found = shutil.which(name, path=":".join(str(self.root / folder) for folder in self.path))
+        found = shutil.which(name, path=":".join(map(str, self.folders)))
         return None if found is None else Path(found)
 
 
 def find_target(name: str, base: Built, head: Built) -> Path | None:
     """Return where head has the target that `base` has in its `path`; None if it has none any more.
 
-    It is where base has it, and no other program of `path` may come first. Only if nothing is left there, it has
-    moved: into a new file, since another file of base is another copy.
+    It is where base has it, unless head's `path` finds a copy of it first. Only if nothing is left there, it has moved:
+    into a new file, since another file of base is another copy.
     """
     before = base.program(name)
     if before is None or base.root == head.root:
         return before
     same, now = head.root / before.relative_to(base.root), head.program(name)
-    if now is None or os.path.lexists(same):
-        return now if now == same else None
-    return None if os.path.lexists(base.root / now.relative_to(head.root)) else now
+    if os.path.lexists(same):
+        there = same if shutil.which(same) else None
+        return now if now and there and _is_copy(now, there) else there
+    return None if now is None or os.path.lexists(base.root / now.relative_to(head.root)) else now
+
+
+def untested(target: str, tested: Built, own: Built) -> tuple[str, ...]:
+    """Return what head's own `path` finds, if anything, and what trials find, of a program that differs; else ()."""
+    for name in tested.names if tested.folders != own.folders else ():
+        used, first = tested.program(name), own.program(name)
+        if used and (name == target if first is None else not _is_copy(used, first)):
+            return tuple(os.path.relpath(one, own.root) if one else "" for one in (first, used))
+    return ()
+
+
+def _is_copy(one: Path, other: Path) -> bool:
+    """Return True if both are the same file, or equal files beside which no files of equal names differ."""
+    one, other = one.resolve(), other.resolve()
+    if one == other or not filecmp.cmp(one, other, shallow=False):
+        return one == other
+    common = {path.name for path in one.parent.iterdir()} & {path.name for path in other.parent.iterdir()}
+    return not filecmp.cmpfiles(one.parent, other.parent, common, shallow=False)[1]
 
 
 def write_front(folder: Path, name: str, program: str | None, variables: Mapping[str, str | None]) -> Path:

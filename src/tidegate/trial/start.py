@@ -30,7 +30,7 @@ def missing_target(target: Target, environment: Mapping[str, str], workspace: Pa
     if target.mcp is not None or not target.binary or "/" in target.binary:
         return None
     if not environment["PATH"]:
-        return f"`path` has no program `{target.binary}` where base has it, or another one comes first"
+        return f"`path` has no program `{target.binary}` where base has it"
     folders = [os.path.join(workspace, folder) for folder in (*environment["PATH"].split(os.pathsep), ".")]  # noqa: PTH118
     if shutil.which(target.binary, path=os.pathsep.join(folders)):
         return None

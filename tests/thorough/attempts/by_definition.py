@@ -350,7 +350,7 @@ DEFINITIONS = {
     ),
     "another copy in a folder that is there": Attempt(
         "adds a working copy of the tool to a folder that base's `path` has in front",
-        "setup_regression",
+        "regression",
         base=suite(old="path: [bin]", new="path: [compat, bin]"),
         head={"compat/notes": NOTES},
     ),
@@ -371,7 +371,8 @@ DEFINITIONS = {
     ),
     "a tool in front": Attempt(
         "adds a broken tool to a folder of `path` that `watch` does not list",
-        "setup_regression",
+        "unproven",
+        5,
         base={
             "tidegate.yaml": SUITE.replace("path: [bin]", "watch: ['bin/**']\npath: [bin0, bin]"),
             "bin0/other": "x\n",

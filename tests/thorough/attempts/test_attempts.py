@@ -16,13 +16,25 @@ from tests.thorough.attempts.by_budget import BUDGET
 from tests.thorough.attempts.by_definition import DEFINITIONS, LIMITS
 from tests.thorough.attempts.by_executor import EXECUTOR
 from tests.thorough.attempts.by_judge import JUDGE
+from tests.thorough.attempts.by_path import PATHS
 from tests.thorough.attempts.by_replay import REPLAY_LIMITS, REPLAYS
 from tests.thorough.attempts.by_repository import REPOSITORY
 from tests.thorough.attempts.by_suite import SUITES
 from tests.thorough.attempts.by_tool import TOOL, TOOL_LIMITS
 from tests.warm import run_tidegate
 
-ALL = {**DEFINITIONS, **REPOSITORY, **BUDGET, **SUITES, **LIMITS, **REPLAYS, **REPLAY_LIMITS, **EXECUTOR, **JUDGE}
+ALL = {
+    **DEFINITIONS,
+    **REPOSITORY,
+    **BUDGET,
+    **SUITES,
+    **LIMITS,
+    **REPLAYS,
+    **REPLAY_LIMITS,
+    **EXECUTOR,
+    **JUDGE,
+    **PATHS,
+}
 HOSTILE = {**TOOL, **TOOL_LIMITS}
 
 

@@ -74,6 +74,7 @@ def measure_trial(
         calls=calls_of(trial, scenario.target.binary),
         around_s=trial.around_s,
         rewritten=trial.rewritten,
+        untested=trial.untested,
         warnings=(*trial.warnings, *warnings, *scored[1], *_unused(trial, scenario, checks.decides)),
         refused_hosts=trial.refused_hosts,
     )

@@ -23,6 +23,8 @@ def doubting_passes(conclusion: Conclusion, trials: RowTrials, replaced: Sequenc
         return conclusion.doubted("unused_tool", "unused", uses=uses)
     if replaced:
         return conclusion.doubted("replaced_files", "rewritten", files=tuple(replaced))
+    if files := next((trial.untested for trial in trials.head if trial.untested), None):
+        return conclusion.doubted("other_program", "rewritten", files=files)
     if files := _only_head_changes(conclusion, trials):
         return conclusion.doubted("changed_template", "rewritten", files=files)
     return conclusion
