@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import posixpath
-import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-Contents = Mapping[str, tuple[str, str]]  # of base and of head, by name
+from tidegate.trial.safe_files import Content, content_of
+from tidegate.trial.workspace import everything_below
+
+Contents = Mapping[str, tuple[Content | None, Content | None]]  # of base and of head, by name
 
 
 def changed_before(base: Path, head: Path) -> Contents:
-    """Return the files that differ between two checkouts of which nothing is built yet."""
-    names = (Path(place, name).relative_to(head).as_posix() for place, _, files in os.walk(head) for name in files)
-    both = ((name, (_content(base / name), _content(head / name))) for name in names if not name.startswith(".git/"))
-    return {name: (old, new) for name, (old, new) in both if old and old != new}
+    """Return the files and links that differ between two checkouts of which nothing is built yet."""
+    names = {path.relative_to(side).as_posix() for side in (base, head) for path in everything_below(side)}
+    both = ((name, (content_of(base / name), content_of(head / name))) for name in names)
+    return {name: pair for name, pair in both if pair[0] != pair[1] and name.partition("/")[0] != ".git"}
 
 
-def replaced_files(base: Path, head: Path, changed: Contents, folders: Iterable[str]) -> tuple[str, ...]:
+def programs_in(head: Path, folders: Iterable[str]) -> frozenset[str]:
+    """Return the files in the folders of `path`, and those that links in them lead to."""
+    root = os.path.realpath(head)
+    places = (Path(os.path.realpath(head / folder)) for folder in folders)
+    files = (file for place in places if place.is_dir() for file in place.iterdir())
+    return frozenset(os.path.relpath(end, root) for file in files for end in (file, os.path.realpath(file)))
+
+
+def replaced_files(base: Path, head: Path, changed: Contents, programs: Collection[str]) -> tuple[str, ...]:
     """Return which of the changed files are as on base since head was built.
 
-    In the `folders` of `path`, also programs that only head's build has replaced: what both builds make is a product.
+    Also those that only head's build has removed, and programs that only it has replaced: what both make is a product.
     """
-    programs = set(map(posixpath.normpath, folders))
-
-    def is_replaced(name: str, old: str, new: str) -> bool:
-        now = _content(head / name)
-        if now in ("", new):
-            return False
-        alone = (posixpath.dirname(name) or ".") in programs and _content(base / name) == old
-        return now == old or alone
-
-    return tuple(sorted(name for name, (old, new) in changed.items() if is_replaced(name, old, new)))
-
-
-def _content(path: Path) -> str:
-    """Return a hash of a file's content and of its right to be run; '' if there is none."""
-    try:
-        mode = path.lstat().st_mode
-        data = os.fsencode(path.readlink()) if stat.S_ISLNK(mode) else path.read_bytes()
-    except OSError:
-        return ""
-    return f"{mode & 0o170100:o} {hashlib.sha256(data).hexdigest()}"
+    found = list[str]()
+    for name, (old, new) in sorted(changed.items()):
+        sizes = {content.size for content in (old, new) if content}
+        now = content_of(head / name, sizes)
+        by_head = new is not None and (now is None or (name in programs and now.digest != new.digest))
+        if now != new and (now == old or (by_head and content_of(base / name, sizes) == old)):
+            found.append(name)
+    return tuple(found)

@@ -29,7 +29,7 @@ from tidegate.run.judge_client import PanelClient
 from tidegate.run.judge_trials import Judging
 from tidegate.run.measuring import Measuring
 from tidegate.run.outage_waits import OutageWaits
-from tidegate.run.replaced_files import changed_before, replaced_files
+from tidegate.run.replaced_files import changed_before, programs_in, replaced_files
 from tidegate.run.run_context import RunContext
 from tidegate.run.slot_files import SlotFiles
 from tidegate.run.slot_network import SlotNetworks
@@ -207,9 +207,10 @@ class Runner:
         base, head = context.sides[0], context.sides[-1]
         compared = base is not head and head in sides
         changed = await asyncio.to_thread(changed_before, base.folder, head.folder) if compared else {}
-        await together([self._build(side) for side in sides])
         folders = (*base.path_of(context.suite), *head.path_of(context.suite))
-        self._replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, folders)
+        programs = programs_in(head.folder, folders) if changed else ()
+        await together([self._build(side) for side in sides])
+        self._replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, programs)
 
     async def _build(self, checkout: Checkout) -> None:
         error, self.build_secs[checkout.side] = await self._built(checkout)

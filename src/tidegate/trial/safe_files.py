@@ -5,23 +5,25 @@ The command has ended when these functions are used, so files do not change betw
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 DEEPEST = 50  # levels of folders; deeper ones are not kept
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
-def open_regular(path: Path | str, folder: int | None = None) -> BinaryIO | None:
+def open_regular(path: Path | str, folder: int | None = None) -> BufferedReader | None:
     """Open a file, relative to the open `folder` if given. Return None unless it is a regular file and not a link."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
@@ -30,6 +32,30 @@ def open_regular(path: Path | str, folder: int | None = None) -> BinaryIO | None
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
+    return None
+
+
+class Content(NamedTuple):
+    """What a file holds or a link leads to, and whether it can be run."""
+
+    kind: int  # of the file, and its owner's right to run it
+    size: int
+    digest: bytes = b""  # empty if it is unknown
+
+
+def content_of(path: Path, sizes: Collection[int] | None = None) -> Content | None:
+    """Return the content of a file or link, or None if there is none. Files of other sizes than these are not read."""
+    with suppress(OSError):
+        state = path.lstat()
+        kind, size, digest = state.st_mode & (0o170000 | stat.S_IXUSR), state.st_size, b""
+        if stat.S_ISDIR(kind):
+            return None
+        if stat.S_ISLNK(kind):
+            digest = os.fsencode(path.readlink())
+        elif size and (sizes is None or size in sizes) and (file := open_regular(path)):
+            with file:
+                digest = hashlib.file_digest(file, "sha256").digest()
+        return Content(kind, size, digest)
     return None
 
 

@@ -13,6 +13,7 @@ from tests.conftest import Repository
 from tests.journeys.conftest import Ran
 from tests.thorough.attempts.attempt import FILES, Attempt, Link
 from tests.thorough.attempts.by_budget import BUDGET
+from tests.thorough.attempts.by_build import BUILDS
 from tests.thorough.attempts.by_definition import DEFINITIONS, LIMITS
 from tests.thorough.attempts.by_executor import EXECUTOR
 from tests.thorough.attempts.by_judge import JUDGE
@@ -28,6 +29,7 @@ ALL = {
     **REPOSITORY,
     **BUDGET,
     **SUITES,
+    **BUILDS,
     **LIMITS,
     **REPLAYS,
     **REPLAY_LIMITS,

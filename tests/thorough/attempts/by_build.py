@@ -1,0 +1,82 @@
+"""Attempts by head's build: it undoes what the commit breaks, so that something else is tested than what is merged."""
+
+from __future__ import annotations
+
+from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, suite
+from tests.conftest import Repository
+from tests.journeys.conftest import NOTES
+
+HERE = '$(dirname "$(readlink -f "$0")")'
+KEEP = 'echo "$1" >> notes.txt\n'
+SOURCING = NOTES.replace('echo "$1" >> notes.txt', f'. "{HERE}/../lib/keep.sh"')
+OPTIONAL = NOTES.replace(
+    'echo "$1" >> notes.txt', f'keep="{HERE}/../lib/keep.sh"; [ ! -f "$keep" ] && echo "$1" >> notes.txt || . "$keep"'
+)
+PLUGINS = NOTES.replace("case", f'for one in "{HERE}"/../lib/*.sh; do . "$one"; done\ncase', 1)
+
+
+def to_bad(repo: Repository) -> None:
+    (repo.root / "lib").unlink()
+    (repo.root / "lib").symlink_to("bad")
+
+
+def built(command: str) -> dict[str, str]:
+    return suite(f"build: ['{command}']\n")
+
+
+BUILDS = {
+    "a deleted file put back": Attempt(
+        "deletes a file of the tool, and its build puts it back",
+        "unproven",
+        5,
+        base={"bin/notes": SOURCING, "lib/keep.sh": KEEP},
+        tool=None,
+        head={"lib/keep.sh": None, "lib/other.sh": "", **built("git show main:lib/keep.sh > lib/keep.sh")},
+    ),
+    "an added file removed": Attempt(
+        "adds a file that breaks the tool, and its build removes it",
+        "unproven",
+        5,
+        base={"bin/notes": PLUGINS, "lib/a.sh": ":\n"},
+        tool=None,
+        head={"lib/b.sh": '[ "$1$2" = addsecond ] && exit 0; :\n', **built("rm lib/b.sh")},
+    ),
+    "a changed file removed": Attempt(
+        "breaks a file that the tool can do without, and its build removes it",
+        "unproven",
+        5,
+        base={"bin/notes": OPTIONAL, "lib/keep.sh": KEEP},
+        tool=None,
+        head={"lib/keep.sh": ":\n", **built("rm lib/keep.sh")},
+    ),
+    "a linked folder put back": Attempt(
+        "has a link lead to a broken folder, and its build to the right one",
+        "unproven",
+        5,
+        base={"bin/notes": SOURCING, "good/keep.sh": KEEP, "bad/keep.sh": ":\n", "lib": Link("good")},
+        tool=None,
+        head=built("ln -sfn good lib"),
+        prepare=to_bad,
+    ),
+    "a program in a linked folder": Attempt(
+        "breaks a program in the folder that `path` leads to by a link, and its build replaces it",
+        "unproven",
+        5,
+        base={"impl/notes": NOTES, "bin": Link("impl"), "bin/notes": None},
+        tool=None,
+        head={"impl/notes": FORGETFUL, "works": NOTES + "# x\n", **built("cp works impl/notes")},
+    ),
+    "a program behind a link": Attempt(
+        "breaks the file that a program in `path` leads to by a link, and its build replaces it",
+        "unproven",
+        5,
+        base={"impl/notes": NOTES, "bin/notes": Link("../impl/notes")},
+        tool=None,
+        head={"impl/notes": FORGETFUL, "works": NOTES + "# x\n", **built("cp works impl/notes")},
+    ),
+    "a program as a FIFO": Attempt(
+        "has its build make a FIFO of the tool",
+        "setup_regression",
+        head=built("rm bin/notes && mkfifo bin/notes"),
+    ),
+}

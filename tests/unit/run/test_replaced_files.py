@@ -1,0 +1,58 @@
+"""Which files of the commit head's build replaces."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tidegate.run.replaced_files import changed_before, programs_in, replaced_files
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[Path, Path]:
+    for side in ("base", "head"):
+        for name in ("bin/tool", "lib/a", "lib/b"):
+            (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / side / name).write_text(side)
+    return tmp_path / "base", tmp_path / "head"
+
+
+def replaced(sides: tuple[Path, Path], *commands: str) -> tuple[str, ...]:
+    """What these commands replace, each in the side that it names."""
+    changed, programs = changed_before(*sides), programs_in(sides[1], ["bin"])
+    for command in commands:
+        assert os.system(f"cd {sides[0].parent} && {command}") == 0
+    return replaced_files(*sides, changed, programs)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["printf base > head/lib/a", "printf x > head/lib/a; rm head/lib/a"],
+    ids=["as on base", "removed"],
+)
+def test_what_is_undone_is_found(sides: tuple[Path, Path], command: str) -> None:
+    assert replaced(sides, command) == ("lib/a",)
+
+
+def test_what_both_builds_make_is_a_product(sides: tuple[Path, Path]) -> None:
+    assert replaced(sides, "echo 1 > base/bin/tool; rm base/lib/a", "echo 2 > head/bin/tool; rm head/lib/a") == ()
+
+
+def test_a_program_that_only_head_makes_is_found(sides: tuple[Path, Path]) -> None:
+    assert replaced(sides, "echo 2 > head/bin/tool; echo 2 > head/lib/a") == ("bin/tool",)
+
+
+def test_a_new_file_may_be_made_runnable(sides: tuple[Path, Path]) -> None:
+    (sides[1] / "bin/new").write_text("x")
+    assert replaced(sides, "chmod +x head/bin/new") == ()
+
+
+def test_a_deleted_program_may_be_built(sides: tuple[Path, Path]) -> None:
+    (sides[1] / "bin/tool").unlink()
+    assert replaced(sides, "echo built > head/bin/tool") == ()
+
+
+def test_a_fifo_and_an_endless_file_are_not_read(sides: tuple[Path, Path]) -> None:
+    assert replaced(sides, "rm head/bin/tool; mkfifo head/bin/tool; truncate -s 1T head/lib/a") == ("bin/tool",)
