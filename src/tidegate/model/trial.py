@@ -51,7 +51,7 @@ class Trial(Value):
     opinion: str = ""
     places: Places = Places()
     guidance: str = ""  # hash of the guidance files that the agent was given
-    rewritten: tuple[str, ...] = ()  # files of the template that the trial has changed or removed
+    rewritten: tuple[str, ...] = ()  # files of its start that the trial has changed or removed
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()

@@ -15,11 +15,11 @@ from tidegate.trial.workspace import Prepared
 
 @contextmanager
 def guidance_of_base(
-    prepared: Prepared, of_base: Prepared | None, workspace: Path, account: Account | None
+    prepared: Prepared, of_base: Prepared | None, workspace: Path, account: Account | None, *, strictly: bool = False
 ) -> Iterator[None]:
     """Put base's guidance files in place of those that the trial has left alone, and afterwards head's back.
 
-    A file that the trial has changed is part of its outcome.
+    A file that the trial has changed is part of its outcome. Strictly: raise OSError if head's cannot be put back.
     """
     if of_base is None or not workspace.is_dir():
         yield
@@ -34,7 +34,7 @@ def guidance_of_base(
         yield
     finally:
         for name in swapped:
-            with suppress(OSError):
+            with suppress(*[] if strictly else [OSError]):
                 _put(prepared.folder, workspace, name, owner)
 
 

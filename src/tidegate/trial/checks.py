@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from itertools import count
@@ -30,6 +31,7 @@ from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.mcp.mcp_client import connected, connected_at
 from tidegate.trial.mcp.server_check import asked_server
+from tidegate.trial.rewritten import WatchedFiles
 from tidegate.trial.shell_command import run_shell
 from tidegate.trial.start import failure_of, server_command
 from tidegate.trial.workspace import read_file
@@ -49,11 +51,14 @@ class Notes(NamedTuple):
 class Checks:
     """The checks of one trial, in the order of the definition."""
 
-    def __init__(self, attempt: Attempt, environments: Environments, notes: Notes, port: str) -> None:
+    def __init__(
+        self, attempt: Attempt, environments: Environments, notes: Notes, port: str, watched: WatchedFiles
+    ) -> None:
         self._attempt = attempt
         self._scenario = attempt.scenario
         self._folders, self._place = attempt.folders, attempt.place
         self._environments, self._notes, self._port = environments, notes, port
+        self._watched = watched
         self._judge_scripts = JudgeScripts(self._folders, environments.scripts, self._place.limits, attempt.supervisor)
         self._numbers = count(1)
 
@@ -71,11 +76,9 @@ class Checks:
             )
         evaluators = [await self._ask(evaluator, trial) for evaluator in self._scenario.evaluators]
         judge = self._scenario.judge
-        return {
-            "answers": tuple(gates),
-            "evaluator_answers": tuple(evaluators),
-            "judge_answers": await self._ask(judge, trial) if judge else (),
-        }
+        of_judge = await self._ask(judge, trial) if judge else ()
+        await asyncio.to_thread(self._watched.look)
+        return {"answers": tuple(gates), "evaluator_answers": tuple(evaluators), "judge_answers": of_judge}
 
     async def _post_scripts(self) -> None:
         for number, script in enumerate(self._scenario.post, 1):
@@ -112,6 +115,7 @@ class Checks:
         if isinstance(request, ReadFile):
             answer = read_file(self._folders.workspace, request.path, self._place.output_bytes)
             return answer.model_copy(update={"path": request.path})
+        await asyncio.to_thread(self._watched.look)
         if isinstance(request, RunJudge):
             request = request.model_copy(update={"timeout_secs": self._left(request.timeout_secs)})
             judged = await self._judge_scripts.run(request, name, self._place.definitions)
@@ -144,6 +148,7 @@ class Checks:
         return result
 
     async def _script(self, command: str, name: str, timeout_secs: float) -> CommandResult:
+        await asyncio.to_thread(self._watched.look)
         folders, account = self._folders, self._attempt.supervisor.account
         folders.open_to_scripts(account)
         start = self._place.base_prepared or self._place.prepared  # scripts among guidance files are base's, too

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from tidegate.trial.processes import Account
-from tidegate.trial.safe_files import copy_below, open_regular
+from tidegate.trial.safe_files import content_of, copy_below, open_regular
 
 _INTERPRETER = re.compile(r"(ba|da|z|k)?sh|python[\d.]*|node|ruby|perl|source|\.")
 _ASSIGNMENT = re.compile(r"\w+=")
@@ -87,11 +88,5 @@ def _in_template(word: str, template: Path) -> dict[str, None]:
 
 def is_same(original: Path, now: Path) -> bool:
     """Return True if both are regular files with the same content, and both or neither can be run."""
-    if (first := open_regular(original)) is None:
-        return False
-    with first:
-        if (second := open_regular(now)) is None:
-            return False
-        with second:
-            modes = [file.stat().st_mode & 0o111 for file in (original, now)]
-            return modes[0] == modes[1] and first.read() == second.read()
+    first = content_of(original)
+    return first is not None and stat.S_ISREG(first.kind) and first == content_of(now, {first.size})

@@ -7,8 +7,6 @@ import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from itertools import islice
-from pathlib import Path
 
 from tidegate.checks.rubrics.work import line
 from tidegate.errors import CannotRunError
@@ -23,12 +21,12 @@ from tidegate.trial.checks import BudgetEndedError, Checks, Notes
 from tidegate.trial.directories import Attempt, Folders
 from tidegate.trial.environment import Environments
 from tidegate.trial.free_port import free_port, with_port
-from tidegate.trial.gate_scripts import is_same
 from tidegate.trial.processes import Refused, SupervisorLost
+from tidegate.trial.rewritten import WatchedFiles
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.start import NotReadyError, Start
-from tidegate.trial.workspace import MOST_SECS, Prepared, copy_workspace, everything_below, guidance_hash
+from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
 from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, workspace_diff
 
 
@@ -110,7 +108,8 @@ class _TrialRun:
         start = Start(self._attempt, gates, server)
         self._enter("setup")
         try:
-            await start.run(self._steps)
+            await self._set_up(start)
+            await start.check(self._steps)
         except NotReadyError as not_ready:
             self._stop_on_full_disk()
             reason = f"{not_ready}{explained(self._attempt.supervisor.confinement.take_refused_files())}"
@@ -118,6 +117,16 @@ class _TrialRun:
             return self.trial(not_measured=not_ready.kind, reason=reason)
         async with AsyncExitStack() as self._kept:
             return await self._measured()
+
+    async def _set_up(self, start: Start) -> None:
+        """Run the setup beside base's guidance files, and note what the trial begins with."""
+        place, workspace = self._place, self._folders.workspace
+        self._watched = await asyncio.to_thread(WatchedFiles, place.prepared, place.base_prepared, workspace)
+        if self._scenario.setup:
+            sides, account = (place.prepared, place.base_prepared), self._attempt.supervisor.account
+            with guidance_of_base(*sides, workspace, account, strictly=True):
+                await start.set_up(self._steps)
+                await asyncio.to_thread(self._watched.begin)
 
     async def _measured(self) -> Trial:
         self._enter("agent")
@@ -144,11 +153,11 @@ class _TrialRun:
         """Return the trial with all answers. What the agent changed is kept before checks run."""
         place, folders = self._place, self._folders
         lost = not await self._keep_diff()
-        rewritten = await asyncio.to_thread(rewritten_files, place.prepared, folders.workspace)
-        trial = trial.model_copy(update={"workspace_lost": lost, "rewritten": rewritten})
+        trial = trial.model_copy(update={"workspace_lost": lost})
         if trial.not_measured is not None:
             return trial
-        checks = Checks(self._attempt, self._environments, Notes(self._steps, self._warnings), self._port)
+        notes = Notes(self._steps, self._warnings)
+        checks = Checks(self._attempt, self._environments, notes, self._port, self._watched)
         account = self._attempt.supervisor.account
         try:
             with guidance_of_base(place.prepared, place.base_prepared, folders.workspace, account):
@@ -156,7 +165,7 @@ class _TrialRun:
             self._stop_on_full_disk()
         except BudgetEndedError as ended:
             return trial.model_copy(update={"not_measured": "budget", "reason": str(ended)})
-        return trial.model_copy(update=answers)
+        return trial.model_copy(update={**answers, "rewritten": tuple(sorted(self._watched.rewritten))})
 
     def _stop_on_full_disk(self) -> None:
         """Raise OSError if the disk is full, because a failure may then not be the agent's or the tool's fault."""
@@ -218,14 +227,3 @@ class _TrialRun:
             self._warnings.append(f"what the agent changed is not kept: {error}")
             return False
         return True
-
-
-MOST_FILES = 10_000  # of the template
-
-
-def rewritten_files(prepared: Prepared, workspace: Path) -> tuple[str, ...]:
-    """Return the files that the workspace began with and that the trial has changed or removed."""
-    files = (path for path in everything_below(prepared.folder) if path.is_file() and not path.is_symlink())
-    names = (path.relative_to(prepared.folder) for path in files)
-    begun = islice((name for name in names if name.parts[0] != ".git"), MOST_FILES)
-    return tuple(sorted(str(name) for name in begun if not is_same(prepared.folder / name, workspace / name)))

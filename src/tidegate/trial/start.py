@@ -59,16 +59,19 @@ class Start:
         self._environment = environment
         self._server = server
 
-    async def run(self, steps: list[Step]) -> None:
-        """Run the scenario's setup and health checks, and add each to `steps`. Raises NotReadyError if one fails."""
-        scenario, target = self._attempt.scenario, self._attempt.scenario.target
+    async def set_up(self, steps: list[Step]) -> None:
+        """Run the scenario's setup, and add each command to `steps`. Raises NotReadyError if one fails."""
         most_secs = min(SETUP_TIMEOUT_SECS, self._attempt.most_secs.setup)
-        for number, command in enumerate(scenario.setup, 1):
+        for number, command in enumerate(self._attempt.scenario.setup, 1):
             self._attempt.on_step(f"setup: {command}")
             result = await self._command(command, f"setup-{number:02d}", most_secs)
             steps.append(Step(kind="setup", result=result))
             if not result.ok:
                 raise NotReadyError(self._cause(result, "setup"), failure_of("setup command", result))
+
+    async def check(self, steps: list[Step]) -> None:
+        """Run the health checks, and add each to `steps`. Raises NotReadyError if one fails."""
+        target = self._attempt.scenario.target
         searched = {"PATH": self._attempt.place.target_path}
         if missing := missing_target(target, searched, self._attempt.folders.workspace):
             raise NotReadyError("health_check", missing)

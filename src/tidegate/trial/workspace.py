@@ -12,13 +12,14 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
-from tidegate.trial.safe_files import open_regular, remove_tree
+from tidegate.trial.safe_files import Content, content_of, open_regular, remove_tree
 from tidegate.trial.sandbox.users import give
 from tidegate.trial.snapshot import Snapshot, has_attributes, take, write
 from tidegate.vcs.git import IDENTITY
@@ -46,6 +47,11 @@ class Prepared:
     folder: Path
     guidance: tuple[str, ...]  # relative paths of the guidance files in it, each with `#section` if it names one
     files: Snapshot | None = None  # its contents; None if they are too large or of unusual kinds
+
+    @cached_property
+    def contents(self) -> dict[str, Content]:
+        """See `contents`."""
+        return contents(self.folder)
 
 
 class TooSlowError(OSError):
@@ -174,6 +180,18 @@ def everything_below(folder: Path) -> Iterator[Path]:
                 yield Path(entry.path)
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(Path(entry.path))
+
+
+def contents(folder: Path) -> dict[str, Content]:
+    """Return what all files and links below the folder hold, of `.git` its config. Raises TooSlowError."""
+    until, found = time.monotonic() + MOST_SECS, dict[str, Content]()
+    for path in everything_below(folder):
+        if time.monotonic() > until:
+            raise TooSlowError(TOO_SLOW.format("read"))
+        name = path.relative_to(folder).as_posix()
+        if (name == ".git/config" or not name.startswith(".git/")) and (content := content_of(path)):
+            found[name] = content
+    return found
 
 
 def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, suite
 from tests.conftest import Repository
 from tests.journeys.conftest import NOTES
+from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, suite
 
 HERE = '$(dirname "$(readlink -f "$0")")'
 KEEP = 'echo "$1" >> notes.txt\n'

@@ -1,4 +1,4 @@
-"""Which files of the template a trial has changed."""
+"""Which files of its start a trial has changed."""
 
 from __future__ import annotations
 
@@ -6,30 +6,80 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.lifecycle import rewritten_files
+from tidegate.trial.rewritten import WatchedFiles
 from tidegate.trial.workspace import Prepared
 
 
+def fill(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x")
+    return folder
+
+
 @pytest.fixture
-def folders(tmp_path: Path) -> tuple[Prepared, Path]:
-    for side in ("start", "workspace"):
-        for name in ("a", "sub/b", ".git/config", "AGENTS.md"):
-            (tmp_path / side / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / side / name).write_text("x")
-    return Prepared(tmp_path / "start", ("AGENTS.md",)), tmp_path / "workspace"
+def workspace(tmp_path: Path) -> Path:
+    return fill(tmp_path / "workspace", "a", "sub/b")
 
 
-def test_what_is_left_alone_and_what_is_new_is_not_listed(folders: tuple[Prepared, Path]) -> None:
-    prepared, workspace = folders
-    (workspace / "new").write_text("x")
-    (workspace / ".git/config").write_text("y")
-    assert rewritten_files(prepared, workspace) == ()
+@pytest.fixture
+def watched(tmp_path: Path, workspace: Path) -> WatchedFiles:
+    return WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), None, workspace)
 
 
-def test_changed_removed_and_replaced_files_are(folders: tuple[Prepared, Path]) -> None:
-    prepared, workspace = folders
+def looked(watched: WatchedFiles) -> set[str]:
+    watched.look()
+    return watched.rewritten
+
+
+def test_what_is_left_alone_and_what_is_new_is_not_listed(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, "new", ".git/config")
+    assert looked(watched) == set()
+
+
+def test_changed_removed_and_replaced_files_are(watched: WatchedFiles, workspace: Path) -> None:
     (workspace / "a").chmod(0o755)
     (workspace / "sub/b").unlink()
-    (workspace / "AGENTS.md").unlink()
-    (workspace / "AGENTS.md").symlink_to("a")
-    assert rewritten_files(prepared, workspace) == ("AGENTS.md", "a", "sub/b")
+    assert looked(watched) == {"a", "sub/b"}
+
+
+def test_a_file_that_is_put_back_stays_listed(watched: WatchedFiles, workspace: Path) -> None:
+    (workspace / "a").write_text("y")
+    watched.look()
+    fill(workspace, "a")
+    assert looked(watched) == {"a"}
+
+
+def test_what_the_setup_makes_belongs_to_the_start(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, "made", ".git/config", ".git/index")
+    (workspace / "link").symlink_to("a")
+    watched.begin()
+    for name in ("made", ".git/config", ".git/index"):
+        (workspace / name).write_text("y")
+    (workspace / "link").unlink()
+    (workspace / "link").symlink_to("sub/b")
+    assert looked(watched) == {"made", ".git/config", "link"}
+
+
+def test_what_the_setup_changes_is_listed_as_on_base(watched: WatchedFiles, workspace: Path) -> None:
+    (workspace / "a").write_text("y")
+    watched.begin()
+    assert looked(watched) == {"a"}
+
+
+def test_guidance_is_expected_as_base_has_it(tmp_path: Path, workspace: Path) -> None:
+    head = Prepared(fill(tmp_path / "head", "a", "of_head", "changed"), ())
+    base = Prepared(fill(tmp_path / "base", "a", "of_base", "changed"), ())
+    (head.folder / "changed").write_text("y")
+    watched = WatchedFiles(head, base, fill(workspace, "of_base", "changed"))
+    assert looked(watched) == set()
+    fill(workspace, "of_head")
+    (workspace / "of_base").unlink()
+    (workspace / "changed").write_text("y")
+    assert looked(watched) == {"of_head", "of_base", "changed"}
+
+
+def test_a_large_file_in_place_of_a_small_one_is_not_read(watched: WatchedFiles, workspace: Path) -> None:
+    with (workspace / "a").open("wb") as file:
+        file.truncate(1 << 40)
+    assert looked(watched) == {"a"}
