@@ -102,7 +102,7 @@ class TrialResult(Value):
     case_score: float | None = None  # weighted mean of the evaluators; None if none has a weight or one is not measured
     composite: float | None = None
     calls: tuple[Call, ...] = ()
-    rewritten: tuple[str, ...] = ()  # files of the template that it has changed or removed
+    rewritten: tuple[str, ...] = ()  # files of its start that it has changed or removed
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list

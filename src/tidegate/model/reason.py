@@ -26,7 +26,6 @@ ReasonCode = Literal[
     "some_lost",  # trials of head have no outcome, and those of base have
     "base_fails",
     "unused_tool",
-    "changed_template",
     "replaced_files",
     "other_program",
     "mended_at_tip",

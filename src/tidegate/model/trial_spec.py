@@ -27,6 +27,7 @@ NotMeasured = Literal[
     "no_trace",
     "unfinished",
     "record_lost",
+    "rewritten",
     "no_session",
     "resources",
     "refused_request",

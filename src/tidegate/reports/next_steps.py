@@ -61,6 +61,7 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "no_trace": "Use an agent that records its calls, or an evaluator that does not need them.",
     "unfinished": f"{_AGAIN}: the run ended first.",
     "record_lost": "Find out what removes the record of the tool's calls, or writes into it.",
+    "rewritten": "Find out why the tool changes files that its checks may use; a trial that leaves them alone counts.",
     "no_session": "Fix what keeps the agent's session or the MCP server from starting; the row has its output.",
     "resources": f"{_AGAIN}. If it fails the same way again, find out what fills the disk or the memory.",
     "refused_request": "Fix the tool's description or schema that the model's provider refuses.",

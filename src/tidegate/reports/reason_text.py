@@ -61,7 +61,6 @@ _CLEARS = {
     "replay_differs": "an agent passes",
     "base_fails": "base passes again, it passes on head, or the history records that base fails",
     "unused_tool": "a trial on head uses the tool",
-    "changed_template": "a trial on head passes and leaves these files alone",
     "replaced_files": "the build leaves these files alone",
     "other_program": "both are the same program",
 }
@@ -263,9 +262,6 @@ _SENTENCES: dict[str, Callable[[Reason], str]] = {
     "base_fails": _base_fails,
     "unused_tool": lambda why: (
         f"no trial on head uses the tool under test, but all {why.uses} passing trials on base do"
-    ),
-    "changed_template": lambda why: (
-        f"every passing trial on head has changed files of its template, and none of base's has: {few(why.files)}"
     ),
     "replaced_files": lambda why: (
         f"head's build replaces files of the commit, which are then not what is tested: {few(why.files)}"

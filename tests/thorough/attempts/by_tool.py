@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.journeys.conftest import NOTES, SCENARIO
-from tests.thorough.attempts.attempt import Attempt, agent, graded, suite
+from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, agent, graded, suite
 
 
 def doing(command: str) -> str:
@@ -74,6 +74,23 @@ def then(command: str) -> str:
         .replace("; exit 0 ;;", " exit 0 ;;", 1)
         .replace("add) [", "add) shift; [")
     )
+
+
+CALLS = "type: command_output_contains, command: notes list, substring: first"
+RUNS = "type: command_succeeds, command: python3 check.py"
+LISTS = "type: command_output_matches, command: notes list, pattern: second"
+POST = "scripts: {post: [{command: notes list}]}\n"
+GUIDED = suite('guidance: [AGENTS.md, "docs/**"]\n')
+
+
+def listing(command: str) -> str:
+    """The forgetful tool: `notes list` does this besides."""
+    return FORGETFUL.replace("  list)", f"  list) {command};")
+
+
+def prepared(setup: str, *gates: str) -> dict[str, str]:
+    """The scenario with this setup and these gates."""
+    return {"scenarios/keep.yaml": graded(*gates)["scenarios/keep.yaml"] + f"setup: {{commands: ['{setup}']}}\n"}
 
 
 TOOL = {
@@ -270,24 +287,89 @@ TOOL = {
     ),
     "overwrites a command's file": Attempt(
         "has the tool overwrite a file of the template that a gate of another type than `script` runs",
-        "unproven",
-        5,
+        "regression",
         base=PYTHON,
         tool=doing("echo pass > check.py"),
     ),
     "overwrites a Makefile": Attempt(
         "has the tool overwrite the template's Makefile",
-        "unproven",
-        5,
+        "regression",
         base=MAKE,
         tool=doing("printf 'test:\\n\\ttrue\\n' > Makefile"),
     ),
     "overwrites what a script runs": Attempt(
         "has the tool overwrite a file of the template that a gate's script runs",
-        "unproven",
-        5,
+        "regression",
         base={**SOURCED, "scenarios/keep/lib.sh": ":\n"},
         tool=doing("echo true > judge.sh"),
+    ),
+    "while gates run": Attempt(
+        "has the tool overwrite a file of the template when a gate calls it, and a later gate runs that file",
+        "regression",
+        base={**PYTHON, **graded(CALLS, RUNS)},
+        tool=listing("echo pass > check.py"),
+    ),
+    "puts it back": Attempt(
+        "has the tool overwrite such a file and put it back when a third gate calls it",
+        "regression",
+        base={**PYTHON, **graded(CALLS, RUNS, "type: command_succeeds, command: notes count")},
+        tool=listing("cp check.py kept; echo pass > check.py").replace("  count)", "  count) mv kept check.py;"),
+    ),
+    "while a post script runs": Attempt(
+        "has the tool overwrite a file of the template when a post script calls it",
+        "regression",
+        base={**PYTHON, "scenarios/keep.yaml": graded(RUNS)["scenarios/keep.yaml"] + POST},
+        tool=listing("echo pass > check.py"),
+    ),
+    "linked check": Attempt(
+        "has the tool point a link of the template, which a gate runs, at a script of its own",
+        "regression",
+        base={
+            **graded("type: command_succeeds, command: sh check.sh"),
+            "scenarios/keep/real.sh": "notes list | grep -q second\n",
+            "scenarios/keep/check.sh": Link("real.sh"),
+        },
+        tool=doing("echo true > mine.sh; ln -sfn mine.sh check.sh"),
+    ),
+    "linked folder of checks": Attempt(
+        "has the tool point a linked folder of the template at a folder of its own",
+        "regression",
+        base={
+            **graded("type: command_succeeds, command: sh checks/c.sh"),
+            "scenarios/keep/real/c.sh": "notes list | grep -q second\n",
+            "scenarios/keep/checks": Link("real"),
+        },
+        tool=doing("mkdir mine; echo true > mine/c.sh; ln -sfn mine checks"),
+    ),
+    "a check that the setup makes": Attempt(
+        "has the tool overwrite a script that the setup has made",
+        "regression",
+        base=prepared("echo notes list \\| grep -q second > check.sh", "type: script, command: sh check.sh"),
+        tool=doing("echo true > check.sh"),
+    ),
+    "an alias that the setup makes": Attempt(
+        "has the tool change an alias of git that the setup has made",
+        "regression",
+        base=prepared('git config alias.check "!notes list | grep -q second"', "type: script, command: git check"),
+        tool=doing("git config alias.check !true"),
+    ),
+    "guidance that the setup runs": Attempt(
+        "has guidance that base's setup runs write the result",
+        "regression",
+        base={**GUIDED, **prepared("sh docs/x.sh", LISTS), "docs/x.sh": ":\n"},
+        tool=FORGETFUL,
+        head={"docs/x.sh": "printf 'first\\nsecond\\n' > notes.txt\n"},
+    ),
+    "guidance deleted and made": Attempt(
+        "deletes a guidance file that a gate runs, and has the tool make one of that name",
+        "regression",
+        base={
+            **GUIDED,
+            **graded("type: command_succeeds, command: sh docs/x.sh"),
+            "docs/x.sh": "notes list | grep -q second\n",
+        },
+        head={"docs/x.sh": None},
+        tool=doing("mkdir -p docs; echo true > docs/x.sh"),
     ),
 }
 
@@ -295,8 +377,7 @@ TOOL = {
 TOOL_LIMITS = {
     "changes what a script names by a pattern": Attempt(
         "has the tool replace files of the template that a gate's script finds by a pattern",
-        "unproven",
-        5,
+        "regression",
         base={
             **graded("type: script, command: 'for file in t/*.sh; do sh $file || exit 1; done'"),
             "scenarios/keep/t/a.sh": "notes list | grep -q second\n",

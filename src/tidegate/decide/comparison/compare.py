@@ -133,7 +133,8 @@ def _past(trials: Sequence[PastTrial]) -> Past:
     apart = _passed(trial for trial in trials if not trial.beside_head)
     enough = apart if len(apart) >= LEAST_HISTORY else _passed(trials)
     newest = _passed(trial for trial in trials if trial.decides == "pass" or not trial.beside_head)
-    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:])
+    rewritten = frozenset(name for trial in trials if trial.decides == "pass" for name in trial.rewritten)
+    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:], rewritten)
 
 
 def _passed(trials: Iterable[PastTrial]) -> tuple[bool, ...]:

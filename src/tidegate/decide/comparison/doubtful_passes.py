@@ -9,7 +9,7 @@ from tidegate.decide.procedure.row_states import GREEN, Conclusion
 from tidegate.decide.statistics.exact import fisher_less
 from tidegate.model.measurement import PastTrial, TrialResult
 
-MOST_BY_CHANCE = 0.05  # that agents who use the tool, or change such files, now and then show this difference
+MOST_BY_CHANCE = 0.05  # that agents who use the tool now and then show this difference
 
 
 def doubting_passes(conclusion: Conclusion, trials: RowTrials, replaced: Sequence[str] = ()) -> Conclusion:
@@ -25,8 +25,6 @@ def doubting_passes(conclusion: Conclusion, trials: RowTrials, replaced: Sequenc
         return conclusion.doubted("replaced_files", "rewritten", files=tuple(replaced))
     if files := next((trial.untested for trial in trials.head if trial.untested), None):
         return conclusion.doubted("other_program", "rewritten", files=files)
-    if files := _only_head_changes(conclusion, trials):
-        return conclusion.doubted("changed_template", "rewritten", files=files)
     return conclusion
 
 
@@ -40,25 +38,8 @@ def _only_base_uses(conclusion: Conclusion, trials: RowTrials) -> int:
     passes = sum(trial.decides == "pass" for trial in trials.head)
     if not (base and passes and all(base)) or any(count != 0 for count in head):
         return 0
-    return len(base) if _is_no_chance(conclusion, passes, len(base)) else 0
-
-
-def _only_head_changes(conclusion: Conclusion, trials: RowTrials) -> tuple[str, ...]:
-    """Return files of the template that all passing trials of head changed, and none of base's.
-
-    Such a file can be the product of the task: then base's passing trials have changed it, too.
-    """
-    base = [trial.rewritten for trial in _of_base(trials) if trial.decides == "pass"]
-    known = frozenset(name for names in base for name in names)
-    head = [set(trial.rewritten) - known for trial in trials.head if trial.decides == "pass"]
-    if not (base and head and all(head)) or not _is_no_chance(conclusion, len(base), len(head)):
-        return ()
-    return tuple(sorted(set().union(*head)))
-
-
-def _is_no_chance(conclusion: Conclusion, without: int, having: int) -> bool:
-    """Return True if it cannot be chance that none of some trials, and all of the others, have a property."""
-    return conclusion.deterministic or fisher_less(0, without, having, having) <= MOST_BY_CHANCE
+    chance = 0.0 if conclusion.deterministic else fisher_less(0, passes, len(base), len(base))
+    return len(base) if chance <= MOST_BY_CHANCE else 0
 
 
 def _of_base(trials: RowTrials) -> tuple[PastTrial | TrialResult, ...]:

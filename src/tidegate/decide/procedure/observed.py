@@ -14,6 +14,7 @@ from tidegate.model.reason import Counts
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
+from tidegate.text.shorten import few
 
 LUCK = 0.01  # the probability that a side seems to have fallen below base's history, and has not
 STEADY = 10  # trials of base without a failure that show a deterministic row to be one
@@ -23,13 +24,15 @@ class Past(NamedTuple):
     """Base's history of a row: whether each trial passed, oldest first.
 
     `unsteady`: trials of one commit disagree. `apart`, `newest`: passes and number of all trials, and the newest ones,
-    without those that were measured beside a pull request's head, which can make base fail.
+    without those that were measured beside a pull request's head, which can make base fail. `rewritten`: files of their
+    start that passing trials have changed.
     """
 
     outcomes: Sequence[bool] = ()
     unsteady: bool = False
     apart: Counts = (0, 0)
     newest: Sequence[bool] = ()
+    rewritten: frozenset[str] = frozenset()
 
 
 def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
@@ -52,6 +55,7 @@ class SeenTrial(Value):
     not_measured: NotMeasured | None
     reason: str
     cut_off: bool = False  # it passes, although its agent did not end as it would have
+    rewritten: frozenset[str] = frozenset()  # see TrialResult
 
     @classmethod
     def of(cls, result: TrialResult) -> Self:
@@ -64,6 +68,7 @@ class SeenTrial(Value):
             not_measured=result.not_measured,
             reason=result.reason,
             cut_off=result.decides == "pass" and (result.end or "").partition(":")[0] in CUT_OFF,
+            rewritten=frozenset(result.rewritten),
         )
 
     def beside(self, base_passes: Sequence[bool]) -> Self:
@@ -73,6 +78,15 @@ class SeenTrial(Value):
         lost = bool(base_passes) and not any(base_passes)
         said = (None, "agent_error", _NO_PASS) if lost else ("pass", None, "")
         return self.model_copy(update=dict(zip(("decides", "not_measured", "reason"), said, strict=True)))
+
+    def proved(self, by_base: frozenset[str]) -> Self:
+        """Return a pass that changed files of its start without its outcome, unless passes of base change them, too."""
+        if not self.rewritten or (self.decides != "pass" and self.not_measured != "rewritten"):
+            return self
+        files = sorted(self.rewritten - by_base)
+        reason = f"it changes files that no passing trial of base changes: {few(files)}" if files else ""
+        decides, cause = (None, "rewritten") if files else ("pass", None)
+        return self.model_copy(update={"decides": decides, "not_measured": cause, "reason": reason})
 
     @property
     def passed(self) -> bool | None:
@@ -100,6 +114,7 @@ class RowSeen(Value):
     unsteady: bool = False  # trials of one commit disagree in base's history
     apart: Counts = (0, 0)  # see Past
     newest: tuple[bool, ...] = ()
+    rewritten: frozenset[str] = frozenset()
     trials: tuple[SeenTrial, ...] = ()
     doubted: bool = False  # a spot check looked worse, so that replays decide for no row
 
@@ -107,8 +122,13 @@ class RowSeen(Value):
         """Return the row with these trials added; a trial that is already known is not replaced."""
         known = {(t.side, t.index, t.phase): t for t in (*trials, *self.trials)}
         seen = tuple(known[place] for place in sorted(known))
-        base_passes = [t.cut_off for t in seen if t.side == "base" and t.decides == "pass"]
-        return self.model_copy(update={"trials": tuple(t if t.side == "base" else t.beside(base_passes) for t in seen)})
+        of_base = [t for t in seen if t.side == "base" and t.decides == "pass"]
+        cut_off = [t.cut_off for t in of_base]
+        seen = tuple(t if t.side == "base" else t.beside(cut_off) for t in seen)
+        if self.row.presence == "both":
+            by_base = self.rewritten.union(*(t.rewritten for t in of_base))
+            seen = tuple(t if t.side == "base" else t.proved(by_base) for t in seen)
+        return self.model_copy(update={"trials": seen})
 
     def of(self, side: Side, phase: Phase | None = None) -> tuple[SeenTrial, ...]:
         """Return the trials of one side, optionally of one phase only."""

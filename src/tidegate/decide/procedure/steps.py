@@ -74,6 +74,7 @@ def start(
                 unsteady=of_base.unsteady,
                 apart=of_base.apart,
                 newest=tuple(of_base.newest),
+                rewritten=of_base.rewritten,
             )
             for row, of_base in known
         ),
