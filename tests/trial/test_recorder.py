@@ -21,7 +21,7 @@ from tests.as_root import needs_root
 from tidegate.model.command import CommandResult
 from tidegate.model.invocation import Invocation
 from tidegate.model.suite import Limits
-from tidegate.trial import recorder, terminal
+from tidegate.trial import lifecycle, recorder
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
 from tidegate.trial.shell_command import run_shell
@@ -313,7 +313,7 @@ def test_a_script_without_a_first_line_runs_as_in_a_shell(target: Recorded) -> N
 
 def test_a_call_on_a_terminal_is_recorded_like_any_other(target: Recorded) -> None:
     target.program("taskmgr", '#!/bin/sh\n[ -t 1 ] && printf "a terminal\\n" && exit 4\n')
-    environment = terminal.install(target.root / "terminal", "taskmgr", {"PATH": target.search_path})
+    environment = lifecycle.install(target.root / "terminal", "taskmgr", {"PATH": target.search_path})
     front = recorder.install(target.root / "second", "taskmgr", environment["PATH"], target.record)
     done = target.run([f"{front}/taskmgr", "list", "a b"])
     assert (done.stdout, done.returncode) == (b"a terminal\n", 4)

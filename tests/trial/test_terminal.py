@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial import terminal
+from tidegate.trial import lifecycle
 
 TOOL = r"""#!/bin/sh
 case "$1" in
@@ -35,7 +35,7 @@ def env(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     tool.write_text(TOOL)
     tool.chmod(0o755)
     plain = {"PATH": f"{tool.parent}:{os.environ['PATH']}", "TERM": "dumb"}
-    return terminal.install(folder / "front", "tool", plain)
+    return lifecycle.install(folder / "front", "tool", plain)
 
 
 def run(env: dict[str, str], line: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -84,7 +84,7 @@ def test_a_signal_reaches_the_target(env: dict[str, str], tmp_path: Path) -> Non
     trap = f"trap 'echo stopped > {shlex.quote(str(tmp_path / 'seen'))}; exit 3' TERM"
     (tmp_path / "tool").write_text(f"#!/bin/sh\n{trap}; echo up; while :; do sleep 0.05; done\n")
     (tmp_path / "tool").chmod(0o755)
-    own = terminal.install(tmp_path / "front", "tool", env | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    own = lifecycle.install(tmp_path / "front", "tool", env | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     with subprocess.Popen(
         [str(tmp_path / "front" / "tool")], env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
     ) as tool:

@@ -13,11 +13,14 @@ from tidegate.model.result import Result
 from tidegate.model.trial_spec import Side
 from tidegate.reports.page import PageView, page_view
 from tidegate.reports.page_records import Block, ReadRecord, kept_trials, packed, packed_records
-from tidegate.reports.page_size import fitting
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+from tidegate.reports.filters import count
+from tidegate.reports.page_row import RowView
+
+_DETAILS = {"trials": (), "metrics": (), "gates": (), "subcommands": (), "facts": ()}
 MAX_BYTES = 5_000_000
 SCRIPTS = (
     *("dom", "store", "copy", "causes", "plots", "timeline", "changes", "opinions", "search", "overview"),
@@ -100,3 +103,31 @@ def source(name: str) -> str:
     found = environment()
     assert found.loader is not None
     return found.loader.get_source(found, name)[0].strip()
+
+
+def fitting(view: PageView, room: int) -> PageView:
+    """Return the view with at most about `room` bytes of JSON.
+
+    A warning counts the rows that are shortened or left out.
+    """
+    rows = list(view.rows)
+    over = _size(view) - room
+    short = 0
+    while over > 0 and short < len(rows):
+        short += 1
+        row = rows[-short]
+        rows[-short] = row.model_copy(update=_DETAILS)
+        over -= _size(row) - _size(rows[-short])
+    gone = 0
+    while over > 0 and rows:
+        gone += 1
+        over -= _size(rows.pop())
+    if not short:
+        return view
+    said = f"{count(short, 'row')} without trials and metrics on this page (5 MB limit); result.json has them"
+    said += f"; {count(gone, 'row')} left out" if gone else ""
+    return view.model_copy(update={"rows": tuple(rows), "warnings": (*view.warnings, said)})
+
+
+def _size(view: PageView | RowView) -> int:
+    return len(json.dumps(view.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tidegate.decide.comparison.divergence import closest
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
 from tidegate.model.measurement import TrialResult
+from tidegate.model.metrics import Metrics, SubcommandCounts
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
@@ -18,11 +21,11 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
 from tidegate.reports.page_metrics import change_text
 from tidegate.reports.page_power import PowerBar, power_bars
-from tidegate.reports.page_trials import Mark, Subcommand, mark, shown_pair, subcommands
 from tidegate.reports.recipe import recipe
 from tidegate.reports.table_row import COLUMNS, Line, MetricCell, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import CommentView
+from tidegate.text.noise import noisy_words
 
 
 class Cell(Value):
@@ -137,7 +140,7 @@ def row_view(line: Line, page: PageOf, trials: Sequence[TrialResult], trend: Row
         definitions=tuple(change_line(change) for change in view.definitions if change.scenario == row.scenario),
         recipe=recipe(page.result, (row,)),
         for_agent=for_agent(alone),
-        pair=shown_pair(row, trials),
+        pair=_shown_pair(row, trials),
         trials=tuple(mark(trial, row.gates) for trial in trials),
         trends=row_series(trend, row_head(row)) if trend else (),
         power=() if row.deterministic else power_bars(row.detection),
@@ -213,3 +216,77 @@ def _tested(name: str, change: MetricChange) -> str:
         return ""
     alike = "" if change.interval else ", all alike"
     return f"{change_text(name, change)}{alike}; n = {change.compared[0]} and {change.compared[1]}"
+
+
+class Subcommand(Value):
+    """Counts of one subcommand of the tool under test, over all trials of each side."""
+
+    name: str
+    base: SubcommandCounts
+    head: SubcommandCounts
+
+
+class Mark(Value):
+    """A trial as a dot in a plot: its outcome, its metrics as (number, text), and the row's gates in order."""
+
+    side: Side
+    index: int
+    phase: str
+    outcome: str
+    decides: str
+    reason: str
+    metrics: dict[str, tuple[float, str]]
+    gates: tuple[bool | None, ...]  # None: this trial does not have the gate
+
+
+def subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:
+    sums: dict[str, dict[Side, Counter[str]]] = {}
+    for trial in trials:
+        for name, counts in trial.subcommands.items():
+            sides = sums.setdefault(name, {"base": Counter(), "head": Counter()})
+            sides[trial.side].update(counts.model_dump())
+    for name in sorted(sums):
+        yield Subcommand(
+            name=name, base=SubcommandCounts(**sums[name]["base"]), head=SubcommandCounts(**sums[name]["head"])
+        )
+
+
+def mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:
+    measured_as = {name: getattr(trial.metrics, name) for name in Metrics.model_fields} if trial.decides else {}
+    return Mark(
+        side=trial.side,
+        index=trial.index,
+        phase=trial.phase,
+        outcome=trial.outcome or "not measured",
+        decides=trial.decides or "not measured",
+        reason=trial.reason,
+        metrics={
+            name: (float(value), measured(value, name)) for name, value in measured_as.items() if value is not None
+        },
+        gates=_gates(trial, gates),
+    )
+
+
+def _gates(trial: TrialResult, gates: Sequence[GateCounts]) -> tuple[bool | None, ...]:
+    """Return whether the trial passed each of the row's gates; gates with the same label are matched by order."""
+    left = [(gate.label, gate.passed) for gate in trial.gates]
+    found: list[bool | None] = []
+    for gate in gates:
+        here = next((place for place, (label, _) in enumerate(left) if label == gate.gate), None)
+        found.append(None if here is None else left.pop(here)[1])
+    return tuple(found)
+
+
+def _shown_pair(row: Row, trials: Sequence[TrialResult]) -> tuple[int, int]:
+    """Return the base and the head trial that show the row best, by index; 0 for a side without trials.
+
+    If the row has evidence, they are the two trials that its divergence was found in.
+    """
+    base, head = ([trial for trial in trials if trial.side == side] for side in ("base", "head"))
+    evident = [trial for trial in head if row.evidence and trial.id == row.evidence.trial]
+    shows = next(iter((*evident, *(trial for trial in head if trial.decides == "fail"), *head)), None)
+    if shows is None:
+        return next((trial.index for trial in base), 0), 0
+    others = [trial for trial in base if trial.decides not in (None, shows.decides)] or base
+    other = closest(shows, others, noisy_words(trials))
+    return other.index if other else 0, shows.index

@@ -16,12 +16,10 @@ from tidegate.model.suite import RowState
 from tidegate.model.value import Value
 from tidegate.model.verdict import Verdict, VerdictState
 from tidegate.reports.diagnosis import Diagnosed, diagnose
-from tidegate.reports.filters import count
+from tidegate.reports.filters import count, interval, percent, points, to
 from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import acceptance, advice
-from tidegate.reports.replay_view import ReplayView, replay_view
 from tidegate.reports.side_findings import Finding, Group, findings, groups
-from tidegate.reports.suite_text import suite_text
 from tidegate.reports.table_row import Line, table_line
 
 MOST_CAUSES = 3  # shown in the comment
@@ -142,7 +140,7 @@ def comment_view(result: Result) -> CommentView:
         fix=result.fix,
         definitions=result.definitions,
         **_by_state(result, rows),
-        replayed=replay_view(rows),
+        replayed=_replay_view(rows),
         table=tuple(map(table_line, rows)),
         ok=sum(row.state == "ok" for row in rows),
         metric_warnings=(*_suite_warnings(result.suite), *_row_warnings(rows, result.suite)),
@@ -245,3 +243,57 @@ def _caught_by_repeats(measured: Sequence[Row], suite: SuiteEffect) -> bool:
     """Return True if every drop would have been detected for certain, so that one sentence replaces the table."""
     deterministic = bool(measured) and all(row.deterministic for row in measured)
     return deterministic and all(probability == 1 for probability in suite.detection.values())
+
+
+def suite_text(suite: SuiteEffect, measured: Sequence[Row]) -> str:
+    """Return the sentence; '' if there is nothing to report, or if it repeats what the rows show.
+
+    An interval is for rates that chance can move: deterministic rows have none.
+    """
+    if suite.difference is None:
+        return ""
+    chance = not all(row.deterministic for row in measured)
+    if not suite.difference and not chance:
+        return ""
+    ends = suite.interval if chance else None
+    spread = f"90% interval {interval(ends)}" if ends and ends[0] != ends[1] else ""
+    if not suite.difference:
+        return f"Success over the suite: {percent(suite.head_rate)} on both sides{spread and f' ({spread} points)'}."
+    rates = to(percent(suite.base_rate), percent(suite.head_rate))
+    return f"Success over the suite: {rates} ({', '.join(filter(None, (points(suite.difference), spread)))})."
+
+
+class ReplayView(Value):
+    """Rows for which no agent was run, of how many in all, and the rows whose sessions differ.
+
+    `checked` rows replay alike, and were chosen for a trial with an agent. `with_agents`: agents were run for the rows
+    that differ.
+    """
+
+    unchanged: int
+    total: int
+    sessions: int
+    unseen: float  # the largest estimate among the unchanged rows
+    differing: tuple[Row, ...]
+    checked: int
+    with_agents: bool
+
+
+def _replay_view(rows: Sequence[Row]) -> ReplayView | None:
+    """Return the facts about replays for the comment; None if nothing was replayed."""
+    replays = [(row, row.replay) for row in rows if row.replay is not None]
+    if not replays:
+        return None
+    differing = sorted(
+        ((row, found) for row, found in replays if found.difference is not None), key=lambda one: -one[1].severity
+    )
+    unchanged = [found for row, found in replays if row.state == "unchanged"]
+    return ReplayView(
+        unchanged=len(unchanged),
+        total=sum(row.state != "removed" for row in rows),
+        sessions=sum(found.same for found in unchanged),
+        unseen=max((found.unseen for found in unchanged), default=0.0),
+        differing=tuple(row for row, _ in differing),
+        checked=sum(found.spot for _, found in replays),
+        with_agents=any(row.head.trials for row, _ in differing),
+    )

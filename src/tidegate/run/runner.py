@@ -26,8 +26,7 @@ from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_client import PanelClient
-from tidegate.run.judge_trials import Judging
-from tidegate.run.measuring import Measuring
+from tidegate.run.measuring import Judging, Measuring
 from tidegate.run.outage_waits import OutageWaits
 from tidegate.run.replaced_files import changed_before, programs_in, replaced_files
 from tidegate.run.run_context import RunContext

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests import mcp_server
 from tests.trial.test_processes import alive
-from tidegate.agents.offered_tools import offered
+from tidegate.agents.anthropic import offered
 from tidegate.model.agent import ServerTools, ToolAnswer
 from tidegate.model.suite import Limits
 from tidegate.model.target import McpServer

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.agents.offered_tools import MAX_BYTES, MAX_TOOLS, offered
+from tidegate.agents.anthropic import MAX_BYTES, MAX_TOOLS, offered
 from tidegate.model.agent import Tool
 
 SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}

@@ -31,8 +31,8 @@ SOURCES = (
             "page_metrics",
             "page_row",
             "reason_text",
-            "suite_text",
             "verdict_text",
+            "view",
         )
     ),
     "templates/rows.md.j2",

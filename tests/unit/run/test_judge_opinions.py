@@ -32,7 +32,7 @@ from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.grade import grade
 from tidegate.run.judge_client import JudgeClient, PanelClient
-from tidegate.run.judge_trials import with_opinion
+from tidegate.run.measuring import with_opinion
 from tidegate.suite.plan import make_plan, run_rows
 
 RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", weight=1),), pass_threshold=0.5)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from tidegate.decide.comparison.doubtful_passes import doubting_passes
 from tidegate.decide.comparison.judge_change import Scored, with_judge_tests
 from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.comparison.one_row import row_of, suite_metrics
@@ -13,14 +12,17 @@ from tidegate.decide.comparison.used_by_head import used_by_head
 from tidegate.decide.comparison.weak_rows import doubts, shows_little
 from tidegate.decide.comparison.whole_suite import suite_effect, with_power
 from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.row_states import GREEN, Conclusion
 from tidegate.decide.procedure.rules import LEAST_HISTORY
 from tidegate.decide.procedure.steps import State, conclude, history_holds, observe, start
+from tidegate.decide.statistics.exact import fisher_less
 from tidegate.model.comparison import Comparison, DefinitionChange, Note
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS
 
+MOST_BY_CHANCE = 0.05  # that agents who use the tool now and then show this difference
 Trials = Sequence[TrialResult]
 NEWEST = 5  # trials of the history that show whether base is known to fail
 
@@ -159,3 +161,42 @@ def _excluded_share(trials: Trials) -> float:
     """Return the share of trials, 0..1, without an outcome; failed setups do not count, since a side caused them."""
     excluded = sum(trial.decides is None and trial.not_measured not in SETUP_KINDS for trial in trials)
     return excluded / len(trials) if trials else 0.0
+
+
+def doubting_passes(conclusion: Conclusion, trials: RowTrials, replaced: Sequence[str] = ()) -> Conclusion:
+    """Return the conclusion; as `unconfirmed` if head does not use the tool, or not the files that base has.
+
+    `replaced`: files of the commit that head's build has replaced, so that the commit is not what was tested.
+    """
+    if conclusion.state not in (*GREEN, "baseline_changed"):
+        return conclusion
+    if uses := _only_base_uses(conclusion, trials):
+        return conclusion.doubted("unused_tool", "unused", uses=uses)
+    if replaced:
+        return conclusion.doubted("replaced_files", "rewritten", files=tuple(replaced))
+    if files := next((trial.untested for trial in trials.head if trial.untested), None):
+        return conclusion.doubted("other_program", "rewritten", files=files)
+    return conclusion
+
+
+def _only_base_uses(conclusion: Conclusion, trials: RowTrials) -> int:
+    """Return base's passing trials if all of them use the tool, and no trial of head does; else 0.
+
+    Only head's passing trials are evidence: an agent that fails may have given up before it used the tool.
+    """
+    base = [_uses_of(trial) for trial in _of_base(trials) if trial.decides == "pass"]
+    head = [_uses_of(trial) for trial in trials.head if trial.decides is not None]
+    passes = sum(trial.decides == "pass" for trial in trials.head)
+    if not (base and passes and all(base)) or any(count != 0 for count in head):
+        return 0
+    chance = 0.0 if conclusion.deterministic else fisher_less(0, passes, len(base), len(base))
+    return len(base) if chance <= MOST_BY_CHANCE else 0
+
+
+def _of_base(trials: RowTrials) -> tuple[PastTrial | TrialResult, ...]:
+    return *trials.past, *trials.base
+
+
+def _uses_of(trial: TrialResult | PastTrial) -> int | None:
+    """Return how many calls ask the tool to do something; None if the calls are not known."""
+    return trial.uses if isinstance(trial, PastTrial) else trial.invocations.uses

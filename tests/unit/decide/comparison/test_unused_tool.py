@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests import make
-from tidegate.decide.comparison.doubtful_passes import doubting_passes
+from tidegate.decide.comparison.compare import doubting_passes
 from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.verdict.decide import is_unproven
