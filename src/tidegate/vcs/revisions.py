@@ -240,7 +240,7 @@ def _matching(root: Path, patterns: Sequence[str], *command: str) -> tuple[str, 
 
     The names that thousands of links lead to have no room in a command line, so plain names are compared here.
     """
-    names = {pattern: _plain_name(pattern) for pattern in patterns}
+    names = {pattern: _plain_name(pattern) if len(patterns) > _AT_ONCE else None for pattern in patterns}
     globs = [f":(glob){pattern}" for pattern, name in names.items() if name is None]
     plain = {*names.values()} - {None}
     parts = [globs[start : start + _AT_ONCE] for start in range(0, len(globs), _AT_ONCE)]

@@ -111,7 +111,9 @@ def test_an_answer_whose_request_is_in_doubt_is_a_fault_of_the_server(tmp_path: 
     fault = f"the MCP server answered `tools/call` {how}"
 
     async def work(client: McpClient, _: Supervisor) -> tuple[ToolAnswer, str]:
-        return await client.ask("tool", "add", {"title": "Emma"}, 20), client.fault
+        while not client.fault:  # a second answer may arrive later than the first is read
+            answer = await client.ask("tool", "add", {"title": "Emma"}, 20)
+        return answer, client.fault
 
     assert with_server(tmp_path, quirk, work) == (("error", fault), fault)
 
