@@ -7,6 +7,7 @@ folder first, and the others only if it survives them. The exit code is 1 if mor
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -109,10 +110,12 @@ def main(arguments: list[str]) -> int:
         shutil.copytree(
             ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".tidegate", "__pycache__", ".*_cache")
         )
+        for room in sorted({room_of(file) for file, _, _ in CHANGES[first - 1 : last]}):
+            assert (found := failure(copy, room)) is None, f"without any change: {found}"
         for number, (file, old, new) in enumerate(CHANGES[first - 1 : last], first):
             caught = tried(copy, file, old, new)
             survivors += caught is None
-            print(f"{number:2}  {caught or 'SURVIVED':28}  {file}: {old} -> {new or '(nothing)'}", flush=True)
+            print(f"{number:2}  {file}: {old} -> {new or '(nothing)'}: {caught or 'SURVIVED'}", flush=True)
     print(f"{survivors} survived")
     return int(survivors > MOST_SURVIVORS)
 
@@ -124,23 +127,28 @@ def tried(copy: Path, file: str, old: str, new: str) -> str | None:
     assert text.count(old) == 1, f"{file} has {text.count(old)} times: {old}"
     path.write_text(text.replace(old, new), encoding="utf-8")
     try:
-        room = f"tests/unit/{Path(file).parent}"
-        return next((layer for layer in (room, *LAYERS) if (copy / layer).exists() and not passes(copy, layer)), None)
+        return next(filter(None, (failure(copy, layer) for layer in (room_of(file), *LAYERS))), None)
     finally:
         path.write_text(text, encoding="utf-8")
 
 
-def passes(copy: Path, layer: str) -> bool:
-    """Return True if these tests pass on the copy's source."""
+def room_of(file: str) -> str:
+    """Return the folder of a module's unit tests."""
+    return f"tests/unit/{Path(file).parent}"
+
+
+def failure(copy: Path, layer: str) -> str | None:
+    """Return the first of these tests that fails on the copy's source, or None."""
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--numprocesses=auto", "-p", "no:cacheprovider", layer]
     environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return False
-    if done.returncode not in (0, 1):
+        return f"{layer} did not end"
+    if done.returncode not in (0, 1, 2):  # 2: stopped at the first failure
         raise SystemExit(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
-    return done.returncode == 0
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout.decode(), re.M)
+    return None if done.returncode == 0 else (failed or [layer])[0].removeprefix("tests/")
 
 
 if __name__ == "__main__":
