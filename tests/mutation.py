@@ -77,7 +77,7 @@ CHANGES = [
     ("decide/comparison/weak_rows.py", "row.head.passes == row.base.passes == 0", "row.head.passes == 0"),
     ("decide/comparison/whole_suite.py", "if not row.deterministic],", "],"),
     ("decide/verdict/decide.py", '0 if self.mode == "advisory" else self.code', "self.code"),
-    ("decide/verdict/decide.py", 'if row.state == "regressed"]', 'if row.state in ("regressed", "flaky")]'),
+    ("decide/verdict/decide.py", "in policy.block and may_block(row, policy)", "in policy.block"),
     ("decide/verdict/decide.py", 'if words == {"secret"}:', 'if "secret" in words:'),
     ("decide/verdict/decide.py", "if unmeasured or thin else", "if unmeasured else"),
     ("decide/verdict/decide.py", "failed_every_trial and not row.one_shot", "failed_every_trial"),
@@ -110,7 +110,7 @@ def main(arguments: list[str]) -> int:
         shutil.copytree(
             ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".tidegate", "__pycache__", ".*_cache")
         )
-        for room in sorted({room_of(file) for file, _, _ in CHANGES[first - 1 : last]}):
+        for room in sorted({room_of(file) for file, _, _ in CHANGES[first - 1 : last]} | {*LAYERS}):
             assert (found := failure(copy, room)) is None, f"without any change: {found}"
         for number, (file, old, new) in enumerate(CHANGES[first - 1 : last], first):
             caught = tried(copy, file, old, new)

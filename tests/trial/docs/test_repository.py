@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from jsonpath_ng.ext.filter import OPERATOR_MAP
+from jsonpath_ng.ext.string import Sub
 
 from tests.unit.docs.test_repository import ROOT, copy_of_the_tree, load, pasted, run
 
@@ -70,3 +74,14 @@ def test_what_the_readme_tells_to_paste_runs_and_passes(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     (row,) = json.loads((tmp_path / ".tidegate/pr/result.json").read_text(encoding="utf-8"))["rows"]
     assert (row["scenario"], row["state"], row["head"]["passes"]) == ("first_task", "ok", 1)
+
+
+def test_what_is_replaced_in_libraries_is_still_there() -> None:
+    """pyproject.toml allows only versions for which this has been seen; a wider range needs these names."""
+    allowed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    pinned = {one.partition(">=")[0] for one in allowed if re.search(r">=(\d+)\.(\d+),<\1\.", one)}
+    assert pinned >= {"jsonpath-ng", "pydantic"}
+    code = "import pydantic.plugin._loader as loader; assert list(loader.get_plugins()) == []"
+    assert run(sys.executable, "-c", code, PYDANTIC_DISABLE_PLUGINS="__all__").returncode == 0
+    assert callable(OPERATOR_MAP["=~"])
+    assert "regex" in vars(Sub("sub(/a/, b)"))

@@ -83,6 +83,8 @@ def verdict(words: str, policy: dict[str, Any] | None = None, **more: Any) -> Ve
             "1 of 2 scenarios may have regressed; nothing regressed in the others",
         ),
         ("not_measured=budget ok", "inconclusive", "budget", 0, None),
+        ("not_measured=secret ok", "inconclusive", "fork_without_key", 0, None),
+        ("not_measured=secret not_measured=outage ok", "inconclusive", "infrastructure", 0, None),
         ("not_measured=cancelled not_measured=budget ok", "inconclusive", "cancelled", 0, None),
         ("not_measured=outage unconfirmed", "inconclusive", "infrastructure", 0, None),
         (
