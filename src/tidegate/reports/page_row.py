@@ -48,6 +48,27 @@ class MetricLine(Value):
     warns: bool
 
 
+class Subcommand(Value):
+    """Counts of one subcommand of the tool under test, over all trials of each side."""
+
+    name: str
+    base: SubcommandCounts
+    head: SubcommandCounts
+
+
+class Mark(Value):
+    """A trial as a dot in a plot: its outcome, its metrics as (number, text), and the row's gates in order."""
+
+    side: Side
+    index: int
+    phase: str
+    outcome: str
+    decides: str
+    reason: str
+    metrics: dict[str, tuple[float, str]]
+    gates: tuple[bool | None, ...]  # None: this trial does not have the gate
+
+
 class RowView(Value):
     """One scenario × agent: a line of the overview, and a page."""
 
@@ -216,27 +237,6 @@ def _tested(name: str, change: MetricChange) -> str:
         return ""
     alike = "" if change.interval else ", all alike"
     return f"{change_text(name, change)}{alike}; n = {change.compared[0]} and {change.compared[1]}"
-
-
-class Subcommand(Value):
-    """Counts of one subcommand of the tool under test, over all trials of each side."""
-
-    name: str
-    base: SubcommandCounts
-    head: SubcommandCounts
-
-
-class Mark(Value):
-    """A trial as a dot in a plot: its outcome, its metrics as (number, text), and the row's gates in order."""
-
-    side: Side
-    index: int
-    phase: str
-    outcome: str
-    decides: str
-    reason: str
-    metrics: dict[str, tuple[float, str]]
-    gates: tuple[bool | None, ...]  # None: this trial does not have the gate
 
 
 def subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:

@@ -67,6 +67,22 @@ class Catch(Value):
     probability: float
 
 
+class ReplayView(Value):
+    """Rows for which no agent was run, of how many in all, and the rows whose sessions differ.
+
+    `checked` rows replay alike, and were chosen for a trial with an agent. `with_agents`: agents were run for the rows
+    that differ.
+    """
+
+    unchanged: int
+    total: int
+    sessions: int
+    unseen: float  # the largest estimate among the unchanged rows
+    differing: tuple[Row, ...]
+    checked: int
+    with_agents: bool
+
+
 class CommentView(Value):
     """Everything that the comment shows, in its order."""
 
@@ -261,22 +277,6 @@ def suite_text(suite: SuiteEffect, measured: Sequence[Row]) -> str:
         return f"Success over the suite: {percent(suite.head_rate)} on both sides{spread and f' ({spread} points)'}."
     rates = to(percent(suite.base_rate), percent(suite.head_rate))
     return f"Success over the suite: {rates} ({', '.join(filter(None, (points(suite.difference), spread)))})."
-
-
-class ReplayView(Value):
-    """Rows for which no agent was run, of how many in all, and the rows whose sessions differ.
-
-    `checked` rows replay alike, and were chosen for a trial with an agent. `with_agents`: agents were run for the rows
-    that differ.
-    """
-
-    unchanged: int
-    total: int
-    sessions: int
-    unseen: float  # the largest estimate among the unchanged rows
-    differing: tuple[Row, ...]
-    checked: int
-    with_agents: bool
 
 
 def _replay_view(rows: Sequence[Row]) -> ReplayView | None:

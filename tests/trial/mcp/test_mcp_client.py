@@ -111,7 +111,8 @@ def test_an_answer_whose_request_is_in_doubt_is_a_fault_of_the_server(tmp_path: 
     fault = f"the MCP server answered `tools/call` {how}"
 
     async def work(client: McpClient, _: Supervisor) -> tuple[ToolAnswer, str]:
-        while not client.fault:  # a second answer may arrive later than the first is read
+        answer = await client.ask("tool", "add", {"title": "Emma"}, 20)
+        while not client.fault:  # a second answer may arrive after the first was read
             answer = await client.ask("tool", "add", {"title": "Emma"}, 20)
         return answer, client.fault
 
