@@ -43,6 +43,12 @@ _AGENT_KEYS = {
 }
 
 
+_JUDGED_KEYS = {  # of evaluators and judges in scenarios and cases
+    "model": "unknown key: one model judges the whole suite, the one of `judge` in tidegate.yaml",
+    "rubrics": "unknown key: an evaluator of type `rubrics` has them, or the case itself",
+}
+
+
 def explain(error: ValidationError, document: Document, kind: str) -> list[Problem]:
     """Return the problems of a file that does not fit its model. The values in the file are not repeated.
 
@@ -160,6 +166,8 @@ def _quote_it(node: Node | None) -> str:
 def _unknown_key(path: KeyPath, document: Document, kind: str) -> str:
     if kind == "suite" and path[:1] == ("agents",) and len(path) == 3 and path[2] in _AGENT_KEYS:
         return _AGENT_KEYS[str(path[2])]
+    if path[-1] in _JUDGED_KEYS and {"evaluators", "judge"}.intersection(path[:-1]) and kind != "suite":
+        return _JUDGED_KEYS[str(path[-1])]
     return "unknown key" + did_you_mean(str(path[-1]), _known_keys(kind, document, path[:-1]))
 
 

@@ -255,6 +255,8 @@ BROKEN = {
     CASE
     + "    evaluators: [{type: code, name: x, script: a}]\n": r"unknown type `code` \(did you mean `code_judge`\?\)",
     CASE + F1 + "foo: 1\n": r":5:1: foo: unknown key",
+    CASE + "    evaluators: [{type: llm_judge, model: m}]\n": r"unknown key: one model judges the whole suite",
+    CASE + "    evaluators: [{type: llm_judge, rubrics: [x]}]\n": r"unknown key: an evaluator of type `rubrics`",
     CASE + F1 + "    expected_outcom: x\n": r":5:5: .*unknown key \(did you mean `expected_outcome`\?\)",
     CASE + F1 + "    rubrics: [{id: a, weight: 2}]\n": r"rubrics\[0\]\.description: is required",
     CASE + F1 + "    rubrics: [{id: rubric-2, description: x}, y]\n": r":5:14: .*two .* the id `rubric-2`",
