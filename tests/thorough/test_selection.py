@@ -111,6 +111,6 @@ def test_a_dry_run_says_what_would_run(make_repository: Make, tidegate: Make, fi
     ran = tidegate("run", "scenarios/other.yaml", "--target", "docs", "--trials", "3", "--dry-run", cwd=repo.root)
 
     assert ran.code == 0, ran.stderr
-    assert ran.stdout.splitlines()[0] == "3 trials would run, of 1 rows:"
+    assert ran.stdout.splitlines()[0] == "3 trials would run, of 1 row:"
     assert "keep_notes" not in ran.stdout
     assert not (repo.root / ".tidegate/runs").exists()
