@@ -74,14 +74,14 @@ def test_a_branch_without_a_history_is_ignored_and_said(repo: Repository, tidega
     assert "it is not a history of this version" in ran.comment
 
 
-def test_a_commit_that_has_the_store_s_folder_gets_no_history(repo: Repository, tidegate: Make) -> None:
+def test_a_commit_that_has_the_store_s_folder_is_refused(repo: Repository, tidegate: Make) -> None:
     repo.git("checkout", "--quiet", "main")
     (repo.root / ".tidegate/.gitignore").unlink()
     repo.commit({".tidegate/store/branch/history/f.jsonl": "{}\n"})
 
     ran = tidegate("pr", "--base", "main~1", "--head", "main", "--pause", "0", cwd=repo.root)
 
-    assert any("what is stored is ignored" in warning for warning in ran.result["warnings"])
+    assert (ran.code, ".tidegate/store is part of the commit" in ran.stderr) == (2, True)
 
 
 def test_runs_that_begin_at_once_have_a_folder_each(repo: Repository) -> None:

@@ -119,7 +119,7 @@ def test_a_changed_scenario_has_no_history(make_repository: Make, tidegate: Make
     assert ran.result["cost"]["trials"] == {"base": 3, "head": 3}
 
 
-def test_a_history_that_a_commit_brings_along_is_ignored_and_said(
+def test_a_history_that_a_commit_brings_along_is_refused(
     make_repository: Make, tidegate: Make, files: dict[str, str]
 ) -> None:
     repo = make_repository()
@@ -128,10 +128,10 @@ def test_a_history_that_a_commit_brings_along_is_ignored_and_said(
 
     ran = pr(tidegate, repo.root)
 
-    assert any("what is stored is ignored" in warning for warning in ran.result["warnings"])
+    assert (ran.code, ".tidegate/store is part of the commit" in ran.stderr) == (2, True)
 
 
-def test_a_store_behind_a_link_that_a_commit_brings_along_is_ignored_too(
+def test_a_store_behind_a_link_that_a_commit_brings_along_is_refused_too(
     make_repository: Make, tidegate: Make, files: dict[str, str]
 ) -> None:
     repo = make_repository()
@@ -142,7 +142,7 @@ def test_a_store_behind_a_link_that_a_commit_brings_along_is_ignored_too(
 
     ran = pr(tidegate, repo.root)
 
-    assert any("what is stored is ignored" in warning for warning in ran.result["warnings"])
+    assert (ran.code, ".tidegate/store is part of the commit" in ran.stderr) == (2, True)
     assert not (repo.root / "evil/store/tests").exists()
 
 

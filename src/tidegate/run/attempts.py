@@ -66,7 +66,7 @@ class Attempts:
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
-    _hiding: dict[tuple[Side, str], Path] = field(default_factory=dict)
+    _hiding: dict[tuple[Side, str], Mapping[str, str]] = field(default_factory=dict)
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
         """Return the first attempt without an infrastructure error, or the last one; None if halted before.
@@ -205,7 +205,6 @@ class Attempts:
             side = side._replace(path=[target.parent, *side.path])
         path = side_path(checkout.folder, map(str, side.folders), context.around.path)
         target_path = (str(target.parent) if target else "") if is_ours else path
-        hidden = self._hidden(row, checkout, side)
         return TrialDirectories(
             prepared=await self._workspace(row, checkout),
             base_prepared=await self._workspace_of_base(row, checkout),
@@ -220,11 +219,11 @@ class Attempts:
             credentials=context.around.of_agent(row.agent),
             limits=context.suite.limits,
             network=context.suite.network,
-            readable=(*self._readable_of(checkout.folder), hidden),
+            readable=self._readable_of(checkout.folder),
             of_checks=self._readable_of(self._base.folder) if self._is_judged_by_base(row) else (),
             front=self.front,
             untested=untested(name, side, own),
-            hidden=hidden,
+            hidden=self._hidden(row, checkout, side),
         )
 
     def _readable_of(self, folder: Path) -> tuple[Path, ...]:
@@ -259,17 +258,16 @@ class Attempts:
         context = self.context
         return side_path(self._base.folder, self._base.path_of(context.suite), context.around.path)
 
-    def _hidden(self, row: PlanRow, checkout: Checkout, side: Built) -> Path:
-        """Return a folder with links to the system's programs that only head's `path` hides; base has an empty one."""
+    def _hidden(self, row: PlanRow, checkout: Checkout, side: Built) -> Mapping[str, str]:
+        """Return the system's programs that only head's `path` hides, by name; of base none."""
         base = side if row.presence == "added" else self._built(self._base)
         target = row.scenario.target.binary.rpartition("/")[2]
-        folder = self._hiding.setdefault((checkout.side, f"{row.presence}/{target}"), self._new_folder())
-        if not folder.is_dir():
-            folder.mkdir(mode=0o755, parents=True)
-            for name in {*side.names} - {target}:
-                if base.program(name) is None and (found := shutil.which(name, path=self.context.agent_path)):
-                    (folder / name).symlink_to(found)
-        return folder
+        key = checkout.side, f"{row.presence}/{target}"
+        if key not in self._hiding:
+            names = [name for name in {*side.names} - {target} if base.program(name) is None]
+            found = {name: shutil.which(name, path=self.context.agent_path) for name in names}
+            self._hiding[key] = {name: program for name, program in found.items() if program}
+        return self._hiding[key]
 
     async def _workspace_of_base(self, row: PlanRow, checkout: Checkout) -> Prepared | None:
         """Return base's workspace for a trial of head; None if base lacks the scenario, or it cannot be made."""

@@ -207,7 +207,7 @@ def _with_program(attempt: Attempt, environments: Environments) -> tuple[TrialSe
     """Return the session of an agent whose target is a program, and a function that reads the record."""
     target, folders, environment = attempt.scenario.target, attempt.folders, environments.agent
     own = dict(environments.tool)
-    if any(attempt.place.hidden.iterdir()):  # the tool itself finds what its side has
+    if attempt.place.hidden:  # the tool itself finds what its side has
         own["PATH"] = f"{folders.scratch / 'recorder/bin'}:{environment['PATH']}"
     front = recorder.install(folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls, added=own)
     session = _session(
@@ -326,6 +326,15 @@ def _hung(attempt: Attempt, invocations: Sequence[Invocation]) -> str | None:
     return excerpt(shlex.join([name, *hung[-1].argv]), MOST_SHOWN) if hung else None
 
 
+def _system_first(attempt: Attempt) -> Path:
+    """Return a folder for PATH with links to the system's programs that only head's `path` hides, if there are any."""
+    folder = attempt.folders.scratch / "system"
+    for name, program in attempt.place.hidden.items():
+        folder.mkdir(exist_ok=True)
+        (folder / name).symlink_to(program)
+    return folder
+
+
 def _session(
     attempt: Attempt,
     environment: Mapping[str, str],
@@ -344,7 +353,7 @@ def _session(
         server=server,
         mcp=scenario.target.mcp,
         credentials=attempt.place.credentials,
-        environment={**environment, "PATH": f"{attempt.place.hidden}:{environment['PATH']}", **agent.env},
+        environment={**environment, "PATH": f"{_system_first(attempt)}:{environment['PATH']}", **agent.env},
         limits=attempt.place.limits,
         deadline=min(time.monotonic() + timeout, attempt.deadline),
         timeout_secs=timeout,

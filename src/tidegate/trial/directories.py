@@ -46,7 +46,7 @@ class TrialDirectories:
     limits: Limits
     network: NetworkAccess
     untested: tuple[str, ...]  # see Trial
-    hidden: Path  # a folder with links to the system's programs that only head's `path` hides, for the agent
+    hidden: Mapping[str, str]  # the system's programs that only head's `path` hides, by name
     readable: tuple[Path, ...]  # of the side's checkout
     of_checks: tuple[Path, ...] = ()  # what setup, gates and scripts may read besides
     front: Path | None = None  # of the scripts that `tidegate prove` puts in front of the tool
@@ -133,7 +133,7 @@ class Folders:
 
     def file_rules(self, checkout: Path, readable: Iterable[Path]) -> FileRules:
         """Return the files that the trial's commands may use: these folders, and what is readable of the checkout."""
-        ours = ("recorder", "terminal", "tool", "server-check", *(f"shared/{name}" for name in _SHOWN))
+        ours = ("recorder", "system", "terminal", "tool", "server-check", *(f"shared/{name}" for name in _SHOWN))
         return FileRules(
             read=(*readable, *[f"{self.scratch}/{name}" for name in ours]),
             write=(self.workspace, self.home, self.tmp, self.results),
