@@ -213,7 +213,7 @@ class Attempts:
             path=path,
             target_path=target_path,
             check_path=self._check_path(row, path),
-            wraps_target=self._is_judged_by_base(row) and row.scenario.target.is_named,
+            wraps_target=row.scenario.target.is_named,
             agent_path=context.agent_path,
             passed_env=context.around.passed,
             credentials=context.around.of_agent(row.agent),

@@ -27,7 +27,7 @@ PLACES = json.loads(Path(__file__).with_name("places.json").read_text())
 LIBC = ctypes.CDLL(None, use_errno=True)
 SECRET = "PLANTED"
 X86 = os.uname().machine == "x86_64"
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[1]
 SCRATCH = CHECKOUT if ROLE == "build" else Path(os.environ["HOME"]).parent
 UNSET = ctypes.c_void_p(-1)
 Attempt = Callable[[], object]
