@@ -196,7 +196,8 @@ def why_undecided(row: Row) -> str:
 
 def change_line(change: DefinitionChange) -> str:
     """Return a definition change as one line."""
-    return " · ".join(filter(None, (f"checks {change.effect}", change.scenario or change.agent or "", change.detail)))
+    said = {"less": "less is checked", "more": "more is checked", "other": "checked otherwise"}[change.effect]
+    return " · ".join(filter(None, (said, change.scenario or change.agent or "", change.detail)))
 
 
 def moved(metric: MetricCell, unit: str) -> str:
