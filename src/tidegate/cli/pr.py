@@ -37,6 +37,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_repository(parser)
     options.add_selection(parser)
     options.add_last_failed(parser)
+    options.add_durations(parser)
     parser.set_defaults(run=run)
 
 

@@ -38,6 +38,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_repository(parser)
     options.add_selection(parser)
     options.add_last_failed(parser)
+    options.add_durations(parser)
     parser.set_defaults(run=run)
 
 
@@ -48,8 +49,6 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.cli.last_failed import failed_in_newest_run, say_last_failed
     from tidegate.cli.progress import make_progress
     from tidegate.history.our_folder import make_our_folder
-    from tidegate.reports.notes_text import refused_hosts
-    from tidegate.reports.show import run_final_line, run_overview
     from tidegate.run.checkouts import make_run_folder
     from tidegate.run.single_run import single_run
     from tidegate.text.well_known_secrets import without_secrets
@@ -72,15 +71,27 @@ def run(args: argparse.Namespace) -> int:
         with suppress(OSError):
             out.rmdir()  # succeeds only if nothing was stored
     stored = without_secrets(stored)
+    _tell(stored, out, args)
+    return _exit_code(stored, as_history=args.history)
+
+
+def _tell(stored: Run, out: Path, args: argparse.Namespace) -> None:
+    """Print an overview of the run, or the run itself as JSON."""
+    from rich.console import Console  # 480 ms
+
+    from tidegate.reports.notes_text import refused_hosts
+    from tidegate.reports.show import run_final_line, run_overview
+    from tidegate.reports.terminal import print_durations
+
     if args.json:
         print(stored.model_dump_json(indent=2))
     else:
         console = Console()
         if args.quiet < 2:
             console.print(run_overview(stored, verbose=args.verbose))
+        print_durations(stored.trials, args.durations, console)
         print(*refused_hosts(stored.trials), f"run: {out}", sep="\n")
         console.print(run_final_line(stored))
-    return _exit_code(stored, as_history=args.history)
 
 
 def _say_what_would_run(root: Path, args: argparse.Namespace) -> int:

@@ -19,7 +19,9 @@ from rich.text import Text
 from rich.theme import Theme
 
 from tidegate.decide.comparison.weak_rows import cannot_guard
+from tidegate.model.cause import Cause
 from tidegate.model.comparison import Row
+from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
@@ -93,7 +95,7 @@ def _summary_lines(result: Result, verbose: bool, width: int) -> Iterator[Text]:
     """Yield a line for each row, the most important first: state, name, passes of both sides, and what is known."""
     rank = {state: place for place, state in enumerate(STATE_SIGNS)}
     rows = sorted((row for row in result.rows if verbose or row.state != "ok"), key=lambda row: rank[row.state])
-    causes = {key: says(cause) for cause in result.causes for key in cause.rows}
+    causes = {key: _placed(cause) for cause in result.causes for key in cause.rows}
     widest = max((len(words(row.state)) for row in rows), default=0)
     names = max((len(_name(row)) for row in rows), default=0)
     for row in rows:
@@ -107,6 +109,11 @@ def _summary_lines(result: Result, verbose: bool, width: int) -> Iterator[Text]:
         line.append_text(known)
         line.truncate(width, overflow="ellipsis")
         yield line
+
+
+def _placed(cause: Cause) -> str:
+    """Return the cause, after the changed line that it comes from, as terminals open it: `bin/todo:12: …`."""
+    return f"{cause.at.where}: {says(cause)}" if cause.at else says(cause)
 
 
 def _name(row: Row) -> str:
@@ -199,6 +206,22 @@ class _Code(CodeBlock):
 
 class _Markdown(Markdown):
     elements = {**Markdown.elements, "table_open": _WholeNames, "fence": _Code, "code_block": _Code}
+
+
+def print_durations(trials: Iterable[TrialResult], most: int, console: Console) -> None:
+    """Print a line for each of the `most` slowest trials. A trial whose agent's time is not known is left out."""
+    if most:
+        _print_rule(f"slowest {most} trials", console)
+    for line in _durations(trials, most):
+        _print(line, console)
+
+
+def _durations(trials: Iterable[TrialResult], most: int) -> Iterator[Text]:
+    """Yield each trial's time, its name, and how much of the time the agent took."""
+    timed = sorted(((trial.seconds, trial) for trial in trials if trial.seconds is not None), key=lambda one: -one[0])
+    for whole, trial in timed[:most]:
+        name = f"{trial.side} {one_line(trial.scenario)} × {one_line(trial.agent)} #{trial.index}"
+        yield Text(f"{seconds(whole):>8}  {name} (agent {seconds(trial.metrics.duration_s)})")
 
 
 def score_table(result: Result) -> Table | None:
