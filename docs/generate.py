@@ -89,6 +89,9 @@ Questions: #agents on our chat.
 {% endblock %}
 ```
 
+To leave sections out, list them: `report: {hide: [cost, judge]}`. These can go: `improvements`, `table`, `judge`,
+`diagnosis`, `cost`.
+
 Blocks, from top to bottom: `heading` (with `advice` in it), `definitions`, `regressions`, `inconclusive`,
 `improvements`, `table`, `judge`, `diagnosis`, `cost`, `footer`. The marker on line 1 is added
 afterwards. The file is read from the base branch, so

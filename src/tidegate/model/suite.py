@@ -43,6 +43,7 @@ ALPHA = 0.02
 DEFAULT_TIMEOUT_SECS = 300.0  # of an agent, as in llm-tool-test
 INITIAL_STATE = "initial-state"  # the template's subfolder that becomes the workspace, if present
 
+Hidden = Literal["improvements", "table", "judge", "diagnosis", "cost"]  # sections that a comment can leave out
 RowState = Literal[
     "regressed",
     "unconfirmed",
@@ -259,6 +260,7 @@ class Suite(Value):
     model_proxy: bool = True  # agents get a proxy token instead of their API key
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
+    report_hide: tuple[Hidden, ...] = ()
     report_surface: bool = False  # list what a pull request changes in the tool's surface
     unread: tuple[str, ...] = ()  # keys of its files that have no effect, one sentence each
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from tidegate.model.links import Links
 from tidegate.model.marker import MAX_BYTES as MARKER_BYTES
 from tidegate.model.marker import Fixed
 from tidegate.model.result import Result
+from tidegate.model.suite import Hidden
 from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count
 from tidegate.reports.for_agent import for_agent
@@ -127,6 +129,11 @@ def fix_text(cause: Cause, view: CommentView) -> str:
 def own_template(source: str) -> Template:
     """Return the suite's own template, which extends "comment.md.j2"; raises TemplateError if it is invalid."""
     return environment(sandboxed=True).from_string(source)
+
+
+def without_blocks(names: Iterable[Hidden]) -> str:
+    """Return the text of a template that extends the default one, with these blocks empty."""
+    return '{% extends "comment.md.j2" %}' + "".join(f"{{% block {name} %}}{{% endblock %}}" for name in names)
 
 
 @cache

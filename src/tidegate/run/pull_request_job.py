@@ -14,6 +14,7 @@ from tidegate.model.comparison import DefinitionChange
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
+from tidegate.reports.comment import without_blocks
 from tidegate.run.build import Checkout
 from tidegate.run.checkouts import Sides
 from tidegate.run.run_job import Options, RunJob
@@ -235,9 +236,9 @@ def _newer_scenarios(target: Suite | None, base: Suite | None, head: Suite, bran
 
 
 def _comment_template(folder: Path, side: str, suite: Suite) -> str | None:
-    """Return the text of the suite's comment template in that checkout; None if it has none."""
+    """Return the text of the suite's comment template in that checkout; None if it uses the default one."""
     if suite.comment_template is None:
-        return None
+        return without_blocks(suite.report_hide) if suite.report_hide else None
     path = (folder / suite.comment_template).resolve()
     try:
         if not path.is_relative_to(folder.resolve()):

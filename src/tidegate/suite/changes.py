@@ -37,6 +37,7 @@ RULES = (
     "executor",
     "comment_template",
     "diagnosis",
+    "report_hide",
     "report_surface",
     "guidance",  # globs; the files are each side's own
 )

@@ -270,5 +270,6 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         files=suite.files,
         diagnosis=suite.diagnosis,
         comment_template=suite.report.comment_template,
+        report_hide=suite.report.hide,
         report_surface=suite.report.surface,
     )

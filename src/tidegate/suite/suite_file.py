@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_validator
 
 from tidegate.agents import AnyAgent
 from tidegate.checks.judges import AnyJudge
@@ -31,6 +31,7 @@ from tidegate.model.suite import (
     WATCH,
     Budget,
     Diagnosis,
+    Hidden,
     Limits,
     Policy,
     Store,
@@ -55,10 +56,18 @@ class PolicyFile(Policy):
 
 
 class ReportFile(Value):
-    """The comment's template, and whether changes of the tool's surface are listed."""
+    """The comment's template, or the sections that it leaves out; whether changes of the tool's surface are listed."""
 
     comment_template: InsidePath | None = None
+    hide: tuple[Hidden, ...] = ()
     surface: bool = False
+
+    @field_validator("hide")
+    @classmethod
+    def _has_no_template(cls, hidden: tuple[Hidden, ...], info: ValidationInfo) -> tuple[Hidden, ...]:
+        if hidden and info.data.get("comment_template"):
+            raise wrong("goes without `comment_template`: write empty blocks into the template")
+        return hidden
 
 
 def _default_agents() -> dict[str, AnyAgent]:

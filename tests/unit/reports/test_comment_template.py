@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tidegate.model.result import Result
-from tidegate.reports.comment import MAX_BYTES, comment_body
+from tidegate.reports.comment import MAX_BYTES, comment_body, without_blocks
 
 Stories = Mapping[str, Callable[[], Result]]
 EXTENDS = '{% extends "comment.md.j2" %}'
@@ -28,6 +28,15 @@ def test_it_can_add_to_a_block(stories: Stories) -> None:
     text = rendered(stories["all_fine"](), EXTENDS + "{% block heading %}{{ super() }}\nHello.{% endblock %}")
     assert "## ✅ Tidegate: passed" in text
     assert "\nHello." in text
+
+
+def test_sections_that_a_suite_hides_are_left_out_and_all_else_stays(stories: Stories) -> None:
+    result = stories["one_regression"]()
+    whole, short = comment_body(result), rendered(result, without_blocks(["cost", "table"]))
+    assert "**trials**" in whole
+    assert "**trials**" not in short
+    assert "All results" not in short
+    assert short.startswith(whole.partition("<details>")[0])
 
 
 def test_it_can_replace_everything(stories: Stories) -> None:

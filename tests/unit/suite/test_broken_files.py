@@ -86,6 +86,9 @@ NOT_YET = {
     "store: {type: branhc}": "3:15: store.type: must be one of directory, branch (did you mean `branch`?)",
     "store: {type: branch, name: a..b}": "3:29: store.name: is not a branch name",
     "report: {comment: always}": "3:10: report.comment: unknown key (did you mean `comment_template`?)",
+    "report: {hide: [heading]}": "3:17: report.hide[0]: must be one of improvements, table, judge, diagnosis, cost",
+    "report: {comment_template: a.j2, hide: [cost]}": "3:40: report.hide: goes without `comment_template`: write empty "
+    "blocks into the template",
     "policy: {suite: off}": "3:17: policy.suite: must be one of off, warn, block; "
     'YAML reads off as false, so quote it: "off"',
     "agents: {a: {type: doc-follower, max_usd: 1}}": "3:34: agents.a.max_usd: is not a key of this type of agent, "

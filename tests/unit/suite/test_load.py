@@ -77,7 +77,7 @@ limits: {output_mb: 1, memory_mb: 2, processes: 3, files: 4}
 prices: {large: {input: 3, output: 15, cache_read: 0.3, cache_write: 3.75}}
 store: {type: directory, path: .tidegate/store, max_trials: 40, max_days: 14}
 diagnosis: {error_rate: 0.1, help: 1, retry_rate: 0.2, commands_ratio: 2}
-report: {comment_template: null}
+report: {comment_template: null, hide: [cost, judge]}
 """
 EVERY_SCENARIO_KEY = """\
 name: task_manager_organize
@@ -202,6 +202,7 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
         pass_env=("TOKEN",),
         prices={"large": Price(input=3, output=15, cache_read=0.3, cache_write=3.75)},
         diagnosis=Diagnosis(error_rate=0.1, help=1, retry_rate=0.2, commands_ratio=2),
+        report_hide=("cost", "judge"),
     )
 
 
