@@ -15,6 +15,7 @@ from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, 
 from tidegate.history.stored_result import load_result
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
+from tidegate.model.trial import Record
 from tidegate.model.trial_spec import Side
 from tidegate.reports.filters import count
 from tidegate.reports.html import render_html
@@ -61,6 +62,22 @@ class StoredReport:
         return render_html(result, lambda trial: stores[trial.side].record(trial.spec), {}, live=self._watch)
 
 
+class FetchedReport:
+    """The report of a result that does not change, without the trials' transcripts."""
+
+    def __init__(self, result: Result) -> None:
+        problem = "The workflow run uploads its result, without the trials' transcripts."
+        self._page = render_html(result, lambda _: Record(problem=problem), {})
+
+    def token(self) -> str:
+        """Return ''."""
+        return ""
+
+    def page(self) -> str:
+        """Return the report."""
+        return self._page
+
+
 def _unfinished(runs: Mapping[Side, Run]) -> Result:
     """Compare the trials of both sides that have finished. The verdict is inconclusive, whatever they show."""
     base, head = runs["base"], runs["head"]
@@ -89,7 +106,7 @@ def _without_verdict(result: Result, summary: str) -> Result:
 class ReportServer(LocalServer):
     """Serves the report and the token. It accepts no other request."""
 
-    def __init__(self, report: StoredReport) -> None:
+    def __init__(self, report: StoredReport | FetchedReport) -> None:
         super().__init__(_Handler)
         self.report = report
 

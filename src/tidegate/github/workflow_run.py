@@ -93,7 +93,7 @@ def archive(run: int, instance: str, repository: RepositoryPort) -> tuple[int, b
     Return None if the run has no result any more.
     """
     name = artifact_name(instance)
-    if (result := _newest(run, name, repository)) is None:
+    if (result := newest_artifact(run, name, repository)) is None:
         return None
     if result.size > MAX_ARCHIVE:
         raise ConfigurationError(
@@ -103,11 +103,11 @@ def archive(run: int, instance: str, repository: RepositoryPort) -> tuple[int, b
     content = repository.download(result.id, MAX_ARCHIVE)
     report = None
     with suppress(PublishError):  # only the link depends on it
-        report = _newest(run, f"{name.replace(ARTIFACT, REPORT, 1)}.html", repository)
+        report = newest_artifact(run, f"{name.replace(ARTIFACT, REPORT, 1)}.html", repository)
     return (report or result).id, content
 
 
-def _newest(run: int, name: str, repository: RepositoryPort) -> Artifact | None:
+def newest_artifact(run: int, name: str, repository: RepositoryPort) -> Artifact | None:
     """Return the newest artifact with this name that GitHub still has: each attempt of a run may upload one."""
     found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
     return max(found, key=lambda artifact: artifact.id, default=None)
