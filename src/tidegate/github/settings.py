@@ -37,7 +37,7 @@ class Settings(Value):
     fork_without_key: Literal["pass", "fail"] = "pass"
     dry_run: bool = False
     accept_label: str = "tidegate: accept"
-    publish_timeout: float = Field(60, gt=0, le=600)  # seconds
+    publish_timeout: float = Field(55, gt=0, le=600)  # seconds; with the last request a minute
     check_run: Literal["auto", "true", "false"] = "auto"
 
     @classmethod
