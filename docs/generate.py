@@ -41,7 +41,7 @@ from tidegate.reports.model_filters import PIECES
 from tidegate.reports.view import CommentView
 
 FOLDER = Path(__file__).parent
-NOTE = "<!-- Written by `make docs`; change the docstrings instead. -->\n"
+START, END = "<!-- keys: written by `make docs` from the docstrings -->\n", "<!-- end of keys -->\n"
 
 GATES = """# Gates
 
@@ -108,14 +108,14 @@ def templates() -> str:
     models: dict[str, type[BaseModel]] = {}
     for model in (CommentView, Shown, Fixed):
         _collect(model, models)
-    parts = [NOTE, TEMPLATES]
+    parts = [TEMPLATES, START]
     for name, seen in models.items():
         fields = "".join(f"| `{key}` | {_type(field.annotation)} |\n" for key, field in seen.model_fields.items())
         parts.append(f"## {name}\n\n{inspect.getdoc(seen)}\n\n| field | value |\n|---|---|\n{fields}")
     filters = sorted((FILTERS | PIECES).items())
     rows = "".join(f"| `{name}` | {_first_line(made)} |\n" for name, made in filters)
     parts.append(f"## Filters\n\n| filter | makes |\n|---|---|\n{rows}")
-    return "\n".join(parts)
+    return "\n".join([*parts, END])
 
 
 def _first_line(made: Any) -> str:
@@ -169,12 +169,12 @@ def members(family: Any) -> dict[str, type[BaseModel]]:
 def page(title: str, base: type[BaseModel], family: Any) -> str:
     """The whole page of one family: the keys that all have, then one heading for each."""
     common = _keys(base, without=frozenset({"type"}))
-    parts = [NOTE, title, *([f"All of them accept:\n\n{common}"] if common else [])]
+    parts = [title, START, *([f"All of them accept:\n\n{common}"] if common else [])]
     for name, member in members(family).items():
         parts += [f"## `{name}`\n", f"{inspect.getdoc(member)}\n"]
         if own := _keys(member, without=frozenset(base.model_fields)):
             parts.append(own)
-    return "\n".join(parts)
+    return "\n".join([*parts, END])
 
 
 def _keys(model: type[BaseModel], without: frozenset[str]) -> str:
