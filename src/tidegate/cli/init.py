@@ -105,14 +105,14 @@ def run(args: argparse.Namespace) -> int:
         print(
             f"the build needs `{toolchain}`, which the container lacks: `native: true` in the workflows runs everything"
         )
-        print("on the runner itself, as its user: for trusted contributors only (docs/install.md)")
+        print("on the runner itself, as its user: for trusted contributors only (docs/start.md)")
     print(_next_steps(written, root, place))
     return 0 if problem is None else NOT_TRIED
 
 
 _OF_BUILD = (
     "Install what the build lacks, or fix `build` in tidegate.yaml, and try `tidegate run`. Builds have a HOME",
-    "of their own: `pass_env` names the variables that they need. docs/install.md tells how CI gets a toolchain.",
+    "of their own: `pass_env` names the variables that they need. docs/start.md tells how CI gets a toolchain.",
 )
 
 

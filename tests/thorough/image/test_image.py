@@ -246,8 +246,8 @@ def processes_of(engine: Engine, name: str) -> list[int]:
 
 
 def test_a_local_action_adds_its_own_tools(engine: Engine, github: GitHub, tmp_path: Path) -> None:
-    """The Dockerfile of docs/install.md, with what it installs replaced by something that needs no network."""
-    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    """The Dockerfile of docs/start.md, with what it installs replaced by something that needs no network."""
+    page = (ROOT / "docs/start.md").read_text(encoding="utf-8")
     (recipe,) = re.findall(r"```dockerfile\n(.*?)```", page, re.S)
     name, command = re.findall(r"^(?:FROM|RUN) (.*)$", recipe, re.M)
     (tmp_path / "action").mkdir()

@@ -27,7 +27,7 @@ def test_an_installation_by_pip_from_github_names_its_commit() -> None:
 
 
 def test_a_clone_of_github_counts_once_its_commit_is_pushed(make_repository: Callable[..., Repository]) -> None:
-    """As docs/install.md installs it: `git clone`, then `pipx install ./tidegate`."""
+    """As docs/start.md installs it: `git clone`, then `pipx install ./tidegate`."""
     repo = make_repository("clone of ours")
     repo.commit({"a": "1\n"})
     origin = {"url": repo.root.as_uri(), "dir_info": {}}

@@ -80,11 +80,11 @@ def test_every_way_to_end_badly_has_its_heading() -> None:
         for name, value in vars(errors).items()
         if isinstance(value, type) and issubclass(value, errors.TidegateError) and value is not errors.TidegateError
     }
-    headings = re.findall(r"^## (\w+Error)$", _page("troubleshooting.md"), re.MULTILINE)
+    headings = re.findall(r"^## (\w+Error)$", _page("help.md"), re.MULTILINE)
 
     assert set(headings) == classes
     for name in classes:
-        assert f"Exit code {vars(errors)[name].exit_code}." in _page("troubleshooting.md").split(f"## {name}\n")[1][:40]
+        assert f"Exit code {vars(errors)[name].exit_code}." in _page("help.md").split(f"## {name}\n")[1][:40]
 
 
 def test_every_target_of_make_that_the_documents_name_is_there() -> None:

@@ -112,7 +112,7 @@ def advice_on_users() -> str:
     if os.geteuid() == 0:
         return (
             "Trials therefore run as root. Move this path out of /root, or make it readable for other users"
-            " (docs/troubleshooting.md)."
+            " (docs/help.md)."
         )
     return "Trials run as you. For changes that you do not trust, use the container (docs/security.md)."
 
