@@ -5,21 +5,28 @@ from __future__ import annotations
 import argparse
 import re
 
-from tidegate.cli import COMMANDS, parsers
+from tidegate.cli import COMMANDS, GROUPS, parsers
 
 INTRODUCTION = """# Commands
 
 <!-- Written by `make docs`; change the commands instead. -->
 
-`tidegate COMMAND --help` prints the same. [Configuration](configuration.md#commands) has them in groups, and the
-[exit codes](configuration.md#exit-codes).
+`tidegate COMMAND --help` prints the same. The [exit codes](configuration.md#exit-codes) are the same everywhere.
+
+| | command | what it does |
+|---|---|---|
 """
 
 
 def cli() -> str:
-    """Return the page: a section for each command, with its description and its options."""
+    """Return the page: all commands in groups, and a section for each with its description and its options."""
     commands = parsers(COMMANDS)[1]
-    return INTRODUCTION + "".join(_section(f"tidegate {name}", commands[name]) for name in COMMANDS)
+    rows = "".join(
+        f"| {title if name == next(iter(group)) else ''} | [`{name}`](#tidegate-{name}) | {told} |\n"
+        for title, group in GROUPS.items()
+        for name, told in group.items()
+    )
+    return INTRODUCTION + rows + "".join(_section(f"tidegate {name}", commands[name]) for name in COMMANDS)
 
 
 def _section(title: str, command: argparse.ArgumentParser) -> str:

@@ -16,13 +16,7 @@ DESCRIPTION = """\
 Runs LLM agents against your CLI or MCP server, on the base branch and on a pull request, compares both sides, and
 reports regressions with the evidence.
 """
-EPILOG = """\
-start here:
-  tidegate demo     run it on a throwaway repository; no key, no network
-  tidegate init     write a first suite for this repository
-  tidegate check    validate the suite and list what would run
-  tidegate pr       compare your branch with main, as on a pull request
-
+EXIT_CODES = """\
 exit codes:
   0    passed
   1    failed: a regression
@@ -33,39 +27,48 @@ exit codes:
   70   internal error
   130  interrupted
 """
-
-
-COMMANDS = {
-    "demo": "run Tidegate on a throwaway repository; no key, no network",
-    "init": "write a first suite for this repository",
-    "check": "validate the suite and list what would run",
-    "doctor": "report what this machine can do, and what is missing",
-    "pr": "compare a branch with its base, as on a pull request",
-    "fix": "apply the edit that `tidegate pr` has tried",
-    "plan": "split `tidegate pr` over several jobs",
-    "shard": "run one shard of a plan",
-    "merge": "join the shards of a plan, and decide",
-    "replay": "replay base's recorded sessions here, without an agent",
-    "prove": "show what the suite would catch, and what it misses",
-    "run": "run the suite on one revision and store it",
-    "compare": "compare two stored runs",
-    "show": "show a stored run",
-    "view": "show the report of a stored run in a browser",
-    "regrade": "grade a stored run again, without agents",
-    "import": "import results of AgentV or llm-tool-test, or a transcript",
-    "import-config": "write a suite from llm-tool-test's configuration",
-    "add": "write a scenario from a trial or a transcript",
-    "export": "write stored trials as OpenTelemetry spans",
-    "label": "label judged trials by hand",
-    "calibrate": "measure how reliable the judge is",
-    "injections": "test the judge for prompt injection",
-    "generate": "draft rubrics from expected outcomes",
-    "guidance": "compare two guidance files",
-    "simulate": "simulate error rates and cost on this suite",
-    "schema": "print JSON Schemas for editors",
-    "trials": "run a batch of trials on a worker of an executor",
-    "action": "entry point of the GitHub Action",
-}  # in the order of `tidegate --help`, which imports none of them
+GROUPS = {
+    "commands": {
+        "demo": "run Tidegate on a throwaway repository; no key, no network",
+        "init": "write a first suite for this repository",
+        "check": "validate the suite and list what would run",
+        "pr": "compare your branch with its base, as on a pull request",
+        "run": "run the suite on one revision and store it",
+        "show": "show a stored run",
+        "view": "show the report of a stored run in a browser",
+        "prove": "show what the suite would catch, and what it misses",
+        "replay": "replay base's recorded sessions here, without an agent",
+        "doctor": "report what this machine can do, and what is missing",
+    },
+    "results": {
+        "compare": "compare two stored runs",
+        "fix": "apply the edit that `tidegate pr` has tried",
+        "regrade": "grade a stored run again, without agents",
+        "export": "write stored trials as OpenTelemetry spans",
+        "import": "import results of AgentV or llm-tool-test, or a transcript",
+    },
+    "suites": {
+        "add": "write a scenario from a trial or a transcript",
+        "guidance": "compare two guidance files",
+        "simulate": "simulate error rates and cost on this suite",
+        "import-config": "write a suite from llm-tool-test's configuration",
+        "schema": "print JSON Schemas for editors",
+    },
+    "judges": {
+        "label": "label judged trials by hand",
+        "calibrate": "measure how reliable the judge is",
+        "injections": "test the judge for prompt injection",
+        "generate": "draft rubrics from expected outcomes",
+    },
+    "several machines": {
+        "plan": "split `tidegate pr` over several jobs",
+        "shard": "run one shard of a plan",
+        "merge": "join the shards of a plan, and decide",
+        "trials": "run a batch of trials on a worker of an executor",
+        "action": "entry point of the GitHub Action",
+    },
+}  # `tidegate --help` lists the first group, `--help --all` lists all; neither imports a command
+COMMANDS = {name: told for group in GROUPS.values() for name, told in group.items()}
 
 
 class _Wrapped(argparse.RawDescriptionHelpFormatter):
@@ -116,7 +119,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     Without any argument, `run` prints the help.
     """
     given = sys.argv[1:] if argv is None else argv
-    whole, commands = parsers(given[:1] if given and given[0] in COMMANDS else ())
+    whole, commands = parsers(given[:1] if given and given[0] in COMMANDS else (), every="--all" in given)
     arguments, unknown = whole.parse_known_args(argv)
     if arguments.command is None and not unknown:
         arguments.run = lambda _: print(whole.format_help(), end="")
@@ -131,17 +134,32 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     return arguments
 
 
-def parsers(names: Collection[str]) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
-    """Return the parser of `tidegate`, and those of these commands by name. Of no command: it only lists them."""
-    whole = _Parser(prog="tidegate", description=DESCRIPTION, epilog=EPILOG)
+def parsers(
+    names: Collection[str], *, every: bool = False
+) -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """Return the parser of `tidegate`, and those of these commands by name. `every`: its help lists all commands."""
+    usage = "tidegate [OPTIONS] COMMAND ..."
+    whole = _Parser(prog="tidegate", usage=usage, description=DESCRIPTION, epilog=_epilog(every))
+    whole.add_argument("--all", action="store_true", help="with --help: list all commands")
     whole.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    commands = whole.add_subparsers(metavar="COMMAND", dest="command", prog="tidegate", help=argparse.SUPPRESS)
     for command in names:
         name = "import_" if command == "import" else command.replace("-", "_")  # the word is reserved in Python
         import_module(f"tidegate.cli.{name}").add(commands)
-    for command, told in COMMANDS.items() if not names else ():
-        commands.add_parser(command, help=told)
+    for command in COMMANDS if not names else ():
+        commands.add_parser(command)
     return whole, commands.choices
+
+
+def _epilog(every: bool) -> str:
+    """Return the lists of commands below the options, and the exit codes."""
+    shown = GROUPS if every else {"commands": GROUPS["commands"]}
+    lists = [
+        f"{title}:\n" + "".join(f"  {name:<14} {told}\n" for name, told in group.items())
+        for title, group in shown.items()
+    ]
+    more = [] if every else [f"`tidegate --help --all` lists {len(COMMANDS) - len(GROUPS['commands'])} more.\n"]
+    return "\n".join([*lists, *more, EXIT_CODES])
 
 
 class _Version(argparse.Action):

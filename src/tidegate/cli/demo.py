@@ -43,7 +43,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="output folder, replaced (default: .tidegate/demo)",
     )
     parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"run only one pull request: {', '.join(NAMES)}")
-    parser.add_argument("--jobs", type=options.positive, metavar="N", help="concurrent trials (default: one per core)")
     options.add_output(parser)
     parser.set_defaults(run=run)
 
@@ -83,7 +82,7 @@ def _compare(
 ) -> Result:
     """Run Tidegate on the pull request, and print its comment. `said`: messages that are not printed again."""
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose, said=said) as progress:
-        chosen = Options(environ=options.environ(), progress=progress, jobs=args.jobs)
+        chosen = Options(environ=options.environ(), progress=progress)
         asked = RevisionPair(pull_request.base, pull_request.head)
         result = options.run_until_stopped(lambda: compare(repository, commits_of(repository, asked), out, chosen))
     write_comment(result, out)

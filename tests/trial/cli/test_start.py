@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Repository
 from tests.gh.emulated.runner import Step, load_event, pull_request_payload
 from tests.journeys.conftest import FILES, NOTES
-from tidegate.cli import parse
+from tidegate.cli import COMMANDS, GROUPS, parse
 
 HEAVY = {"anthropic", "github", "requests", "cryptography", "scipy", "numpy"}
 HEAVIER_THAN_HELP = {"pydantic", "jinja2", "rich", "yaml", "jsonpath_ng", "markdown_it", "tree_sitter", "asyncio"}
@@ -168,18 +168,6 @@ def test_a_wrong_option_is_told_by_its_command(capsys: pytest.CaptureFixture[str
     assert "unrecognized arguments: --scenarios x" in said
 
 
-def test_the_documentation_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    from tidegate.__main__ import main
-
-    with pytest.raises(SystemExit):
-        main(["nonsense"])
-    (choices,) = re.findall(r"choose from (.*)\)", capsys.readouterr().err)
-    page = (Path(__file__).parents[3] / "docs/configuration.md").read_text(encoding="utf-8")
-
-    missing = [name for name in re.findall(r"[\w-]+", choices) if f"`tidegate {name}" not in page]
-    assert (missing, "regrade" in choices) == ([], True)
-
-
 @pytest.mark.parametrize("redirection", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_closed_stream_changes_nothing(redirection: str, tmp_path: Path) -> None:
     command = f"{sys.executable} -m tidegate schema suite {redirection}"
@@ -209,7 +197,16 @@ def printed(*arguments: str, cwd: Path) -> tuple[int, str]:
 def test_without_arguments_the_help_is_printed(tmp_path: Path) -> None:
     code, text = printed(cwd=tmp_path)
     assert code == 0
-    assert "start here:" in text
+    assert "\n  demo " in text
+
+
+def test_the_help_lists_ten_commands_and_all_of_them_in_groups_if_asked(tmp_path: Path) -> None:
+    short, everything = (printed(*words, cwd=tmp_path)[1] for words in (["--help"], ["--help", "--all"]))
+
+    assert [name for name in COMMANDS if f"\n  {name} " in short] == list(GROUPS["commands"])
+    assert len(GROUPS["commands"]) == 10
+    assert [name for name in COMMANDS if f"\n  {name} " in everything] == list(COMMANDS)
+    assert [group for group in GROUPS if f"\n{group}:\n" in everything] == list(GROUPS)
 
 
 @pytest.mark.parametrize(
@@ -232,5 +229,5 @@ def test_the_help_keeps_to_the_terminals_width(
     main([])
     text = capsys.readouterr().out
     assert max(len(line) for line in text.splitlines()) <= columns
-    assert "\n  tidegate init     write a first" in text
+    assert "\n  init           write a first" in text
     assert "\n  2    configuration or input error\n" in text

@@ -10,7 +10,6 @@ import yaml
 
 from tidegate.agents import AGENTS
 from tidegate.checks.gates import AnyGate
-from tidegate.cli import COMMANDS
 from tidegate.model.suite import Policy
 from tidegate.suite.suite_file import SuiteFile
 
@@ -33,10 +32,6 @@ def test_the_readme_names_every_gate() -> None:
 def test_the_readme_names_every_agent() -> None:
     said = README.partition("\nAgents (")[2].partition("\n\n")[0]
     assert set(re.findall(r"`([\w-]+)`", said)) == set(AGENTS.members), "README's list"
-
-
-def test_configuration_names_every_command() -> None:
-    assert set(re.findall(r"`tidegate ([a-z-]+)", CONFIGURATION.partition("| command |")[2])) == set(COMMANDS)
 
 
 def test_configuration_shows_every_key_with_its_default() -> None:
