@@ -22,7 +22,6 @@ from pydantic.fields import FieldInfo
 
 from tidegate.agents import AnyAgent
 from tidegate.agents.providers import AnyProvider
-from tidegate.authoring.callers import Needs, Place, workflow
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates import AnyGate
 from tidegate.checks.judges import AnyJudge
@@ -229,11 +228,6 @@ def _words(annotation: Any) -> str:
             return f"list of {_words(arguments[0])}"
 
 
-def _keyless_caller() -> str:
-    """Return what `init` writes for pull requests to a suite whose agents have no key."""
-    return workflow("pull-request", Place(), "main", Needs(keys=False, identity=True)).text
-
-
 def main() -> int:
     """Write the pages; with `--check` write nothing and fail if one would change."""
     check = sys.argv[1:] == ["--check"]
@@ -243,7 +237,7 @@ def main() -> int:
         "agents.md": page(AGENTS, Agent, AnyAgent),
         "judges.md": page(JUDGES, Judge, AnyJudge),
         "executors.md": page(EXECUTORS, Executor, AnyExecutor),
-        "providers.md": page(PROVIDERS.replace("WORKFLOW", _keyless_caller()), ModelProvider, AnyProvider),
+        "providers.md": page(PROVIDERS, ModelProvider, AnyProvider),
         "templates.md": templates(),
         "cli.md": cli(),
         "architecture.md": architecture(),

@@ -3,8 +3,8 @@
 
 PROVIDERS = """# Providers: without a long-lived key
 
-By default, an agent or a [judge](judges.md) needs an API key in the environment. With `provider`, Tidegate exchanges the OIDC token that GitHub gives a
-job for a credential that is valid for about an hour. No secret is stored anywhere:
+An agent or a [judge](judges.md) needs an API key in the environment. With `provider`, Tidegate exchanges the job's OIDC token
+for a credential that is valid for about an hour, so no secret is stored:
 
 ```yaml
 # tidegate.yaml
@@ -17,20 +17,14 @@ agents:
     provider: {type: bedrock, region: us-east-1, role: "arn:aws:iam::123456789012:role/tidegate"}
 ```
 
-The job needs one more permission, `id-token: write`. Commit the suite and run `tidegate init`: it writes workflows that grant it:
+`tidegate init` then writes [workflows](github.md) whose jobs have one more permission, `id-token: write`. Add it to those that you have:
 
 ```yaml
-# .github/workflows/tidegate.yml
-WORKFLOW```
+    permissions: {contents: read, pull-requests: write, id-token: write}
+```
 
-Where you have workflows already, add the permission to the jobs that run agents or judges: those for [pull requests](github.md#pull-requests),
-for [several jobs](github.md#several-jobs), for [forks, by a maintainer](github.md#forks-a-maintainers-run), and for
-[history](github.md#bases-history).
-
-The credential stays in Tidegate's own process. The agent's program speaks the provider's own protocol to the model proxy with a
-short-lived token; the proxy adds the credential or signs the request. It renews credentials during long runs, and allows
-requests to models alone. `provider` is read from the base branch: a pull request cannot change an address or a role.
-`model_proxy: false` is not possible with it.
+The credential stays in Tidegate's own process. The agent gets a short-lived token of the model proxy, which adds the
+credential and allows requests to models alone. `provider` is read from the base branch. It needs the model proxy.
 
 ## What works with what
 
@@ -44,19 +38,19 @@ requests to models alone. `provider` is read from the base branch: a pull reques
 | `azure` | yes | yes | – | `anthropic/…`, `openai/…` | yes | yes | `tidegate[azure]` |
 | `compatible` | yes | yes | yes | `anthropic/…`, `openai/…`, `google/…` | yes | if the server needs none | – |
 
-Google offers no access to the Gemini API without a key; use `vertex`. opencode reaches Vertex AI only with Google's own
-credentials, which it would have to hold itself.
+| judge | its providers |
+|---|---|
+| `anthropic` | `anthropic`, `bedrock`, `vertex`, `azure`, `compatible` |
+| `openai` | `openai`, `bedrock`, `azure`, `compatible` |
+| `google` | `gemini`, `vertex`, `compatible` |
 
-The judge `anthropic` reaches its model by `anthropic`, `bedrock`, `vertex`, `azure` and `compatible`; the judge `openai` by `openai`, `bedrock`, `azure`
-and `compatible`; the judge `google` by `gemini`, `vertex` and `compatible`. Tidegate asks the judge's model itself, without the model proxy.
-
-The action has all libraries, in its image and [without a container](install.md#the-action-without-a-container). On your own machine, install the one that you
-need: `pip install 'tidegate[aws]'`.
+The action has all libraries. On your own machine, install the one that you need: `pip install 'tidegate[aws]'`. There,
+`bedrock`, `vertex` and `azure` use the credentials of AWS's, Google's and Azure's own tools. `tidegate doctor` reports whether there is access.
 
 ## Set up the trust
 
-Trust the issuer `https://token.actions.githubusercontent.com`, and restrict the subject to your repository. The subject of a pull request's job is
-`repo:OWNER/NAME:pull_request`, and of a push to main `repo:OWNER/NAME:ref:refs/heads/main`.
+Trust the issuer `https://token.actions.githubusercontent.com`, and restrict the subject to your repository:
+`repo:OWNER/NAME:pull_request` for pull requests, `repo:OWNER/NAME:ref:refs/heads/main` for pushes to main.
 
 | `provider` | set up | audience |
 |---|---|---|
@@ -66,8 +60,7 @@ Trust the issuer `https://token.actions.githubusercontent.com`, and restrict the
 | `vertex` | a workload identity pool with a provider, and the role Vertex AI User | `https://iam.googleapis.com/` and the provider's name |
 | `azure` | an application with a federated credential, and the role Cognitive Services User | `api://AzureADTokenExchange` |
 
-Anyone who can push a branch to the repository can run a job with this subject, as anyone could read a secret there. Pull requests from forks get no OIDC token.
-Then agents are [not measured](github.md), as without a key.
+Anyone who can push a branch to the repository can run a job with this subject. Forks get no OIDC token.
 
 ## Your own servers
 
@@ -76,33 +69,24 @@ agents:
   local: {type: codex, model: qwen3-coder, provider: {type: compatible, base_url: "http://127.0.0.1:11434/v1"}}
 ```
 
-Ollama, vLLM, LiteLLM and others have the API of OpenAI, Anthropic or Google. `codex` needs the Responses API. `key` names the variable with a key, if the server needs one.
-Plain `http://` is allowed: the server's address comes from the base branch. The proxy reaches the server; trials need no `network` for it.
-
-## Locally
-
-Outside of GitHub, `bedrock`, `vertex` and `azure` use the credentials that the tools of AWS, Google and Azure find: profiles, `gcloud auth
-application-default login`, `az login`. `tidegate doctor` reports whether there is access.
+Ollama, vLLM, LiteLLM and others have the API of OpenAI, Anthropic or Google. `codex` needs the Responses API. `key` names the
+variable with a key, if the server needs one. Trials need no `network` for it.
 
 ## If there is no access
 
-Before the first trial, Tidegate gets one credential for each agent. If it cannot, the run ends with exit code 4 and one sentence:
+Tidegate gets one credential for each agent before the first trial. If it cannot, the run ends with exit code 4:
 
 | message | what to do |
 |---|---|
-| needs the permission `id-token: write` | add it to the job |
-| GitHub refused an OIDC token | add the permission to the job |
+| needs the permission `id-token: write`; GitHub refused an OIDC token | add the permission to the job |
 | AWS did not let the job assume the role: `AccessDenied` | check the role's ARN and its trust policy: audience and subject |
 | Google did not exchange the OIDC token | check the pool's provider, its condition, and the service account |
 | Azure gave no token: `AADSTS…` | compare the federated credential with the job: issuer, subject, audience |
 | Anthropic did not exchange the OIDC token: HTTP 401 | compare the federation rule with the job |
 | OpenAI did not exchange the OIDC token: HTTP 400 | compare the mapping with the job |
+| `Signature expired` | correct the machine's time |
 
-If access is refused later, the agent's trials are not measured (*auth*) and no more of them start. If a service does not answer, they are repeated (*outage*).
-A provider that reports a wrong clock (`Signature expired`) ends the agent's trials, too: correct the machine's time.
-
-**Tokens.** The proxy counts tokens in all of these answers, also in Bedrock's event streams.
-If an answer ends before its provider reports them, they are estimated and marked so.
+If access is refused later, the agent's trials are not measured (*auth*).
 
 ## Keys of each provider
 """
