@@ -1,4 +1,4 @@
-"""The generated list in docs/architecture.md: one line per folder and module, in the order of the import layers."""
+"""The generated list in CONTRIBUTING.md: one line per folder and module, in the order of the import layers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ START, END = "<!-- folders: written by `make docs` -->\n", "<!-- end of folders 
 
 def architecture() -> str:
     """Return the page with its list of folders made from `__init__.py` docstrings and pyproject.toml's layers."""
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     before, _, rest = page.partition(START)
     _, _, after = rest.partition(END)
     return f"{before}{START}\n{_folders()}\n{END}{after}"

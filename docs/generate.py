@@ -240,7 +240,7 @@ def main() -> int:
         "providers.md": page(PROVIDERS, ModelProvider, AnyProvider),
         "templates.md": templates(),
         "cli.md": cli(),
-        "architecture.md": architecture(),
+        "../CONTRIBUTING.md": architecture(),
         "security.md": escapes(attempts()),
         "prove.md": prove_page(),
         "../native/action.yml": native_action(),

@@ -26,7 +26,7 @@ AFTER_INTERRUPT = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code (listed in README.md)."""
+    """Run one command and return its exit code (listed in docs/configuration.md)."""
     gc.set_threshold(COLLECT_AFTER)
     atexit.register(gc.freeze)  # so that the interpreter's end does not look through all objects
     _disable_plugins()
