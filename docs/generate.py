@@ -67,12 +67,10 @@ agents:
   claude: {type: claude-code, model: claude-haiku-4-5, max_turns: 30}
 ```
 
-Third-party agents (`claude-code`, `codex`, `gemini`, `opencode`) need their program on PATH, not older than the oldest
-version that is known to work, and their key in the environment. Tidegate reports what is missing before any trial.
-The program gets a token of the model proxy, never the key ([security](security.md)). No long-lived key is needed with
-a [`provider`](providers.md).
-`args` are added to the arguments that Tidegate passes; `version` pins the program's version. Its whole output is kept
-in the trial's `record/output`. `tidegate export RUN --out DIR` writes stored trials as OpenTelemetry spans.
+`claude-code`, `codex`, `gemini` and `opencode` need their program on PATH, and their key in the environment or a
+[`provider`](providers.md). Tidegate reports what is missing before any trial. The program gets a token of the model
+proxy, never the key ([security](security.md)). `args` are added to the arguments that Tidegate passes; `version` pins
+the program's version. Its whole output is kept in the trial's `record/output`.
 """
 
 

@@ -21,8 +21,8 @@ LIST_CHARACTERS = 40_000
 class Scripted(Agent):
     """Runs given commands, or calls given tools of an MCP server: a check without a model.
 
-    `steps` are the steps of each scenario; one that is not named here has those of its file (`task: {steps: […]}`). A
-    command is a string, or `{run: COMMAND, probability: P}`; without a `probability` it always runs. If the tool
+    `steps` are the steps of each scenario; a scenario not listed here uses those in its own file (`task: {steps: […]}`).
+    A command is a string, or `{run: COMMAND, probability: P}`; without a `probability` it always runs. If the tool
     under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its tools, `{read: URI}` reads a resource,
     `{prompt: NAME, input: {…}}` gets a prompt, and `{list_tools: true}` records what it offers as a call of
     `tools/list`: one line per tool, with its parameters by name, optional ones in brackets. A call of a tool that is

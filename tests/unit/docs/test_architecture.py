@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md and docs/glossary.md describe the code that is there."""
+"""CONTRIBUTING.md and docs/verdict.md describe the code that is there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidegate.model.suite import RowState
 ROOT = Path(__file__).parents[3]
 SOURCE = ROOT / "src/tidegate"
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Architecture")[2].partition("\n## ")[0]
-GLOSSARY = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+VERDICT = (ROOT / "docs/verdict.md").read_text(encoding="utf-8")
 WALKS = dict(re.findall(r"^\*\*(.+?)\*\*:? (.+(?:\n(?!\n).+)*)", PAGE.partition("### Four walks")[2].partition("\n### ")[0], re.M))
 
 
@@ -80,10 +80,11 @@ def _layer(file: str) -> int:
     return _layers()[file.split("/")[0].removesuffix(".py")]
 
 
-def test_the_glossary_has_every_state_of_a_row() -> None:
-    states = re.findall(r"^\| `([a-z_]+)` \|", GLOSSARY, re.M)
+def test_the_page_on_verdicts_has_every_state_of_a_row() -> None:
+    first = re.findall(r"^\| ([a-z, ]+) \|", VERDICT.partition("## States of a row")[2], re.M)
+    states = {name.replace(" ", "_") for names in first for name in names.split(", ")} - {"state"}
 
-    assert sorted(states) == sorted(get_args(RowState))
+    assert states == set(get_args(RowState))
 
 
 @pytest.mark.parametrize("word", ["suspicious", "loosened", "base_moved", "relay", "Desk", "bench", "Surroundings"])
