@@ -21,7 +21,7 @@ LIST_CHARACTERS = 40_000
 class Scripted(Agent):
     """Runs given commands, or calls given tools of an MCP server: a check without a model.
 
-    `steps` are the steps of each scenario; a scenario not listed here uses those in its own file (`task: {steps: […]}`).
+    `steps` are the steps of each scenario; one not listed here uses those in its own file (`task: {steps: […]}`).
     A command is a string, or `{run: COMMAND, probability: P}`; without a `probability` it always runs. If the tool
     under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its tools, `{read: URI}` reads a resource,
     `{prompt: NAME, input: {…}}` gets a prompt, and `{list_tools: true}` records what it offers as a call of

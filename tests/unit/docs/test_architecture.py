@@ -18,7 +18,8 @@ ROOT = Path(__file__).parents[3]
 SOURCE = ROOT / "src/tidegate"
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Architecture")[2].partition("\n## ")[0]
 VERDICT = (ROOT / "docs/verdict.md").read_text(encoding="utf-8")
-WALKS = dict(re.findall(r"^\*\*(.+?)\*\*:? (.+(?:\n(?!\n).+)*)", PAGE.partition("### Four walks")[2].partition("\n### ")[0], re.M))
+WALKING = PAGE.partition("### Four walks")[2].partition("\n### ")[0]
+WALKS = dict(re.findall(r"^\*\*(.+?)\*\*:? (.+(?:\n(?!\n).+)*)", WALKING, re.M))
 
 
 def test_every_file_that_the_page_names_is_there() -> None:
