@@ -1,4 +1,4 @@
-"""The tutorials and examples work as they are written: each of their commands is run, and prints what they show."""
+"""The tutorials work as they are written: each of their commands is run, and prints what they show."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from typing import NamedTuple
 import pytest
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGES = sorted(
-    f"{path.parent.name}/{path.stem}" for folder in ("tutorials", "examples") for path in (DOCS / folder).glob("*.md")
-)
+PAGES = sorted(f"tutorials/{path.stem}" for path in (DOCS / "tutorials").glob("*.md"))
 _PIECE = re.compile(r"^<!-- (?P<note>.*?) -->$|^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENVIRONMENT = {
     "HOME": "/nonexistent",
