@@ -20,9 +20,8 @@ from pydantic import TypeAdapter
 from tidegate.history.run_folder import RunFolder
 from tidegate.history.store import History
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.measurement import AgentInfo, Call, GateResult, PastTrial, Run
+from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, PastTrial, Run
 from tidegate.model.measurement import TrialResult as Measured
-from tidegate.model.metrics import Metrics
 from tidegate.model.plan import RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow

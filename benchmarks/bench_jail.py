@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tidegate.model.files import FileAccess
+from tidegate.model.access import FileAccess
 from tidegate.trial.processes import Command, Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, means_to_confine

@@ -21,8 +21,7 @@ from playwright.sync_api import Page
 from tests.in_browser import chromium
 from tests.make import result, row, trial_result
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.measurement import TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics, TrialResult
 from tidegate.model.result import Result
 from tidegate.model.trial import Record
 from tidegate.reports.html import render_html

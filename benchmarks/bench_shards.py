@@ -23,8 +23,8 @@ from tidegate.decide.comparison.compare import compare
 from tidegate.decide.verdict.decide import decide
 from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder, load_run, write_value
+from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.plan import RowKey
-from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.reports.make_result import make_result

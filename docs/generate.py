@@ -29,11 +29,11 @@ from tidegate.executors import AnyExecutor
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.executor import Executor
-from tidegate.model.family import Family
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
 from tidegate.model.marker import Fixed
 from tidegate.model.provider import ModelProvider
+from tidegate.model.value import Family
 from tidegate.reports.comment import Shown
 from tidegate.reports.filters import FILTERS
 from tidegate.reports.model_filters import PIECES

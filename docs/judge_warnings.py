@@ -14,8 +14,7 @@ from statistics import NormalDist
 from tests import make
 from tidegate.decide.comparison.judge_change import MARGIN, Q, with_judge_tests
 from tidegate.model.comparison import JudgeChange, JudgeSide
-from tidegate.model.measurement import TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics, TrialResult
 
 PAGE = Path(__file__).parent / "judge-warnings.md"
 MEAN = 0.8

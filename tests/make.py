@@ -8,13 +8,12 @@ from tidegate.agents.doc_follower import DocFollower
 from tidegate.decide.verdict.decide import decide
 from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row, SuiteEffect
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides
+from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, Verdict
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Policy, RowState, Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.model.verdict import Verdict
 from tidegate.reports.verdict_text import verdict_of
 
 Passes = tuple[int, int]

@@ -16,9 +16,8 @@ from tests.gh.emulated.server import GitHub
 from tests.gh.fake.server import BlobHost, FakeGitHub
 from tests.gh.job import Job, MakeStep, act_here
 from tests.make import BASE_SHA, HEAD_SHA, result, row
-from tidegate.model.result import BaseSide, HeadSide, Result, Sides
+from tidegate.model.result import BaseSide, HeadSide, Result, Sides, Verdict
 from tidegate.model.suite import RowState
-from tidegate.model.verdict import Verdict
 
 
 @pytest.fixture(scope="session")

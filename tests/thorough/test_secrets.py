@@ -18,7 +18,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.packed import whole_text
-from tidegate.text.well_known_secrets import MARK
+from tidegate.text.redaction import MARK
 
 Make = Callable[..., Any]
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.as_root import needs_open_python
 from tests.unit.trial.test_common_files import FILES, listed
-from tidegate.model.files import FileAccess
+from tidegate.model.access import FileAccess
 from tidegate.model.suite import Limits
 from tidegate.trial.processes import Command, Supervisor
 from tidegate.trial.sandbox.common_files import CommonFiles

@@ -11,7 +11,7 @@ import pytest
 
 from tests.as_root import needs_open_python, needs_root
 from tests.trial.hostile import SUITE, run, scenario
-from tidegate.model.files import FileAccess
+from tidegate.model.access import FileAccess
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, Means, means_to_confine
 from tidegate.trial.sandbox.jail_files import LEAST_ABI, landlock_abi
 

@@ -17,8 +17,7 @@ import pytest
 
 from tests.as_root import needs_root
 from tidegate.agents.model_proxy.proxy import ModelProxy
-from tidegate.model.files import FileAccess
-from tidegate.model.network import Access, NetworkAccess
+from tidegate.model.access import Access, FileAccess, NetworkAccess
 from tidegate.model.progress import Silent
 from tidegate.run.slot_network import SlotNetworks
 from tidegate.trial.free_port import free_port

@@ -18,8 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.as_root import needs_root
-from tidegate.model.command import CommandResult
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import CommandResult, Invocation
 from tidegate.model.suite import Limits
 from tidegate.trial import lifecycle, recorder
 from tidegate.trial.processes import Supervisor

@@ -16,7 +16,7 @@ import pytest
 from tests import mcp_server
 from tidegate.model.agent import ServerScript, ServerTools
 from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
-from tidegate.model.price import Price
+from tidegate.model.prices import Price
 from tidegate.model.suite import Budget, Limits
 from tidegate.model.target import McpServer
 from tidegate.trial.cost_meter import CostMeter, Spending

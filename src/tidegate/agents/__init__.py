@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from tidegate.model.agent import Agent
-from tidegate.model.family import Family
+from tidegate.model.value import Family
 
 AGENTS = Family(
     {

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.invocations.from_log import tool_call
 from tidegate.model.event import ToolCall
-from tidegate.model.session import SessionStep
+from tidegate.model.trial import SessionStep
 
 Kind = Literal["shell", "call", "read", "list", "find", "search", "write", "edit", "nothing"]
 _TOOLS: dict[str, Kind] = {

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from tidegate.agents.providers.anthropic import AnthropicProvider
 from tidegate.agents.providers.azure import AzureProvider
-from tidegate.agents.providers.keyed import CompatibleProvider
+from tidegate.agents.providers.keyed import AnthropicProvider, CompatibleProvider
 from tidegate.agents.streams.json_lines import end_of_api
 from tidegate.errors import MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session
-from tidegate.model.command import CommandResult
-from tidegate.model.event import ApiRetry, End, Message, ToolCall, ToolResult, TrialEnd, Warning
-from tidegate.model.model_apis import ANTHROPIC
-from tidegate.model.provider import ModelApi, ModelProvider
+from tidegate.model.event import ApiRetry, CommandResult, End, Message, ToolCall, ToolResult, TrialEnd, Warning
+from tidegate.model.provider import ANTHROPIC, ModelApi, ModelProvider
 from tidegate.text.shorten import both_ends, last_part
 
 if TYPE_CHECKING:

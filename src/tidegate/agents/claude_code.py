@@ -7,16 +7,14 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from tidegate.agents.coding import CodingAgent, Launch
-from tidegate.agents.mcp_servers_file import servers_file
+from tidegate.agents.coding import CodingAgent, Launch, servers_file
 from tidegate.agents.providers.azure import AzureProvider
 from tidegate.agents.providers.bedrock import BedrockProvider
 from tidegate.agents.providers.vertex import VertexProvider
 from tidegate.agents.streams.claude_code import ClaudeCode
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.model.agent import Session
-from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, VERTEX_CLAUDE
-from tidegate.model.provider import ModelApi
+from tidegate.model.provider import ANTHROPIC, BEDROCK, FOUNDRY, VERTEX_CLAUDE, ModelApi
 
 _QUIET = (
     "DISABLE_TELEMETRY",

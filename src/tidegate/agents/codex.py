@@ -12,8 +12,7 @@ from tidegate.agents.streams.codex import Codex, invalid_calls
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.model.agent import Session
 from tidegate.model.event import Event
-from tidegate.model.model_apis import OPENAI
-from tidegate.model.provider import ModelApi
+from tidegate.model.provider import OPENAI, ModelApi
 
 _UNUSED = ("plugins", "remote_plugin", "apps")  # features that look up hosts when Codex starts
 # Values are JSON strings, which are valid TOML. A login shell would reset PATH and so bypass the recorder.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -11,14 +12,35 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from tidegate.agents.end_reasons import own_end
 from tidegate.agents.providers import AnyProvider
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.errors import CannotRunError, MissingKeyError
-from tidegate.model.agent import Agent, Machine, Session
-from tidegate.model.event import End, Event, ToolCall, ToolResult
+from tidegate.model.agent import Agent, Machine, ServerScript, Session
+from tidegate.model.event import CommandResult, End, Event, ToolCall, ToolResult
 from tidegate.model.field_types import wrong
 from tidegate.model.provider import ModelApi, ModelProvider
+
+
+def own_end(told: End | None, result: CommandResult) -> End:
+    """Return the end that the program reports. It counts as completed only if the exit status is 0 too."""
+    if told is None:
+        return End(end="crashed", message=f"ended without an end event, {how(result)}")
+    if told.end == "completed" and not result.ok:
+        return told.model_copy(update={"end": "crashed", "message": f"said completed, but {how(result)}"})
+    return told
+
+
+def how(result: CommandResult) -> str:
+    """Return how the program ended, with its last line on stderr."""
+    return ": ".join([result.how_it_ended(), *result.stderr.strip().splitlines()[-1:]])
+
+
+def servers_file(server: ServerScript) -> str:
+    """Return the common client configuration: `{mcpServers: {NAME: {command, args}}}`, or `{type, url}` of a server."""
+    way = {"type": "sse" if server.is_sse else "http", "url": server.url}
+    started = {"command": str(server.program), "args": []}
+    return json.dumps({"mcpServers": {server.name: way if server.url else started}})
+
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _NOT_FOUND = (126, 127)

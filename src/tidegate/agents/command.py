@@ -9,12 +9,10 @@ from typing import ClassVar, Literal
 
 from pydantic import field_validator
 
-from tidegate.agents.end_reasons import how, own_end
-from tidegate.agents.mcp_servers_file import servers_file
+from tidegate.agents.coding import how, own_end, servers_file
 from tidegate.agents.streams import STREAMS, StreamName, agentv
 from tidegate.model.agent import Agent, Machine, Session
-from tidegate.model.command import CommandResult
-from tidegate.model.event import End, Message, ToolCall
+from tidegate.model.event import CommandResult, End, Message, ToolCall
 from tidegate.text.placeholders import check_placeholders, filled_command
 
 PLACEHOLDERS = ("prompt", "prompt_file", "workspace", "repo", "mcp_config")

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal
 
-from tidegate.agents.invocations.counting import subcommand
+from tidegate.agents.invocations.metrics import subcommand
 from tidegate.agents.restructured_text import SUFFIXES
 from tidegate.model.agent import Agent, Session
-from tidegate.model.command import CommandResult
-from tidegate.model.event import End, Message, Warning
+from tidegate.model.event import CommandResult, End, Message, Warning
 
 if TYPE_CHECKING:
     from tidegate.agents.instructions import Block, Example
@@ -127,7 +126,7 @@ class _Reading:
 
     def _why_not(self, line: Example, block: Block) -> str | None:
         """Return why a line of a document is not run; None if it is."""
-        from tidegate.agents.doc_lines import foreign, missing_file, synopsis, unfinished  # 40 ms
+        from tidegate.agents.instructions import foreign, missing_file, synopsis, unfinished  # 40 ms
 
         own = self.session.binary
         other = None if self.run_all else foreign(line, own) or unfinished(block, own)

@@ -11,8 +11,7 @@ from tidegate.agents.providers.vertex import VertexProvider
 from tidegate.agents.streams.gemini import Gemini, told_in
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.model.agent import Session
-from tidegate.model.model_apis import GOOGLE, VERTEX_GEMINI
-from tidegate.model.provider import ModelApi
+from tidegate.model.provider import GOOGLE, VERTEX_GEMINI, ModelApi
 
 
 class GeminiAgent(CodingAgent):

@@ -13,8 +13,7 @@ from tidegate.agents.providers.bedrock import BedrockProvider
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.agents.streams.opencode import OpenCode
 from tidegate.model.agent import Session
-from tidegate.model.model_apis import ANTHROPIC, BEDROCK, GOOGLE, OPENAI
-from tidegate.model.provider import ModelApi
+from tidegate.model.provider import ANTHROPIC, BEDROCK, GOOGLE, OPENAI, ModelApi
 
 
 class _Client(NamedTuple):

@@ -13,8 +13,7 @@ from tidegate.agents.actions import Action, CannotRepeatError, action_of, edited
 from tidegate.model.agent import Agent, ServerTools
 from tidegate.model.agent import Session as TrialSession
 from tidegate.model.event import End, Message, ToolCall, ToolResult
-from tidegate.model.places import Places
-from tidegate.model.session import FOLDER_MARK, STDERR, Session, SessionStep
+from tidegate.model.trial import FOLDER_MARK, STDERR, Places, Session, SessionStep
 from tidegate.text.noise import Names, Printed, new_names, with_names
 
 MOST_CHARACTERS = 200_000  # of a step's output

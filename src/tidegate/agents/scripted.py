@@ -9,9 +9,8 @@ from hashlib import sha256
 from random import Random
 from typing import Any, ClassVar, Literal
 
-from tidegate.model.agent import Agent, NoAnswerError, Session, Tool
+from tidegate.model.agent import LIST, Agent, NoAnswerError, ScriptedStep, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
-from tidegate.model.scripted_step import LIST, ScriptedStep
 from tidegate.text.shorten import both_ends
 
 CALL_SECS = 120.0

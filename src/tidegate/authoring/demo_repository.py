@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tidegate.errors import CannotRunError
+from tidegate.model.result import VerdictState
 from tidegate.model.value import Value
-from tidegate.model.verdict import VerdictState
 
 Name = Literal["harmless", "regression", "improvement"]
 

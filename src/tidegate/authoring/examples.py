@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tidegate.agents.doc_follower import READMES
-from tidegate.agents.doc_lines import foreign, missing_file, synopsis
-from tidegate.agents.instructions import Block, Example, blocks
+from tidegate.agents.instructions import Block, Example, blocks, foreign, missing_file, synopsis
 from tidegate.agents.restructured_text import SUFFIXES, markdown_of
 from tidegate.decide.surface.help_text import subcommands
 from tidegate.model.suite import GUIDANCE

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from tidegate.agents.scripted import parameters
 from tidegate.authoring.build_systems.files import json_value
 from tidegate.authoring.observed_gates import new_text, tells
-from tidegate.model.agent import Tool
-from tidegate.model.scripted_step import LIST
+from tidegate.model.agent import LIST, Tool
 
 MOST_CALLS = 12
 MOST_TOOLS = 60

@@ -26,10 +26,9 @@ from tidegate.authoring.tryout import (
     needs_network,
     write_files,
 )
-from tidegate.model.agent import Agent, Session, Tool
+from tidegate.model.access import Access
+from tidegate.model.agent import LIST, Agent, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult
-from tidegate.model.network import Access
-from tidegate.model.scripted_step import LIST
 from tidegate.model.suite import Scenario
 from tidegate.model.target import McpServer, Target
 

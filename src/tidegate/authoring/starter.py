@@ -10,7 +10,7 @@ from typing import Any
 from tidegate.authoring.examples import Candidate, sample
 from tidegate.authoring.scenario_text import SCHEMAS, flow, item
 from tidegate.authoring.tool import Tool
-from tidegate.model.network import Access
+from tidegate.model.access import Access
 
 SUITE = "tidegate.yaml"
 SERVER_PROMPT = "List the tools of the server, and call those whose input is known."

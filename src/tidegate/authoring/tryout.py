@@ -14,11 +14,11 @@ from tidegate.authoring.observed_gates import Ran, commands_of
 from tidegate.authoring.tool import Tool
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.run_folder import RunFolder
+from tidegate.model.access import Access, NetworkAccess
 from tidegate.model.agent import SHOWN
 from tidegate.model.event import Event, ToolResult
 from tidegate.model.field_types import HOST
 from tidegate.model.measurement import TrialResult
-from tidegate.model.network import Access, NetworkAccess
 from tidegate.model.suite import Budget, Scenario, Suite
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout

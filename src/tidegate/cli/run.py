@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.history.our_folder import make_our_folder
     from tidegate.run.checkouts import make_run_folder
     from tidegate.run.single_run import single_run
-    from tidegate.text.well_known_secrets import without_secrets
+    from tidegate.text.redaction import without_secrets
     from tidegate.vcs.revisions import repository_root
 
     root = repository_root(args.repo)

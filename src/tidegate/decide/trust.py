@@ -18,8 +18,8 @@ from tidegate.model.calibration import (
     Label,
     Mark,
 )
+from tidegate.model.evaluator import CriterionScore
 from tidegate.model.judge_result import Trust
-from tidegate.model.judgement import CriterionScore
 from tidegate.model.measurement import TrialResult
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from tidegate.model.executor import Executor
-from tidegate.model.family import Family
+from tidegate.model.value import Family
 
 EXECUTORS = Family(
     {

@@ -24,7 +24,7 @@ from tidegate.github.runner_files import read_payload
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.history.our_folder import OUR_FOLDER
 from tidegate.reports.not_run import CANCELLED, render_error
-from tidegate.text.well_known_secrets import masked_secrets
+from tidegate.text.redaction import masked_secrets
 
 __all__ = ["Outside", "act", "report_error"]
 

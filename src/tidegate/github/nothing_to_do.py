@@ -5,7 +5,7 @@ from __future__ import annotations
 from tidegate.github.event import CommentEvent, Event, PullRequestEvent, PushEvent, WorkflowRunEvent
 from tidegate.github.job import Job
 from tidegate.github.slash_command import parse_command
-from tidegate.model.verdict import VerdictReason
+from tidegate.model.result import VerdictReason
 
 DRAFT = "The pull request is a draft, and the input `drafts` is set to skip drafts."
 

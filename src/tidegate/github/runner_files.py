@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import ConfigurationError
-from tidegate.text.well_known_secrets import masked_secrets
+from tidegate.text.redaction import masked_secrets
 
 if TYPE_CHECKING:
     from tidegate.model.result import Result

@@ -14,7 +14,7 @@ from tidegate.github.job import BEFORE, Job
 from tidegate.github.port import Comment, PublishError, RepositoryPort
 from tidegate.github.publishing import Subject
 from tidegate.model.marker import Marker
-from tidegate.model.model_apis import ANTHROPIC, GOOGLE, OPENAI
+from tidegate.model.provider import ANTHROPIC, GOOGLE, OPENAI
 
 SAID = "The event `{event}` changes nothing that is compared: the verdict on `{head}` stands: **{verdict}**."
 

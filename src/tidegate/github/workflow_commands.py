@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from tidegate.model.value import Value
-from tidegate.text.redaction import SHORTEST, secret_variables
-from tidegate.text.well_known_secrets import masked_secrets
+from tidegate.text.redaction import SHORTEST, masked_secrets, secret_variables
 
 Level = Literal["error", "warning", "notice"]
 

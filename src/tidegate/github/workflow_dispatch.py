@@ -13,7 +13,7 @@ from tidegate.github.no_verdict import NoVerdict
 from tidegate.github.port import PublishError, PullRequest, RepositoryPort, Status, StatusState
 from tidegate.github.publishing import ENDED, Subject, note
 from tidegate.github.pull_request import compare, say
-from tidegate.model.verdict import Verdict
+from tidegate.model.result import Verdict
 from tidegate.reports.not_run import render_error
 from tidegate.run.checkouts import RevisionPair
 from tidegate.text.safe import one_line

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.agents.invocations.bypassed import logged_invocations
+from tidegate.agents.invocations.from_log import logged_invocations
 from tidegate.model.event import End, Event
 from tidegate.model.measurement import EvaluatorResult, GateResult, Outcome
 from tidegate.model.target import Target

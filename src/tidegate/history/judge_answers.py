@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tidegate.history.run_folder import write_value
-from tidegate.model.question import Reply
+from tidegate.model.judge import Reply
 
 
 class AnswerStore:

@@ -29,10 +29,10 @@ from tidegate.history.sessions import ReadSessions
 from tidegate.history.store import History
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
-from tidegate.model.row_replay import RowReplay
-from tidegate.model.session import Session
+from tidegate.model.run_row import RowReplay
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
+from tidegate.model.trial import Session
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.vcs.revisions import repository_root, tracked_files

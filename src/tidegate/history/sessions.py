@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from tidegate.history.run_folder import write_text
 from tidegate.model.plan import RowKey
-from tidegate.model.session import Session
 from tidegate.model.suite import Store
+from tidegate.model.trial import Session
 from tidegate.model.value import Value
-from tidegate.text.well_known_secrets import without_secrets
+from tidegate.text.redaction import without_secrets
 
 MOST = 10  # sessions per row
 SUFFIX = ".sessions"

@@ -17,7 +17,7 @@ from tidegate.model.plan import RowKey, by_row
 from tidegate.model.suite import Store
 from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
 from tidegate.model.value import Value
-from tidegate.text.well_known_secrets import without_secrets
+from tidegate.text.redaction import without_secrets
 
 MOST_COMMITS = 60  # per row; a small chart shows no more
 FEWEST_COMMITS = 10  # per row, if there are many rows

@@ -11,7 +11,7 @@ from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder, load_run
 from tidegate.model.result import Result
 from tidegate.reports.make_result import make_result
-from tidegate.text.well_known_secrets import without_secrets
+from tidegate.text.redaction import without_secrets
 
 
 def compare_runs(base_folder: Path, head_folder: Path, out: Path | None) -> Result:

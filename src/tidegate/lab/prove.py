@@ -20,13 +20,12 @@ from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.proofs import Journal, journal
 from tidegate.lab.mutants.listed import changed_guidance, of_guidance, of_program, of_server
 from tidegate.lab.mutants.met import done_to, meets, server_meets
-from tidegate.model.agent import FREE
+from tidegate.model.agent import FREE, LIST
 from tidegate.model.event import ToolCall
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.proof import AlikeSides, Draft, Proof, ToolProof, UsedPart
-from tidegate.model.scripted_step import LIST
 from tidegate.model.suite import Budget, Suite
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.reports.mutant_groups import survived

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import Invocation
 from tidegate.model.probe import Answer, WorkspaceRequest
 from tidegate.model.value import Value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.model.judgement import Judgement
+from tidegate.model.evaluator import Judgement
 from tidegate.model.value import Value
 
 

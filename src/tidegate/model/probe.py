@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tidegate.model.command import CommandResult
-from tidegate.model.question import AskModel, ModelAnswer
+from tidegate.model.event import CommandResult
+from tidegate.model.judge import AskModel, ModelAnswer
 from tidegate.model.value import Value
 
 ServerPart = Literal["tool", "resource", "prompt"]  # of what an MCP server offers

@@ -1,4 +1,4 @@
-"""A commit that was measured."""
+"""A commit that was measured, and where its pull request is."""
 
 from __future__ import annotations
 
@@ -12,3 +12,10 @@ class Revision(Value):
     ref: str
     dirty: bool = False
     tree: str = ""  # id of git's tree object
+
+
+class Links(Value):
+    """Where the pull request is on GitHub; empty elsewhere."""
+
+    repository: str = ""  # its URL
+    pull_request: int | None = None

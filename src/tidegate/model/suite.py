@@ -7,11 +7,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SerializeAsAny, model_validator
 
-from tidegate.model.agent import Agent
-from tidegate.model.builtin_prices import BUILTIN_PRICES
+from tidegate.model.access import FileAccess, NetworkAccess
+from tidegate.model.agent import Agent, ScriptedStep
 from tidegate.model.calibration import Calibration
-from tidegate.model.case import Case
-from tidegate.model.evaluator import Evaluator
+from tidegate.model.evaluator import Case, Evaluator
 from tidegate.model.executor import Executor, LocalExecutor
 from tidegate.model.field_types import (
     Alpha,
@@ -26,13 +25,9 @@ from tidegate.model.field_types import (
     Trials,
     wrong,
 )
-from tidegate.model.files import FileAccess
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
-from tidegate.model.model_name import bare_model
-from tidegate.model.network import NetworkAccess
-from tidegate.model.price import Price
-from tidegate.model.scripted_step import ScriptedStep
+from tidegate.model.prices import BUILTIN_PRICES, Price, bare_model
 from tidegate.model.target import Target
 from tidegate.model.value import Value
 

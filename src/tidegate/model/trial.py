@@ -1,17 +1,39 @@
-"""The raw record of a trial, and what is kept of it for readers."""
+"""The raw record of a trial, what is kept of it for readers, and the session that a replay makes of it."""
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Any, Literal
 
-from tidegate.model.command import CommandResult
-from tidegate.model.event import Event, TrialEnd
-from tidegate.model.invocation import Invocation
-from tidegate.model.places import Places
+from tidegate.model.access import RefusedHost
+from tidegate.model.event import CallStatus, CommandResult, Event, Invocation, TrialEnd
+from tidegate.model.plan import RowKey
 from tidegate.model.probe import Answer
-from tidegate.model.refused_host import RefusedHost
 from tidegate.model.trial_spec import NotMeasured, TrialSpec
 from tidegate.model.value import Value
+
+# In a recorded session, these names stand for the folders and the user.
+TRIAL, CHECKOUT, USER = "/tidegate-place/trial", "/tidegate-place/checkout", "tidegate-user"
+
+
+class Places(Value):
+    """The folders of one trial, and its user's number; '' if that is not known or not the trial's own."""
+
+    trial: str = ""
+    checkout: str = ""
+    user: str = ""
+
+    def hide(self, text: str) -> str:
+        """Return the text with the names that stand for these places."""
+        for place, name in ((self.trial, TRIAL), (self.checkout, CHECKOUT)):
+            text = text.replace(place, name) if place else text
+        return re.sub(rf"\b{self.user}\b", USER, text) if self.user else text
+
+    def fill_in(self, text: str) -> str:
+        """Return the text with these places instead of the names that stand for them."""
+        for place, name in ((self.trial, TRIAL), (self.checkout, CHECKOUT), (self.user, USER)):
+            text = text.replace(name, place) if place else text
+        return text
 
 
 class Step(Value):
@@ -72,3 +94,49 @@ class Record(Value):
     events: tuple[Event, ...] = ()
     diff: str = ""
     problem: str = ""
+
+
+TOOLS_MARK = "descriptions of the tools: sha256:"  # in the output of the check of an MCP server
+FOLDER_MARK = "tidegate-folder:"  # in a replay's output, before the folder in which a shell command ended
+STDERR = "standard error: "  # before what a step of a replay has printed there
+
+
+class SessionStep(Value):
+    """One call of an agent's tool, with its result. `command` is set for a shell."""
+
+    tool: str
+    command: str | None = None
+    input: dict[str, Any] = {}
+    status: CallStatus
+    exit_code: int | None = None
+    output: str = ""  # as the agent's log has it, cut to a few thousand characters
+    at: float = 0.0  # seconds since the epoch, when it ended
+    secs: float = 0.0  # how long it took, by the agent's log
+
+
+class Session(Value):
+    """What the agent did in one trial, and all that decides whether it can be replayed.
+
+    `sha` is the commit that it ran on, `trial` its id. `shell` runs the agent's commands; with `keeps_folder`, a `cd`
+    holds for the later ones. `problem` says why it cannot be replayed.
+    """
+
+    schema_version: Literal[1] = 1
+    scenario: str
+    agent: str
+    trial: str
+    sha: str
+    at: float
+    passed: bool
+    guidance: str = ""  # hash of the guidance files that the agent was given
+    shell: Literal["sh", "bash"] = "sh"
+    keeps_folder: bool = False
+    server: str = ""  # name of the MCP server under test
+    tools: str = ""  # hash of the descriptions of its tools, as the agent was given them
+    steps: tuple[SessionStep, ...] = ()
+    problem: str = ""
+
+    @property
+    def key(self) -> RowKey:
+        """The row that this session belongs to."""
+        return RowKey(scenario=self.scenario, agent=self.agent)

@@ -12,8 +12,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from tidegate import __version__
-from tidegate.model.event import End, ToolCall, ToolResult
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import End, Invocation, ToolCall, ToolResult
 from tidegate.model.measurement import AgentInfo, Outcome
 from tidegate.model.trial import Trial
 

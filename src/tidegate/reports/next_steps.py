@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from tidegate.model.verdict import VerdictReason
+from tidegate.model.result import VerdictReason
 
 if TYPE_CHECKING:
     from tidegate.model.result import Result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.model.verdict import VerdictReason
+from tidegate.model.result import VerdictReason
 from tidegate.reports.filters import code, fenced, prose
 from tidegate.reports.next_steps import OF_VERDICT
 

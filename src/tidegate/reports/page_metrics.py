@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tidegate.model.comparison import MetricChange
-from tidegate.model.metrics import DETAILS, Metrics
+from tidegate.model.measurement import DETAILS, Metrics
 from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS
 from tidegate.model.trial_spec import Side

@@ -15,8 +15,8 @@ from tidegate.model.value import Value
 from tidegate.reports.page_row import RowView
 from tidegate.reports.transcript_steps import Step, steps
 from tidegate.text.noise import Words, masked, noisy_words
+from tidegate.text.redaction import without_secrets
 from tidegate.text.safe import is_visible_json, visible
-from tidegate.text.well_known_secrets import without_secrets
 
 MOST_RECORDS = 1_000  # of the page, unless rows with findings have more; to read and to pack 1,000 takes half a second
 _WITHOUT_FINDING = {"ok", "improved", "added", "removed", "unchanged"}

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from tidegate.decide.comparison.divergence import closest
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
-from tidegate.model.measurement import TrialResult
-from tidegate.model.metrics import Metrics, SubcommandCounts
+from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState

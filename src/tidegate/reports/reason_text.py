@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tidegate.model.comparison import Row
-from tidegate.model.reason import Counts, Reason
-from tidegate.model.row_replay import RowReplay
+from tidegate.model.comparison import Counts, Reason, Row
+from tidegate.model.run_row import RowReplay
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured
 from tidegate.text.scores import p_text

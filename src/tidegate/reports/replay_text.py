@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tidegate.model.plan import RowKey
-from tidegate.model.row_replay import LeftOut, RowReplay
+from tidegate.model.run_row import LeftOut, RowReplay
 from tidegate.text.safe import printable
 
 

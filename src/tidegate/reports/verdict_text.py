@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from tidegate.decide.comparison.weak_rows import cannot_guard, fails_from_the_start
 from tidegate.decide.verdict.decide import MOST_EXCLUDED, Decision, present
 from tidegate.model.comparison import Comparison, Overuse, Row
+from tidegate.model.result import Verdict
 from tidegate.model.suite import RowState
-from tidegate.model.verdict import Verdict
 from tidegate.reports.reason_text import reason_of
 
 _NAMED, _LONGEST = 3, 100  # limits for naming rows in the summary: number of rows, total characters

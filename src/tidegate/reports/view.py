@@ -10,11 +10,10 @@ from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
-from tidegate.model.links import Links
-from tidegate.model.result import Cost, Result, Sides
+from tidegate.model.result import Cost, Result, Sides, Verdict, VerdictState
+from tidegate.model.revision import Links
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
-from tidegate.model.verdict import Verdict, VerdictState
 from tidegate.reports.diagnosis import Diagnosed, diagnose
 from tidegate.reports.filters import count, interval, percent, points, to
 from tidegate.reports.links import Pages

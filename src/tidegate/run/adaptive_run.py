@@ -15,8 +15,7 @@ from tidegate.history.known_results import Known, KnownResults, open_pushes
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.row_replay import RowReplay
-from tidegate.model.run_row import EarlierPushes, RunRow
+from tidegate.model.run_row import EarlierPushes, RowReplay, RunRow
 from tidegate.model.trial_spec import Phase, TrialSpec
 from tidegate.run.both_runs import BothRuns
 from tidegate.run.replay_first import Begun, replay_first

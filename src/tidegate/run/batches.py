@@ -19,7 +19,7 @@ from typing import NamedTuple, Self
 from tidegate import __version__
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import Agent
-from tidegate.model.batch import Batch, BatchSide
+from tidegate.model.bundle import Batch, BatchSide
 from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError, Carry, Engine, EngineContext, LocalExecutor
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Budget, Policy, Suite

@@ -12,7 +12,7 @@ from pathlib import Path
 from tidegate.errors import CannotRunError
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.agent import Agent
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.judge import SYSTEM_PATH
 from tidegate.model.progress import Progress
 from tidegate.model.revision import Revision

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from tidegate import __version__
 from tidegate.errors import ConfigurationError
-from tidegate.model.batch import Batch
+from tidegate.model.bundle import Batch
 from tidegate.model.value import Value
 from tidegate.run.shards.bundle import BadBundleError, sealed, sealed_archive
 

@@ -10,8 +10,8 @@ from tidegate.checks.evaluators.advance import advance
 from tidegate.checks.evaluators.assess import record_of
 from tidegate.checks.measure.measure_trial import passed_gates
 from tidegate.model.evaluator import Evaluator, Record, Score
+from tidegate.model.judge import AskModel, ModelAnswer
 from tidegate.model.probe import Answer, Request
-from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
 from tidegate.trial.ask_evaluators import Carry, answered

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Self
 
 from tidegate.history.judge_answers import AnswerStore
-from tidegate.model.judge import Ask, Judge, JudgeContext
-from tidegate.model.price import Price
+from tidegate.model.judge import SPOKEN, Ask, AskModel, Judge, JudgeContext, ModelAnswer, Reply
+from tidegate.model.prices import Price
 from tidegate.model.probe import Answer, Request
-from tidegate.model.question import SPOKEN, AskModel, ModelAnswer, Reply
 from tidegate.model.suite import Suite
 
 NO_JUDGE = "no judge is configured: tidegate.yaml has no `judge`, or base's has none yet"

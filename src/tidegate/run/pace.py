@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tidegate.model.batch import RowPace
+from tidegate.model.bundle import RowPace
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.trial import Trial

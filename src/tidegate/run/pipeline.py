@@ -19,7 +19,7 @@ from tidegate.run.changed_files import file_changes, with_files
 from tidegate.run.checkouts import Commits, scratch_folder, two_sides
 from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
 from tidegate.run.run_job import Options, RunJob
-from tidegate.text.well_known_secrets import without_secrets
+from tidegate.text.redaction import without_secrets
 
 
 async def pull_request(root: Path, commits: Commits, out: Path, options: Options) -> Result:

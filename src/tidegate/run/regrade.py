@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from tidegate.agents.invocations.bypassed import logged_invocations
+from tidegate.agents.invocations.from_log import logged_invocations
 from tidegate.checks.evaluators.advance import answer_to, gate_answers
 from tidegate.checks.evaluators.assess import record_of
 from tidegate.checks.measure.measure_trial import measure_trial
 from tidegate.history.import_run import IMPORTED
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.run_folder import RunFolder, load_run
+from tidegate.model.judge import AskModel
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.progress import Progress
-from tidegate.model.question import AskModel
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import encoded

@@ -16,8 +16,7 @@ from tidegate.history.known_results import Known, KnownResults
 from tidegate.history.sessions import MOST, Sessions
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
-from tidegate.model.row_replay import RowReplay
-from tidegate.model.run_row import RunRow
+from tidegate.model.run_row import RowReplay, RunRow
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
 from tidegate.run.mutant_trials import MutantTrials, search_path_of

@@ -13,7 +13,7 @@ from tidegate.history.known_results import open_history
 from tidegate.history.sessions import Sessions
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.revision import Revision
-from tidegate.model.row_replay import RowReplay
+from tidegate.model.run_row import RowReplay
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.replays import replay_rows
 from tidegate.run.run_job import Options, RunJob, runner_of

@@ -16,8 +16,8 @@ from tidegate.history.run_folder import RunFolder
 from tidegate.history.sessions import Sessions
 from tidegate.model.measurement import Run
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.model.row_replay import Difference, LeftOut, RowReplay
-from tidegate.model.session import Session
+from tidegate.model.run_row import Difference, LeftOut, RowReplay
+from tidegate.model.trial import Session
 from tidegate.model.trial_spec import Side, TrialSpec, is_inside
 from tidegate.run.attempts import Attempts
 from tidegate.run.run_job import RunJob

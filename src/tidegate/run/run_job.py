@@ -17,13 +17,13 @@ from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import TemplateFiles, agent_marks, fingerprint, judge_mark, template_files, test_key
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.script_contents import program_hash, scripts_hash
+from tidegate.model.bundle import NOTHING
 from tidegate.model.judge_result import JudgeInfo
-from tidegate.model.links import Links
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
+from tidegate.model.revision import Links
 from tidegate.model.run_row import RunRow
-from tidegate.model.shard import NOTHING
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout

@@ -14,10 +14,10 @@ from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.agent import Agent
+from tidegate.model.bundle import NOTHING, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.shard import NOTHING, Spent
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec, encoded

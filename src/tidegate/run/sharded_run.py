@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidegate.model.shard import BundleContents, ShardPlan
+from tidegate.model.bundle import BundleContents, ShardPlan
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder, two_sides
 from tidegate.run.pull_request_job import load_pull_request
 from tidegate.run.run_job import Options

@@ -19,12 +19,11 @@ from tidegate.decide.comparison.compare import past_by_row
 from tidegate.decide.procedure.steps import State, shard_trials, start
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
+from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.revision import Revision
-from tidegate.model.row_replay import RowReplay
-from tidegate.model.run_row import RunRow
-from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
+from tidegate.model.run_row import RowReplay, RunRow
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.replay_first import Begun, replay_first

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tidegate.model.files import FileAccess
+from tidegate.model.access import FileAccess
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.trial.directories import make_shared_tmp

@@ -8,7 +8,7 @@ from typing import Self
 
 from tidegate.agents.model_proxy.host_proxy import HostProxy
 from tidegate.agents.model_proxy.proxy import BACKLOG, ModelProxy
-from tidegate.model.network import NetworkAccess
+from tidegate.model.access import NetworkAccess
 from tidegate.model.progress import Progress
 from tidegate.trial.sandbox.network import How, Network, new_namespace, way_to_confine
 

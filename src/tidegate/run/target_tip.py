@@ -8,10 +8,9 @@ from pathlib import Path
 
 from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.history.run_folder import RunFolder
-from tidegate.model.comparison import Comparison, Row
+from tidegate.model.comparison import Comparison, Reason, Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
-from tidegate.model.reason import Reason
 from tidegate.model.revision import Revision
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs

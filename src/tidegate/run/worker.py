@@ -11,11 +11,10 @@ from pathlib import Path
 from tidegate.errors import CannotRunError
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.run_folder import RunFolder
-from tidegate.model.batch import Batch
+from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.shard import BundleContents, Spent
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout

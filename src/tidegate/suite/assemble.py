@@ -9,9 +9,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.model.builtin_prices import BUILTIN_PRICES
 from tidegate.model.evaluator import Evaluator
-from tidegate.model.model_name import bare_model, same_model
+from tidegate.model.prices import BUILTIN_PRICES, bare_model, same_model
 from tidegate.model.suite import Scenario, ToolMatrixEntry, TrialCounts
 from tidegate.model.target import Target
 from tidegate.suite.env_references import checked, withheld

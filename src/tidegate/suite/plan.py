@@ -14,8 +14,8 @@ from typing import Any
 from tidegate.checks.evaluators.script_files import named_files
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.agent import Agent
-from tidegate.model.model_name import same_model
 from tidegate.model.plan import Plan, PlanRow, RowKey, Texts
+from tidegate.model.prices import same_model
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import Target

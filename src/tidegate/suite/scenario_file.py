@@ -9,6 +9,7 @@ from pydantic import Discriminator, Field, Tag
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates import AnyGate
 from tidegate.checks.gates.fields import Regex
+from tidegate.model.agent import ScriptedStep
 from tidegate.model.field_types import (
     Count,
     InsidePath,
@@ -20,7 +21,6 @@ from tidegate.model.field_types import (
     Text,
     VariableName,
 )
-from tidegate.model.scripted_step import ScriptedStep
 from tidegate.model.suite import Composite, EvaluatorScript, Script, ToolMatrixEntry, TrialCounts
 from tidegate.model.target import McpServer
 from tidegate.model.value import Value

@@ -18,10 +18,8 @@ from tidegate.decide.procedure.rules import (
     screening_trials,
 )
 from tidegate.model.agent import FREE, Agent
-from tidegate.model.builtin_prices import AS_OF, BUILTIN_PRICES, SOURCES
-from tidegate.model.model_name import bare_model
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.price import Price
+from tidegate.model.prices import AS_OF, BUILTIN_PRICES, SOURCES, Price, bare_model
 from tidegate.model.suite import Scenario, Suite
 from tidegate.reports.notes_text import weakness_text
 

@@ -10,6 +10,7 @@ from tidegate.agents import AnyAgent
 from tidegate.checks.judges import AnyJudge
 from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.executors import AnyExecutor
+from tidegate.model.access import FileAccess, NetworkAccess
 from tidegate.model.executor import LocalExecutor
 from tidegate.model.field_types import (
     Count,
@@ -22,10 +23,8 @@ from tidegate.model.field_types import (
     only,
     wrong,
 )
-from tidegate.model.files import FileAccess
 from tidegate.model.judge import MOST_JUDGES
-from tidegate.model.network import NetworkAccess
-from tidegate.model.price import Price
+from tidegate.model.prices import Price
 from tidegate.model.suite import (
     GUIDANCE,
     WATCH,

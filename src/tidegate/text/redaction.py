@@ -6,8 +6,16 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, quote_plus
+
+if TYPE_CHECKING:
+    import regex
+    from pydantic import BaseModel
+
+    M = TypeVar("M", bound=BaseModel)
+
 
 SHORTEST = 8  # characters; a shorter value is not a secret, and would match ordinary text
 _NAMES = re.compile(r"^(?!GIT_CONFIG_KEY_).*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)", re.IGNORECASE)
@@ -72,3 +80,104 @@ def _base64(data: bytes) -> Iterator[str]:
         last = len(shifted) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             yield encode(shifted).decode()[first:last]
+
+
+MARK = "[secret]"
+LEFT_OUT = "[left out: this text could not be searched for secrets]"
+_SHORTEST_KNOWN = 20  # characters; no format is shorter
+MANY = 100  # values of a field that are searched at once
+MOST_SECONDS = 5.0  # per format and text
+
+_KEY = r"[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----"
+# Not the end of `task-`; but a character that is escaped in JSON, or a colour, may come before it.
+_SK = r"sk-(?:(?<![A-Za-z0-9]sk-)|(?<=\\[bfnrt]sk-)|(?<=\\u00[01][0-9a-f]sk-)|(?<=[0-9]msk-))"
+
+# Literal texts, of which each secret of the format contains one; and the format.
+_FORMATS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("AKIA", "ASIA"), r"A(?:KI|SI)A[A-Z0-9]{16}(?![A-Za-z0-9])"),  # AWS
+    (("AccountKey=",), r"AccountKey=[A-Za-z0-9+/]{86}=="),  # Azure
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_\w{20,}(?:\.[\w-]+){0,2}"),  # GitHub
+    (("github_pat_",), r"github_pat_\w{20,}"),
+    (("glpat-", "gldt-", "glrt-", "glptt-", "glsoat-"), r"gl(?:pat|dt|rt|ptt|soat)-[\w.-]{20,}"),  # GitLab
+    (("xox",), r"xox[abeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}"),  # Slack
+    (("xapp-",), r"xapp-\d-[A-Za-z0-9-]{10,}"),
+    (("hooks.slack.com/",), r"hooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]{20,}"),
+    (("k_live_", "k_test_"), r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),  # Stripe
+    (("whsec_",), r"whsec_[A-Za-z0-9+/]{24,}"),
+    (("sk-",), _SK + r"(?:(?:ant|proj|svcacct|admin|or)-[\w-]{16,}|[A-Za-z0-9]{32,})"),  # Anthropic, OpenAI, OpenRouter
+    (("AIza",), r"AIza[\w-]{35}"),  # Google
+    (("ya29.",), r"ya29\.[\w-]{20,}"),
+    (("GOCSPX-",), r"GOCSPX-[\w-]{20,}"),
+    (("npm_",), r"npm_[A-Za-z0-9]{36}"),
+    (("pypi-",), r"pypi-[\w-]{50,}"),
+    (("SG.",), r"SG\.[\w-]{16,}\.[\w-]{16,}"),  # SendGrid
+    (("hf_",), r"hf_[A-Za-z0-9]{30,}"),  # Hugging Face
+    (("hvs.",), r"hvs\.[\w-]{24,}"),  # Vault
+    (("dckr_pat_",), r"dckr_pat_[\w-]{20,}"),  # Docker
+    (("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    (("eyJ",), r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]*"),  # JSON Web Token
+    (("PRIVATE KEY",), rf"-----BEGIN {_KEY}(?:[^\"'-]|-(?!----)){{0,20000}}(?:-----END {_KEY})?"),
+    (("earer ",), r"earer \K[\w.~+/-]{16,}=*"),
+)
+
+
+def masked_secrets(text: str, seconds: float = MOST_SECONDS) -> str:
+    """Return the text with `[secret]` for each key or token; a note instead of text that cannot be searched in time."""
+    if len(text) < _SHORTEST_KNOWN:
+        return text
+    try:
+        for literals, pattern in _FORMATS:
+            if literals[0] in text if len(literals) == 1 else _one_of(literals).search(text):
+                text = _compiled(pattern).sub(MARK, text, timeout=seconds, concurrent=False)
+    except Exception:  # whatever the reason, the text must not leave unsearched
+        return LEFT_OUT
+    return text
+
+
+def without_secrets(value: M) -> M:
+    """Return the value with `[secret]` for each key or token in its texts."""
+    if all(masked_secrets(part) == part for part in _parts(value)):
+        return value
+    return type(value).model_validate(_masked(value.model_dump(mode="json")))
+
+
+def _parts(value: BaseModel) -> Iterator[str]:
+    """Yield the value as JSON, in parts: that of all trials of a run takes much memory.
+
+    Defaults are left out: they are Tidegate's own texts.
+    """
+    fields = ((name, getattr(value, name)) for name in type(value).model_fields)
+    long = {name: field for name, field in fields if isinstance(field, tuple) and _are_many_values(field)}
+    yield value.model_dump_json(exclude=set(long), exclude_defaults=True)
+    for field in long.values():
+        for first in range(0, len(field), MANY):
+            yield "\n".join(item.model_dump_json(exclude_defaults=True) for item in field[first : first + MANY])
+
+
+def _are_many_values(items: tuple[Any, ...]) -> bool:
+    return len(items) > MANY and all(hasattr(item, "model_dump_json") for item in items)
+
+
+def _masked(value: Any) -> Any:
+    match value:
+        case str():
+            return masked_secrets(value)
+        case dict():
+            return {_masked(name): _masked(item) for name, item in value.items()}
+        case list():
+            return [_masked(item) for item in value]
+        case _:
+            return value
+
+
+@cache
+def _one_of(literals: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the texts, in the time in which `in` finds one if they begin alike."""
+    return re.compile("|".join(map(re.escape, literals)))
+
+
+@cache
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    import regex  # takes 25 ms; most texts need no search
+
+    return regex.compile(pattern, regex.ASCII)

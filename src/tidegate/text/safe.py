@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from tidegate.text.well_known_secrets import masked_secrets
+from tidegate.text.redaction import masked_secrets
 
 _ESCAPE_SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidegate.model.command import CommandResult
-from tidegate.model.network import Access
+from tidegate.model.access import Access
+from tidegate.model.event import CommandResult
 from tidegate.model.suite import Limits
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import base_environment

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.agents.invocations.bypassed import bypassed, never_arrived, printed_invocations, was_never_found
-from tidegate.agents.invocations.counting import in_order
+from tidegate.agents.invocations.from_log import bypassed, never_arrived, printed_invocations, was_never_found
+from tidegate.agents.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
-from tidegate.model.event import End, Event, Message, ToolResult, is_traced
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import End, Event, Invocation, Message, ToolResult, is_traced
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt

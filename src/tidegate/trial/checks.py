@@ -9,8 +9,9 @@ from itertools import count
 from typing import NamedTuple
 
 from tidegate.checks.evaluators.assess import record_of
-from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluator
+from tidegate.model.event import CommandResult
+from tidegate.model.judge import AskModel
 from tidegate.model.probe import (
     Answer,
     AskServer,
@@ -21,7 +22,6 @@ from tidegate.model.probe import (
     RunScript,
     WorkspaceRequest,
 )
-from tidegate.model.question import AskModel
 from tidegate.model.trial import Step, Trial
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tidegate.agents.invocations.metrics import cost_of
 from tidegate.model.event import End
-from tidegate.model.price import Price
+from tidegate.model.prices import Price
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import NotMeasured
 

@@ -11,10 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from tidegate.model.access import NetworkAccess, NetworkStep
 from tidegate.model.event import End
-from tidegate.model.network import NetworkAccess
 from tidegate.model.plan import PlanRow
-from tidegate.model.refused_host import NetworkStep
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.cost_meter import CostMeter

@@ -11,11 +11,10 @@ from pathlib import Path
 
 from tidegate.checks.rubrics.work import line
 from tidegate.errors import CannotRunError
+from tidegate.model.access import NetworkStep, RefusedHost
 from tidegate.model.event import Event
-from tidegate.model.places import Places
-from tidegate.model.refused_host import NetworkStep, RefusedHost
 from tidegate.model.target import Target
-from tidegate.model.trial import Step, Trial
+from tidegate.model.trial import Places, Step, Trial
 from tidegate.trial.agent_step import run_agent
 from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.checks import BudgetEndedError, Checks, Notes

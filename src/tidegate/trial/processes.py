@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tidegate.errors import CannotRunError
-from tidegate.model.command import CommandEnd
+from tidegate.model.event import CommandEnd
 from tidegate.model.suite import Limits
 from tidegate.trial import recorder
 from tidegate.trial.sandbox import starter

@@ -16,8 +16,7 @@ from fcntl import F_SETPIPE_SZ, fcntl
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tidegate.model.event import CallStatus
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import CallStatus, Invocation
 from tidegate.trial.safe_files import open_regular, write_file
 
 PROGRAM = Path(__file__).with_name("recorder-program")  # recorder.c, compiled by the build

@@ -12,8 +12,7 @@ from typing import Any, TextIO, TypeVar
 
 from tidegate.agents.invocations.metrics import cost_of
 from tidegate.model.agent import SHOWN, NoAnswerError, ServerTools, ToolAnswer, Watch
-from tidegate.model.command import CommandResult
-from tidegate.model.event import End, Event, ToolCall, ToolResult, Warning
+from tidegate.model.event import CommandResult, End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.probe import ServerPart
 from tidegate.model.value import Value
 from tidegate.text.redaction import Redaction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.suite import Limits
 from tidegate.trial.processes import MEGABYTE, SHELL, Command, Ended, Supervisor
 from tidegate.trial.safe_files import read_output

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.target import McpServer, Target
 from tidegate.model.trial import Step
 from tidegate.model.trial_spec import NotMeasured

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from tidegate.agents.invocations.metrics import cost_of
 from tidegate.model.agent import ServerScript
-from tidegate.model.command import CommandResult
-from tidegate.model.event import End
+from tidegate.model.event import CommandResult, End
 from tidegate.model.suite import Limits
 from tidegate.model.target import McpServer
 from tidegate.model.trial_spec import NotMeasured

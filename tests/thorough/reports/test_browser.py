@@ -17,8 +17,7 @@ from tests.in_browser import keep_picture, loaded_in
 from tests.unit.reports.large import large_record, large_result
 from tidegate.model.cause import Cause, Edit, Place
 from tidegate.model.event import End, Message, ToolCall, ToolResult
-from tidegate.model.measurement import TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics, TrialResult
 from tidegate.model.result import Result
 from tidegate.model.trial import Record
 from tidegate.model.trial_spec import encoded

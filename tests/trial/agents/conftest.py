@@ -13,9 +13,8 @@ import pytest
 
 from tidegate.agents.invocations.metrics import cost_of
 from tidegate.model.agent import Agent, ServerScript, ServerTools, ToolAnswer, Watch
-from tidegate.model.command import CommandResult
-from tidegate.model.event import End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.price import Price
+from tidegate.model.event import CommandResult, End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.model.prices import Price
 from tidegate.model.probe import ServerPart
 
 T = TypeVar("T")

@@ -14,9 +14,8 @@ from tests.model_server import HALF, Fault, ModelServer, Step, ToolUse, serving
 from tidegate.agents.anthropic import SYSTEM, AnthropicAgent
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import ServerScript, ServerTools, Tool, ToolAnswer
-from tidegate.model.command import CommandResult
-from tidegate.model.event import ApiRetry, End, ToolCall, ToolResult
-from tidegate.model.price import Price
+from tidegate.model.event import ApiRetry, CommandResult, End, ToolCall, ToolResult
+from tidegate.model.prices import Price
 
 if TYPE_CHECKING:
     from tests.trial.agents.conftest import LocalSession

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.agents.command import CommandAgent
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.trial.program_lookup import program_words
 
 if TYPE_CHECKING:

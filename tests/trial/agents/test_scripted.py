@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.trial.agents.conftest import LocalSession
 from tests.unit.agents.test_scripted import scripted
-from tidegate.model.scripted_step import ScriptedStep
+from tidegate.model.agent import ScriptedStep
 
 NewSession = Callable[[str, str], LocalSession]
 

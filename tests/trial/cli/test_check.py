@@ -14,7 +14,7 @@ import pytest
 from tests import make
 from tests.warm import run_tidegate
 from tidegate.history.run_folder import RunFolder
-from tidegate.model.refused_host import RefusedHost
+from tidegate.model.access import RefusedHost
 
 SUITE = "version: 1\nscenarios: [scenarios/*.yaml]\n"
 SCENARIO = (

@@ -130,7 +130,7 @@ def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[...,
     unused |= {f"tidegate.agents.{name}" for name in ("doc_follower", "command", "coding", "anthropic")}
     unused |= {
         "tidegate.checks.judges.provider",
-        "tidegate.agents.providers.anthropic",
+        "tidegate.agents.providers.keyed",
         "tidegate.executors.command",
         "logging",
     }

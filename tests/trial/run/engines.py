@@ -16,13 +16,12 @@ from tests import make
 from tests.conftest import Repository
 from tidegate.checks.gates.file_gate import FileExists
 from tidegate.history.run_folder import RunFolder
-from tidegate.model.batch import Batch
+from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE, BatchJob, Carry, Engine, EngineContext
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import FileAnswer
 from tidegate.model.progress import Silent
 from tidegate.model.revision import Revision
-from tidegate.model.shard import BundleContents, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec

@@ -21,15 +21,15 @@ from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.errors import CannotRunError
 from tidegate.history.run_folder import RunFolder
+from tidegate.model.bundle import BundleContents, Spent
 from tidegate.model.comparison import Row
 from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan
-from tidegate.model.shard import BundleContents, Spent
+from tidegate.model.result import Verdict
 from tidegate.model.suite import Budget, Policy
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.model.verdict import Verdict
 from tidegate.run.batches import Batches, in_batches, read_results
 from tidegate.run.bundle import read_batch
 from tidegate.run.shards.bundle import write_trials

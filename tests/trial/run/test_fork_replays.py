@@ -18,7 +18,7 @@ from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.known_results import open_history
 from tidegate.model.measurement import PastTrial
 from tidegate.model.progress import Silent
-from tidegate.model.session import Session
+from tidegate.model.trial import Session
 from tidegate.run.checkouts import RevisionPair, commits_of
 from tidegate.run.pipeline import pull_request
 from tidegate.run.run_job import Options

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.model.files import FileAccess
+from tidegate.model.access import FileAccess
 from tidegate.trial.processes import Command, Ended, Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, means_to_confine

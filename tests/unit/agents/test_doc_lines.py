@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.agents.doc_lines import foreign, missing_file, synopsis, unfinished
-from tidegate.agents.instructions import Block, anchors, blocks
+from tidegate.agents.instructions import Block, anchors, blocks, foreign, missing_file, synopsis, unfinished
 
 
 def block(*lines: str, language: str = "sh") -> Block:

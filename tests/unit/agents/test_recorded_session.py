@@ -11,7 +11,7 @@ from tests.trial.agents.conftest import LocalSession
 from tidegate.agents.actions import CannotRepeatError, Edit, action_of, edited
 from tidegate.agents.recorded_session import RecordedSession
 from tidegate.model.event import ToolResult
-from tidegate.model.session import Session, SessionStep
+from tidegate.model.trial import Session, SessionStep
 
 
 def step(command: str | None = None, output: str = "", tool: str = "Bash", **given: Any) -> SessionStep:

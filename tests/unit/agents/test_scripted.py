@@ -7,8 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.agents.scripted import Scripted
-from tidegate.model.agent import NoAnswerError, ServerScript, ServerTools, Tool, ToolAnswer
-from tidegate.model.scripted_step import ScriptedStep
+from tidegate.model.agent import NoAnswerError, ScriptedStep, ServerScript, ServerTools, Tool, ToolAnswer
 
 if TYPE_CHECKING:
     from tests.trial.agents.conftest import LocalSession

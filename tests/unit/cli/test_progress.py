@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tests.make import spec, trial_result
 from tidegate.cli.progress import LiveProgress, PlainProgress, make_progress
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics
 from tidegate.model.progress import Progress, Silent
 
 SPEC = spec(scenario="add_task", agent="docs")

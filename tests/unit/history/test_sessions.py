@@ -8,8 +8,8 @@ from typing import Any
 from tidegate.history.sessions import SessionStore
 from tidegate.history.store import History
 from tidegate.model.plan import RowKey
-from tidegate.model.session import Session, SessionStep
 from tidegate.model.suite import Store
+from tidegate.model.trial import Session, SessionStep
 
 NOW = 1_700_000_000.0
 KEY = RowKey(scenario="s", agent="a")

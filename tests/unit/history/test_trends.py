@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.history.store import MOST_COMMITS, Trends
-from tidegate.model.measurement import Outcome, PastTrial
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics, Outcome, PastTrial
 
 
 def past(sha: str, at: float, decides: Outcome = "pass", scenario: str = "docs", **metrics: float) -> PastTrial:

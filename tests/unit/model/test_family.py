@@ -12,7 +12,7 @@ from tidegate.agents import AGENTS, AnyAgent
 from tidegate.agents.providers import PROVIDERS
 from tidegate.checks.judges import JUDGES
 from tidegate.executors import EXECUTORS
-from tidegate.model.family import Family
+from tidegate.model.value import Family
 
 UNION: Any = Union[tuple(AGENTS.members.values())]  # noqa: UP007  (not known before)
 AS_UNION: TypeAdapter[Any] = TypeAdapter(dict[str, Annotated[UNION, Field(discriminator="type")]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.model.model_name import bare_model, same_model
+from tidegate.model.prices import bare_model, same_model
 
 
 @pytest.mark.parametrize(

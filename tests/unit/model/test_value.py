@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics
 
 
 def test_a_copy_has_the_changed_fields_and_remembers_no_names_of_them() -> None:

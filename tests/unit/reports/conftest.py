@@ -27,14 +27,12 @@ from tidegate.model.comparison import (
     Row,
     SuiteEffect,
 )
-from tidegate.model.links import Links
 from tidegate.model.marker import Fixed
-from tidegate.model.measurement import AgentInfo, Call, GateResult, TrialResult
-from tidegate.model.metrics import Metrics, SubcommandCounts
+from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, SubcommandCounts, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
+from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals, Verdict
+from tidegate.model.revision import Links
 from tidegate.model.suite import Policy, RowState
-from tidegate.model.verdict import Verdict
 from tidegate.reports.comment import comment_body
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from tests.make import result, row, trial_result
 from tidegate.model.comparison import Effect, GateCounts, MetricChange, Row, SuiteEffect
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.measurement import Call, GateResult, TrialResult
-from tidegate.model.metrics import Metrics, SubcommandCounts
+from tidegate.model.measurement import Call, GateResult, Metrics, SubcommandCounts, TrialResult
 from tidegate.model.result import Cost, Result, TrialTotals
 from tidegate.model.suite import RowState
 from tidegate.model.trial import Record

@@ -21,8 +21,8 @@ from tidegate.model.comparison import (
     Row,
     SuiteEffect,
 )
+from tidegate.model.evaluator import CriterionScore, Judgement
 from tidegate.model.judge_result import JudgeInfo, JudgeReport, JudgeResult
-from tidegate.model.judgement import CriterionScore, Judgement
 from tidegate.model.measurement import AgentInfo
 from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Policy, RowState

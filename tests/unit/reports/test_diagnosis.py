@@ -5,8 +5,7 @@ import pytest
 from tests import make
 from tidegate.model.comparison import HeadCounts, MetricChange, Row
 from tidegate.model.event import CallStatus
-from tidegate.model.measurement import AgentInfo, Call, TrialResult
-from tidegate.model.metrics import SubcommandCounts
+from tidegate.model.measurement import AgentInfo, Call, SubcommandCounts, TrialResult
 from tidegate.model.suite import Diagnosis, RowState
 from tidegate.model.trial_spec import Side
 from tidegate.reports.diagnosis import diagnose

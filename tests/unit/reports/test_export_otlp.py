@@ -11,8 +11,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tests.make import trial
-from tidegate.model.event import End, ToolCall, ToolResult
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import End, Invocation, ToolCall, ToolResult
 from tidegate.model.measurement import AgentInfo
 from tidegate.model.trial import Trial
 from tidegate.reports.export_otlp import Told, traces

@@ -10,9 +10,8 @@ import pytest
 from rich.console import Console
 
 from tests.make import row
-from tidegate.model.result import Result
+from tidegate.model.result import Result, VerdictReason, VerdictState
 from tidegate.model.trial_spec import NotMeasured
-from tidegate.model.verdict import VerdictReason, VerdictState
 from tidegate.reports.comment import comment_body
 from tidegate.reports.next_steps import OF_UNMEASURED, OF_VERDICT, advice
 from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run

@@ -7,8 +7,7 @@ import pytest
 from tests import make
 from tidegate.decide.verdict.decide import decide
 from tidegate.model.comparison import Comparison
-from tidegate.model.measurement import AgentInfo, TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import AgentInfo, Metrics, TrialResult
 from tidegate.model.result import Cost
 from tidegate.reports.comment import comment_body
 from tidegate.reports.make_result import make_result

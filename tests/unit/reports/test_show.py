@@ -7,11 +7,20 @@ import pytest
 from rich.console import Console, RenderableType
 
 from tests.make import run, trial_result
+from tidegate.model.evaluator import Judgement
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.judge_result import JudgeResult
-from tidegate.model.judgement import Judgement
-from tidegate.model.measurement import AgentInfo, Call, EvaluatorResult, EvaluatorScore, GateResult, Run, TrialResult
-from tidegate.model.metrics import InvocationCounts, Metrics
+from tidegate.model.measurement import (
+    AgentInfo,
+    Call,
+    EvaluatorResult,
+    EvaluatorScore,
+    GateResult,
+    InvocationCounts,
+    Metrics,
+    Run,
+    TrialResult,
+)
 from tidegate.model.revision import Revision
 from tidegate.reports.show import run_overview, trial_story
 

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
 from tidegate.reports.terminal import final_line, print_durations, print_markdown, print_result, print_summary

@@ -11,7 +11,7 @@ from tests import make
 from tests.trial.run.engines import plan_of
 from tidegate import __version__
 from tidegate.errors import CannotRunError, ConfigurationError
-from tidegate.model.batch import Batch
+from tidegate.model.bundle import Batch
 from tidegate.model.progress import Silent
 from tidegate.run.bundle import CLASS, dump, load, read_batch, write_batch
 from tidegate.run.shards.bundle import sealed_archive

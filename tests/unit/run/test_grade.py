@@ -12,10 +12,9 @@ from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.rubrics.samples import Criterion
-from tidegate.model.command import CommandResult
-from tidegate.model.event import Message
+from tidegate.model.event import CommandResult, Message
+from tidegate.model.judge import ModelAnswer, Reply, ReplyEnd
 from tidegate.model.probe import CommandAnswer, FileAnswer
-from tidegate.model.question import ModelAnswer, Reply, ReplyEnd
 from tidegate.model.trial import Trial
 from tidegate.run.grade import without_lost
 

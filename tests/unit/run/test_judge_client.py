@@ -18,10 +18,9 @@ from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.event import Message
-from tidegate.model.judge import Ask, Judge, JudgeContext
-from tidegate.model.price import Price
+from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply
+from tidegate.model.prices import Price
 from tidegate.model.probe import Answer, Request
-from tidegate.model.question import AskModel, Reply
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial
 from tidegate.run.grade import grade

@@ -22,9 +22,8 @@ from tidegate.decide.verdict.decide import decide
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.event import Message
-from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.question import AskModel, Reply
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Policy, Scenario, Suite
 from tidegate.model.target import Target

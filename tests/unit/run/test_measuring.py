@@ -10,10 +10,8 @@ import pytest
 from tests import make
 from tidegate.checks.gates.command_gate import CommandSucceeds
 from tidegate.checks.gates.text_gates import FileContains, FileMatches
-from tidegate.model.command import CommandResult
-from tidegate.model.event import ToolCall, ToolResult
+from tidegate.model.event import CommandResult, Invocation, ToolCall, ToolResult
 from tidegate.model.gate import Gate
-from tidegate.model.invocation import Invocation
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.probe import CommandAnswer, FileAnswer

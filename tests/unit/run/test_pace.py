@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tidegate.model.command import CommandResult
-from tidegate.model.measurement import PastTrial
-from tidegate.model.metrics import Metrics
+from tidegate.model.event import CommandResult
+from tidegate.model.measurement import Metrics, PastTrial
 from tidegate.model.trial import Step, Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.pace import Pace

@@ -15,11 +15,10 @@ from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.gates.text_gates import FileContains
 from tidegate.checks.judges.scripted import ScriptedAnswer, ScriptedJudge
 from tidegate.executors.command import CommandExecutor
+from tidegate.model.access import FileAccess, NetworkAccess
 from tidegate.model.calibration import Calibration
-from tidegate.model.case import Case
-from tidegate.model.files import FileAccess
-from tidegate.model.network import NetworkAccess
-from tidegate.model.price import Price
+from tidegate.model.evaluator import Case
+from tidegate.model.prices import Price
 from tidegate.model.suite import (
     Budget,
     Composite,

@@ -14,8 +14,8 @@ from tidegate.agents.scripted import Scripted
 from tidegate.checks.gates.command_json_path import CommandJsonPath
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.errors import ConfigurationError
-from tidegate.model.price import Price
-from tidegate.model.scripted_step import ScriptedStep
+from tidegate.model.agent import ScriptedStep
+from tidegate.model.prices import Price
 from tidegate.model.suite import (
     Budget,
     Composite,

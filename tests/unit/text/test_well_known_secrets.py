@@ -8,7 +8,7 @@ import pytest
 
 from tidegate.model.event import Message, ToolResult
 from tidegate.model.trial import Record
-from tidegate.text.well_known_secrets import LEFT_OUT, MANY, masked_secrets, without_secrets
+from tidegate.text.redaction import LEFT_OUT, MANY, masked_secrets, without_secrets
 
 MIXED = "aB3dE5fG7h" * 10
 DIGITS = "0123456789" * 10

@@ -1,14 +1,19 @@
-"""Finds the target's calls in the agent's own log: in its shell commands and in its MCP tool calls."""
+"""Finds the target's calls in the agent's own log, and those that bypassed the recorder."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from tidegate.agents.invocations.shell_grammar import Call, shell_lines
-from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
+from tidegate.agents.invocations.shell_grammar import Call, Tells, shell_lines
+from tidegate.model.event import CallStatus, Event, Invocation, Message, ToolCall, ToolResult, is_traced
+from tidegate.model.target import Target
+from tidegate.text.patterns import PatternTooSlowError, search
 
 _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
 
@@ -82,3 +87,156 @@ def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:
             calls = [pair for line in parse(event.command, binary) for pair in zip(line.calls, line.tells, strict=True)]
             for call, tells in calls:
                 yield LoggedCall(call, event, result, len(calls) == 1, *tells.status(result.exit_code))
+
+
+_PROMPT = re.compile(r"\s*(?:[\w.@:~/()-]{0,60}[$%\u276f]|\+)\s+(?=\S)")
+_EXIT_CODE = re.compile(
+    r"\bexit(?:ed)?(?: with)? ?(?:code|status):? ?(\d{1,3})\b|^\W*exit:? (\d{1,3})\W*$", re.I | re.M
+)
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\r")
+
+_EXPANDED = frozenset("$`*?[{~\\")  # characters that a shell may expand
+CLOCKS_SECS = 5.0  # tolerance for the log's times: agents buffer, and machines are busy
+
+
+def bypassed(
+    events: Sequence[Event], target: Target, recorded: Sequence[Invocation], started_at: float
+) -> tuple[Invocation, ...]:
+    """Return the calls that only the agent's log has: calls by a path, or after the agent reset PATH.
+
+    A call by bare name that was not recorded did not happen (`a || b`), unless it was the whole command. To count no
+    call twice, each recorded call is matched with one logged call that has the same arguments and ran at that time.
+    The exit code is the shell's where its rules say so, else unknown. `started_at` is the start of the log's
+    times, in seconds since the epoch.
+    """
+    left = list(recorded)
+    unseen = []
+    found = sorted(logged_calls(events, target.binary), key=lambda logged: "/" in logged.call.program)
+    for logged in found:  # match bare names first: only they go through the recorder
+        answer = next((call for call in left if _may_be(call, logged, started_at)), None)
+        if answer is not None:
+            left.remove(answer)
+            continue
+        whole = _is_whole(logged.command.command or "", logged.call)
+        if whole or "/" in logged.call.program:
+            unseen.append(_invocation(logged, started_at))
+    return tuple(sorted(unseen, key=lambda call: call.started_at))
+
+
+def logged_invocations(events: Sequence[Event], target: Target, started_at: float) -> tuple[Invocation, ...] | None:
+    """Return the target's calls by the agent's log alone, for a run without a recorder.
+
+    Without a record of the agent's tool calls, they are read from the text that it printed. None if that shows no call
+    either: then it is not known how often the target was called.
+    """
+    if is_traced(events):
+        return tuple(_invocation(logged, started_at) for logged in logged_calls(events, target.binary))
+    return printed_invocations(events, target, started_at) or None
+
+
+def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tuple[Invocation, ...]:
+    """Return the MCP tool calls that never reached the recorder: unknown tools, and calls refused earlier.
+
+    They count in no rate, but show what the agent wanted, such as a tool that the pull request renamed.
+    """
+    return tuple(
+        Invocation(
+            argv=logged.argv,
+            status=logged.result.status,
+            started_at=started_at + logged.call.at,
+            source="events",
+        )
+        for logged in logged_tool_calls(events, server)
+        if not logged.arrived
+    )
+
+
+def was_never_found(invocations: Sequence[Invocation]) -> bool:
+    """Return True if the agent called the target but its shell never found it, because PATH was changed."""
+    return bool(invocations) and all(call.source == "events" and call.exit_code == 127 for call in invocations)
+
+
+def _may_be(recorded: Invocation, logged: LoggedCall, started_at: float) -> bool:
+    """Return True if the arguments are equal and the call started while the logged command ran.
+
+    A log that records a command only when it ends has no such time; then the arguments decide.
+    """
+    if recorded.argv != logged.call.argv:
+        return False
+    began, ended = logged.command.at, logged.result.at
+    if ended <= began or logged.result.status == "background":
+        return True
+    return began - CLOCKS_SECS <= recorded.started_at - started_at <= ended + CLOCKS_SECS
+
+
+def _invocation(logged: LoggedCall, started_at: float) -> Invocation:
+    whole = _is_whole(logged.command.command or "", logged.call)
+    return Invocation(
+        argv=logged.call.argv,
+        exit_code=logged.result.exit_code if whole else logged.exit_code,
+        status=logged.result.status if whole else logged.status,
+        started_at=started_at + logged.command.at,
+        source="events",
+    )
+
+
+def _is_whole(command: str, call: Call) -> bool:
+    """Return True if the command consists of this call only, with its arguments as written."""
+    if _EXPANDED & set(command):
+        return False
+    try:
+        return shlex.split(command) == [call.program, *call.argv]
+    except ValueError:
+        return False
+
+
+class _Printed(NamedTuple):
+    """A line with calls, and whether it has a prompt sign."""
+
+    row: int
+    calls: tuple[tuple[Call, Tells], ...]
+    has_prompt: bool
+
+
+def printed_invocations(events: Sequence[Event], target: Target, started_at: float) -> tuple[Invocation, ...]:
+    """Return the calls in the agent's messages, which are approximate.
+
+    A call is a line with a prompt sign (`$ tool add`), or one that the target's `command_pattern` matches and that an
+    exit code follows. A status is known only by an explicit `exit code N` or `exit status N` before the next such line.
+    """
+    messages = (event for event in events if isinstance(event, Message) and event.role == "assistant")
+    return tuple(
+        call.model_copy(update={"started_at": started_at + message.at})
+        for message in messages
+        for call in _calls(_COLOURS.sub("", message.text), target)
+    )
+
+
+def _calls(text: str, target: Target) -> Iterator[Invocation]:
+    rows = text.split("\n")
+    found = [line for row, written in enumerate(rows) if (line := _line(row, written, target))]
+    for line, following in pairwise([*found, _Printed(len(rows), (), has_prompt=True)]):
+        told = _EXIT_CODE.search("\n".join(rows[line.row + 1 : following.row]))
+        if told is None and not line.has_prompt:
+            continue  # prose that mentions the tool
+        for call, tells in line.calls:
+            status, code = tells.status(int(told[1] or told[2]) if told else None)
+            yield Invocation(argv=call.argv, status=status, exit_code=code, started_at=0.0, source="transcript")
+
+
+def _line(row: int, written: str, target: Target) -> _Printed | None:
+    """Return the row if it is a command line, also one that does not call the target; None if it is other text."""
+    prompt = _PROMPT.match(written)
+    command = written[prompt.end() :] if prompt else written
+    if prompt is None and not (target.command_pattern and _matches(target.command_pattern, written)):
+        return None
+    lines = shell_lines(command, target.binary)
+    calls = tuple(pair for line in lines for pair in zip(line.calls, line.tells, strict=True))
+    return _Printed(row, calls, prompt is not None) if prompt or calls else None
+
+
+def _matches(pattern: str, written: str) -> bool:
+    try:
+        return search(pattern, written) is not None
+    except PatternTooSlowError:
+        return False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from tidegate.model.family import Family
 from tidegate.model.provider import ModelProvider
+from tidegate.model.value import Family
 
 PROVIDERS = Family(
     {
-        "anthropic": "tidegate.agents.providers.anthropic:AnthropicProvider",
-        "openai": "tidegate.agents.providers.openai:OpenAIProvider",
+        "anthropic": "tidegate.agents.providers.keyed:AnthropicProvider",
+        "openai": "tidegate.agents.providers.keyed:OpenAIProvider",
         "gemini": "tidegate.agents.providers.keyed:GeminiProvider",
         "bedrock": "tidegate.agents.providers.bedrock:BedrockProvider",
         "vertex": "tidegate.agents.providers.vertex:VertexProvider",

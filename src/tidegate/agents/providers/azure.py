@@ -10,8 +10,7 @@ from pydantic import AfterValidator
 
 from tidegate.agents.providers.access import Token, TokenAccess, identity_token, library
 from tidegate.model.field_types import Text, matching
-from tidegate.model.model_apis import OPENAI
-from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, SecureAddress, in_github
+from tidegate.model.provider import OPENAI, Access, AccessError, ModelApi, ModelProvider, SecureAddress, in_github
 
 AUDIENCE = "api://AzureADTokenExchange"
 _REFUSED = (

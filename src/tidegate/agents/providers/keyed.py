@@ -1,14 +1,14 @@
-"""The providers `gemini` and `compatible`, and what all providers share that can be reached with a key."""
+"""The providers that are reached with a key, or with a token for GitHub's OIDC token."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from tidegate.agents.providers.access import KeyAccess, OpenAccess, Token, TokenAccess
-from tidegate.model.field_types import VariableName
-from tidegate.model.model_apis import GOOGLE
-from tidegate.model.provider import Access, Address, ModelApi, ModelProvider, SecureAddress
+from tidegate.agents.providers.access import KeyAccess, OpenAccess, Token, TokenAccess, identity_token, not_exchanged
+from tidegate.model.field_types import Text, VariableName
+from tidegate.model.provider import ANTHROPIC, GOOGLE, OPENAI, Access, Address, ModelApi, ModelProvider, SecureAddress
 
 
 class KeyedProvider(ModelProvider):
@@ -59,3 +59,87 @@ class CompatibleProvider(KeyedProvider):
 
     type: Literal["compatible"]
     base_url: Address
+
+
+TOKEN_URL = "https://auth.openai.com/oauth/token"
+SECS = 30.0
+_OPENAI_ADVICE = "Compare the workload identity provider's mapping with the job's token: issuer, subject, audience."
+
+
+class OpenAIProvider(KeyedProvider):
+    """The OpenAI API. With `identity_provider` and `service_account`, without a key: GitHub's OIDC token is exchanged.
+
+    `audience` is the one that OpenAI's workload identity provider expects. Otherwise `key` names the variable with the
+    key.
+    """
+
+    identity: ClassVar[tuple[str, ...]] = ("identity_provider", "service_account")
+
+    type: Literal["openai"]
+    base_url: SecureAddress | None = None
+    identity_provider: Text | None = None
+    service_account: Text | None = None
+    audience: Text = "https://api.openai.com/v1"
+    key: VariableName = OPENAI.key
+
+    def exchanged(self, environ: Mapping[str, str], address: str) -> Token:
+        """Return a token for the job's OIDC token. Raises AccessError."""
+        import httpx2  # 50 ms
+
+        asked = {
+            "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+            "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+            "subject_token": identity_token(environ, self.audience),
+            "identity_provider_id": self.identity_provider,
+            "service_account_id": self.service_account,
+        }
+        try:
+            answer = httpx2.post(TOKEN_URL, json=asked, timeout=SECS)
+            told = answer.json() if answer.status_code < 400 else {}
+        except (httpx2.HTTPError, ValueError):
+            raise not_exchanged("OpenAI", None, _OPENAI_ADVICE) from None
+        if not isinstance(told, dict) or "access_token" not in told:
+            raise not_exchanged("OpenAI", answer.status_code, _OPENAI_ADVICE)
+        return Token(str(told["access_token"]), float(told.get("expires_in") or 0))
+
+
+AUDIENCE = "https://api.anthropic.com"
+_ANTHROPIC_ADVICE = "Compare the federation rule with the job's OIDC token: issuer, subject, audience."
+
+
+class AnthropicProvider(KeyedProvider):
+    """The Claude API. With `federation_rule` and `organization`, without a key: GitHub's OIDC token is exchanged.
+
+    `service_account` and `workspace` narrow the exchange down. Without a federation rule, `key` names the variable with
+    the key.
+    """
+
+    identity: ClassVar[tuple[str, ...]] = ("federation_rule", "organization")
+    token_headers: ClassVar[Mapping[str, str]] = {"anthropic-beta": "oauth-2025-04-20"}
+
+    type: Literal["anthropic"]
+    base_url: SecureAddress | None = None
+    federation_rule: Text | None = None
+    organization: Text | None = None
+    service_account: Text | None = None
+    workspace: Text | None = None
+    key: VariableName = ANTHROPIC.key
+
+    def exchanged(self, environ: Mapping[str, str], address: str) -> Token:
+        """Return a token for the job's OIDC token, by Anthropic's library. Raises AccessError."""
+        from anthropic.lib.credentials import WorkloadIdentityCredentials, WorkloadIdentityError  # 1.1 s
+
+        token = identity_token(environ, AUDIENCE)
+        try:
+            with WorkloadIdentityCredentials(
+                identity_token_provider=lambda: token,
+                federation_rule_id=str(self.federation_rule),
+                organization_id=str(self.organization),
+                service_account_id=self.service_account,
+                workspace_id=self.workspace,
+            ) as exchange:
+                exchange.bind_base_url(address)
+                told = exchange()
+        except WorkloadIdentityError as error:
+            raise not_exchanged("Anthropic", error.status_code, _ANTHROPIC_ADVICE) from None
+        return Token(told.token, (told.expires_at or 0) - time.time())

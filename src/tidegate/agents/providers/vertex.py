@@ -13,8 +13,16 @@ from pydantic import AfterValidator
 
 from tidegate.agents.providers.access import Token, TokenAccess, identity_token, library
 from tidegate.model.field_types import matching
-from tidegate.model.model_apis import VERTEX_GEMINI
-from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest, SecureAddress, in_github
+from tidegate.model.provider import (
+    VERTEX_GEMINI,
+    Access,
+    AccessError,
+    ModelApi,
+    ModelProvider,
+    ModelRequest,
+    SecureAddress,
+    in_github,
+)
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _POOL = r"projects/[0-9]+/locations/global/workloadIdentityPools/[a-z0-9-]+/providers/[a-z0-9-]+"

@@ -8,19 +8,8 @@ from typing import Literal
 
 from pydantic_core import from_json
 
-from tidegate.agents.streams import (
-    agentv,
-    agentv_transcript,
-    claude_code,
-    codex,
-    codex_rollout,
-    events,
-    gemini,
-    llm_tool_test,
-    opencode,
-    text,
-)
-from tidegate.agents.streams.stream import Stream
+from tidegate.agents.streams import agentv, claude_code, codex, events, gemini, llm_tool_test, opencode, text
+from tidegate.agents.streams.json_lines import Stream
 from tidegate.model.event import Event, Message, ToolCall, Warning
 
 StreamName = Literal[
@@ -40,10 +29,10 @@ STREAMS: Mapping[StreamName, Stream] = {
     "text": text.STREAM,
     "events": events.STREAM,
     "agentv": agentv.STREAM,
-    "agentv-transcript": agentv_transcript.STREAM,
+    "agentv-transcript": agentv.TRANSCRIPT,
     "claude-code": claude_code.STREAM,
     "codex": codex.STREAM,
-    "codex-rollout": codex_rollout.STREAM,
+    "codex-rollout": codex.ROLLOUT,
     "gemini": gemini.STREAM,
     "opencode": opencode.STREAM,
     "llm-tool-test": llm_tool_test.STREAM,

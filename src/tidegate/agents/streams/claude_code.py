@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from tidegate.agents.streams import json_lines
-from tidegate.agents.streams.json_lines import JsonLines, end_of_api, status_of
+from tidegate.agents.streams.json_lines import JsonLines, Stream, end_of_api, status_of
 from tidegate.agents.streams.json_values import Json, amount, count, items, mapping, text, texts, total, words
-from tidegate.agents.streams.stream import Stream
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.text.shorten import last_part
 

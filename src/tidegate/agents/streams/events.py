@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from tidegate.agents.streams.json_lines import bounded
-from tidegate.agents.streams.stream import Stream
+from tidegate.agents.streams.json_lines import Stream, bounded
 from tidegate.model.event import Event, Message, ToolResult, Warning
 from tidegate.text.shorten import last_part
 

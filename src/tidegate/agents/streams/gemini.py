@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from pydantic_core import from_json
 
 from tidegate.agents.streams import json_lines
-from tidegate.agents.streams.json_lines import JsonLines, status_of
+from tidegate.agents.streams.json_lines import JsonLines, Stream, status_of
 from tidegate.agents.streams.json_values import Json, count, items, mapping, text
-from tidegate.agents.streams.stream import Stream
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.text.shorten import last_part
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from pydantic_core import from_json
 
@@ -11,6 +12,19 @@ from tidegate.model.event import CallStatus, End, Event, TrialEnd, Warning
 from tidegate.model.event import ToolCall as Call
 from tidegate.model.event import ToolResult as Result
 from tidegate.text.shorten import last_part
+
+
+class Stream(NamedTuple):
+    """One format of agents' output.
+
+    `is_transcript`: `tidegate add` may recognise a file in this format by its content. `names`: regular expressions of
+    words that tell a judge which agent or model it reads.
+    """
+
+    parse: Callable[[str], tuple[Event, ...]]
+    is_transcript: bool = False
+    names: tuple[str, ...] = ()
+
 
 MAX_WARNINGS = 20
 

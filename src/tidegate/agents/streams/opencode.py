@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidegate.agents.streams import json_lines
-from tidegate.agents.streams.json_lines import JsonLines, end_of_api, status_of
+from tidegate.agents.streams.json_lines import JsonLines, Stream, end_of_api, status_of
 from tidegate.agents.streams.json_values import Json, amount, count, mapping, text, total
-from tidegate.agents.streams.stream import Stream
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd
 from tidegate.text.shorten import last_part
 

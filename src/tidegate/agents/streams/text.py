@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.agents.streams.stream import Stream
+from tidegate.agents.streams.json_lines import Stream
 from tidegate.model.event import Event, Message
 from tidegate.text.shorten import last_part
 

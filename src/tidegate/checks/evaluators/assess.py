@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import TypeVar
 
-from tidegate.agents.invocations.counting import named
+from tidegate.agents.invocations.metrics import named
 from tidegate.checks.evaluators.advance import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.model.evaluator import PASS, Evaluator, Record, Score
+from tidegate.model.judge import AskModel, ModelAnswer
 from tidegate.model.judge_result import JudgeResult, JudgeUse
-from tidegate.model.measurement import EvaluatorResult, EvaluatorScore
-from tidegate.model.metrics import DETAILS
+from tidegate.model.measurement import DETAILS, EvaluatorResult, EvaluatorScore
 from tidegate.model.probe import Answer
-from tidegate.model.question import AskModel, ModelAnswer
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import NotMeasured

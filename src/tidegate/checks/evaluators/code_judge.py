@@ -11,8 +11,8 @@ from tidegate.checks.evaluators.judge_document import judge_document
 from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
 from tidegate.checks.gates.json_text import parse_json
-from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.event import CommandResult
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 from tidegate.text.shorten import excerpt
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Collection
 from typing import Any
 
-from tidegate.agents.invocations.counting import in_order
+from tidegate.agents.invocations.metrics import in_order
 from tidegate.checks.gates.json_text import parse_json
 from tidegate.model.evaluator import Record
 from tidegate.model.event import ToolCall, ToolResult, is_traced

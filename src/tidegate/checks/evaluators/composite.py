@@ -14,8 +14,8 @@ from tidegate.checks.gates.fields import NonEmpty, ShellCommand
 from tidegate.checks.rubrics.prompts import RESULTS, filled, question
 from tidegate.checks.rubrics.reading import score_form
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.judge import AskModel
 from tidegate.model.probe import Answer, Request, RunJudge
-from tidegate.model.question import AskModel
 from tidegate.model.value import Value
 
 if TYPE_CHECKING:

@@ -13,10 +13,8 @@ from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.evaluators.rubrics import RubricItem, Rubrics
 from tidegate.checks.evaluators.step_rubrics import StepRubrics
 from tidegate.checks.rubrics.samples import Criterion
-from tidegate.model.case import Case
-from tidegate.model.evaluator import Evaluator, Record
-from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.invocation import Invocation
+from tidegate.model.evaluator import Case, Evaluator, Record
+from tidegate.model.event import End, Event, Invocation, Message, ToolCall, ToolResult
 
 TALKED_ROUND = 0.2  # a score higher than the plain one by more than this is not noise
 _WANTED = "The file notes.txt holds the three decisions of the meeting."

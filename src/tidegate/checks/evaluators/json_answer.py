@@ -6,8 +6,8 @@ from typing import Any
 
 from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.json_text import parse_json
+from tidegate.model.judge import ModelAnswer
 from tidegate.model.probe import Answer, CommandAnswer
-from tidegate.model.question import ModelAnswer
 from tidegate.text.shorten import excerpt
 
 

@@ -14,7 +14,7 @@ from tidegate.checks.rubrics.reading import read_score, score_form
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.checks.rubrics.work import candidate_answer, work_of
 from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record
-from tidegate.model.question import AskModel
+from tidegate.model.judge import AskModel
 
 _SCORE = (Criterion(id="score", description="the whole"),)
 

@@ -12,8 +12,7 @@ from tidegate.checks.rubrics.prompts import question, wording
 from tidegate.checks.rubrics.reading import Scores, read_scores, scores_form
 from tidegate.checks.rubrics.samples import Criterion, combined, of_panel, total
 from tidegate.checks.rubrics.work import work_of
-from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
-from tidegate.model.judgement import Judgement
+from tidegate.model.evaluator import Evaluation, Evaluator, Judgement, Record, Score
 from tidegate.model.probe import FileAnswer, ReadFile
 
 AnswerField = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]

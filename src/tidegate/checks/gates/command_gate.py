@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tidegate.checks.gates.fields import ShellCommand
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.gate import Decision, Gate, Seen
 from tidegate.model.probe import CommandAnswer, RunCommand
 from tidegate.text.shorten import complaint, excerpt

@@ -6,7 +6,7 @@ from typing import Literal
 
 from tidegate.checks.gates.command_gate import CommandGate
 from tidegate.checks.gates.json_output import Assertion, Path, decide_json
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.gate import Decision
 from tidegate.text.shorten import excerpt
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tidegate.checks.gates.command_gate import CommandGate
 from tidegate.checks.gates.fields import NonEmpty
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.gate import Decision
 from tidegate.text.shorten import excerpt
 

@@ -11,7 +11,7 @@ from tidegate.checks.gates.assertion import parse_assertion, shown
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.gates.json_path import can_match_many, check_path, find
 from tidegate.checks.gates.json_text import parse_json
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.gate import Decision
 from tidegate.text.shorten import excerpt
 

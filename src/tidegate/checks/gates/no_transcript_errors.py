@@ -5,10 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import Literal
 
-from tidegate.agents.invocations.counting import counted, failed
-from tidegate.model.event import how_it_ended
+from tidegate.agents.invocations.metrics import counted, failed
+from tidegate.model.event import Invocation, how_it_ended
 from tidegate.model.gate import Decision, Gate, Seen
-from tidegate.model.invocation import Invocation
 from tidegate.text.shorten import excerpt
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from tidegate.checks.gates.command_gate import CommandGate
 from tidegate.checks.gates.fields import NonEmpty, Regex
 from tidegate.checks.gates.file_gate import FileGate
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.gate import Decision, Gate
 from tidegate.text.patterns import PatternTooSlowError, search
 from tidegate.text.shorten import excerpt

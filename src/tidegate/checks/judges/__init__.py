@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import TypeAdapter
 
-from tidegate.model.family import Family
 from tidegate.model.judge import Judge
+from tidegate.model.value import Family
 
 JUDGE_VARIABLE = "LLM_TOOL_TEST_JUDGE"  # the judge's model; llm-tool-test reads the same variable
 JUDGES = Family(

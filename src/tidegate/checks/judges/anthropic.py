@@ -12,9 +12,8 @@ from tidegate.agents.providers.bedrock import BedrockProvider
 from tidegate.agents.providers.vertex import VertexProvider
 from tidegate.agents.streams.json_values import Json, items, text
 from tidegate.checks.judges.provider import ProviderJudge, Request, used
-from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, VERTEX_CLAUDE
-from tidegate.model.provider import ModelApi
-from tidegate.model.question import AskModel, Reply, ReplyEnd
+from tidegate.model.judge import AskModel, Reply, ReplyEnd
+from tidegate.model.provider import ANTHROPIC, BEDROCK, FOUNDRY, VERTEX_CLAUDE, ModelApi
 
 _ENDS: dict[str, ReplyEnd] = {
     "end_turn": "answered",

@@ -16,8 +16,7 @@ from pydantic import Field
 
 from tidegate.checks.evaluators.script_files import named_files
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
-from tidegate.model.judge import SYSTEM_PATH, Ask, Judge, JudgeContext
-from tidegate.model.question import AskModel, Reply
+from tidegate.model.judge import SYSTEM_PATH, Ask, AskModel, Judge, JudgeContext, Reply
 from tidegate.text.shorten import excerpt
 
 if TYPE_CHECKING:

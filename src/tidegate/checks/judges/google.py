@@ -10,9 +10,8 @@ from pydantic import Field
 
 from tidegate.agents.streams.json_values import Json, items, mapping, text
 from tidegate.checks.judges.provider import ProviderJudge, Request, used
-from tidegate.model.model_apis import GOOGLE, VERTEX_GEMINI
-from tidegate.model.provider import ModelApi
-from tidegate.model.question import AskModel, Reply, ReplyEnd
+from tidegate.model.judge import AskModel, Reply, ReplyEnd
+from tidegate.model.provider import GOOGLE, VERTEX_GEMINI, ModelApi
 
 _BLOCKED = ("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
 _ENDS: dict[str, ReplyEnd] = {"STOP": "answered", "MAX_TOKENS": "max_tokens", **dict.fromkeys(_BLOCKED, "refused")}

@@ -9,9 +9,8 @@ from pydantic import Field
 
 from tidegate.agents.streams.json_values import Json, items, mapping, text
 from tidegate.checks.judges.provider import ProviderJudge, Request, used
-from tidegate.model.model_apis import OPENAI
-from tidegate.model.provider import ModelApi
-from tidegate.model.question import AskModel, Reply, ReplyEnd
+from tidegate.model.judge import AskModel, Reply, ReplyEnd
+from tidegate.model.provider import OPENAI, ModelApi
 
 _FINISHED: dict[str, ReplyEnd] = {"stop": "answered", "length": "max_tokens", "content_filter": "refused"}
 _INCOMPLETE: dict[str, ReplyEnd] = {"max_output_tokens": "max_tokens", "content_filter": "refused"}

@@ -17,9 +17,8 @@ from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.agents.streams.json_values import Json, mapping, text
 from tidegate.agents.streams.provider_answers import tokens_of
 from tidegate.model.field_types import wrong
-from tidegate.model.judge import Ask, Judge, JudgeContext
+from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply, ReplyEnd
 from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest
-from tidegate.model.question import AskModel, Reply, ReplyEnd
 from tidegate.text.shorten import excerpt
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from tidegate.checks.gates.fields import Regex
-from tidegate.model.judge import Ask, Judge, JudgeContext
-from tidegate.model.question import AskModel, Reply, ReplyEnd
+from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply, ReplyEnd
 from tidegate.model.value import Value
 
 

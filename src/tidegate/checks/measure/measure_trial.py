@@ -9,9 +9,15 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, FiniteFloat, ValidationError
 
-from tidegate.agents.invocations.counting import failed, in_order, named
 from tidegate.agents.invocations.from_log import logged_calls, logged_tool_calls
-from tidegate.agents.invocations.metrics import invocation_counts, subcommand_counts, trial_metrics
+from tidegate.agents.invocations.metrics import (
+    failed,
+    in_order,
+    invocation_counts,
+    named,
+    subcommand_counts,
+    trial_metrics,
+)
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
 from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.json_text import parse_json
@@ -19,9 +25,8 @@ from tidegate.model.evaluator import Score
 from tidegate.model.event import End, Event
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.judge_result import JudgeResult
-from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Outcome, TrialResult
-from tidegate.model.metrics import Metrics
-from tidegate.model.price import Price
+from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
+from tidegate.model.prices import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, ReadFile, Request
 from tidegate.model.suite import Composite, Scenario
 from tidegate.model.trial import Step, Trial

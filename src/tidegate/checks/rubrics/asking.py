@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
+from tidegate.model.judge import AskModel, ModelAnswer, Reply
 from tidegate.model.probe import Answer, Request
-from tidegate.model.question import AskModel, ModelAnswer, Reply
 
 ATTEMPTS = 3
 T = TypeVar("T")

@@ -11,9 +11,9 @@ import re
 from functools import cache
 
 from tidegate.agents.streams import STREAMS
+from tidegate.text.redaction import masked_secrets
 from tidegate.text.safe import printable
 from tidegate.text.shorten import both_ends
-from tidegate.text.well_known_secrets import masked_secrets
 
 MAX_PART = 4_000  # characters of one message or output
 MAX_TEXT = 60_000  # characters of a whole transcript

@@ -7,7 +7,7 @@ from typing import Any
 
 from tidegate.checks.rubrics.prompts import question
 from tidegate.checks.rubrics.reading import draft_form, mapping_of
-from tidegate.model.question import AskModel
+from tidegate.model.judge import AskModel
 from tidegate.model.value import Value
 from tidegate.text.shorten import excerpt
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.checks.rubrics.data_block import MAX_TEXT, fenced
 from tidegate.checks.rubrics.samples import Criterion
-from tidegate.model.question import AskModel
+from tidegate.model.judge import AskModel
 from tidegate.text.safe import printable
 
 VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")

@@ -7,7 +7,7 @@ from itertools import combinations
 from statistics import fmean, median
 
 from tidegate.checks.rubrics.reading import Scores
-from tidegate.model.judgement import CriterionScore, Judgement, Opinion
+from tidegate.model.evaluator import CriterionScore, Judgement, Opinion
 from tidegate.model.value import Value
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from tidegate.checks.rubrics.data_block import MAX_PART, MAX_TEXT
-from tidegate.model.event import ApiRetry, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import ApiRetry, Event, Invocation, Message, ToolCall, ToolResult, Warning
 from tidegate.text.shorten import both_ends
 
 MAX_CALLS = 10_000  # characters

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 from tidegate.decide.causes.diff_lines import edits_of, replacement
 from tidegate.decide.causes.seen import Found, Seen, words
+from tidegate.model.agent import LIST
 from tidegate.model.measurement import Call, TrialResult
-from tidegate.model.scripted_step import LIST
 
 _NO_TOOL = re.compile(
     r"unknown tool|no such tool|tool .{0,80}not (?:found|exist|known|available)|-32601", re.IGNORECASE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import fmean
 
-from tidegate.model.judgement import Judgement
+from tidegate.model.evaluator import Judgement
 from tidegate.model.measurement import TrialResult
 
 

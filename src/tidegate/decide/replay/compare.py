@@ -7,13 +7,11 @@ from typing import NamedTuple
 
 from tidegate.agents.actions import action_of
 from tidegate.decide.replay.record import tools_of
-from tidegate.model.command import CommandResult
-from tidegate.model.event import CallStatus, Message, ToolCall, ToolResult, how_it_ended
+from tidegate.model.event import CallStatus, CommandResult, Message, ToolCall, ToolResult, how_it_ended
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
-from tidegate.model.row_replay import Difference, LeftOut
-from tidegate.model.session import FOLDER_MARK, STDERR, Session, SessionStep
-from tidegate.model.trial import Trial
+from tidegate.model.run_row import Difference, LeftOut
+from tidegate.model.trial import FOLDER_MARK, STDERR, Session, SessionStep, Trial
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Names, Printed, Steady, steady, without_noise
 from tidegate.text.shorten import excerpt

@@ -9,8 +9,7 @@ from tidegate.agents.invocations.shapes import Shapes, subcommands_of, unseen_sh
 from tidegate.decide.surface.used import SurfaceChange
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
-from tidegate.model.row_replay import RowReplay
-from tidegate.model.run_row import RunRow
+from tidegate.model.run_row import RowReplay, RunRow
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
 

@@ -9,10 +9,8 @@ from typing import Any
 from tidegate.agents.actions import CannotRepeatError, action_of
 from tidegate.model.agent import Agent
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult, is_traced
-from tidegate.model.places import Places
-from tidegate.model.session import TOOLS_MARK, Session, SessionStep
 from tidegate.model.target import Target
-from tidegate.model.trial import Trial
+from tidegate.model.trial import TOOLS_MARK, Places, Session, SessionStep, Trial
 
 MOST_BYTES = 1_000_000  # of one session
 _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "not_executed"})

@@ -8,10 +8,10 @@ from typing import Literal
 from tidegate.decide.comparison.metric_tests import Q, is_worse
 from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
+from tidegate.model.result import VerdictReason, VerdictState
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.trial_spec import is_inside
 from tidegate.model.value import Value
-from tidegate.model.verdict import VerdictReason, VerdictState
 
 MOST_EXCLUDED = 0.20  # share of a run's trials; with more left out, "no regression" is not evidence (verdict.md)
 _UNCOMPARED: tuple[RowState, ...] = ("added", "not_comparable", "not_measured")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tidegate.decide.comparison.judgements import criterion_name, judgements
 from tidegate.model.calibration import Label
-from tidegate.model.judgement import CriterionScore
+from tidegate.model.evaluator import CriterionScore
 from tidegate.model.measurement import TrialResult
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tidegate.history.run_folder import RunFolder
+from tidegate.model.bundle import BundleContents
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.shard import BundleContents
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.text.well_known_secrets import masked_secrets, without_secrets
+from tidegate.text.redaction import masked_secrets, without_secrets
 
 _CONTENTS, _RESULTS, _TRIAL = "bundle.json", "results.jsonl", "trial.json"
 _SEAL = 64  # bytes; they are the archive's comment, so that every program can open it

@@ -10,10 +10,10 @@ from operator import add
 from pathlib import Path
 
 from tidegate.history.run_folder import RunFolder
+from tidegate.model.bundle import BundleContents, ShardPlan, Spent
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.row_replay import RowReplay
-from tidegate.model.shard import BundleContents, ShardPlan, Spent
+from tidegate.model.run_row import RowReplay
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.shards.bundle import BadBundleError, Bundle, bundle_name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tidegate.model.shard import ShardPlan
+from tidegate.model.bundle import ShardPlan
 from tidegate.run.shards.assign import LEAST_ROWS
 
 

@@ -17,8 +17,7 @@ from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.rubrics import Rubrics
 from tidegate.checks.judges import JUDGE_VARIABLE
 from tidegate.model.agent import Agent
-from tidegate.model.case import Case
-from tidegate.model.evaluator import Evaluator
+from tidegate.model.evaluator import Case, Evaluator
 from tidegate.model.judge import Judge
 from tidegate.model.suite import Scenario, ToolMatrixEntry
 from tidegate.model.target import Target

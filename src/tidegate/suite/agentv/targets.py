@@ -12,8 +12,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from tidegate.agents.agentv_batch import AgentVBatch
-from tidegate.agents.agentv_cli import AgentVCli, CommandCheck, unknown_placeholder
+from tidegate.agents.agentv_cli import AgentVBatch, AgentVCli, CommandCheck, unknown_placeholder
 from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
@@ -24,7 +23,7 @@ from tidegate.checks.judges.google import GoogleJudge
 from tidegate.checks.judges.openai import OpenAIJudge
 from tidegate.model.agent import ALONE, Agent
 from tidegate.model.judge import Judge
-from tidegate.model.model_apis import ANTHROPIC, GOOGLE
+from tidegate.model.provider import ANTHROPIC, GOOGLE
 from tidegate.suite.agentv.eval_file import (
     AnthropicFile,
     AzureFile,

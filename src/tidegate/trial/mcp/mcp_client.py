@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tidegate.model.agent import ServerTools, Tool, ToolAnswer
-from tidegate.model.command import CommandResult
-from tidegate.model.event import CallStatus
+from tidegate.model.event import CallStatus, CommandResult
 from tidegate.model.probe import ServerPart
 from tidegate.model.target import McpServer
 from tidegate.trial.mcp.answer_status import CALL, PROMPT, READ, fault_of, status_of

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import Invocation
 from tidegate.model.target import McpServer
 from tidegate.trial import recorder
 from tidegate.trial.mcp.answer_status import fault_of

@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-from tidegate.model.command import CommandEnd, CommandResult
+from tidegate.model.event import CommandEnd, CommandResult
 from tidegate.model.probe import AskServer
-from tidegate.model.session import TOOLS_MARK
+from tidegate.model.trial import TOOLS_MARK
 from tidegate.text.shorten import excerpt
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tidegate.model.network import Access
+from tidegate.model.access import Access
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules
 from tidegate.trial.sandbox.network import Network
 

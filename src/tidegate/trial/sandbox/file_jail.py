@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tidegate.model.files import FileAccess
+from tidegate.model.access import FileAccess
 from tidegate.trial.sandbox import jail_calls, jail_files, starter
 from tidegate.trial.sandbox.jail_files import Mounts
 from tidegate.trial.sandbox.readable import is_within, prefixes

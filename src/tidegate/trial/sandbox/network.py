@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
-from tidegate.model.network import Access
+from tidegate.model.access import Access
 from tidegate.trial.sandbox import jail
 
 PROGRAM = Path(jail.__file__)

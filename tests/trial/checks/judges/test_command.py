@@ -13,8 +13,7 @@ import pytest
 
 from tidegate.checks.judges.command import CommandJudge, contents
 from tidegate.checks.rubrics.reading import read_scores
-from tidegate.model.judge import JudgeContext
-from tidegate.model.question import AskModel, Reply
+from tidegate.model.judge import AskModel, JudgeContext, Reply
 
 QUESTION = AskModel(system="You judge.", before="How was it?", answer_schema={"type": "object"})
 

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.agents.invocations.bypassed import bypassed, never_arrived
-from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult
-from tidegate.model.invocation import Invocation
+from tidegate.agents.invocations.from_log import bypassed, never_arrived
+from tidegate.model.event import CallStatus, Event, Invocation, ToolCall, ToolResult
 from tidegate.model.target import Target
 
 TARGET = Target(binary="tool")

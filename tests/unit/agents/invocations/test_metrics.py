@@ -10,18 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.agents.invocations.counting import subcommand
 from tidegate.agents.invocations.metrics import (
     cost_of,
     interaction_metrics,
     invocation_counts,
+    subcommand,
     subcommand_counts,
     trial_metrics,
 )
-from tidegate.model.event import COUNTED, CallStatus, End, Event, ToolCall
-from tidegate.model.invocation import Invocation
-from tidegate.model.metrics import InvocationCounts, Metrics, SubcommandCounts
-from tidegate.model.price import Price
+from tidegate.model.event import COUNTED, CallStatus, End, Event, Invocation, ToolCall
+from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCounts
+from tidegate.model.prices import Price
 from tidegate.model.trial import Trial
 
 PATTERN = r"taskmgr\s+(\S+)"

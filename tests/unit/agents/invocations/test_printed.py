@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.agents.invocations.bypassed import logged_invocations, printed_invocations
+from tidegate.agents.invocations.from_log import logged_invocations, printed_invocations
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
 from tidegate.model.target import Target
 

@@ -17,8 +17,7 @@ from tests.unit.agents.model_proxy.test_proxy import HEAD, lent_by
 from tidegate.agents.model_proxy.token_usage import request_letters
 from tidegate.agents.model_proxy.traffic import Lease
 from tidegate.model.event import End
-from tidegate.model.model_apis import ANTHROPIC, GOOGLE, OPENAI
-from tidegate.model.provider import ModelApi
+from tidegate.model.provider import ANTHROPIC, GOOGLE, OPENAI, ModelApi
 
 BODY = b'{"input": "' + 27 * b"x" + b'"}'  # 40 letters: 10 tokens
 CUT = HEAD + b"content-length: 9999\r\n\r\n"

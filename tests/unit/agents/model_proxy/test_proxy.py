@@ -21,8 +21,7 @@ from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.agents.model_proxy.traffic import Lease
 from tidegate.agents.providers.access import KeyAccess
 from tidegate.errors import ConfigurationError
-from tidegate.model.model_apis import ANTHROPIC, GOOGLE, OPENAI
-from tidegate.model.provider import ModelApi
+from tidegate.model.provider import ANTHROPIC, GOOGLE, OPENAI, ModelApi
 
 KEY = "the-real-key"
 QUESTION: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "?"}]}

@@ -24,7 +24,7 @@ from cryptography.x509.oid import NameOID
 from tests.model_server import ModelServer, Step, serving
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.agents.providers.access import KeyAccess
-from tidegate.model.model_apis import ANTHROPIC
+from tidegate.model.provider import ANTHROPIC
 
 QUESTION = json.dumps({"model": "m", "max_tokens": 9, "messages": [], "tools": [{"name": "bash"}]}).encode()
 

@@ -11,9 +11,9 @@ import pytest
 from tests.model_server import Fault, Step, serving
 from tests.unit.agents.model_proxy.test_proxy import KEY, ask
 from tidegate.agents.model_proxy.proxy import ModelProxy
-from tidegate.agents.model_proxy.rate_limits import FIRST_SECS, ROUNDS, RateLimit
+from tidegate.agents.model_proxy.traffic import FIRST_SECS, ROUNDS, RateLimit
 from tidegate.agents.providers.access import KeyAccess
-from tidegate.model.model_apis import ANTHROPIC
+from tidegate.model.provider import ANTHROPIC
 
 SOON = {"retry-after-ms": "300"}
 

@@ -14,7 +14,7 @@ from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.agents.providers.access import Accesses
 from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.model.agent import Agent
-from tidegate.model.model_apis import ANTHROPIC
+from tidegate.model.provider import ANTHROPIC
 from tidegate.suite.agent_fields import entrusted
 
 READ: TypeAdapter[AnyAgent] = TypeAdapter(AnyAgent)

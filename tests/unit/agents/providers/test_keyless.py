@@ -18,10 +18,17 @@ from tidegate.checks.judges import AnyJudge
 from tidegate.checks.rubrics.reading import score_form
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.event import End
-from tidegate.model.judge import JudgeContext
-from tidegate.model.model_apis import ANTHROPIC, BEDROCK, FOUNDRY, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
-from tidegate.model.provider import AccessError, ModelRequest
-from tidegate.model.question import AskModel, Reply
+from tidegate.model.judge import AskModel, JudgeContext, Reply
+from tidegate.model.provider import (
+    ANTHROPIC,
+    BEDROCK,
+    FOUNDRY,
+    OPENAI,
+    VERTEX_CLAUDE,
+    VERTEX_GEMINI,
+    AccessError,
+    ModelRequest,
+)
 
 MESSAGES: dict[str, Any] = {
     "max_tokens": 9,

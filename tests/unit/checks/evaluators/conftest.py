@@ -10,10 +10,8 @@ from pydantic import TypeAdapter
 
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.evaluators.advance import advance
-from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Evaluator, Record, Score
-from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.invocation import Invocation
+from tidegate.model.event import CommandResult, End, Event, Invocation, Message, ToolCall, ToolResult
 from tidegate.model.probe import Answer, CommandAnswer
 
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)

@@ -14,11 +14,9 @@ from tidegate.checks.evaluators.tool_f1 import ToolF1
 from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.measure.measure_trial import measure_trial
 from tidegate.decide.comparison.metric_rules import RULES
-from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Record, Score
-from tidegate.model.event import ToolCall
-from tidegate.model.measurement import TrialResult
-from tidegate.model.metrics import DETAILS
+from tidegate.model.event import CommandResult, ToolCall
+from tidegate.model.measurement import DETAILS, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 
 OUT = FileExists(path="out")

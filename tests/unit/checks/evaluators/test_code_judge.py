@@ -11,8 +11,7 @@ import pytest
 from tidegate.agents.streams.agentv import parse
 from tidegate.checks.evaluators.advance import advance
 from tidegate.checks.evaluators.code_judge import CodeJudge
-from tidegate.model.case import Case
-from tidegate.model.evaluator import Record, Score
+from tidegate.model.evaluator import Case, Record, Score
 from tidegate.model.probe import CommandAnswer, RunJudge
 
 Give = Callable[..., Score]

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from tests.unit.checks.evaluators.conftest import EVALUATOR
 from tidegate.checks.evaluators.advance import advance
 from tidegate.model.evaluator import Record, Score
+from tidegate.model.judge import ModelAnswer, Reply
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
-from tidegate.model.question import ModelAnswer, Reply
 
 Make = Callable[..., Record]
 Give = Callable[..., Score]

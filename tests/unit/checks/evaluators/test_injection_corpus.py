@@ -14,8 +14,8 @@ from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.lab.judge_injections import inject
 from tidegate.model.evaluator import Evaluator
+from tidegate.model.judge import AskModel, ModelAnswer, Reply
 from tidegate.model.probe import FileAnswer, Request
-from tidegate.model.question import AskModel, ModelAnswer, Reply
 
 FENCE = re.compile(r"<data ([0-9a-f]{16}) name=\w+>\n.*?\n</data \1>", re.S)
 ALL = list(tries())

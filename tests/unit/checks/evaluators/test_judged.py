@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from tidegate.checks.evaluators.advance import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.samples import Criterion
-from tidegate.model.command import CommandResult
 from tidegate.model.evaluator import Record, Score
-from tidegate.model.event import Message
+from tidegate.model.event import CommandResult, Message
+from tidegate.model.judge import AskModel, ModelAnswer, Reply, ReplyEnd
 from tidegate.model.probe import CommandAnswer
-from tidegate.model.question import AskModel, ModelAnswer, Reply, ReplyEnd
 
 Make = Callable[..., Any]
 ITEMS = [

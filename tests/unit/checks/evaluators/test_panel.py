@@ -13,7 +13,7 @@ from tidegate.checks.evaluators.rubrics import Rubrics
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.event import Message
-from tidegate.model.question import AskModel, ModelAnswer, Reply
+from tidegate.model.judge import AskModel, ModelAnswer, Reply
 
 CRITERIA = (Criterion(id="a", description="A", weight=0.5), Criterion(id="b", description="B", weight=0.5))
 RUBRIC = RubricJudge(criteria=CRITERIA)

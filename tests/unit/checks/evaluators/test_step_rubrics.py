@@ -13,8 +13,8 @@ from tidegate.checks.evaluators.advance import advance
 from tidegate.checks.evaluators.step_rubrics import StepRubrics
 from tidegate.decide.trust import opinions_of
 from tidegate.model.evaluator import Record
+from tidegate.model.judge import AskModel, ModelAnswer, Reply
 from tidegate.model.measurement import EvaluatorResult
-from tidegate.model.question import AskModel, ModelAnswer, Reply
 
 Make = Callable[..., Any]
 FIELDS = {"type": "step_rubrics", "rubrics": [{"id": "a", "description": "A", "weight": 3}, "No step is repeated."]}

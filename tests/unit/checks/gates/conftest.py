@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.gate import Seen
 from tidegate.model.probe import CommandAnswer, FileAnswer
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.checks.gates.command_gate import CommandSucceeds
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.gate import Decision, Seen
 from tidegate.model.probe import CommandAnswer, RunCommand
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
-from tidegate.model.event import CallStatus
+from tidegate.model.event import CallStatus, Invocation
 from tidegate.model.gate import Decision, Seen
-from tidegate.model.invocation import Invocation
 
 GATE = NoTranscriptErrors()
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.checks.gates.server_gates import McpCall, McpPrompt, McpResource
-from tidegate.model.command import CommandResult
+from tidegate.model.event import CommandResult
 from tidegate.model.gate import Gate, Seen
 from tidegate.model.probe import CommandAnswer
 

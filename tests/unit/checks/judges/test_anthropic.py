@@ -15,8 +15,7 @@ import pytest
 from tests.model_server import HALF, Fault, Step, serving
 from tidegate.checks.judges.anthropic import AnthropicJudge
 from tidegate.checks.rubrics.reading import score_form
-from tidegate.model.judge import JudgeContext
-from tidegate.model.question import AskModel, Reply, ReplyEnd
+from tidegate.model.judge import AskModel, JudgeContext, Reply, ReplyEnd
 
 WHOLE = {"id": "x", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn"}
 USED = {"usage": {"input_tokens": 1, "output_tokens": 1}}

@@ -15,8 +15,7 @@ from tidegate.checks.judges.google import GoogleJudge
 from tidegate.checks.judges.openai import OpenAIJudge
 from tidegate.checks.judges.provider import ProviderJudge
 from tidegate.checks.rubrics.reading import scores_form
-from tidegate.model.judge import JudgeContext
-from tidegate.model.question import AskModel, Reply, ReplyEnd
+from tidegate.model.judge import AskModel, JudgeContext, Reply, ReplyEnd
 
 FORM = scores_form(["kept"])
 QUESTION = AskModel(system="You judge.", before="the work", answer_schema=FORM)

@@ -15,12 +15,10 @@ from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.script import Script
 from tidegate.checks.measure.measure_trial import MAX_CALLS, measure_trial
-from tidegate.model.command import CommandResult
-from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
+from tidegate.model.event import CallStatus, CommandResult, End, Event, Invocation, ToolCall, ToolResult
 from tidegate.model.gate import Gate
-from tidegate.model.invocation import Invocation
 from tidegate.model.measurement import EvaluatorResult, TrialResult
-from tidegate.model.price import Price
+from tidegate.model.prices import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.suite import Composite, Scenario
 from tidegate.model.target import Target

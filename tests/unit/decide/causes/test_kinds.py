@@ -10,8 +10,7 @@ import pytest
 from tests.make import row, trial_result
 from tidegate.decide.causes.find import find_causes
 from tidegate.model.event import CallStatus
-from tidegate.model.measurement import Call, GateResult, TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
 from tidegate.model.result import FileChange
 from tidegate.reports.cause_text import says
 

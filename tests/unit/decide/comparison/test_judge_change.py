@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.lab.calibration.test_labelling import trial
 from tidegate.decide.comparison.judge_change import judge_change
+from tidegate.model.evaluator import Judgement
 from tidegate.model.judge_result import JudgeResult
-from tidegate.model.judgement import Judgement
 from tidegate.model.measurement import TrialResult
 
 

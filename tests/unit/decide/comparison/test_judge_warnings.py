@@ -12,8 +12,7 @@ import pytest
 from tests import make
 from tidegate.decide.comparison.compare import compare
 from tidegate.model.judge_result import JudgeResult
-from tidegate.model.measurement import PastTrial, TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics, PastTrial, TrialResult
 from tidegate.model.run_row import RunRow
 
 

@@ -14,8 +14,7 @@ from tests.make import trial_result
 from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
 from tidegate.model.comparison import MetricChange
-from tidegate.model.measurement import PastTrial, TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics, PastTrial, TrialResult
 from tidegate.model.trial_spec import Side
 
 

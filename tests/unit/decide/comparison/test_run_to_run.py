@@ -9,8 +9,7 @@ import pytest
 
 from tests.make import trial_result
 from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics
-from tidegate.model.measurement import PastTrial, TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics, PastTrial, TrialResult
 
 ROWS, PRS = 10, 100
 

@@ -11,8 +11,7 @@ from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.comparison.used_by_head import used_by_head
 from tidegate.model.comparison import Overuse
 from tidegate.model.judge_result import JudgeUse
-from tidegate.model.measurement import TrialResult
-from tidegate.model.metrics import Metrics
+from tidegate.model.measurement import Metrics, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side

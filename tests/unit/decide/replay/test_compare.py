@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.text.printed import CHANGED, NOW, VOLATILE
 from tidegate.decide.replay.compare import Base, Replayed, Seen, difference, on_base
-from tidegate.model.session import Session, SessionStep
+from tidegate.model.trial import Session, SessionStep
 from tidegate.text.noise import Printed
 
 SESSIONS = 30

@@ -12,8 +12,7 @@ from tidegate.decide.procedure.steps import Decided, next_step, start
 from tidegate.decide.replay.decide import decided, surface_near
 from tidegate.decide.surface.used import SurfaceChange
 from tidegate.model.measurement import Call
-from tidegate.model.row_replay import Difference, RowReplay
-from tidegate.model.run_row import EarlierPushes, RunRow
+from tidegate.model.run_row import Difference, EarlierPushes, RowReplay, RunRow
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.surface import Part
 

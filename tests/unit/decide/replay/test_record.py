@@ -10,11 +10,9 @@ from tests.make import DOCS, spec, trial, trial_result
 from tidegate.decide.replay.compare import Base, Replayed, difference, on_base, replayed
 from tidegate.decide.replay.record import session_of
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
-from tidegate.model.places import Places
-from tidegate.model.row_replay import LeftOut
-from tidegate.model.session import Session
+from tidegate.model.run_row import LeftOut
 from tidegate.model.target import Target
-from tidegate.model.trial import Trial
+from tidegate.model.trial import Places, Session, Trial
 from tidegate.reports.replay_text import left_out_text
 
 PLACES = Places(trial="/tmp/x/ab12", checkout="/tmp/x/cd34", user="61234")

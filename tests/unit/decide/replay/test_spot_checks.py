@@ -12,8 +12,7 @@ from tidegate.decide.procedure.steps import Decided, RunTrials, State, next_step
 from tidegate.decide.replay.decide import chosen_for_check, spot_checks
 from tidegate.model.measurement import Outcome
 from tidegate.model.plan import RowKey
-from tidegate.model.row_replay import Difference, RowReplay
-from tidegate.model.run_row import RunRow
+from tidegate.model.run_row import Difference, RowReplay, RunRow
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.run.replay_first import with_spot_checks

@@ -24,8 +24,8 @@ from tidegate.model.comparison import (
     Row,
     SuiteEffect,
 )
+from tidegate.model.result import Verdict
 from tidegate.model.suite import Policy, RowState
-from tidegate.model.verdict import Verdict
 
 STATES: tuple[RowState, ...] = get_args(RowState)
 LOOSENED = DefinitionChange(scenario="s1", effect="less", detail="out.json")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.make import trial_result
 from tidegate.lab.calibration.labelling import items
 from tidegate.model.calibration import Label
+from tidegate.model.evaluator import CriterionScore, Judgement
 from tidegate.model.judge_result import JudgeResult
-from tidegate.model.judgement import CriterionScore, Judgement
 from tidegate.model.measurement import TrialResult
 
 

@@ -13,9 +13,9 @@ from tidegate.checks.rubrics.samples import Criterion
 from tidegate.decide.trust import calibrate
 from tidegate.model.calibration import Label
 from tidegate.model.evaluator import Record, Score
+from tidegate.model.judge import ModelAnswer, Reply
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import TrialResult
-from tidegate.model.question import ModelAnswer, Reply
 
 RUBRIC = RubricJudge(criteria=(Criterion(id="kept", description="It is kept.", weight=1),))
 # Which of the trials 1 to 20 each finds met. Trials 1 to 10 are, by the person.

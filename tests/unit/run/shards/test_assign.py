@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from tests import make
+from tidegate.model.bundle import ShardPlan, Share
 from tidegate.model.plan import RowKey
-from tidegate.model.shard import ShardPlan, Share
 from tidegate.model.suite import Budget
 from tidegate.run.shards.assign import (
     Load,

@@ -13,9 +13,9 @@ import pytest
 
 from tests import make
 from tidegate.history.run_folder import RunFolder
+from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.shard import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.shards.bundle import bundle_name, write_results

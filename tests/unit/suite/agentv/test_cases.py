@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.agents.agentv_batch import AgentVBatch
-from tidegate.agents.agentv_cli import AgentVCli, CommandCheck
+from tidegate.agents.agentv_cli import AgentVBatch, AgentVCli, CommandCheck
 from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent

@@ -1,10 +1,22 @@
-"""What the steps of a trial may reach."""
+"""What the steps of a trial may reach: hosts, and files of the machine besides their own."""
 
 from __future__ import annotations
 
-from tidegate.model.field_types import Host
-from tidegate.model.refused_host import NetworkStep, RefusedHost
+from typing import Literal
+
+from tidegate.model.field_types import Host, MachinePath
 from tidegate.model.value import Value
+
+NetworkStep = Literal["setup", "agent", "gates"]
+
+
+class RefusedHost(Value):
+    """A host that a step of a trial asked for, as the entry that would allow it, and how often it was refused."""
+
+    step: NetworkStep
+    host: str
+    times: int
+
 
 Access = bool | tuple[Host, ...]  # the whole network, none of it, or these hosts
 
@@ -32,3 +44,10 @@ class NetworkAccess(Value):
     def of(self, step: NetworkStep) -> Access:
         """Return what the step may reach."""
         return {"setup": self.setup, "agent": self.agent, "gates": self.gates}[step]
+
+
+class FileAccess(Value):
+    """More folders and files that builds, setup, agents and gates may read, or write."""
+
+    read: tuple[MachinePath, ...] = ()
+    write: tuple[MachinePath, ...] = ()
