@@ -19,7 +19,7 @@ from tests.as_root import needs_root
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.model.access import Access, FileAccess, NetworkAccess
 from tidegate.model.progress import Silent
-from tidegate.run.slot_network import SlotNetworks
+from tidegate.run.slots import SlotNetworks
 from tidegate.trial.free_port import free_port
 from tidegate.trial.processes import Account, Command, Supervisor
 from tidegate.trial.sandbox import jail, jail_calls

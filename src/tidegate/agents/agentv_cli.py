@@ -1,4 +1,4 @@
-"""The `cli` provider of AgentV's targets.yaml as an agent."""
+"""The `cli` provider of AgentV's targets.yaml as an agent: a process per case, or one for all cases."""
 
 from __future__ import annotations
 

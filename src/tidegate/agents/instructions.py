@@ -1,4 +1,4 @@
-"""Find the command lines that a Markdown document tells its reader to run, with the output that it shows for them."""
+"""Find the command lines that a Markdown document tells its reader to run, and those that run as they are shown."""
 
 from __future__ import annotations
 

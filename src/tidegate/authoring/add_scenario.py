@@ -23,8 +23,8 @@ from tidegate.authoring.scenario_text import (
     repeated_text,
     scenario_text,
 )
-from tidegate.checks.evaluators.advance import gate_answers
-from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.checks.evaluators.assess import gate_answers
+from tidegate.checks.measure import measure_trial
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import RESULT_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.model.event import Event, Message, ToolCall

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from tidegate.authoring.observed_gates import new_text, tells
 from tidegate.authoring.scenario_text import changes, flow
-from tidegate.authoring.server_calls import Example, answer_checks
+from tidegate.authoring.server_suite import Example, answer_checks
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates import AnyGate
 from tidegate.decide.surface.parts import json_keys, parsed

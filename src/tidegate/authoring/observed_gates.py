@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.scenario_text import proposed_gates
-from tidegate.checks.gates.command_output_words import lists
+from tidegate.checks.gates.text_gates import lists
 from tidegate.decide.surface.help_text import subcommands
 from tidegate.model.event import Event, ToolCall, ToolResult
 from tidegate.text.noise import VOLATILE

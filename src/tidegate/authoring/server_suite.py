@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from tidegate.agents.scripted import Scripted
-from tidegate.authoring import server_calls, starter
-from tidegate.authoring.build_systems.files import text
+from tidegate.agents.scripted import Scripted, parameters
+from tidegate.authoring import starter
+from tidegate.authoring.build_systems.files import json_value, text
 from tidegate.authoring.build_systems.mcp_files import Start, starts
-from tidegate.authoring.server_calls import Example
+from tidegate.authoring.observed_gates import new_text, tells
 from tidegate.authoring.tool import Tool as Server
 from tidegate.authoring.tryout import (
     AGENT,
@@ -31,6 +33,159 @@ from tidegate.model.agent import LIST, Agent, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.suite import Scenario
 from tidegate.model.target import McpServer, Target
+
+MOST_CALLS = 12
+MOST_TOOLS = 60
+MOST_FIELDS = 5  # of one answer
+_CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_WORD_END = r"(?!\S)"
+
+
+class Example(NamedTuple):
+    """A call of a tool with its input."""
+
+    tool: str
+    input: dict[str, Any]
+
+
+def examples(tools: Iterable[Tool], documents: Sequence[str]) -> tuple[Example, ...]:
+    """Return a call of each tool that needs no input, or whose input its schema or a document shows.
+
+    Tools whose annotations report that they destroy something, or that they reach other systems, are left out.
+    """
+    shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
+    found = []
+    for tool in tools:
+        given = _from_schema(tool) if not is_risky(tool) else None
+        documented = [] if is_risky(tool) else [inner for value in shown if (inner := _input(tool, value)) is not None]
+        if documented or given is not None:
+            found.append(Example(tool.name, documented[0] if documented else given or {}))
+    return tuple(found[:MOST_CALLS])
+
+
+def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
+    """Yield two checks per tool: that it is offered, and that the inputs of today still work, by its schema."""
+    for tool in list(tools)[:MOST_TOOLS]:
+        properties, required = parameters(tool)
+        start = rf"(?m)^{re.escape(tool.name)}{_WORD_END}"
+        yield _check(LIST, f"offers {tool.name}", {"regex": start})
+        if properties:
+            has = "".join(rf"(?=.* \[?{re.escape(name)}\]?{_WORD_END})" for name in sorted(properties))
+            no_other = "|".join(rf"{re.escape(name)}{_WORD_END}" for name in sorted(required))
+            only = rf"(?!.* (?!{no_other})[^\[\s])" if required else r"(?!.* [^\[\s])"
+            described = f"{tool.name} takes {', '.join(sorted(properties))}"
+            yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
+
+
+def answer_checks(server: str, call: Example, outputs: Sequence[str], without: str = "") -> Iterator[dict[str, Any]]:
+    """Yield a check for what all answers to the call had in common; none if that is nothing.
+
+    `without`: an answer that lacks what the check should find. A heading, such as `Changes:`, tells nothing.
+    """
+    output = _common(outputs, call.input, without)
+    if output is not None:
+        given = {"input": call.input} if call.input else {}
+        yield _check(f"mcp__{server}__{call.tool}", f"{call.tool} answers as before", output, given)
+
+
+def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = None) -> dict[str, Any]:
+    expected = {"tool": tool, **(given or {}), "output": output}
+    return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
+
+
+def _common(outputs: Sequence[str], given: dict[str, Any], without: str) -> Any:
+    """Return what matches all outputs: fields of JSON, or lines of text; None if there is nothing."""
+    values = [json_value(output) if output.lstrip().startswith(("{", "[")) else None for output in outputs]
+    if all(isinstance(value, dict) for value in values):
+        fields = dict(list(_same_fields(values, given))[:MOST_FIELDS])
+        return fields or None
+    if any(isinstance(value, dict) for value in values):
+        return None
+    again = {line.strip() for line in outputs[-1].splitlines()}
+    lines = [line.strip() for line in outputs[0].splitlines() if line.strip() in again and tells(line.strip())]
+    known = {line.strip() for line in without.splitlines()}
+    lines = [line for line in lines if line not in known] if without else lines
+    if not lines and (start := new_text(outputs[0], outputs[-1], without, ())):
+        lines = [start] if outputs[0].lstrip().startswith(start) else []
+    if all(line.endswith(":") for line in lines):
+        return None
+    told = [*map(str, given.values())]
+    named = [line for line in lines if any(len(one) > 2 and one in line for one in told)] if without else []
+    chosen = {*named[:1], *named[-1:]} or {*lines[:1], *sorted(lines, key=len, reverse=True)[:1]}
+    patterns = [re.escape(line).replace(r"\ ", " ") for line in dict.fromkeys(lines) if line in chosen]
+    return {"regex": "(?s)" + ".*".join(patterns)} if patterns else None
+
+
+def _same_fields(values: Sequence[Any], given: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that all objects have, with their value if it is equal, short and lasting.
+
+    If one of them has a date, a time or the like, others may depend on it, such as a day of the week. Then only values
+    that repeat the input are used.
+    """
+    moment = any(not _lasts(value) for one in values for value in one.values())
+    for key, value in values[0].items():
+        if all(key in other for other in values[1:]):
+            same = all(other[key] == value for other in values[1:]) and isinstance(value, str | bool)
+            lasting = value in given.values() if moment else _lasts(value)
+            yield key, value if same and lasting else {"any": True}
+
+
+def _lasts(value: Any) -> bool:
+    """Return True if no text in the value is likely to be another one tomorrow."""
+    if isinstance(value, dict | list):
+        return all(map(_lasts, value.values() if isinstance(value, dict) else value))
+    return not isinstance(value, str) or (tells(value) or len(value) < 3)
+
+
+def is_risky(tool: Tool) -> bool:
+    """Return True if the tool's annotations report that it destroys something, or that it reaches other systems."""
+    return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
+
+
+def _from_schema(tool: Tool) -> dict[str, Any] | None:
+    """Return an input made of defaults and examples in the schema; None if a required one has neither."""
+    properties, required = parameters(tool)
+    given = {}
+    for name in sorted(required):
+        schema = properties[name] if isinstance(properties[name], dict) else {}
+        known = [schema[key] for key in ("const", "default", "example") if key in schema]
+        for key in ("examples", "enum"):
+            known += schema[key][:1] if isinstance(schema.get(key), list) else []
+        if not known:
+            return None
+        given[name] = known[0]
+    return given
+
+
+def _objects(block: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a block of JSON, those inside of others too."""
+    waiting = [json_value(block)]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, dict):
+            yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _input(tool: Tool, value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the tool's input if the object is an example of a call: by its name, or by its required keys."""
+    for key in ("arguments", "input", "params"):
+        if value.get("name", value.get("tool")) == tool.name and isinstance(value.get(key), dict):
+            return dict(value[key])
+    properties, required = parameters(tool)
+    return dict(value) if len(required) > 1 and required <= value.keys() <= properties.keys() else None
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def step(call: Example) -> dict[str, Any]:
+    """Return the call as a step of the agent `scripted`."""
+    return {"call": call.tool, **({"input": json.loads(json.dumps(call.input))} if call.input else {})}
+
 
 SCENARIO = "tools"
 NAME = "target"  # of the server, for agents
@@ -63,7 +218,7 @@ class _Draft:
     @property
     def steps(self) -> list[dict[str, Any]]:
         """The steps of the agent."""
-        return [{"list_tools": True}, *map(server_calls.step, self.calls)]
+        return [{"list_tools": True}, *map(step, self.calls)]
 
     @property
     def agent(self) -> Scripted:
@@ -92,15 +247,15 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
             server, {}, problem=f"the MCP server `{server.binary}` opened no session that lists tools{lacking}"
         )
     documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
-    tried = _Draft(server, _line(start), server_calls.examples(tools, documents))
+    tried = _Draft(server, _line(start), examples(tools, documents))
     pairs = await _working(here, tried)
     if len(pairs) < len(tried.calls) and here.reach is False:
         here.open_network()
         wider = await _working(here, tried)
         pairs, here.reach = (wider, here.reach) if len(wider) > len(pairs) else (pairs, False)
-    checks = [*server_calls.surface_checks(tools)]
+    checks = [*surface_checks(tools)]
     for call, pair in pairs:
-        checks += server_calls.answer_checks(NAME, call, [answer.output for answer in pair])
+        checks += answer_checks(NAME, call, [answer.output for answer in pair])
     kept = await _confirmed(here, replace(tried, calls=tuple(call for call, _ in pairs), checks=tuple(checks)))
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")

@@ -9,9 +9,9 @@ from tidegate.agents.streams import STREAMS
 from tidegate.authoring.add_scenario import ScenarioRequest, add_scenario, list_scenario
 from tidegate.cli import options
 from tidegate.errors import ConfigurationError
+from tidegate.suite.folders import uncommitted
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import did_you_mean
-from tidegate.suite.uncommitted import uncommitted
 from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\

@@ -11,8 +11,8 @@ from tidegate.cli import options
 from tidegate.decide.trust import calibrate
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import stored_runs, write_value
-from tidegate.lab.calibration.labels_file import read_labels
-from tidegate.reports.calibration_table import calibration_report
+from tidegate.lab.labels import read_labels
+from tidegate.reports.judge_summary import calibration_report
 
 DESCRIPTION = """\
 Compares labels made by people (LABELS, JSON Lines, written by `tidegate label`) with the judge's answers: agreement,

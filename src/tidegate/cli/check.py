@@ -37,12 +37,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
-    from tidegate.suite.lfs_pointers import lfs_pointers  # 380 ms
+    from tidegate.suite.folders import (
+        lfs_pointers,  # 380 ms
+        uncommitted,
+    )
     from tidegate.suite.load import judge_place, load_suite
     from tidegate.suite.plan import Selection, make_plan, refuse_self_judging
-    from tidegate.suite.scoring_differences import departures
-    from tidegate.suite.suggestions import advice, highest_cost, missing_here, prices_used
-    from tidegate.suite.uncommitted import uncommitted
+    from tidegate.suite.suggestions import advice, departures, highest_cost, missing_here, prices_used
 
     root = _root(args.repo, args.config)
     unknown: list[str] = []

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tidegate.cli import options
 from tidegate.cli.results import tell_result, write_comment
-from tidegate.history.stored_comparison import compare_runs
+from tidegate.history.report_files import compare_runs
 from tidegate.reports.result_json import result_json
 from tidegate.reports.terminal import score_table
 

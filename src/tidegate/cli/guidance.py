@@ -9,8 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tidegate.authoring.compare_guidance import Compared, Texts, compare_guidance
-from tidegate.authoring.improve_guidance import improve_guidance, judge_for
+from tidegate.authoring.guidance import Compared, Texts, compare_guidance, improve_guidance, judge_for
 from tidegate.checks.judges import judge_of_model
 from tidegate.cli import options
 from tidegate.cli.progress import make_progress

@@ -22,8 +22,7 @@ from tidegate.checks.rubrics.work import transcript
 from tidegate.cli.local_server import LocalHandler, LocalServer
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import run_folder_of, stored_runs
-from tidegate.lab.calibration.labelling import Item, items, without_opinions
-from tidegate.lab.calibration.labels_file import add_label, read_labels
+from tidegate.lab.labels import Item, add_label, items, read_labels, without_opinions
 from tidegate.model.calibration import Label, Mark
 from tidegate.model.result import Result
 from tidegate.reports.show import trial_story

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidegate.history.report_files import load_result
 from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, load_run
-from tidegate.history.stored_result import load_result
 
 if TYPE_CHECKING:
     from tidegate.model.measurement import Run

@@ -13,10 +13,8 @@ from tidegate.history.our_folder import shards_folder
 from tidegate.history.run_folder import write_value
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
-from tidegate.run.sharded_run import plan_shards
-from tidegate.run.sharding import PLAN_FILE, Wanted
-from tidegate.run.shards.arguments import add_shards
-from tidegate.run.shards.matrix import matrix, overview
+from tidegate.run.sharding import PLAN_FILE, Wanted, plan_shards
+from tidegate.run.shards.assign import add_shards, matrix, overview
 from tidegate.vcs.revisions import default_base, repository_root
 
 DESCRIPTION = """\

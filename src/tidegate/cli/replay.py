@@ -11,7 +11,7 @@ from tidegate.cli import options
 from tidegate.cli.progress import make_progress
 from tidegate.reports.replay_text import replay_text
 from tidegate.run.checkouts import make_run_folder
-from tidegate.run.replay_here import replay_here
+from tidegate.run.replays import replay_here
 from tidegate.vcs.revisions import default_base, repository_root
 
 DIFFERS = 1  # exit code: a session shows something else than on base

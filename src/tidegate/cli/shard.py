@@ -12,9 +12,8 @@ from tidegate.cli.progress import make_progress
 from tidegate.history.our_folder import shards_folder
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
-from tidegate.run.sharded_run import one_shard
-from tidegate.run.sharding import PLAN_FILE, read_plan, require_number
-from tidegate.run.shards.arguments import add_shard
+from tidegate.run.sharding import PLAN_FILE, one_shard, read_plan, require_number
+from tidegate.run.shards.assign import add_shard
 from tidegate.run.shards.bundle import bundle_name
 from tidegate.vcs.revisions import repository_root
 

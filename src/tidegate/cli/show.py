@@ -11,8 +11,8 @@ from rich.console import Console
 
 from tidegate.cli import options
 from tidegate.errors import ConfigurationError
+from tidegate.history.report_files import load_result
 from tidegate.history.run_folder import RunFolder, load_run, run_places
-from tidegate.history.stored_result import load_result
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.show import run_overview, trial_story
 

@@ -10,8 +10,7 @@ from tidegate.cli import options
 from tidegate.decide.procedure.detection import Screening
 from tidegate.decide.procedure.rules import LEAST_HISTORY, screening_trials
 from tidegate.history.known_results import history_counts, replayable_rows
-from tidegate.lab.sensitivity import sensitivity
-from tidegate.lab.simulate import Cell, Gate, Rates, RowPlan, drifts, simulate, situations
+from tidegate.lab.simulate import Cell, Gate, Rates, RowPlan, drifts, sensitivity, simulate, situations
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Suite
 from tidegate.suite.load import load_suite

@@ -11,8 +11,8 @@ from tidegate.decide.causes.find import find_causes
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.verdict.decide import decide
 from tidegate.errors import ConfigurationError
+from tidegate.history.report_files import load_result
 from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_run
-from tidegate.history.stored_result import load_result
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
 from tidegate.model.trial import Record

@@ -23,7 +23,7 @@ from tidegate.github.nothing_to_do import nothing_to_do
 from tidegate.github.runner_files import read_payload
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.history.our_folder import OUR_FOLDER
-from tidegate.reports.not_run import CANCELLED, render_error
+from tidegate.reports.next_steps import CANCELLED, render_error
 from tidegate.text.redaction import masked_secrets
 
 __all__ = ["Outside", "act", "report_error"]
@@ -80,8 +80,7 @@ async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
         return
     if job.settings.command in ("plan", "shard", "link"):  # the merge reports what it lacks
         return
-    from tidegate.github.no_verdict import NoVerdict
-    from tidegate.github.publishing import CANCELLED_S, Subject, note
+    from tidegate.github.publishing import CANCELLED_S, NoVerdict, Subject, note
 
     cancelled = detail is CANCELLED
     said = NoVerdict(instance=job.settings.instance, why=why, detail=detail, cancelled=cancelled)

@@ -12,7 +12,7 @@ from tidegate.github.job import Job
 from tidegate.github.runner_files import append_summary, no_outputs, outputs, write_outputs
 from tidegate.github.workflow_commands import Annotation, annotate
 from tidegate.model.result import VerdictReason
-from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
+from tidegate.reports.next_steps import render_cancelled, render_could_not_run, render_not_run
 
 if TYPE_CHECKING:
     from tidegate.github.comment import Publication

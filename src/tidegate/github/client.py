@@ -11,10 +11,8 @@ from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from tidegate.github import checks, runs
+from tidegate.github import checks
 from tidegate.github.connection import Pace, asking, got, open_connection, sent
-from tidegate.github.download import download
-from tidegate.github.labels import last_labelling
 from tidegate.github.port import (
     Artifact,
     Check,
@@ -36,6 +34,23 @@ if TYPE_CHECKING:
     from github.Organization import Organization
     from github.Repository import Repository
     from github.Requester import Requester
+
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from github.Requester import Requester
+
+
+from collections.abc import Iterable
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from github.IssueEvent import IssueEvent
+    from github.NamedUser import NamedUser
+    from github.Organization import Organization
+
 
 _MINIMISE = """mutation($id: ID!) {
   minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
@@ -155,23 +170,23 @@ class PyGithubRepository:
 
     def run(self, run: int) -> Run:
         """Return the workflow run, with one GET."""
-        return runs.run(self._requester, self._url, run)
+        return checks.run(self._requester, self._url, run)
 
     def pull_request_runs(self, workflow: int, head_sha: str) -> list[Run]:
         """Return the newest 100 runs, with one GET."""
-        return runs.pull_request_runs(self._requester, self._url, workflow, head_sha)
+        return checks.pull_request_runs(self._requester, self._url, workflow, head_sha)
 
     def rerun(self, run: int) -> None:
         """Run it again, with one POST."""
-        runs.rerun(self._requester, self._url, run)
+        checks.rerun(self._requester, self._url, run)
 
     def artifacts(self, run: int, name: str) -> list[Artifact]:
         """Return the artifacts, with one GET."""
-        return runs.artifacts(self._requester, self._url, run, name)
+        return checks.artifacts(self._requester, self._url, run, name)
 
     def recent_artifacts(self, name: str) -> list[Artifact]:
         """Return the newest artifacts with that name, with one GET."""
-        return runs.recent_artifacts(self._requester, self._url, name)
+        return checks.recent_artifacts(self._requester, self._url, name)
 
     def merged_heads(self, sha: str) -> list[str]:
         """Return the merged heads, with one GET: only few pull requests have the same merge commit."""
@@ -315,3 +330,62 @@ def _refusal_is_no_answer() -> Iterator[None]:
     except GithubException as error:
         if isinstance(error, RateLimitExceededException) or error.status not in (400, 403, 404):
             raise
+
+
+CHUNK = 64 * 1024
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def download(requester: Requester, address: str, most: int, timeout: int) -> bytes:
+    """Return the archive. Raises PublishError after `most` bytes, whatever size was announced."""
+    import requests
+
+    status, headers, body = requester.requestJson("GET", address)
+    if status not in REDIRECTS:
+        requester.requestJsonAndCheck("GET", address)  # the library's own error for the same answer
+        raise PublishError("outage", f"GitHub answered {status} where the archive's place should stand: {body[:80]!r}")
+    with requests.get(headers["location"], timeout=timeout, stream=True) as answer:
+        answer.raise_for_status()
+        found = bytearray()
+        for chunk in answer.iter_content(CHUNK):
+            found += chunk
+            if len(found) > most:
+                raise PublishError("invalid", f"the archive has more than {most} bytes")
+    return bytes(found)
+
+
+# After these, the head may be a commit that it was before, or the base another branch. A push that is not forced adds
+# commits, so it never brings an earlier head back.
+MOVES = frozenset(
+    {
+        "automatic_base_change_succeeded",
+        "base_ref_changed",
+        "head_ref_deleted",
+        "head_ref_force_pushed",
+        "head_ref_restored",
+        "reopened",
+    }
+)
+
+
+def last_labelling(events: Iterable[IssueEvent], label: str) -> Labelling | None:
+    """Return who set the label last, and when; None if it is not set. `events`: all of the issue, oldest first."""
+    events = list(events)
+    ours = [event for event in events if _is_about(event, label)]
+    if not ours or ours[-1].event == "unlabeled":
+        return None
+    moved = (_time_of(event) for event in events if event.event in MOVES)
+    actor: NamedUser | Organization | None = ours[-1].actor  # None: the account has been deleted
+    return Labelling(
+        by=actor.login if actor is not None else "", at=_time_of(ours[-1]), moved_at=max(moved, default="")
+    )
+
+
+def _is_about(event: IssueEvent, label: str) -> bool:
+    """Return True if the event set or removed the label. GitHub ignores the case of labels."""
+    return event.event in ("labeled", "unlabeled") and event.label.name.casefold() == label.casefold()
+
+
+def _time_of(event: IssueEvent) -> str:
+    """Return GitHub's time of the event, such as 2026-11-22T08:00:00Z."""
+    return event.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -19,7 +19,7 @@ from tidegate.github.port import Comment, PublishError, PullRequest, RepositoryP
 from tidegate.github.slash_command import USAGE, SlashCommand, accepted_record, parse_command
 from tidegate.github.workflow_run import NOTICE, archive
 from tidegate.model.marker import Marker
-from tidegate.reports.explain import explanation
+from tidegate.reports.comment import explanation
 from tidegate.reports.filters import code
 from tidegate.reports.links import links_of
 

@@ -17,6 +17,11 @@ from tidegate.vcs.revisions import repository_root
 if TYPE_CHECKING:
     from tidegate.github.own_check import OwnCheck
 
+
+import base64
+
+from tidegate.history.branch import Origin
+
 BEFORE = 0.25  # of the time that is left, for one request before the verdict
 OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read
 
@@ -73,3 +78,23 @@ class Job:
     def root(self) -> Path:
         """The top folder of the workspace's repository. Raises ConfigurationError if it is in none."""
         return repository_root(self.workspace)
+
+
+def origin_of(job: Job, *, writes: bool = False) -> Origin:
+    """Return git's credentials for the job's repository.
+
+    `writes` tells whether the event may add to base's history. A dry run never does.
+    """
+    may_write = writes and not job.settings.dry_run
+    token = job.settings.github_token
+    if token is None:
+        return Origin(writes=may_write)
+    secret = base64.b64encode(f"x-access-token:{token.get_secret_value()}".encode()).decode()
+    # For this server only. The empty value removes a header that actions/checkout may have set: GitHub rejects two.
+    name = f"http.{job.runner.server_url}/.extraheader"
+    settings = [(name, ""), (name, f"AUTHORIZATION: basic {secret}")]
+    first = int(job.outside.environ.get("GIT_CONFIG_COUNT") or 0)
+    environ = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (key, value) in enumerate(settings, first):
+        environ |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return Origin(environ, may_write)

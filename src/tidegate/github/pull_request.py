@@ -10,12 +10,10 @@ from tidegate.github.acceptance import accepted_by, accepted_in_queue, expire
 from tidegate.github.announce import skip, tell
 from tidegate.github.comment import Statement
 from tidegate.github.event import MergeGroupEvent, PullRequestEvent
-from tidegate.github.git_credentials import origin_of
-from tidegate.github.job import BEFORE, OUT, Job
-from tidegate.github.no_verdict import NoVerdict
+from tidegate.github.job import BEFORE, OUT, Job, origin_of
 from tidegate.github.nothing_to_do import DRAFT
 from tidegate.github.port import PublishError
-from tidegate.github.publishing import Subject, comment_on, note
+from tidegate.github.publishing import NoVerdict, Subject, comment_on, note
 from tidegate.github.standing import seal_key, standing_verdict
 from tidegate.history.our_folder import make_our_folder, shards_folder
 from tidegate.history.report_files import rewrite_reports

@@ -8,8 +8,7 @@ from pathlib import Path
 from tidegate.github.announce import summarise, tell_no_verdict
 from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
 from tidegate.github.event import DispatchEvent, Event, OtherEvent, PushEvent
-from tidegate.github.git_credentials import origin_of
-from tidegate.github.job import Job
+from tidegate.github.job import Job, origin_of
 from tidegate.github.port import Artifact, PublishError, RepositoryPort
 from tidegate.github.pull_request import PAUSE_S
 from tidegate.github.workflow_run import artifact_name

@@ -16,11 +16,9 @@ from tidegate.github.pull_request import is_lenient, options_of, sides_of
 from tidegate.github.standing import standing_verdict
 from tidegate.history.our_folder import shards_folder
 from tidegate.history.run_folder import write_value
-from tidegate.run.sharded_run import one_shard, plan_shards
-from tidegate.run.sharding import PLAN_FILE, Wanted, read_plan, require_number
-from tidegate.run.shards.arguments import add_shard, add_shards
+from tidegate.run.sharding import PLAN_FILE, Wanted, one_shard, plan_shards, read_plan, require_number
+from tidegate.run.shards.assign import add_shard, add_shards, matrix, overview
 from tidegate.run.shards.bundle import bundle_name
-from tidegate.run.shards.matrix import matrix, overview
 
 
 async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:

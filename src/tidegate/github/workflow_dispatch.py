@@ -9,12 +9,11 @@ from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.github.announce import warn
 from tidegate.github.event import DispatchEvent
 from tidegate.github.job import BEFORE, Job
-from tidegate.github.no_verdict import NoVerdict
 from tidegate.github.port import PublishError, PullRequest, RepositoryPort, Status, StatusState
-from tidegate.github.publishing import ENDED, Subject, note
+from tidegate.github.publishing import ENDED, NoVerdict, Subject, note
 from tidegate.github.pull_request import compare, say
 from tidegate.model.result import Verdict
-from tidegate.reports.not_run import render_error
+from tidegate.reports.next_steps import render_error
 from tidegate.run.checkouts import RevisionPair
 from tidegate.text.safe import one_line
 from tidegate.vcs.missing_commits import require_whole_checkout

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import AliasChoices, Field, JsonValue, ValidationError
 
 from tidegate import __version__
+from tidegate.agents.invocations.from_log import logged_invocations
 from tidegate.agents.invocations.metrics import invocation_counts, trial_metrics
 from tidegate.agents.streams import TRANSCRIPTS, agentv, described, recognized
+from tidegate.agents.streams import llm_tool_test as stream
+from tidegate.agents.streams import text as plain
 from tidegate.errors import ConfigurationError
-from tidegate.history import import_llm_tool_test
-from tidegate.history.imported_attempt import PastAttempt
 from tidegate.history.run_folder import RunFolder, write_text, write_value
 from tidegate.model.evaluator import PASS, Score
 from tidegate.model.event import End, Event, Message
-from tidegate.model.measurement import AgentInfo, EvaluatorResult, Run, TrialResult
+from tidegate.model.measurement import AgentInfo, EvaluatorResult, GateResult, Outcome, Run, TrialResult
 from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
@@ -29,6 +31,129 @@ from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.model.value import Value
 from tidegate.text.scores import score_text
+
+
+class PastAttempt(Value):
+    """An imported attempt. Without an outcome it was not measured, and `reason` says why. `at` is in Unix seconds."""
+
+    scenario: str
+    agent: str
+    model: str | None = None
+    outcome: Outcome | None
+    reason: str
+    prompt: str = ""
+    at: float = 0.0
+    duration_s: float | None = None
+    score: float | None = None
+    cost_usd: float | None = None
+    events: tuple[Event, ...] = ()
+    gates: tuple[GateResult, ...] = ()
+    evaluators: tuple[EvaluatorResult, ...] = ()
+
+    def trial(self, spec: TrialSpec, target: Target | None = None) -> Trial:
+        """Return the attempt as a trial record without answers to gates or evaluators.
+
+        The calls of `target` are read from the events. What the log does not tell stays unknown.
+        """
+        end = next((event for event in reversed(self.events) if isinstance(event, End)), None)
+        calls = logged_invocations(self.events, target, self.at) if target else None
+        return Trial(
+            spec=spec,
+            end=end and end.end,
+            end_message=end.message if end else "",
+            duration_s=self.duration_s,
+            invocations=calls or (),
+            calls_known=calls is not None,
+            not_measured=None if self.outcome else "infrastructure",
+            reason="" if self.outcome else self.reason,
+            started_at=self.at,
+            agent_started_at=self.at,
+            events=self.events,
+        )
+
+
+EVENTS = "events.jsonl"
+TRANSCRIPT = "transcript.raw.txt"
+# <time>-<tool>-<model>-<scenario>. Tool names with a hyphen are listed; scenario names have none.
+_NAME = re.compile(
+    r"(?P<time>\d{8}-\d{6})-(?P<tool>claude-code|opencode|codex|gemini-cli|mock|[^-]+)-(?:(?P<model>.+)-)?(?P<scenario>[^-]+)"
+)
+
+
+class _Gate(Value, extra="ignore"):
+    gate_type: str
+    passed: bool
+    message: str = ""
+
+
+class _Metrics(Value, extra="ignore"):
+    gates_passed: int = Field(ge=0)
+    gates_total: int = Field(ge=0)
+    details: tuple[_Gate, ...] = ()
+
+
+def _read_llm_tool_test(source: Path) -> list[PastAttempt]:
+    """Return all runs below a folder, sorted by path, or the single run whose `events.jsonl` is given."""
+    files = sorted({*source.rglob(EVENTS), *_transcripts_alone(source)}) if source.is_dir() else [source]
+    return [_llm_tool_test_attempt(file) for file in files]
+
+
+def _transcripts_alone(source: Path) -> Iterator[Path]:
+    """Yield the transcripts of runs that have no events."""
+    for found in source.rglob(TRANSCRIPT):
+        if not any((folder / EVENTS).is_file() for folder in (found.parent, found.parent.parent)):
+            yield found
+
+
+def _llm_tool_test_attempt(events: Path) -> PastAttempt:
+    folder = events.parent.parent if events.parent.name == "artifacts" else events.parent
+    named = _NAME.fullmatch(folder.name)
+    metrics, problem = _metrics(folder)
+    gates = tuple(_gates(metrics)) if metrics else ()
+    failed = [gate for gate in gates if not gate.passed]
+    passed = metrics is not None and metrics.gates_passed == metrics.gates_total
+    reason = f"{failed[0].label}: {failed[0].message}" if failed else "all gates passed" if passed else problem
+    text = events.read_text(encoding="utf-8", errors="replace")
+    _read_llm_tool_test = stream.parse(text) if events.name == EVENTS else plain.parse(text)
+    return PastAttempt(
+        scenario=named["scenario"] if named else folder.name,
+        agent=named["tool"] if named else "unknown",
+        model=named["model"] if named else None,
+        outcome=None if metrics is None else "pass" if passed else "fail",
+        reason=reason or "a gate failed",
+        prompt=_text(events.parent / "prompt.txt") or _text(folder / "fixture" / "prompt.txt"),
+        at=_seconds_of_metrics(named["time"]) if named else 0.0,
+        duration_s=next((event.at or None for event in _read_llm_tool_test if isinstance(event, End)), None),
+        events=_read_llm_tool_test,
+        gates=gates,
+    )
+
+
+def _gates(metrics: _Metrics) -> Iterator[GateResult]:
+    """Yield the recorded gate results. Gate types are CamelCase there and become snake_case: CommandSucceeds."""
+    for gate in metrics.details:
+        kind = re.sub(r"(?<!^)(?=[A-Z])", "_", gate.gate_type).lower()
+        yield GateResult(type=kind, label=kind, passed=gate.passed, message=gate.message)
+
+
+def _metrics(folder: Path) -> tuple[_Metrics | None, str]:
+    """Return the metrics, or None and the reason why there are none."""
+    for place in (folder / "metrics.json", folder / "artifacts" / "metrics.json"):
+        if place.is_file():
+            try:
+                return _Metrics.model_validate_json(place.read_bytes()), ""
+            except ValidationError:
+                return None, "its metrics.json cannot be _read_llm_tool_test"
+    return None, "it has no metrics.json, so no gate was decided"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _seconds_of_metrics(written: str) -> float:
+    return datetime.strptime(written, "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
+
 
 IMPORTED = "imported"  # the agent type of imported trials
 
@@ -57,7 +182,7 @@ def _read(source: Path) -> list[PastAttempt]:
     if not (source.is_dir() or source.is_file()):
         raise ConfigurationError(f"{source} is neither a file nor a folder.", "Name a file or folder with results.")
     try:
-        attempts = import_llm_tool_test.read(source) if _is_llm_tool_test(source) else _of_file(source)
+        attempts = read(source) if _is_llm_tool_test(source) else _of_file(source)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{source} cannot be read: {error}", "Name a file or folder with results.") from None
     except ValueError as error:
@@ -100,7 +225,7 @@ _WANTED = (
 
 
 def _is_llm_tool_test(source: Path) -> bool:
-    return source.is_dir() or source.name == import_llm_tool_test.EVENTS
+    return source.is_dir() or source.name == EVENTS
 
 
 def _store(trial: Trial, attempt: PastAttempt, folder: RunFolder) -> TrialResult:

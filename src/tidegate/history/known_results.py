@@ -25,8 +25,7 @@ from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.history.pushes import Pushes
 from tidegate.history.run_folder import RunFolder, write_value
-from tidegate.history.sessions import ReadSessions
-from tidegate.history.store import History
+from tidegate.history.store import History, ReadSessions
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.model.run_row import RowReplay

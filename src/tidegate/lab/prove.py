@@ -18,8 +18,7 @@ from tidegate.decide.surface.used import Scenario, counts, users
 from tidegate.errors import NothingToRunError
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.proofs import Journal, journal
-from tidegate.lab.mutants.listed import changed_guidance, of_guidance, of_program, of_server
-from tidegate.lab.mutants.met import done_to, meets, server_meets
+from tidegate.lab.mutants import changed_guidance, done_to, meets, of_guidance, of_program, of_server, server_meets
 from tidegate.model.agent import FREE, LIST
 from tidegate.model.event import ToolCall
 from tidegate.model.mutant import Mutant, MutantResult
@@ -28,7 +27,7 @@ from tidegate.model.progress import Progress
 from tidegate.model.proof import AlikeSides, Draft, Proof, ToolProof, UsedPart
 from tidegate.model.suite import Budget, Suite
 from tidegate.model.surface import ObservedCall, Part
-from tidegate.reports.mutant_groups import survived
+from tidegate.reports.prove_text import survived
 from tidegate.reports.verdict_text import verdict_of
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.mutant_trials import MutantTrials, Ran, search_path_of

@@ -1,4 +1,4 @@
-"""Head compared with base: one row per scenario and agent."""
+"""Head compared with base: one row per scenario and agent, with the reason for its state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finished trial, as measured, and the run of one side."""
+"""A finished trial, as measured with its metrics, and the run of one side."""
 
 from __future__ import annotations
 

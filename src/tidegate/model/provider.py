@@ -1,4 +1,4 @@
-"""The interface of model providers: where the models of agents and judges are, and how Tidegate gets access to them."""
+"""The interface of model providers: where models are, which APIs they have, and how Tidegate gets access."""
 
 from __future__ import annotations
 

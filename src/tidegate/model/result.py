@@ -1,4 +1,4 @@
-"""result.json, the public machine-readable result. Every report is made from this value alone."""
+"""result.json, the public machine-readable result with the verdict. Every report is made from this value alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison knows about a row before its trials, and from earlier pushes."""
+"""What a comparison knows about a row before its trials: from replayed sessions and earlier pushes."""
 
 from __future__ import annotations
 

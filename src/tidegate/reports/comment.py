@@ -1,4 +1,4 @@
-"""Render the comment on the pull request, as GitHub-flavoured Markdown."""
+"""Render the comment on the pull request, and the answer to a comment that asks for one scenario."""
 
 from __future__ import annotations
 
@@ -24,6 +24,10 @@ from tidegate.reports.view import CommentView, comment_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+
+
+from tidegate.reports.side_findings import findings
+from tidegate.reports.view import STATE_SIGNS
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _ONE_BLANK_LINE = "\n\n"  # replaces several, so that templates can contain as many as they like
@@ -153,3 +157,21 @@ def environment(*, sandboxed: bool = False) -> Environment:
     made.globals["columns"] = COLUMNS
     made.filters |= FILTERS | PIECES | {"calibrated": calibrated}
     return made
+
+
+_AMOUNTS = (20, 5, 1, 0)  # results that are shown, until the text is short enough
+
+
+def explanation(result: Result, scenario: str, pages: Pages, notice: str = "") -> str:
+    """Return the scenario's results as Markdown, in at most MAX_BYTES; '' if the result has none."""
+    rows = tuple(row for row in result.rows if row.scenario == scenario)
+    if not rows:
+        return ""
+    found = [one for state in STATE_SIGNS for one in findings(result.model_copy(update={"rows": rows}), state)]
+    view = comment_view(result).model_copy(update={"pages": pages, "notice": notice})
+    text = ""
+    for most in _AMOUNTS:
+        text = render("explain.md.j2", view=view, shown=Shown(), found=found, most=most)
+        if len(text.encode()) <= MAX_BYTES:
+            break
+    return text

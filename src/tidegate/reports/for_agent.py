@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from tidegate.model.result import Result
 from tidegate.reports.cause_text import cause_diff, left, says
+from tidegate.reports.links import verification
 from tidegate.reports.model_filters import diff, passed
-from tidegate.reports.recipe import verification
 from tidegate.reports.side_findings import Finding, findings
 from tidegate.text.safe import visible
 from tidegate.text.shorten import first_and_last_lines

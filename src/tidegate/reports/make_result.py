@@ -15,9 +15,8 @@ from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget
 from tidegate.reports.notes_text import notes_text, trials_text
-from tidegate.reports.reason_text import clears_text, reason_of
 from tidegate.reports.replay_text import left_out_text
-from tidegate.reports.verdict_text import verdict_of
+from tidegate.reports.verdict_text import clears_text, reason_of, verdict_of
 
 NO_BUDGET = Budget(minutes=None)
 

@@ -1,4 +1,4 @@
-"""What a reader should do after every verdict but "passed": fixed Markdown texts without data."""
+"""What a reader should do after every verdict but "passed", and the reports of a run without a result."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from tidegate.model.result import VerdictReason
 if TYPE_CHECKING:
     from tidegate.model.result import Result
     from tidegate.model.trial_spec import NotMeasured
+
+
+from tidegate.reports.filters import code, fenced, prose
 
 _ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept`."
 _AT_BASE = "This setting is read from the base branch: a change takes effect after merging."
@@ -120,3 +123,54 @@ def _unmeasured(result: Result) -> Iterable[NotMeasured]:
     rows = [row.not_measured for row in result.rows if row.not_measured]
     trials = [trial.not_measured for trial in result.trials if trial.not_measured]
     return rows or [kind for kind in trials if kind not in SETUP_KINDS]
+
+
+_WORDS: dict[VerdictReason, str] = {
+    "fork_without_key": "a fork has no key",
+    "draft": "the pull request is a draft",
+    "nothing_to_do": "nothing to do",
+}
+_NOT_GREEN = "Nothing was measured: this is neither a pass nor a failure."
+_FORK = "The check is still green, because the author of a fork cannot fix this."
+
+
+def render_not_run(reason: VerdictReason, sentence: str) -> str:
+    """Return the summary of a run that was skipped. Its heading must not look like a pass."""
+    said = _WORDS.get(reason, reason.replace("_", " "))
+    parts = [f"## ⏭️ Tidegate: not run · {said}", prose(sentence, 600), _NOT_GREEN]
+    if reason == "fork_without_key":
+        parts.append(_FORK)
+    if reason in OF_VERDICT:
+        parts.append(_what_to_do(OF_VERDICT[reason]))
+    return "\n\n".join(parts) + "\n"
+
+
+def render_could_not_run(message: str, advice: str) -> str:
+    """Return the summary of a run that ended in an error. Both texts may quote files of the pull request."""
+    return f"## ⛔ Tidegate could not run\n\n{render_error(message, advice)}"
+
+
+def render_error(message: str, advice: str) -> str:
+    """Return an error and its advice, without a heading."""
+    return f"{fenced(message)}\n\n{_what_to_do(prose(advice, 600))}\n"
+
+
+def render_no_verdict(instance: str, head: str, why: str, detail: str) -> str:
+    """Return the comment of a run without a verdict on the commit `head`. `why` is a few words, `detail` Markdown."""
+    named = "" if instance == "default" else f" {code(instance)}"
+    return f"## ⛔ Tidegate{named}: no verdict for {code(head[:7])}: {why}\n\n{detail.strip()}\n"
+
+
+def render_cancelled() -> str:
+    """Return the summary of a run that was cancelled before it had a verdict."""
+    return f"## ⏹️ Tidegate: cancelled\n\n{CANCELLED}"
+
+
+def _what_to_do(advice: str) -> str:
+    return f"**What to do:** {advice}"
+
+
+CANCELLED = (
+    "The run was cancelled before it reached a verdict: nothing is known about this commit.\n\n"
+    f"{_what_to_do(OF_VERDICT['cancelled'])}\n"
+)

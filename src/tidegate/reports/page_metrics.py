@@ -1,8 +1,8 @@
-"""The metrics in the report's overview: each side's mean, and the result of the suite's test."""
+"""The metrics in the report's overview, and the detection power as bars."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.model.comparison import MetricChange
 from tidegate.model.measurement import DETAILS, Metrics
@@ -10,7 +10,7 @@ from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
-from tidegate.reports.filters import measured, probability, signed, words
+from tidegate.reports.filters import measured, percent, probability, signed, words
 
 SHARES = ("rate", "ratio")  # name endings of metrics from 0 to 1, whose differences are in percentage points
 
@@ -72,3 +72,21 @@ def _tested(key: str, change: MetricChange) -> str:
     """Return the change over the scenarios, with the q of its test."""
     text = change_text(key, change)
     return text + (f", q = {probability(change.q)}" if text and change.q is not None else "")
+
+
+class PowerBar(Value):
+    """One size of a drop, with the share of runs that find it as a number and as text."""
+
+    drop: str
+    share: float
+    text: str
+
+
+def power_bars(detection: Mapping[str, float]) -> tuple[PowerBar, ...]:
+    """Return one bar per size of the drop, the smallest first."""
+    found = sorted((-float(drop), share) for drop, share in detection.items())
+    return tuple(PowerBar(drop=_drop(drop), share=share, text=percent(share)) for drop, share in found)
+
+
+def _drop(drop: float) -> str:
+    return "to 0" if drop >= 1 else f"−{100 * drop:.0f}"

@@ -17,10 +17,9 @@ from tidegate.model.trial_spec import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, measured, percent, points, probability, to, unfenced, words
 from tidegate.reports.for_agent import for_agent
+from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
-from tidegate.reports.page_metrics import change_text
-from tidegate.reports.page_power import PowerBar, power_bars
-from tidegate.reports.recipe import recipe
+from tidegate.reports.page_metrics import PowerBar, change_text, power_bars
 from tidegate.reports.table_row import COLUMNS, Line, MetricCell, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import CommentView

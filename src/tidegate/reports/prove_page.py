@@ -9,8 +9,15 @@ from typing import NamedTuple
 from tidegate.model.proof import Proof, ToolProof, UsedPart
 from tidegate.reports.filters import count
 from tidegate.reports.html import environment, hash_of, source
-from tidegate.reports.mutant_groups import AliveGroup, alive_groups
-from tidegate.reports.prove_text import alike_text, change_text, mutants_text, partial_text, trend_text
+from tidegate.reports.prove_text import (
+    AliveGroup,
+    alike_text,
+    alive_groups,
+    change_text,
+    mutants_text,
+    partial_text,
+    trend_text,
+)
 
 _LISTED = ("option", "json_key", "parameter")
 

@@ -12,7 +12,7 @@ from tidegate.model.plan import by_row
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
-from tidegate.reports.recipe import recipe
+from tidegate.reports.links import recipe
 
 _NUMBER = re.compile(r"\d+")  # process ids, line numbers, times: they do not tell causes apart
 

@@ -17,13 +17,11 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes, RowReplay, RunRow
 from tidegate.model.trial_spec import Phase, TrialSpec
-from tidegate.run.both_runs import BothRuns
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.replays import new_sessions
-from tidegate.run.run_job import Options, RunJob, run_of, runner_of
+from tidegate.run.run_job import BothRuns, Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
-from tidegate.vcs.foreign_commits import ForeignCommits
-from tidegate.vcs.revisions import branch_name
+from tidegate.vcs.revisions import ForeignCommits, branch_name
 
 STAGES: dict[Phase, str] = {
     "screen": "screening both sides",

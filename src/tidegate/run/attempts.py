@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
@@ -20,29 +21,65 @@ from tidegate.model.agent import ALONE
 from tidegate.model.event import End
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress, Silent
 from tidegate.model.provider import Access
+from tidegate.model.suite import Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
-from tidegate.run.build import Checkout
-from tidegate.run.outage_waits import OutageWaits
-from tidegate.run.pace import Pace
-from tidegate.run.run_context import RunContext
+from tidegate.run.build import Checkout, HostEnvironment
+from tidegate.run.pace import OutageWaits, Pace
 from tidegate.text.redaction import Redaction
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import Attempt, Folders, TrialDirectories
 from tidegate.trial.environment import Environments, side_path
 from tidegate.trial.free_port import free_port
+from tidegate.trial.judge_script import ScriptContext, StoredTrial
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
-from tidegate.trial.program_lookup import Built, find_target, untested
+from tidegate.trial.program_lookup import Built, find_target, system_path, untested
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_tree, removed_in_time
 from tidegate.trial.sandbox.left_in_memory import remove_left_in_memory
 from tidegate.trial.sandbox.readable import parts_of_checkout, protected_in
-from tidegate.trial.stored_trial import ScriptContext, StoredTrial
+from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.workspace import MOST_SECS, Prepared, prepare
+from tidegate.vcs.revisions import main_folder
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What all trials of a run share."""
+
+    suite: Suite
+    checkouts: dict[Side, Checkout]
+    scratch: Path
+    definitions: Path  # the checkout that base's scenarios, templates and scripts are read from
+    around: HostEnvironment
+    progress: Progress
+    slots: SupervisorPool
+    deadline: float  # when the run ends, on the monotonic clock
+
+    @cached_property
+    def accesses(self) -> Accesses:
+        """The access to the providers that agents name, which is shared by all trials."""
+        return Accesses(self.around.environ)
+
+    @cached_property
+    def agent_path(self) -> str:
+        """The system's folders of PATH: none of a checkout, or of the repository that Tidegate compares."""
+        checkouts = [side.folder for side in self.sides]
+        return system_path(self.around.path, (self.scratch, *checkouts, *map(main_folder, checkouts)))
+
+    def definitions_of(self, row: PlanRow) -> Path:
+        """Return the checkout that the row's template and scripts are read from: head's own, if head adds the row."""
+        return self.sides[-1].folder if row.presence == "added" else self.definitions
+
+    @property
+    def sides(self) -> tuple[Checkout, ...]:
+        """The checkouts, base's first."""
+        return tuple(self.checkouts.values())
+
 
 AT_ONCE_SECS = 0.01  # to remove a trial's folders without a thread
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)

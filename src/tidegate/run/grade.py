@@ -6,9 +6,8 @@ from collections.abc import Generator, Sequence
 from itertools import takewhile
 from typing import TypeVar
 
-from tidegate.checks.evaluators.advance import advance
-from tidegate.checks.evaluators.assess import record_of
-from tidegate.checks.measure.measure_trial import passed_gates
+from tidegate.checks.evaluators.assess import advance, record_of
+from tidegate.checks.measure import passed_gates
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.judge import AskModel, ModelAnswer
 from tidegate.model.probe import Answer, Request

@@ -20,13 +20,13 @@ from tidegate.model.judge import SYSTEM_PATH, Judge
 from tidegate.model.progress import Silent
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
-from tidegate.run.slot_files import SlotFiles
-from tidegate.trial.agent_check import AgentCheckDirectories
+from tidegate.run.slots import SlotFiles
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import means_to_confine
 from tidegate.trial.sandbox.network import way_to_confine
 from tidegate.trial.sandbox.users import advice_on_users, why_not
+from tidegate.trial.start import AgentCheckDirectories
 
 LEAST_ROOM_MB = 1000
 CONNECTION_SECS = 10.0

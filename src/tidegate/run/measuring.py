@@ -7,17 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.checks.measure import measure_trial
 from tidegate.model.event import ToolCall, ToolResult
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer, Request, RunJudge
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.trial import Trial
-from tidegate.run.attempts import Attempts
+from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.grade import grade, is_to_be_judged
 from tidegate.run.judge_client import PanelClient
-from tidegate.run.run_context import RunContext
 
 MOST_EVENTS, MOST_TEXT = 50, 16_000  # of a trial that is measured at once: a thread takes 0.3 ms
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.checks.measure import measure_trial
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.decide.verdict.decide import Decision, decide

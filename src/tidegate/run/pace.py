@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tidegate.model.bundle import RowPace
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.progress import Progress
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.directories import TimeLimits
@@ -136,3 +138,28 @@ class Pace:
 
 def _row(spec: TrialSpec) -> RowKey:
     return RowKey(scenario=spec.scenario, agent=spec.agent)
+
+
+SHARES = (0.1, 0.3, 0.6)  # of the time that the run may wait: most outages are short
+
+
+class OutageWaits:
+    """The waits that a run has in all. Trials that meet the outage at the same time share one wait."""
+
+    def __init__(self, secs: float, deadline: float, progress: Progress) -> None:
+        """`secs` is the longest time to wait in all; `deadline` is the run's end on the monotonic clock."""
+        self._left = [share * secs for share in SHARES if secs]
+        self._deadline = deadline
+        self._progress = progress
+        self._current: asyncio.Task[None] | None = None
+
+    async def wait(self) -> bool:
+        """Wait for the provider; return False at once if the run's waits are used up or its budget would end first."""
+        if self._current is None or self._current.done():
+            if not self._left or time.monotonic() + self._left[0] >= self._deadline:
+                return False
+            secs = self._left.pop(0)
+            self._progress.say(f"the model's provider does not answer: trying again in {secs:.0f} s")
+            self._current = asyncio.create_task(asyncio.sleep(secs))
+        await asyncio.shield(self._current)
+        return True

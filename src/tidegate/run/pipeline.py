@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.decide.verdict.decide import Decision, decide, nothing_to_do
 from tidegate.history.known_results import trends
 from tidegate.history.report_files import write_reports
+from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause
-from tidegate.model.comparison import Comparison
-from tidegate.model.measurement import Run
+from tidegate.model.comparison import Comparison, Reason, Row
+from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.model.result import FileChange, Result
 from tidegate.model.revision import Revision
 from tidegate.reports.make_result import make_result
-from tidegate.run.both_runs import BothRuns, no_runs
-from tidegate.run.changed_files import file_changes, with_files
+from tidegate.run.build import Checkout
 from tidegate.run.checkouts import Commits, scratch_folder, two_sides
-from tidegate.run.pull_request_job import PullRequestJob, load_pull_request
-from tidegate.run.run_job import Options, RunJob
+from tidegate.run.pull_request_job import PullRequestJob, file_changes, load_pull_request, with_files
+from tidegate.run.run_job import BothRuns, Options, RunJob, no_runs, runner_of, screening_specs
+from tidegate.suite.load import try_load_suite
+from tidegate.suite.plan import make_plan
 from tidegate.text.redaction import without_secrets
+from tidegate.vcs.revisions import changed_files
+from tidegate.vcs.worktrees import checkout
 
 
 async def pull_request(root: Path, commits: Commits, out: Path, options: Options) -> Result:
@@ -51,7 +58,6 @@ async def _run_and_compare(
     from tidegate.decide.comparison.compare import compare
     from tidegate.run.adaptive_run import run_both
     from tidegate.run.sharding import joining
-    from tidegate.run.target_tip import with_tip
 
     with joining(loaded.job, options) as job:
         runs = await run_both(root, job, options)
@@ -113,3 +119,42 @@ def _causes(root: Path, result: Result, changes: Sequence[FileChange], loaded: P
 
     job = loaded.job
     return with_docs(root, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes))
+
+
+async def with_tip(root: Path, tip: Revision, work: RunJob, comparison: Comparison, options: Options) -> Comparison:
+    """Return the comparison, in which rows that the target branch has repaired since the merge base are unconfirmed.
+
+    Both sides lack the repair, so that head could break the row again unseen.
+    """
+    failing = {row.key for row in comparison.rows if cannot_guard(row)}
+    base = work.sides[0].revision
+    if not failing or tip.sha == base.sha or not changed_files(root, base, tip, work.watched):
+        return comparison
+    options.progress.stage(f"trying what passes on neither side at the tip of {base.ref}")
+    with checkout(root, tip, work.scratch / secrets.token_hex(8)) as folder:
+        side = Checkout("head", tip, folder, RunFolder(work.scratch / secrets.token_hex(8)))
+        trials = by_row(await _trials(side, failing, work, options))
+    rows = tuple(_doubted(row, trials[row.key], base.ref) for row in comparison.rows)
+    return comparison.model_copy(update={"rows": rows})
+
+
+async def _trials(side: Checkout, keys: Collection[RowKey], work: RunJob, options: Options) -> list[TrialResult]:
+    """Return the trials of these rows at the tip, with its own suite; none if it cannot be loaded."""
+    suite, _ = try_load_suite(side.folder, options.config, environ=options.environ, without_secrets=True)
+    if suite is None:
+        return []
+    plan = Plan(rows=tuple(row for row in make_plan(suite).rows if row.key in keys))
+    job = RunJob(suite, plan, (side,), work.scratch, work.answers)
+    if not plan.rows:
+        return []
+    async with runner_of(job, options) as runner:
+        return await runner.run(screening_specs(job, None))
+
+
+def _doubted(row: Row, trials: Sequence[TrialResult], branch: str) -> Row:
+    """What the budget leaves without an outcome counts as a pass: head can use the budget up."""
+    passes = sum(trial.decides == "pass" for trial in trials)
+    if not passes and not any(trial.not_measured == "budget" for trial in trials):
+        return row
+    why = Reason(code="mended_at_tip", tip=(passes, len(trials)), branch=branch)
+    return row.model_copy(update={"state": "unconfirmed", "kind": "outcome", "why": why})

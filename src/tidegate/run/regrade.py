@@ -10,9 +10,8 @@ from itertools import chain
 from pathlib import Path
 
 from tidegate.agents.invocations.from_log import logged_invocations
-from tidegate.checks.evaluators.advance import answer_to, gate_answers
-from tidegate.checks.evaluators.assess import record_of
-from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.checks.evaluators.assess import answer_to, gate_answers, record_of
+from tidegate.checks.measure import measure_trial
 from tidegate.history.import_run import IMPORTED
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.run_folder import RunFolder, load_run
@@ -26,17 +25,16 @@ from tidegate.model.trial_spec import encoded
 from tidegate.run.build import HostEnvironment
 from tidegate.run.grade import grade
 from tidegate.run.judge_client import PanelClient
-from tidegate.run.slot_files import SlotFiles
-from tidegate.run.slot_network import SlotNetworks
+from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.suite.plan import definition_hash, suite_hash
 from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import base_environment, script_variables, side_path
 from tidegate.trial.free_port import free_port, variables_with_port
+from tidegate.trial.judge_script import ScriptContext, StoredTrial
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.readable import parts_of_checkout
-from tidegate.trial.stored_trial import ScriptContext, StoredTrial
 from tidegate.trial.workspace import prepare
 
 

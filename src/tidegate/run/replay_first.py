@@ -13,7 +13,7 @@ from tidegate.decide.procedure.rules import screening_of
 from tidegate.decide.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
 from tidegate.decide.surface.used import SurfaceChange, surface_change
 from tidegate.history.known_results import Known, KnownResults
-from tidegate.history.sessions import MOST, Sessions
+from tidegate.history.store import MOST, Sessions
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.run_row import RowReplay, RunRow

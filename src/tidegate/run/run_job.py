@@ -14,9 +14,17 @@ from tidegate import __version__
 from tidegate.decide.procedure.rules import screening_trials
 from tidegate.decide.trust import trust
 from tidegate.history.branch import Origin
-from tidegate.history.fingerprint import TemplateFiles, agent_marks, fingerprint, judge_mark, template_files, test_key
+from tidegate.history.fingerprint import (
+    TemplateFiles,
+    agent_marks,
+    fingerprint,
+    judge_mark,
+    program_hash,
+    scripts_hash,
+    template_files,
+    test_key,
+)
 from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.script_contents import program_hash, scripts_hash
 from tidegate.model.bundle import NOTHING
 from tidegate.model.judge_result import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
@@ -34,6 +42,9 @@ from tidegate.vcs.revisions import tree_hash
 
 if TYPE_CHECKING:
     from tidegate.run.runner import Runner
+
+
+from typing import NamedTuple
 
 _InitialState = tuple[str, str | None, tuple[str, ...] | None]  # whose template, and guidance of its own
 
@@ -254,3 +265,18 @@ def _judge(work: RunJob) -> JudgeInfo | None:
         blocks=blocks,
         trust=trust(work.suite.calibration, judge.model, wordings),
     )
+
+
+class BothRuns(NamedTuple):
+    """Both runs, and warnings of history that was ignored."""
+
+    base: Run
+    head: Run
+    ignored: tuple[str, ...]
+
+
+def no_runs(work: RunJob) -> BothRuns:
+    """Return two runs without trials, for a pull request that changes nothing that agents could notice."""
+    now = time.time()
+    base, head = (run_of(work, side, [], now, now) for side in work.sides)
+    return BothRuns(base, head, ())

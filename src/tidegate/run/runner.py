@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Protocol, Self
@@ -21,26 +21,25 @@ from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec, encoded
-from tidegate.run.attempts import Attempts
+from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.measuring import Judging, Measuring
-from tidegate.run.outage_waits import OutageWaits
-from tidegate.run.replaced_files import changed_before, programs_in, replaced_files
-from tidegate.run.run_context import RunContext
-from tidegate.run.slot_files import SlotFiles
-from tidegate.run.slot_network import SlotNetworks
+from tidegate.run.pace import OutageWaits
+from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.run.together import over, together
 from tidegate.suite.suggestions import unpriced
-from tidegate.trial.agent_check import AgentCheckDirectories
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost
+from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
+from tidegate.trial.start import AgentCheckDirectories
+from tidegate.trial.workspace import everything_below
 
 
 class Runner:
@@ -343,3 +342,36 @@ def _together(errors: Sequence[CannotRunError]) -> CannotRunError:
         "\n".join(dict.fromkeys(error.message for error in errors)),
         " ".join(dict.fromkeys(error.advice for error in errors)),
     )
+
+
+Contents = Mapping[str, tuple[Content | None, Content | None]]  # of base and of head, by name
+
+
+def changed_before(base: Path, head: Path) -> Contents:
+    """Return the files and links that differ between two checkouts of which nothing is built yet."""
+    names = {path.relative_to(side).as_posix() for side in (base, head) for path in everything_below(side)}
+    both = ((name, (content_of(base / name), content_of(head / name))) for name in names)
+    return {name: pair for name, pair in both if pair[0] != pair[1] and name.partition("/")[0] != ".git"}
+
+
+def programs_in(head: Path, folders: Iterable[str]) -> frozenset[str]:
+    """Return the files in the folders of `path`, and those that links in them lead to."""
+    root = os.path.realpath(head)
+    places = (Path(os.path.realpath(head / folder)) for folder in folders)
+    files = (file for place in places if place.is_dir() for file in place.iterdir())
+    return frozenset(os.path.relpath(end, root) for file in files for end in (file, os.path.realpath(file)))
+
+
+def replaced_files(base: Path, head: Path, changed: Contents, programs: Collection[str]) -> tuple[str, ...]:
+    """Return which of the changed files are as on base since head was built.
+
+    Also those that only head's build has removed, and programs that only it has replaced: what both make is a product.
+    """
+    found = list[str]()
+    for name, (old, new) in sorted(changed.items()):
+        sizes = {content.size for content in (old, new) if content}
+        now = content_of(head / name, sizes)
+        by_head = new is not None and (now is None or (name in programs and now.digest != new.digest))
+        if now != new and (now == old or (by_head and content_of(base / name, sizes) == old)):
+            found.append(name)
+    return tuple(found)

@@ -26,13 +26,15 @@ from tidegate.model.revision import Revision
 from tidegate.model.run_row import RowReplay, RunRow
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
 from tidegate.run.adaptive_run import with_replays
+from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder, two_sides
+from tidegate.run.pull_request_job import load_pull_request
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.runner import Runner
 from tidegate.run.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
 from tidegate.run.shards.bundle import bundle_name, write_results
 from tidegate.run.shards.join import join
-from tidegate.vcs.foreign_commits import ForeignCommits
+from tidegate.vcs.revisions import ForeignCommits
 
 PLAN_FILE = "plan.json"
 ONCE_MORE = "Run `tidegate plan` again, and every shard with its plan."
@@ -240,3 +242,20 @@ def joining(work: RunJob, options: Options) -> Iterator[RunJob]:
         yield replace(work, joined=joined)
     finally:
         joined.close()
+
+
+def plan_shards(root: Path, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
+    """Return which shards screen which rows of a pull request; no shards if there is nothing to run."""
+    commits = commits_of(root, asked)
+    with scratch_folder() as scratch, two_sides(root, commits, scratch, scratch / "out") as sides:
+        loaded = load_pull_request(root, commits.target, sides, scratch, options)
+        plan = make_shard_plan(root, loaded.job, commits.target, options, wanted)
+        return plan if loaded.touched or loaded.definitions else plan.model_copy(update={"shares": ()})
+
+
+async def one_shard(root: Path, asked: RevisionPair, plan: ShardPlan, number: int, options: Options) -> BundleContents:
+    """Run one shard of the plan, and write its bundle into `options.shards`."""
+    commits = commits_of(root, asked)
+    with scratch_folder() as scratch, two_sides(root, commits, scratch, scratch / "out") as sides:
+        loaded = load_pull_request(root, commits.target, sides, scratch, options)
+        return await run_shard(root, loaded.job, plan, number, options)

@@ -19,7 +19,7 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs
 from tidegate.vcs.git import must
-from tidegate.vcs.lines import Line, lines_with
+from tidegate.vcs.revisions import Line, lines_with
 from tidegate.vcs.worktrees import checkout
 
 GONE: frozenset[CauseKind] = RENAMES | frozenset[CauseKind]({"value", "type"})

@@ -18,12 +18,11 @@ from tidegate.model.progress import Progress
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
-from tidegate.run.bundle import JUDGE, read_batch, unpack
 from tidegate.run.checkouts import scratch_folder
 from tidegate.run.runner import Runner
-from tidegate.run.shards.bundle import write_trials
+from tidegate.run.shards.bundle import JUDGE, read_batch, unpack, write_trials
 from tidegate.run.together import together
-from tidegate.vcs.copies import make_repository
+from tidegate.vcs.worktrees import make_repository
 
 
 async def run_batch(

@@ -20,8 +20,7 @@ from tidegate.suite.judge_files import JudgeFiles
 from tidegate.suite.plan import agent_with_model, base_name, did_you_mean
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import Document, KeyPath
-from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.document import Document, KeyPath, Problem
 
 
 @dataclass

@@ -5,19 +5,59 @@ Details name keys, not values, except for rules: agents, targets and commands ma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import PurePosixPath
 
 from tidegate.checks.evaluators.script_files import named_files
 from tidegate.decide.procedure.rules import screening_trials
+from tidegate.model.agent import Agent
 from tidegate.model.calibration import Calibration
 from tidegate.model.comparison import DefinitionChange, Impact
 from tidegate.model.judge import Judge
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.text.shorten import few
+
+# Keys that cannot redirect an API key: a pull request may change them.
+FREE = frozenset(
+    {
+        "type",
+        "model",
+        "models",
+        "version",
+        "timeout_secs",
+        "max_turns",
+        "max_usd",
+        "max_tokens",
+        "deterministic",
+        "weight",
+    }
+)
+
+
+def entrusted(base: Mapping[str, Agent], head: Mapping[str, Agent]) -> dict[str, Agent]:
+    """Return head's agents as they may be run: for agents that get an API key, all keys not in FREE are base's.
+
+    If base does not have the agent, or has it with another type, these keys have the defaults of its type.
+    """
+    return {name: _trusted(base.get(name), agent) for name, agent in head.items()}
+
+
+def _trusted(before: Agent | None, agent: Agent) -> Agent:
+    if not agent.variables:  # the agent gets no API key
+        return agent
+    fields = type(agent).model_fields
+    same = before is not None and type(before) is type(agent)
+    return agent.model_copy(
+        update={
+            key: getattr(before, key) if same else field.get_default(call_default_factory=True)
+            for key, field in fields.items()
+            if key not in FREE
+        }
+    )
+
 
 # Keys of a suite whose value is read from the tip of the target branch; head's agents: suite/agent_fields.py.
 RULES = (

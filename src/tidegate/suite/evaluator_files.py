@@ -16,8 +16,7 @@ from tidegate.checks.rubrics.prompts import ANSWERS, RESULTS, VARIABLES
 from tidegate.model.evaluator import Evaluator
 from tidegate.suite.folders import stays_in
 from tidegate.suite.judge_files import JudgeFiles
-from tidegate.suite.yaml.document import Document, KeyPath
-from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.document import Document, KeyPath, Problem
 
 
 class EvaluatorFiles:

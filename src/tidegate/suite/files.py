@@ -13,9 +13,8 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from tidegate.suite.folders import stays_in
-from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.document import Document, KeyPath, Problem
 from tidegate.suite.yaml.explain import explain, unknown_keys
-from tidegate.suite.yaml.problem import Problem
 from tidegate.suite.yaml.reader import MOST_REPEATED, REPEATED, read_document
 
 M = TypeVar("M", bound=BaseModel)

@@ -1,11 +1,15 @@
-"""Finds the files of a suite: scenarios by glob, and their template folders."""
+"""Finds the files of a suite: by glob, in template folders, Git LFS pointers among them, and files without a commit."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from tidegate.model.suite import INITIAL_STATE
+from tidegate.checks.evaluators.script_files import named_files
+from tidegate.model.suite import INITIAL_STATE, Suite
+from tidegate.text.shorten import few
+from tidegate.vcs.revisions import untracked_files
 
 _NEVER = frozenset({".git", ".tidegate"})  # .tidegate holds the workspaces of earlier trials
 
@@ -77,3 +81,64 @@ def _is_folder(root: Path, path: str) -> bool:
         return (root / path).is_dir()
     except OSError:
         return False
+
+
+_START = b"version https://git-lfs.github.com/spec/"
+_LARGEST = 1024  # bytes, by the specification of Git LFS
+
+
+def lfs_pointers(root: Path, suite: Suite) -> tuple[str, ...]:
+    """Return a sentence that names the templates' files which are only pointers, or nothing."""
+    folders = {scenario.template for scenario in suite.scenarios if scenario.template is not None}
+    files = (path for folder in folders for path in (root / folder).rglob("*"))
+    found = sorted(name for path in files if _is_pointer(root, name := path.relative_to(root).as_posix()))
+    if not found:
+        return ()
+    return (
+        f"{few(found)}: only a Git LFS pointer, not the file. "
+        "Install git-lfs and run `git lfs pull`; in a workflow, set `lfs: true` at actions/checkout.",
+    )
+
+
+def _is_pointer(root: Path, name: str) -> bool:
+    path = root / name
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST or not stays_in(root, name):
+            return False
+        return path.read_bytes().startswith(_START)
+    except OSError:
+        return False
+
+
+_MADE_BY_PROGRAMS = {"__pycache__", ".DS_Store", "node_modules", ".pytest_cache"}
+
+
+def uncommitted(root: Path, suite: Suite) -> tuple[str, ...]:
+    """Return a sentence for the suite's files that git ignores, and one for those that are not added yet."""
+    files = _untracked(root, sorted(set(_files_of(root, suite))))
+    ignored, new = (sorted(path for path in files if files[path] is is_ignored) for is_ignored in (True, False))
+    sentences = []
+    if ignored:
+        sentences.append(
+            f"git ignores {few(ignored)}: missing from every checkout. Run `git add --force` and commit it."
+        )
+    if new:
+        sentences.append(f"git does not track {few(new)}: missing from every checkout. Run `git add` and commit it.")
+    return tuple(sentences)
+
+
+def _untracked(root: Path, paths: Sequence[str]) -> dict[str, bool]:
+    found = untracked_files(root, paths)
+    return {path: hidden for path, hidden in found.items() if _MADE_BY_PROGRAMS.isdisjoint(PurePosixPath(path).parts)}
+
+
+def _files_of(root: Path, suite: Suite) -> Iterator[str]:
+    """Yield the suite's file, scenario files, templates, and the files that evaluators' commands name."""
+    yield suite.file
+    for scenario in suite.scenarios:
+        yield scenario.file
+        if scenario.template is not None:
+            yield scenario.template
+        for evaluator in scenario.evaluators:
+            for command, folder in evaluator.scripts:
+                yield from (path for path in named_files(command, folder) if (root / path).exists())

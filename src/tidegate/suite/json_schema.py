@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from tidegate.suite.agentv.eval_file import AgentVConfigFile, EvalFile, TargetsFile
-from tidegate.suite.rubric_file import RubricFile
+from tidegate.suite.judge_files import RubricFile
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.yaml.document import KeyPath, Node

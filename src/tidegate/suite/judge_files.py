@@ -1,4 +1,4 @@
-"""Finds rubric files and prompt files beside the scenario file, then at the repository root."""
+"""Finds rubric files and prompt files: beside the scenario file, then at the repository root."""
 
 from __future__ import annotations
 
@@ -6,19 +6,45 @@ import json
 import os
 from collections.abc import Collection
 from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from tidegate.checks.evaluators.rubric_judge import AnswerField, RubricJudge
 from tidegate.checks.rubrics.prompts import ANSWERS, BUILTIN, VARIABLES, prompt_problem
 from tidegate.checks.rubrics.samples import Criterion
+from tidegate.model.field_types import Text
+from tidegate.model.value import Value
 from tidegate.suite.folders import stays_in
-from tidegate.suite.rubric_file import RubricFile
 from tidegate.suite.scenario_file import ScenarioJudgeFile
-from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.document import Document, KeyPath, Problem
 from tidegate.suite.yaml.explain import explain
-from tidegate.suite.yaml.problem import Problem
 from tidegate.suite.yaml.reader import read_document
+
+
+class CriterionFile(Value):
+    """One criterion of a rubric. The weights of all criteria must sum to 1."""
+
+    id: Text
+    weight: Annotated[float, Field(gt=0, le=1)]
+    description: Text
+
+
+class OutputFile(Value):
+    """The format of the judge's answer, which is always JSON, and the fields that each answer must have."""
+
+    format: Literal["json"] = "json"
+    require_fields: tuple[AnswerField, ...] = ()
+
+
+class RubricFile(Value):
+    """A rubric: the criteria by which a judge scores a trial."""
+
+    name: Text | None = None
+    description: Text | None = None
+    criteria: tuple[CriterionFile, ...] = Field(min_length=1)
+    output: OutputFile = OutputFile()
+
 
 _PREFIX = "builtin:"
 

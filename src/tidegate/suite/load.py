@@ -21,8 +21,7 @@ from tidegate.suite.folders import matching_files
 from tidegate.suite.plan import did_you_mean
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import Document, KeyPath
-from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.document import Document, KeyPath, Problem
 
 if TYPE_CHECKING:  # a suite without files of AgentV does without these
     from tidegate.suite.agentv.cases import Cases

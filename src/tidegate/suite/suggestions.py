@@ -1,4 +1,4 @@
-"""Suggestions to improve a valid suite. `tidegate check` prints them; they are never errors."""
+"""Suggestions to improve a valid suite, and how its scores differ from other tools'. They are never errors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tidegate.checks.evaluators.compared_calls import is_of_target
-from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.composite import CompositeEvaluator
+from tidegate.checks.evaluators.matching import is_of_target
+from tidegate.checks.evaluators.rubrics import Rubrics
+from tidegate.checks.evaluators.tool_trajectory import ToolF1, ToolTrajectory
+from tidegate.checks.gates.script import Script
 from tidegate.decide.procedure.detection import Screening, heads_to_confirm, weakness
 from tidegate.decide.procedure.repeats import HEAD_TRIALS
 from tidegate.decide.procedure.rules import (
@@ -18,6 +22,7 @@ from tidegate.decide.procedure.rules import (
     screening_trials,
 )
 from tidegate.model.agent import FREE, Agent
+from tidegate.model.evaluator import Evaluator
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.prices import AS_OF, BUILTIN_PRICES, SOURCES, Price, bare_model
 from tidegate.model.suite import Scenario, Suite
@@ -257,3 +262,57 @@ def _lacking(agent: Agent, environ: Mapping[str, str]) -> Iterator[str]:
         yield f"the program `{agent.needed_program}`"
     if (lacking := agent.lacks(environ)) is not None:
         yield lacking
+
+
+_MODES = {
+    "exact": "divides by the longer of both lists, so extra calls cost (AgentV 1.5: they are free)",
+    "in_order": "is the longest common subsequence (AgentV 1.5: a missing step loses all after it)",
+    "any_order": "is met by a minimum of 0 without calls, and not measured without a trace (AgentV 1.5: 0)",
+}
+_CODE_JUDGE = (
+    "code_judge: prose, a score outside of 0..1 or a score as text is not measured "
+    "(AgentV 1.5: 0, the nearer end, and 0); nothing printed is the exit status"
+)
+_RUBRICS = "rubrics: divides by the weight of all that is declared (AgentV 1.5: of what the judge returned)"
+_SCRIPT = "script: fails unless it exits with status 0 (llm-tool-test: a printed `passed` overrides the exit status)"
+_TOOL_F1 = "tool_f1: routing accuracy divides by the longer of both lists (Agent Surface: by the expected)"
+_COMPOSITE = "composite: weighs only the parts that exist, and says so (llm-tool-test: a missing judge counts as 0)"
+_FIRST_TRY = (
+    "composite: first-try success is of distinct commands, each with its own exit code "
+    "(llm-tool-test: of all commands, by the errors before it)"
+)
+
+
+def departures(suite: Suite) -> tuple[str, ...]:
+    """Return one sentence for each difference that affects this suite, without duplicates."""
+    judged = suite.unread if any(scenario.judged for scenario in suite.scenarios) else ()
+    return tuple(dict.fromkeys((*(sentence for scenario in suite.scenarios for sentence in _of(scenario)), *judged)))
+
+
+def _of(scenario: Scenario) -> Iterator[str]:
+    for evaluator in every(scenario.evaluators):
+        match evaluator:
+            case ToolTrajectory() if evaluator.mode in _MODES:
+                yield f"tool_trajectory: {evaluator.mode} {_MODES[evaluator.mode]}"
+            case CodeJudge():
+                yield _CODE_JUDGE
+            case ToolF1():
+                yield _TOOL_F1
+            case Rubrics():
+                yield _RUBRICS
+            case _:
+                pass
+    if any(isinstance(gate, Script) for gate in scenario.gates):
+        yield _SCRIPT
+    if scenario.composite:
+        yield _COMPOSITE
+        if scenario.composite.interaction_weight:
+            yield _FIRST_TRY
+
+
+def every(evaluators: Iterable[Evaluator]) -> Iterator[Evaluator]:
+    """Yield the evaluators, including the members of composites at any depth."""
+    for evaluator in evaluators:
+        yield evaluator
+        if isinstance(evaluator, CompositeEvaluator):
+            yield from every(evaluator.evaluators)

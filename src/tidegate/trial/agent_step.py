@@ -23,8 +23,7 @@ from tidegate.trial import recorder
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import Environments
 from tidegate.trial.mcp import recording
-from tidegate.trial.mcp.early_server import early_server, server_at_url
-from tidegate.trial.mcp.server_check import last_lines
+from tidegate.trial.mcp.server_check import early_server, last_lines, server_at_url
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.recorder import receiving
 from tidegate.trial.session import TrialSession

@@ -1,15 +1,22 @@
-"""Runs a judge's script: while its trial runs, after the judge has answered, or when a stored trial is regraded."""
+"""Runs scripts of judges and evaluators: in a trial, after the judge has answered, and on a trial that has ended."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from tidegate.model.probe import CommandAnswer, RunJudge
+from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 from tidegate.model.suite import Limits
+from tidegate.model.trial import Trial
+from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.directories import Folders
 from tidegate.trial.processes import Supervisor
+from tidegate.trial.sandbox.users import give
 from tidegate.trial.shell_command import run_shell
+from tidegate.trial.workspace import Prepared, copy_workspace
+from tidegate.trial.workspace_diff import apply_diff
 
 
 class JudgeScripts:
@@ -40,3 +47,56 @@ class JudgeScripts:
             stdin=stdin,
         )
         return CommandAnswer(result=result)
+
+
+@dataclass(frozen=True)
+class ScriptContext:
+    """What scripts on stored trials run with. `definitions` is the checkout that the scripts are in."""
+
+    definitions: Path
+    limits: Limits
+    supervisor: Supervisor
+
+
+class StoredTrial:
+    """One stored trial; its record is in `folders.record`, and `environment` is that of its scripts.
+
+    `prepared` returns the scenario's initial workspace; it is called when the first script runs. `of_base` is the same
+    with base's guidance files, for a trial of head.
+    """
+
+    def __init__(self, trial: Trial, folders: Folders, environment: Mapping[str, str], context: ScriptContext) -> None:
+        self._trial = trial
+        self._folders = folders
+        self._context = context
+        self._scripts = JudgeScripts(folders, environment, context.limits, context.supervisor)
+        self._is_tried = False
+        self._start: Prepared | None = None
+        self._count = 0
+
+    async def script(
+        self, request: RunJudge, prepared: Callable[[], Prepared], of_base: Prepared | None = None
+    ) -> Answer | None:
+        """Run the script; return None if the workspace cannot be rebuilt."""
+        if not self._is_tried:
+            self._is_tried = True
+            self._start = await asyncio.to_thread(self._make_workspace, prepared)
+        if self._start is None:
+            return None
+        self._count += 1
+        folders, account = self._folders, self._context.supervisor.account
+        with guidance_of_base(self._start, of_base, folders.workspace, account):
+            return await self._scripts.run(request, f"stored-{self._count:02d}", self._context.definitions)
+
+    def _make_workspace(self, prepared: Callable[[], Prepared]) -> Prepared | None:
+        """Create the scenario's workspace and apply the agent's changes. Return None if they no longer apply."""
+        if self._trial.workspace_lost:
+            return None
+        folders, account = self._folders, self._context.supervisor.account
+        folders.make(account)
+        start = prepared()
+        copy_workspace(start, folders.workspace)
+        diff = folders.record / "workspace.diff"
+        applies = not diff.is_file() or apply_diff(folders.workspace, diff.read_bytes())
+        give(account, folders.workspace)
+        return start if applies else None

@@ -1,4 +1,4 @@
-"""What comes before the agent: setup commands, and checks that the tool under test starts."""
+"""What comes before the agent: setup commands, and checks of agents and of the tool under test."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from tidegate.model.access import Access
 from tidegate.model.event import CommandResult
+from tidegate.model.suite import Limits
 from tidegate.model.target import McpServer, Target
 from tidegate.model.trial import Step
 from tidegate.model.trial_spec import NotMeasured
-from tidegate.trial.directories import Attempt
+from tidegate.trial.directories import Attempt, Folders
+from tidegate.trial.environment import base_environment
 from tidegate.trial.mcp import recording
-from tidegate.trial.mcp.early_server import server_at_url
 from tidegate.trial.mcp.mcp_client import connected, connected_at
-from tidegate.trial.mcp.server_check import check_server, why_not
-from tidegate.trial.processes import Command
+from tidegate.trial.mcp.server_check import check_server, server_at_url, why_not
+from tidegate.trial.processes import Command, Supervisor
+from tidegate.trial.program_lookup import program_words
+from tidegate.trial.sandbox.readable import parts_of_checkout
+from tidegate.trial.sandbox.users import give
 from tidegate.trial.shell_command import run_shell
 
 
@@ -144,3 +150,43 @@ def failure_of(what: str, result: CommandResult) -> str:
     lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
     message = f": {lines[-1].strip()}" if lines else ""
     return f"{what} `{result.command}` failed ({result.how_it_ended()}){message}"
+
+
+TIMEOUT_SECS = 60.0  # per command; some agents take seconds to print their version
+
+
+@dataclass(frozen=True)
+class AgentCheckDirectories:
+    """Where an agent is checked; implements Machine (tidegate.model.agent)."""
+
+    supervisor: Supervisor
+    folder: Path  # for this check only
+    repo: Path  # a side's checkout
+    path: str
+    agent_path: str
+    credentials: Mapping[str, str]
+    network: Access = True
+
+    def program_words(self, name: str) -> tuple[str, ...] | None:
+        """Return the words that start an agent's program; None if the system has none by that name."""
+        return program_words(name, self.agent_path)
+
+    async def output(self, command: str) -> CommandResult:
+        """Run `sh -c command` in an empty folder, without the agent's API key, and confined as the agent is."""
+        folders = Folders(record=self.folder, scratch=self.folder)
+        home, tmp = folders.home, folders.tmp
+        for folder in (home, tmp, folders.shared_tmp):
+            folder.mkdir(parents=True, exist_ok=True)
+        give(self.supervisor.account, home, tmp, folders.shared_tmp)
+        self.supervisor.confinement.reach(self.network)
+        self.supervisor.confinement.use(folders.file_rules(self.repo, parts_of_checkout(self.repo)))
+        result, _ = await run_shell(
+            self.supervisor,
+            command,
+            cwd=home,
+            env=base_environment(self.path, home, tmp, {}),
+            output=self.folder / "output",
+            timeout_secs=TIMEOUT_SECS,
+            limits=Limits(),
+        )
+        return result

@@ -7,10 +7,11 @@ import glob
 import hashlib
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from posixpath import normpath
+from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.revision import Revision
@@ -349,3 +350,50 @@ def commit_with(root: Path, parent: str, names: Sequence[str], file: Path) -> st
         must(root, "update-index", "--add", "--replace", *entries, env=own)
         tree = must(root, "write-tree", env=own)
         return must(root, "commit-tree", tree, "-p", parent, "-m", f"{names[0]} as in {file.name}", env=own)
+
+
+class ForeignCommits:
+    """The commits that the target branch does not have: the pull request's own, and those that it had before a rebase.
+
+    A shallow clone knows the pull request's own ones only: it lacks older commits of the target branch as well.
+    """
+
+    def __init__(self, root: Path, base: Revision, head: Revision) -> None:
+        self._root = root
+        self._of_base = (base.sha, base.ref)  # the merge base, and the branch that may have newer commits
+        self._known = dict.fromkeys(must(root, "rev-list", f"{base.sha}..{head.sha}").split(), True)
+        self._is_shallow = must(root, "rev-parse", "--is-shallow-repository") == "true"
+
+    def __contains__(self, sha: object) -> bool:
+        if sha not in self._known:
+            self._known[str(sha)] = not self._is_shallow and not self._is_of_base(str(sha))
+        return self._known[str(sha)]
+
+    def _is_of_base(self, sha: str) -> bool:
+        return any(self._has(commit, sha) for commit in self._of_base)
+
+    def _has(self, commit: str, sha: str) -> bool:
+        names = ("--end-of-options", f"{sha}^{{commit}}", f"{commit}^{{commit}}")
+        return git(self._root, "merge-base", "--is-ancestor", *names).returncode == 0
+
+
+PATIENCE_S = 20.0
+MOST = 200  # lines
+
+
+class Line(NamedTuple):
+    """A line of a file of the commit; lines count from 1."""
+
+    path: str
+    number: int
+    text: str
+
+
+def lines_with(root: Path, revision: Revision, text: str, patterns: Sequence[str]) -> Iterator[Line]:
+    """Yield the first lines that contain the text, in text files that match one of the globs (as in .gitignore)."""
+    specs = [f":(glob){pattern}" for pattern in patterns]
+    found = git(root, "grep", "-n", "-z", "-I", "-F", "-e", text, revision.sha, "--", *specs, timeout_s=PATIENCE_S)
+    for line in found.stdout.splitlines()[:MOST]:
+        path, number, content = (*line.removeprefix(f"{revision.sha}:").split("\0", 2), "", "")[:3]
+        if number.isdigit():
+            yield Line(path, int(number), content)

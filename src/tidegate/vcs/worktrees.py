@@ -1,4 +1,4 @@
-"""Checks commits out, each in a worktree of its own."""
+"""Checks commits out, each in a worktree of its own, and makes repositories of checkouts that go to another machine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from tidegate.errors import CannotRunError
 from tidegate.model.revision import Revision
-from tidegate.vcs.git import git, must
+from tidegate.vcs.git import IDENTITY, git, must
 
 
 @contextmanager
@@ -35,3 +36,21 @@ def checkouts(
         for folder in made:
             git(root, "worktree", "remove", "--force", "--force", str(folder))
         git(root, "worktree", "prune")
+
+
+def files_of(root: Path) -> tuple[str, ...]:
+    """Return the files of a checkout that git tracks or does not ignore.
+
+    Raises CannotRunError if a name is not UTF-8.
+    """
+    names = must(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate").split("\0")
+    if unreadable := [name for name in names if "\N{REPLACEMENT CHARACTER}" in name]:
+        raise CannotRunError(f"{root} has a file whose name is not UTF-8: {unreadable[0]}.", "Rename it.")
+    return tuple(name for name in names if name)
+
+
+def make_repository(folder: Path) -> None:
+    """Make a repository of the folder, with one commit of all files: builds may ask git for the commit."""
+    must(folder, "init", "--quiet")
+    must(folder, "-c", "core.autocrlf=false", "add", "--force", "--all")
+    must(folder, "commit", "--quiet", "--allow-empty", "--no-verify", "--message", "checkout", env=IDENTITY)

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.warm import run_tidegate as tidegate
-from tidegate.authoring.draft_rubrics import with_rubrics
-from tidegate.checks.rubrics.drafting import Drafted, read_draft
+from tidegate.authoring.draft_rubrics import Drafted, read_draft, with_rubrics
 from tidegate.text.shorten import excerpt
 
 Make = Callable[..., Any]

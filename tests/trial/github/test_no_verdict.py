@@ -20,12 +20,12 @@ from tests.journeys.conftest import FILES
 from tests.make import HEAD_SHA
 from tests.unit.github.test_comment import publish
 from tidegate.github.comment import Publication, WorkflowRun
-from tidegate.github.no_verdict import FOLD, NoVerdict, note_no_verdict
+from tidegate.github.publishing import FOLD, NoVerdict, note_no_verdict
 from tidegate.github.runner_files import OUTPUTS
 from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
 from tidegate.reports.comment import MAX_BYTES
-from tidegate.reports.not_run import CANCELLED
+from tidegate.reports.next_steps import CANCELLED
 
 KEYED = FILES["tidegate.yaml"].replace("docs: {type: doc-follower}", "one: {type: anthropic, model: some-model}")
 RED = make_result(head="1" * 40, add="regressed", list="ok")

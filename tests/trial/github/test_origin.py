@@ -15,9 +15,8 @@ from tests.gh.fake.server import FakeGitHub
 from tests.gh.git_server import GitServer, serve
 from tests.gh.job import Job, MakeStep
 from tests.journeys.conftest import FILES
-from tidegate.github.git_credentials import origin_of
 from tidegate.github.job import Job as ActionJob
-from tidegate.github.job import Outside
+from tidegate.github.job import Outside, origin_of
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.history.branch import copy_to, fetch
 from tidegate.model.progress import Silent

@@ -25,13 +25,11 @@ from tidegate.model.revision import Revision
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.run.attempts import Attempts
+from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment
-from tidegate.run.bundle import read_batch
-from tidegate.run.outage_waits import OutageWaits
-from tidegate.run.run_context import RunContext
-from tidegate.run.shards.bundle import write_trials
+from tidegate.run.pace import OutageWaits
+from tidegate.run.shards.bundle import read_batch, write_trials
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 

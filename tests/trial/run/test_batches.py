@@ -16,7 +16,7 @@ import pytest
 
 from tests import make
 from tests.trial.run.engines import Worker, attempts_of, by_chance, carried, drawn, passing, plan_of, specs_of
-from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.checks.measure import measure_trial
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.errors import CannotRunError
@@ -31,8 +31,7 @@ from tidegate.model.suite import Budget, Policy
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.batches import Batches, in_batches, read_results
-from tidegate.run.bundle import read_batch
-from tidegate.run.shards.bundle import write_trials
+from tidegate.run.shards.bundle import read_batch, write_trials
 from tidegate.suite.plan import run_rows
 
 ROWS = ("a", "b", "c", "d")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.journeys.conftest import FILES
 from tidegate.model.result import FileChange
-from tidegate.run.changed_files import MOST_CHARACTERS, MOST_FILES, MOST_IN_ALL, file_changes
+from tidegate.run.pull_request_job import MOST_CHARACTERS, MOST_FILES, MOST_IN_ALL, file_changes
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import watched_files
 from tidegate.vcs.revisions import changed_files, file_diffs, resolve

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.run.replaced_files import changed_before, programs_in, replaced_files
+from tidegate.run.runner import changed_before, programs_in, replaced_files
 
 
 @pytest.fixture

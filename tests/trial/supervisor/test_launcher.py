@@ -14,8 +14,7 @@ from tidegate.trial.processes import Command, Ended, Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, means_to_confine
 from tidegate.trial.sandbox.starter import LAUNCHER
-from tidegate.trial.sandbox.supervisor.launch import Launch
-from tidegate.trial.sandbox.supervisor.spawn import encoded
+from tidegate.trial.sandbox.supervisor.spawn import Launch, encoded
 
 
 def started(description: bytes, size: int, folder: Path) -> tuple[int, str]:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
-from tidegate.vcs.foreign_commits import ForeignCommits
-from tidegate.vcs.revisions import merge_base, resolve
+from tidegate.vcs.revisions import ForeignCommits, merge_base, resolve
 
 
 @pytest.fixture

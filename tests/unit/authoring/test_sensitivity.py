@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.decide.procedure.detection import Screening, detection
-from tidegate.lab.sensitivity import sensitivity
+from tidegate.lab.simulate import sensitivity
 
 STEADY, RARE = Screening(3, 1.0, 40), Screening(3, 0.3, 10)
 

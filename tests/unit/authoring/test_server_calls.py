@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tidegate.agents.scripted import signature
-from tidegate.authoring.server_calls import Example, answer_checks, examples, surface_checks
+from tidegate.authoring.server_suite import Example, answer_checks, examples, surface_checks
 from tidegate.checks.evaluators.matching import matches
 from tidegate.model.agent import Tool
 

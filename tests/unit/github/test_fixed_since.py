@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.gh.fixtures import make_result
-from tidegate.github.fixed_since import fixed_since, next_marker
+from tidegate.github.comment import fixed_since, next_marker
 from tidegate.model.marker import Marker
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from tidegate.errors import ConfigurationError
 from tidegate.history.import_run import import_run
+from tidegate.history.report_files import compare_runs
 from tidegate.history.run_folder import RunFolder, load_run
-from tidegate.history.stored_comparison import compare_runs
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.reports.comment import comment_body
 from tidegate.reports.terminal import score_table

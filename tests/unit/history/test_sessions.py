@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tidegate.history.sessions import SessionStore
-from tidegate.history.store import History
+from tidegate.history.store import History, SessionStore
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Store
 from tidegate.model.trial import Session, SessionStep

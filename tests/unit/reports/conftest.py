@@ -34,7 +34,7 @@ from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, Trial
 from tidegate.model.revision import Links
 from tidegate.model.suite import Policy, RowState
 from tidegate.reports.comment import comment_body
-from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
+from tidegate.reports.next_steps import render_cancelled, render_could_not_run, render_not_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -17,7 +17,7 @@ from tidegate.decide.procedure.one_shot import compare_once, trials_to_settle
 from tidegate.decide.statistics.exact import Pair
 from tidegate.model.comparison import Effect, Reason
 from tidegate.reports.model_filters import why_undecided
-from tidegate.reports.reason_text import reason_text
+from tidegate.reports.verdict_text import reason_text
 
 ROOT = Path(__file__).parents[3]
 SOURCES = (

@@ -20,8 +20,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.trial import Record
-from tidegate.reports.html import MAX_BYTES, fitting, render_html
-from tidegate.reports.page import page_view
+from tidegate.reports.html import MAX_BYTES, fitting, page_view, render_html
 from tidegate.reports.page_records import MOST_RECORDS
 
 Stories = Mapping[str, Callable[[], Result]]

@@ -13,9 +13,15 @@ from tests.make import row
 from tidegate.model.result import Result, VerdictReason, VerdictState
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.reports.comment import comment_body
-from tidegate.reports.next_steps import OF_UNMEASURED, OF_VERDICT, advice
-from tidegate.reports.not_run import render_cancelled, render_could_not_run, render_not_run
-from tidegate.reports.page import page_view
+from tidegate.reports.html import page_view
+from tidegate.reports.next_steps import (
+    OF_UNMEASURED,
+    OF_VERDICT,
+    advice,
+    render_cancelled,
+    render_could_not_run,
+    render_not_run,
+)
 from tidegate.reports.terminal import print_summary
 
 Stories = Mapping[str, Callable[[], Result]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tidegate.model.result import Result
-from tidegate.reports.page import page_view
-from tidegate.reports.page_power import power_bars
+from tidegate.reports.html import page_view
+from tidegate.reports.page_metrics import power_bars
 
 Stories = Mapping[str, Callable[[], Result]]
 DETECTION = {"-0.1": 0.016, "-0.5": 0.7, "-1.0": 1.0}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from tidegate.model.result import Result
 from tidegate.model.revision import Links
 from tidegate.reports.for_agent import for_agent
-from tidegate.reports.recipe import recipe, verification
+from tidegate.reports.links import recipe, verification
 
 
 def test_a_head_without_a_branch_is_checked_out_by_its_commit(stories: Mapping[str, Callable[[], Result]]) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call
-from tidegate.reports.transcript_steps import Step, steps
+from tidegate.reports.page_records import Step, steps
 
 CALL = Call(command="taskmgr add x", exit_code=2, status="error", message="no such option")
 

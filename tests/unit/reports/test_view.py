@@ -11,7 +11,7 @@ from tidegate.model.measurement import Call
 from tidegate.model.result import Result, VerdictState
 from tidegate.model.suite import RowState
 from tidegate.reports.comment import comment_body
-from tidegate.reports.page import page_view
+from tidegate.reports.html import page_view
 from tidegate.reports.table_row import COLUMNS, Trend
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, comment_view
 

@@ -13,8 +13,7 @@ from tidegate import __version__
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.bundle import Batch
 from tidegate.model.progress import Silent
-from tidegate.run.bundle import CLASS, dump, load, read_batch, write_batch
-from tidegate.run.shards.bundle import sealed_archive
+from tidegate.run.shards.bundle import CLASS, dump, load, read_batch, sealed_archive, write_batch
 from tidegate.run.worker import run_batch
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import make_plan

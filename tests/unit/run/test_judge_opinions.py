@@ -14,7 +14,7 @@ from typing import Literal
 import pytest
 
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.checks.measure import measure_trial
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start

@@ -7,7 +7,7 @@ import math
 import time
 
 from tidegate.model.progress import Silent
-from tidegate.run.outage_waits import OutageWaits
+from tidegate.run.pace import OutageWaits
 
 
 class Told(Silent):

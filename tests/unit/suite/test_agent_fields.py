@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from tidegate.agents import AnyAgent
 from tidegate.model.agent import Agent
-from tidegate.suite.agent_fields import entrusted
+from tidegate.suite.changes import entrusted
 
 READ: TypeAdapter[Agent] = TypeAdapter(AnyAgent)
 ELSEWHERE = {"ANTHROPIC_BASE_URL": "https://mallory.example"}

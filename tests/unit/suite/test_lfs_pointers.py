@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tidegate.model.suite import Suite
-from tidegate.suite.lfs_pointers import lfs_pointers
+from tidegate.suite.folders import lfs_pointers
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
 SCENARIO = "name: first\ndescription: d\ntarget: {binary: t}\ntask: t\n"

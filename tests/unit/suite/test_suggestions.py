@@ -22,8 +22,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.prices import AS_OF, BUILTIN_PRICES, SOURCES, Price
 from tidegate.model.suite import Budget, Composite, Policy, Scenario, TrialCounts
 from tidegate.suite.plan import make_plan
-from tidegate.suite.scoring_differences import departures
-from tidegate.suite.suggestions import advice, highest_cost, prices_used
+from tidegate.suite.suggestions import advice, departures, highest_cost, prices_used
 
 GATE = NoTranscriptErrors(type="no_transcript_errors")
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tidegate.agents.invocations.metrics import subcommand
-from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.parameters import Parameters
 from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.checks.gates.json_path import check_path, find

@@ -1,4 +1,4 @@
-"""What passes the model proxy for one trial: whether its requests are answered, tokens, and what is under way."""
+"""What passes the model proxy for one trial: whether requests are answered, tokens, and waits for rate limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of an AgentV 1.5 provider: plain text, `{text}`, `{output_messages}`, or the older `{text, trace}`."""
+"""The output of an AgentV 1.5 provider in each of its forms, and AgentV's transcripts, `agentv.transcript.v1`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base class of coding agents' streams: one JSON object per line, with calls, results and possibly an end."""
+"""Formats of agents' output, and the base class of those with one JSON object per line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""All build systems that `tidegate init` knows. A new one is one file, one line here, and one test case.
+"""All build systems that `tidegate init` knows. A new one is one function, one line here, and one test case.
 
-Each has `find(root, where)`, which returns the tools that the project file in the folder `where` of the repository
-defines. It reads files and runs nothing.
+Each is a function of `root` and `where`, which returns the tools that the project file in the folder `where` of the
+repository defines. It reads files and runs nothing.
 """
 
 from __future__ import annotations
@@ -11,35 +11,22 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from tidegate.authoring.build_systems import (
-    autotools,
-    cmake,
-    go,
-    gradle,
-    make,
-    maven,
-    mcp_files,
-    meson,
-    node,
-    programs,
-    python,
-    rust,
-)
+from tidegate.authoring.build_systems import compiled, mcp_files, node, programs, python
 from tidegate.authoring.build_systems.files import folders_below, text
 from tidegate.authoring.tool import Tool
 
 SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
     python.find,
     node.find,
-    rust.find,
-    go.find,
+    compiled.find_rust,
+    compiled.find_go,
     programs.find,
-    meson.find,
-    cmake.find,
-    autotools.find,
-    make.find,
-    gradle.find,
-    maven.find,
+    compiled.find_meson,
+    compiled.find_cmake,
+    compiled.find_autotools,
+    compiled.find_make,
+    compiled.find_gradle,
+    compiled.find_maven,
     mcp_files.find,
 )
 MOST_FOLDERS = 300

@@ -12,10 +12,8 @@ from tidegate.checks.evaluators.expected_state import ExpectedState
 from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.parameters import Parameters
 from tidegate.checks.evaluators.plan import PlanEvaluator
-from tidegate.checks.evaluators.rubrics import Rubrics
-from tidegate.checks.evaluators.step_rubrics import StepRubrics
-from tidegate.checks.evaluators.tool_f1 import ToolF1
-from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.checks.evaluators.rubrics import Rubrics, StepRubrics
+from tidegate.checks.evaluators.tool_trajectory import ToolF1, ToolTrajectory
 
 AnyEvaluator = Annotated[
     ToolTrajectory

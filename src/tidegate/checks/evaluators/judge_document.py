@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from tidegate.checks.evaluators.compared_calls import Call, as_json, calls_of
+from tidegate.checks.evaluators.matching import Call, as_json, calls_of
 from tidegate.checks.rubrics.work import candidate_answer
 from tidegate.model.evaluator import Record
 from tidegate.model.event import Message, ToolCall, ToolResult

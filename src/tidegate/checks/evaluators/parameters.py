@@ -13,8 +13,7 @@ from pydantic import model_validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from tidegate.checks.evaluators.compared_calls import NO_TRACE, Call, calls_of
-from tidegate.checks.evaluators.matching import Matcher, matches
+from tidegate.checks.evaluators.matching import NO_TRACE, Call, Matcher, calls_of, matches
 from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
 from tidegate.text.patterns import search
 

@@ -10,9 +10,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from tidegate.checks.evaluators.compared_calls import calls_of
-from tidegate.checks.evaluators.json_answer import text_of
-from tidegate.checks.evaluators.matching import common_length
+from tidegate.checks.evaluators.expected_state import text_of
+from tidegate.checks.evaluators.matching import calls_of, common_length
 from tidegate.checks.evaluators.rubric_judge import described, judged_score
 from tidegate.checks.gates.fields import NonEmpty, WorkspacePath
 from tidegate.checks.gates.json_path import check_path, find

@@ -7,13 +7,18 @@ from typing import Annotated
 from pydantic import Field
 
 from tidegate.checks.gates.command_gate import CommandSucceeds
-from tidegate.checks.gates.command_json_path import CommandJsonPath
-from tidegate.checks.gates.command_output_words import CommandOutputWords
 from tidegate.checks.gates.file_gate import FileExists
+from tidegate.checks.gates.json_output import CommandJsonPath
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.script import Script
 from tidegate.checks.gates.server_gates import McpCall, McpPrompt, McpResource
-from tidegate.checks.gates.text_gates import CommandOutputContains, CommandOutputMatches, FileContains, FileMatches
+from tidegate.checks.gates.text_gates import (
+    CommandOutputContains,
+    CommandOutputMatches,
+    CommandOutputWords,
+    FileContains,
+    FileMatches,
+)
 
 AnyGate = Annotated[
     CommandSucceeds

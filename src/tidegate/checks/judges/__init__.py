@@ -13,10 +13,10 @@ from tidegate.model.value import Family
 JUDGE_VARIABLE = "LLM_TOOL_TEST_JUDGE"  # the judge's model; llm-tool-test reads the same variable
 JUDGES = Family(
     {
-        "anthropic": "tidegate.checks.judges.anthropic:AnthropicJudge",
+        "anthropic": "tidegate.checks.judges.provider:AnthropicJudge",
         "command": "tidegate.checks.judges.command:CommandJudge",
-        "google": "tidegate.checks.judges.google:GoogleJudge",
-        "openai": "tidegate.checks.judges.openai:OpenAIJudge",
+        "google": "tidegate.checks.judges.provider:GoogleJudge",
+        "openai": "tidegate.checks.judges.provider:OpenAIJudge",
         "scripted": "tidegate.checks.judges.scripted:ScriptedJudge",
     }
 )

@@ -1,4 +1,4 @@
-"""What judges share that ask a model provider: access, requests with retries, and errors as replies."""
+"""The judges `anthropic`, `openai` and `google`: access to a model provider, requests with retries, and replies."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ from tidegate.text.shorten import excerpt
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
+
+
+from typing import Literal
+from urllib.parse import quote
+
+from pydantic import Field
+
+from tidegate.agents.providers.bedrock import BedrockProvider
+from tidegate.agents.providers.vertex import VertexProvider
+from tidegate.agents.streams.json_values import items
+from tidegate.model.provider import ANTHROPIC, BEDROCK, FOUNDRY, GOOGLE, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
 
 RETRIES = 2  # of a request, after temporary failures
 LONGEST_WAIT = 60.0  # seconds before a retry, whatever the provider asks for
@@ -234,3 +245,191 @@ def _refused(response: Response) -> Reply:
     end: ReplyEnd = "auth" if "API_KEY_INVALID" in response.text else end_of_status(status)
     kind = text(error, "type") or text(error, "status") or text(error, "code") or response.reason_phrase
     return Reply(end=end, message=provider_error(status, kind, text(error, "message")))
+
+
+_ANTHROPIC_ENDS: dict[str, ReplyEnd] = {
+    "end_turn": "answered",
+    "stop_sequence": "answered",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refused",
+}
+
+
+class AnthropicJudge(ProviderJudge):
+    """An Anthropic model, held to the answer's form by structured output.
+
+    Needs `ANTHROPIC_API_KEY`, or a `provider`. Without a provider, `ANTHROPIC_BASE_URL` can name the address of the
+    API. Temporary failures (408, 409, 429, 5xx, broken connections) are retried twice.
+    """
+
+    apis: ClassVar[Mapping[str, ModelApi]] = {
+        "anthropic": ANTHROPIC,
+        "compatible": ANTHROPIC,
+        "bedrock": BEDROCK,
+        "vertex": VERTEX_CLAUDE,
+        "azure": FOUNDRY,
+    }
+    headers: ClassVar[Mapping[str, str]] = {"x-api-key": "", "anthropic-version": "2023-06-01"}
+
+    type: Literal["anthropic"]
+    model: str
+    max_tokens: int = Field(default=4096, gt=0, le=20_000)
+
+    def request(self, question: AskModel, sample: int) -> Request:
+        """Return the request of the Messages API, which has another form in two clouds."""
+        body: dict[str, Any] = {
+            "max_tokens": self.max_tokens,
+            "system": question.system,
+            "messages": [{"role": "user", "content": question.prompt(sample)}],
+            "output_config": {"format": {"type": "json_schema", "schema": question.answer_schema}},
+        }
+        model = quote(self.model, safe="@")
+        match self.provider:
+            case BedrockProvider():
+                return Request(f"/model/{model}/invoke", {"anthropic_version": "bedrock-2023-05-31", **body})
+            case VertexProvider(project=project, region=region):
+                place = f"/projects/{project}/locations/{region}/publishers/anthropic/models/{model}:rawPredict"
+                return Request(place, {"anthropic_version": "vertex-2023-10-16", **body})
+            case _:
+                return Request("/v1/messages", {"model": self.model, **body})
+
+    def reply(self, data: Json) -> Reply:
+        """Return the text of the message."""
+        stop = text(data, "stop_reason")
+        said = [block.get("text") for block in items(data, "content") if block.get("type") == "text"]
+        if not stop or not isinstance(data.get("content"), list) or None in said:
+            raise ValueError(f"no message in {data}")
+        return Reply(
+            end=_ANTHROPIC_ENDS.get(stop, "failed"),
+            text="".join(map(str, said)),
+            message="" if stop in _ANTHROPIC_ENDS else f"the model stopped: {stop}",
+        ).model_copy(update={"model": text(data, "model") or self.model, **used(data)})
+
+
+_FINISHED: dict[str, ReplyEnd] = {"stop": "answered", "length": "max_tokens", "content_filter": "refused"}
+_INCOMPLETE: dict[str, ReplyEnd] = {"max_output_tokens": "max_tokens", "content_filter": "refused"}
+
+
+class OpenAIJudge(ProviderJudge):
+    """An OpenAI model, or one behind a compatible API, held to the answer's form by structured output.
+
+    Needs `OPENAI_API_KEY`, or a `provider`, whose address ends with `/v1`. Without a provider, `OPENAI_BASE_URL` can
+    name it. Most compatible servers have `api: chat` only. `structured: false` is for servers
+    that reject JSON schemas: the form is then part of the prompt. Without `max_tokens`, the provider's own limit holds.
+    Temporary failures (408, 409, 429, 5xx, broken connections) are retried twice.
+    """
+
+    apis: ClassVar[Mapping[str, ModelApi]] = dict.fromkeys(("openai", "compatible", "bedrock", "azure"), OPENAI)
+    headers: ClassVar[Mapping[str, str]] = {"authorization": "Bearer "}
+
+    type: Literal["openai"]
+    model: str
+    api: Literal["responses", "chat"] = "responses"
+    structured: bool = True
+    max_tokens: int | None = Field(default=None, gt=0)
+
+    def request(self, question: AskModel, sample: int) -> Request:
+        """Return the request of the chosen API."""
+        schema = {"name": "answer", "schema": question.answer_schema, "strict": True}
+        system = question.system if self.structured else f"{question.system}\n\n{question.form}"
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": question.prompt(sample)}]
+        if self.api == "chat":
+            chat: dict[str, Any] = {"response_format": {"type": "json_schema", "json_schema": schema}}
+            limit = {"max_completion_tokens": self.max_tokens}
+            return self._with("/chat/completions", {"messages": messages}, chat, limit)
+        form = {"text": {"format": {"type": "json_schema", **schema}}}
+        limit = {"max_output_tokens": self.max_tokens}
+        return self._with("/responses", {"input": messages, "store": False}, form, limit)
+
+    def _with(self, path: str, body: Json, form: Json, limit: Json) -> Request:
+        more = (form if self.structured else {}) | (limit if self.max_tokens else {})
+        return Request(path, {"model": self.model, **body, **more})
+
+    def reply(self, data: Json) -> Reply:
+        """Return the reply of either API."""
+        found = _of_chat(data) if self.api == "chat" else _of_response(data)
+        return found.model_copy(update={"model": text(data, "model") or self.model, **used(data)})
+
+
+def _of_chat(data: Json) -> Reply:
+    choices = items(data, "choices")
+    if not choices:
+        raise ValueError(f"no choices in {data}")
+    message = mapping(choices[0], "message")
+    if refusal := text(message, "refusal"):
+        return Reply(end="refused", message=refusal)
+    return _reply(text(choices[0], "finish_reason"), _FINISHED, text(message, "content"))
+
+
+def _of_response(data: Json) -> Reply:
+    if not isinstance(data.get("output"), list):
+        raise ValueError(f"no output in {data}")
+    parts = [part for item in items(data, "output") for part in items(item, "content")]
+    if refusal := next((text(part, "refusal") for part in parts if part.get("type") == "refusal"), ""):
+        return Reply(end="refused", message=refusal)
+    said = "".join(text(part, "text") for part in parts if part.get("type") == "output_text")
+    status = text(data, "status")
+    if status == "incomplete":
+        return _reply(text(mapping(data, "incomplete_details"), "reason"), _INCOMPLETE, said)
+    return _reply(status, {"completed": "answered"}, said, text(mapping(data, "error"), "message"))
+
+
+def _reply(stop: str, ends: Mapping[str, ReplyEnd], said: str, why: str = "") -> Reply:
+    return Reply(
+        end=ends.get(stop, "failed"), text=said, message="" if stop in ends else why or f"the model stopped: {stop}"
+    )
+
+
+_BLOCKED = ("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII")
+_GOOGLE_ENDS: dict[str, ReplyEnd] = {
+    "STOP": "answered",
+    "MAX_TOKENS": "max_tokens",
+    **dict.fromkeys(_BLOCKED, "refused"),
+}
+
+
+class GoogleJudge(ProviderJudge):
+    """A Gemini model, held to the answer's form by structured output.
+
+    Needs `GEMINI_API_KEY`, or a `provider`, whose address is the part before `/v1beta`. Without a provider,
+    `GOOGLE_GEMINI_BASE_URL` can name it. Without `max_tokens`, the provider's own limit holds. Temporary failures (408,
+    409, 429, 5xx, broken connections) are retried twice.
+    """
+
+    apis: ClassVar[Mapping[str, ModelApi]] = {"gemini": GOOGLE, "compatible": GOOGLE, "vertex": VERTEX_GEMINI}
+    headers: ClassVar[Mapping[str, str]] = {"x-goog-api-key": ""}
+
+    type: Literal["google"]
+    model: str
+    max_tokens: int | None = Field(default=None, gt=0)
+
+    def request(self, question: AskModel, sample: int) -> Request:
+        """Return the request of `generateContent`."""
+        form: dict[str, Any] = {"responseMimeType": "application/json", "responseJsonSchema": question.answer_schema}
+        if self.max_tokens:
+            form["maxOutputTokens"] = self.max_tokens
+        body = {
+            "systemInstruction": {"parts": [{"text": question.system}]},
+            "contents": [{"role": "user", "parts": [{"text": question.prompt(sample)}]}],
+            "generationConfig": form,
+        }
+        name = quote(self.model.removeprefix("models/"), safe="")
+        folder = "v1/publishers/google" if self.model_api == VERTEX_GEMINI else "v1beta"
+        return Request(f"/{folder}/models/{name}:generateContent", body)
+
+    def reply(self, data: Json) -> Reply:
+        """Return the first candidate's text without its thoughts."""
+        known = {"model": text(data, "modelVersion") or self.model, **used(data)}
+        if blocked := text(mapping(data, "promptFeedback"), "blockReason"):
+            return Reply(end="refused", message=blocked).model_copy(update=known)
+        candidates = items(data, "candidates")
+        if not candidates:
+            raise ValueError(f"no candidates in {data}")
+        stop = text(candidates[0], "finishReason")
+        parts = items(mapping(candidates[0], "content"), "parts")
+        return Reply(
+            end=_GOOGLE_ENDS.get(stop, "failed"),
+            text="".join(text(part, "text") for part in parts if not part.get("thought")),
+            message="" if _GOOGLE_ENDS.get(stop) == "answered" else f"the model stopped: {stop}",
+        ).model_copy(update=known)

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from tidegate.checks.rubrics.data_block import MAX_PART, MAX_TEXT
+from tidegate.checks.rubrics.prompts import MAX_PART, MAX_TEXT
 from tidegate.model.event import ApiRetry, Event, Invocation, Message, ToolCall, ToolResult, Warning
 from tidegate.text.shorten import both_ends
 

@@ -27,8 +27,7 @@ from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import stays_in
 from tidegate.suite.plan import did_you_mean
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import Document, KeyPath
-from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.document import Document, KeyPath, Problem
 
 M = TypeVar("M", bound=BaseModel)
 Read = Callable[[str, type[M], str], tuple[Document, M | None, list[Problem]]]

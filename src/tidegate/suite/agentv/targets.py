@@ -18,9 +18,7 @@ from tidegate.agents.codex import CodexAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.gemini import GeminiAgent
 from tidegate.agents.providers.keyed import CompatibleProvider, GeminiProvider
-from tidegate.checks.judges.anthropic import AnthropicJudge
-from tidegate.checks.judges.google import GoogleJudge
-from tidegate.checks.judges.openai import OpenAIJudge
+from tidegate.checks.judges.provider import AnthropicJudge, GoogleJudge, OpenAIJudge
 from tidegate.model.agent import ALONE, Agent
 from tidegate.model.judge import Judge
 from tidegate.model.provider import ANTHROPIC, GOOGLE
@@ -36,9 +34,8 @@ from tidegate.suite.agentv.eval_file import (
 )
 from tidegate.suite.env_references import variable
 from tidegate.suite.plan import did_you_mean
-from tidegate.suite.yaml.document import Document, KeyPath
+from tidegate.suite.yaml.document import Document, KeyPath, Problem
 from tidegate.suite.yaml.explain import explain
-from tidegate.suite.yaml.problem import Problem
 
 PLACES = (".agentv/targets.yaml", "targets.yaml")
 _COMMON = ("name", "provider", "judge_target", "workers", "provider_batching")

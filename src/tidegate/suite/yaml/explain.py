@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tidegate.suite.plan import base_name, did_you_mean
-from tidegate.suite.yaml.document import Document, Key, KeyPath, Node
-from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.document import Document, Key, KeyPath, Node, Problem
 
 MOST_PROBLEMS = 50  # reported per file
 

@@ -16,8 +16,7 @@ from yaml.constructor import SafeConstructor
 from yaml.reader import Reader
 from yaml.resolver import Resolver
 
-from tidegate.suite.yaml.document import Document, Node, Position
-from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.document import Document, Node, Position, Problem
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50

@@ -15,8 +15,7 @@ from tidegate.model.access import FileAccess
 from tidegate.trial.sandbox import jail_calls, jail_files, starter
 from tidegate.trial.sandbox.jail_files import Mounts
 from tidegate.trial.sandbox.readable import is_within, prefixes
-from tidegate.trial.sandbox.supervisor.launch import Launch
-from tidegate.trial.sandbox.supervisor.spawn import spawn
+from tidegate.trial.sandbox.supervisor.spawn import Launch, spawn
 
 SHELL = "/bin/sh"
 SHARED = ("/tmp", "/var/tmp")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.checks.gates.test_command_output_words import GATE
-from tidegate.checks.gates.command_output_words import CommandOutputWords
+from tidegate.checks.gates.text_gates import CommandOutputWords
 from tidegate.model.gate import Decision, Seen
 
 

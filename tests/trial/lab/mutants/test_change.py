@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.lab.mutants.test_change import mutant
+from tests.unit.lab.test_change import mutant
 from tidegate.model.mutant import Mutant
 from tidegate.run.mutant_trials import Front, in_front_of_program
 

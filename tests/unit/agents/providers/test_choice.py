@@ -15,7 +15,7 @@ from tidegate.agents.providers.access import Accesses
 from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.model.agent import Agent
 from tidegate.model.provider import ANTHROPIC
-from tidegate.suite.agent_fields import entrusted
+from tidegate.suite.changes import entrusted
 
 READ: TypeAdapter[AnyAgent] = TypeAdapter(AnyAgent)
 BEDROCK = {"type": "bedrock", "region": "us-east-1", "role": "arn:aws:iam::1:role/ours"}

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from tidegate.checks.evaluators import AnyEvaluator
-from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.assess import advance
 from tidegate.model.evaluator import Evaluator, Record, Score
 from tidegate.model.event import CommandResult, End, Event, Invocation, Message, ToolCall, ToolResult
 from tidegate.model.probe import Answer, CommandAnswer

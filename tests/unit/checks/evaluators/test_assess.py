@@ -10,9 +10,9 @@ import pytest
 from tests import make
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.composite import CompositeEvaluator
-from tidegate.checks.evaluators.tool_f1 import ToolF1
+from tidegate.checks.evaluators.tool_trajectory import ToolF1
 from tidegate.checks.gates.file_gate import FileExists
-from tidegate.checks.measure.measure_trial import measure_trial
+from tidegate.checks.measure import measure_trial
 from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.event import CommandResult, ToolCall

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tidegate.agents.streams.agentv import parse
-from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.model.evaluator import Case, Record, Score
 from tidegate.model.probe import CommandAnswer, RunJudge

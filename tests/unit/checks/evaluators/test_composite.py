@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.unit.checks.evaluators.conftest import EVALUATOR
-from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.assess import advance
 from tidegate.model.evaluator import Record, Score
 from tidegate.model.judge import ModelAnswer, Reply
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge

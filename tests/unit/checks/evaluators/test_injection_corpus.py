@@ -8,11 +8,10 @@ import re
 
 import pytest
 
-from tidegate.checks.evaluators.advance import advance
-from tidegate.checks.evaluators.injection_corpus import ATTACKS, FIELDS, NAMED_FILE, Try, plain, targets, tries
+from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.lab.judge_injections import inject
+from tidegate.lab.judge_injections import ATTACKS, FIELDS, NAMED_FILE, Try, inject, plain, targets, tries
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.judge import AskModel, ModelAnswer, Reply
 from tidegate.model.probe import FileAnswer, Request

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.model.evaluator import Record, Score

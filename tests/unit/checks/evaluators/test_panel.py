@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.checks.evaluators.advance import advance
+from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.evaluators.rubrics import Rubrics
 from tidegate.checks.rubrics.samples import Criterion

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests import make
-from tidegate.checks.evaluators.advance import advance
-from tidegate.checks.evaluators.step_rubrics import StepRubrics
+from tidegate.checks.evaluators.assess import advance
+from tidegate.checks.evaluators.rubrics import StepRubrics
 from tidegate.decide.trust import opinions_of
 from tidegate.model.evaluator import Record
 from tidegate.model.judge import AskModel, ModelAnswer, Reply

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tidegate.checks.gates.command_json_path import CommandJsonPath
+from tidegate.checks.gates.json_output import CommandJsonPath
 from tidegate.model.gate import Decision, Seen
 
 TASKS = {"tasks": [{"id": 1, "title": "buy milk", "done": True}, {"id": 2, "title": "call", "tag": None}], "next": 3}

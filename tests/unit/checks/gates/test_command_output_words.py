@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import ValidationError
 
-from tidegate.checks.gates.command_output_words import CommandOutputWords
+from tidegate.checks.gates.text_gates import CommandOutputWords
 from tidegate.model.gate import Seen
 
 GATE = CommandOutputWords(command="taskmgr --help", words=("--prio", "add"))

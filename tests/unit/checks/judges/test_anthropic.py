@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from tests.model_server import HALF, Fault, Step, serving
-from tidegate.checks.judges.anthropic import AnthropicJudge
+from tidegate.checks.judges.provider import AnthropicJudge
 from tidegate.checks.rubrics.reading import score_form
 from tidegate.model.judge import AskModel, JudgeContext, Reply, ReplyEnd
 

@@ -11,9 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from tests.model_server import HALF, Fault, Json, ModelServer, Step, serving
-from tidegate.checks.judges.google import GoogleJudge
-from tidegate.checks.judges.openai import OpenAIJudge
-from tidegate.checks.judges.provider import ProviderJudge
+from tidegate.checks.judges.provider import GoogleJudge, OpenAIJudge, ProviderJudge
 from tidegate.checks.rubrics.reading import scores_form
 from tidegate.model.judge import AskModel, JudgeContext, Reply, ReplyEnd
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tidegate.agents.streams import STREAMS
-from tidegate.checks.rubrics.data_block import anonymous, fenced
+from tidegate.checks.rubrics.prompts import anonymous, fenced
 
 
 @pytest.mark.parametrize("text", ["Claude Code", "gpt-5.1", "o3", "Sonnet 4.5", "codex", "gemini-2.5-pro", "opencode"])

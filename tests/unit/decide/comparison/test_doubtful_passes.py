@@ -11,7 +11,7 @@ from tidegate.model.comparison import Row
 from tidegate.model.measurement import Outcome, TrialResult
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import Side
-from tidegate.reports.reason_text import reason_text
+from tidegate.reports.verdict_text import reason_text
 
 
 def trials(side: Side, *files: str, outcome: Outcome = "pass") -> list[TrialResult]:

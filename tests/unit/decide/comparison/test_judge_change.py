@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.lab.calibration.test_labelling import trial
+from tests.unit.lab.test_labelling import trial
 from tidegate.decide.comparison.judge_change import judge_change
 from tidegate.model.evaluator import Judgement
 from tidegate.model.judge_result import JudgeResult

@@ -12,7 +12,7 @@ from tidegate.model.measurement import InvocationCounts, Outcome, PastTrial, Tri
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side
-from tidegate.reports.reason_text import reason_text
+from tidegate.reports.verdict_text import reason_text
 
 
 def trials(side: Side, *uses: int, outcome: Outcome = "pass") -> list[TrialResult]:

@@ -33,7 +33,7 @@ from tidegate.model.measurement import Outcome, TrialResult
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
-from tidegate.reports.reason_text import clears_text, reason_text
+from tidegate.reports.verdict_text import clears_text, reason_text
 
 NOT_MEASURED: dict[str, NotMeasured] = {
     "S": "setup",

@@ -17,10 +17,10 @@ from tidegate.run.shards.assign import (
     longest_first,
     makespan,
     most_shards,
+    overview,
     seconds_of_trials,
     shards_for,
 )
-from tidegate.run.shards.matrix import overview
 
 
 def loads(*seconds: float, trials: int = 1) -> list[Load]:

@@ -19,13 +19,11 @@ from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.rubrics import Rubrics
-from tidegate.checks.judges.anthropic import AnthropicJudge
-from tidegate.checks.judges.google import GoogleJudge
-from tidegate.checks.judges.openai import OpenAIJudge
+from tidegate.checks.judges.provider import AnthropicJudge, GoogleJudge, OpenAIJudge
 from tidegate.errors import ConfigurationError
 from tidegate.model.suite import Suite
 from tidegate.suite.plan import make_plan
-from tidegate.suite.scoring_differences import departures
+from tidegate.suite.suggestions import departures
 
 Load = Callable[..., Suite]
 SUITE = "version: 1\nscenarios: [evals/*.yaml]\npass_env: [WORD]\n"

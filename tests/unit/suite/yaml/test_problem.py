@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tidegate.suite.yaml.problem import Problem
+from tidegate.suite.yaml.document import Problem
 
 
 def at(line: int, column: int) -> Problem:

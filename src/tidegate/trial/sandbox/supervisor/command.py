@@ -9,10 +9,8 @@ import time
 from contextlib import suppress
 
 from tidegate.trial.sandbox.common_files import CommonFiles
-from tidegate.trial.sandbox.supervisor.control import CONTROL, Control
-from tidegate.trial.sandbox.supervisor.launch import launch_of
-from tidegate.trial.sandbox.supervisor.messages import Answer, NotStartedError, RefusedError, Request
-from tidegate.trial.sandbox.supervisor.spawn import spawn
+from tidegate.trial.sandbox.supervisor.messages import CONTROL, Answer, Control, NotStartedError, RefusedError, Request
+from tidegate.trial.sandbox.supervisor.spawn import launch_of, spawn
 from tidegate.trial.sandbox.supervisor.tree import processes_below, send_all, sweep
 
 TICK_SECS = 0.02  # between two checks of the sizes of the outputs

@@ -19,8 +19,7 @@ from struct import unpack
 
 from tidegate.trial.sandbox.common_files import CommonFiles
 from tidegate.trial.sandbox.supervisor.command import Command
-from tidegate.trial.sandbox.supervisor.control import CANCEL, CONTROL, Control
-from tidegate.trial.sandbox.supervisor.messages import Request
+from tidegate.trial.sandbox.supervisor.messages import CANCEL, CONTROL, Control, Request
 from tidegate.trial.sandbox.supervisor.tree import look_at
 
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38

@@ -1,0 +1,243 @@
+"""Tools that are compiled: Cargo, Go, Meson, CMake, Autotools, Make, Gradle and Maven projects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from tidegate.authoring.build_systems.files import is_program, own_first, project_files, table, text, toml
+from tidegate.authoring.tool import Tool, inside
+
+
+def find_rust(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the binaries of the package, and of all members of the workspace."""
+    cargo = toml(root / where / "Cargo.toml")
+    members = table(cargo, "workspace").get("members")
+    globs = [one for one in members if isinstance(one, str)] if isinstance(members, list) else []
+    packages = [where, *(_folder(root, path) for glob in globs for path in sorted((root / where).glob(glob)))]
+    own = table(cargo, "package").get("name")
+    manifest = [] if where == "." else [f"--manifest-path {inside(where, 'Cargo.toml')}"]
+    for package in dict.fromkeys(packages):
+        content = toml(root / package / "Cargo.toml")
+        server = not {"rmcp", "rust-mcp-sdk"}.isdisjoint(table(content, "dependencies"))
+        for name in own_first(_binaries(root / package, content), own):
+            build = " ".join(["cargo build --release --bin", name, *manifest])
+            # A build has its own HOME, so rustup's `cargo` finds no toolchain without RUSTUP_HOME.
+            yield Tool(
+                name,
+                (build,),
+                (inside(where, "target/release"),),
+                inside(package, "Cargo.toml"),
+                pass_env=("RUSTUP_HOME",),
+                server=server,
+                own=name == own,
+            )
+
+
+def _binaries(folder: Path, cargo: dict[str, Any]) -> list[str]:
+    programs = cargo.get("bin")
+    names = [entry.get("name") for entry in programs if isinstance(entry, dict)] if isinstance(programs, list) else []
+    if (folder / "src" / "main.rs").exists() and not names:
+        names = [table(cargo, "package").get("name")]
+    names += [path.stem for path in sorted((folder / "src" / "bin").glob("*.rs"))]
+    return [name for name in names if isinstance(name, str)]
+
+
+def _folder(root: Path, path: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+GO_FOLDER = ".tidegate/go"
+_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
+_SDK = re.compile(r"modelcontextprotocol/go-sdk|mark3labs/mcp-go")
+
+
+def find_go(root: Path, where: str) -> Iterator[Tool]:
+    """Yield package `main` of the folder, named like the module, and the packages below cmd/."""
+    content = text(root / where / "go.mod")
+    module = _MODULE.search(content)
+    if module is None:
+        return
+    own = re.sub(r"/v\d+$", "", module[1]).rpartition("/")[2]
+    packages = {path.parent.name: f"./cmd/{path.parent.name}" for path in sorted((root / where).glob("cmd/*/main.go"))}
+    if (root / where / "main.go").exists():
+        packages[own] = "."
+    enter = "" if where == "." else f"cd {where} && "
+    for name in own_first(packages, own):
+        out = f"{GO_FOLDER}/{name}" if where == "." else f'"$OLDPWD/{GO_FOLDER}/{name}"'
+        build = f"{enter}go build -o {out} {packages[name]}"
+        yield Tool(
+            name,
+            (build,),
+            (GO_FOLDER,),
+            inside(where, "go.mod"),
+            server=_SDK.search(content) is not None,
+            own=name == own,
+        )
+
+
+MESON_FOLDER = ".tidegate/meson"
+_MESON_PROGRAM = re.compile(r"\bexecutable\(\s*(?:get_option\('[^']*'\)\s*\+\s*)?'([\w.-]+)'")
+_MESON_PROJECT = re.compile(r"\bproject\(\s*'([^']+)'")
+
+
+def find_meson(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the executables of the project, except those of its tests."""
+    project = _MESON_PROJECT.search(text(root / where / "meson.build"))
+    if project is None:
+        return
+    found = {
+        name: folder
+        for folder, content in project_files(root, where, "meson.build")
+        for name in _MESON_PROGRAM.findall(content)
+    }
+    for name in own_first(found, project[1]):
+        build = (
+            f"meson setup {MESON_FOLDER} {where} --buildtype release".replace(" . ", " "),
+            f"meson compile -C {MESON_FOLDER}",
+        )
+        path = str(PurePosixPath(MESON_FOLDER, PurePosixPath(found[name]).relative_to(where)))
+        yield Tool(name, build, (path,), inside(where, "meson.build"), own=name == project[1])
+
+
+CMAKE_FOLDER = ".tidegate/cmake"
+_CMAKE_PROGRAM = re.compile(
+    r"^[ \t]*add_executable\s*\(\s*([^\s)]+)(?!\s+(?:ALIAS|IMPORTED))", re.MULTILINE | re.IGNORECASE
+)
+_CMAKE_PROJECT = re.compile(r"^[ \t]*project\s*\(\s*([^\s)]+)", re.MULTILINE | re.IGNORECASE)
+_CMAKE_VARIABLE = re.compile(r"^[ \t]*set\s*\(\s*(\w+)\s+\"?([\w.+-]+)\"?\s*\)", re.MULTILINE | re.IGNORECASE)
+_TEST = re.compile(r"(^|[_-])(tests?|fuzz|fuzzer)($|[_-])", re.IGNORECASE)
+_SET = r"set_target_properties\s*\(\s*{}(?![\w-])[^)]*?\bOUTPUT_NAME\s+\"?([^\s\")]+)"
+
+
+def find_cmake(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the executables of the project, by the name of the file that CMake writes."""
+    project = _CMAKE_PROJECT.search(text(root / where / "CMakeLists.txt"))
+    if project is None:
+        return
+    own = project[1].strip('"')
+    found: dict[str, tuple[str, str]] = {}
+    for folder, content in project_files(root, where, "CMakeLists.txt"):
+        for target in _CMAKE_PROGRAM.findall(content):
+            named = re.search(_SET.format(re.escape(target)), content, re.IGNORECASE)
+            known = {**dict(_CMAKE_VARIABLE.findall(content)), "PROJECT_NAME": own, "CMAKE_PROJECT_NAME": own}
+            name, target = (_filled(one, known) for one in (named[1] if named else target, target))
+            if "$" not in name + target and not _TEST.search(name):
+                found.setdefault(name, (target, folder))
+    for name in own_first(found, own):
+        target, folder = found[name]
+        build = (
+            f"cmake -S {where} -B {CMAKE_FOLDER} -DCMAKE_BUILD_TYPE=Release",
+            f"cmake --build {CMAKE_FOLDER} --parallel --target {target}",
+        )
+        path = str(PurePosixPath(CMAKE_FOLDER, PurePosixPath(folder).relative_to(where)))
+        yield Tool(name, build, (path,), inside(where, "CMakeLists.txt"), own=name == own)
+
+
+def _filled(name: str, known: Mapping[str, str]) -> str:
+    return re.sub(r"\$\{(\w+)\}", lambda found: known.get(found[1], found[0]), name)
+
+
+_PROGRAMS = re.compile(r"^bin_(?:PROGRAMS|SCRIPTS)\s*\+?=((?:.*\\\n)*.*)", re.MULTILINE)
+_INIT = re.compile(r"AC_INIT\(\s*\[?([\w.+ -]+)")
+
+
+def find_autotools(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the programs that `make install` would install."""
+    file = next((name for name in ("configure.ac", "configure.in") if (root / where / name).exists()), None)
+    if file is None:
+        return
+    own = _INIT.search(text(root / where / file))
+    found: dict[str, str] = {}
+    for folder, content in project_files(root, where, "Makefile.am"):
+        for listed in _PROGRAMS.findall(content):
+            names = [name for name in listed.replace("\\\n", " ").split() if re.fullmatch(r"[\w./+-]+", name)]
+            found |= {name.rpartition("/")[2]: folder for name in names}
+    enter = "" if where == "." else f"cd {where} && "
+    prepare = () if (root / where / "configure").exists() else (f"{enter}autoreconf --install",)
+    for name in own_first(found, own[1] if own else None):
+        yield Tool(name, (*prepare, f"{enter}./configure", f"{enter}make"), (found[name],), inside(where, file))
+
+
+_RULE = re.compile(r"^([A-Za-z0-9_.-]+)\s*:(?!=)", re.MULTILINE)
+_MAKE_VARIABLE = re.compile(
+    r"^\s*(?:EXE|EXEC|EXECUTABLE|PROG|PROGNAME|PROGRAM|BIN|BINARY|TARGET|NAME)\s*[:?]?=\s*([\w./-]+)\s*(?:#.*)?$",
+    re.MULTILINE,
+)
+
+
+def find_make(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the program that a rule with the folder's name builds, else the one that a variable such as EXE names."""
+    folder = root / where
+    file = next((name for name in ("Makefile", "makefile", "GNUmakefile") if (folder / name).exists()), None)
+    if file is None:
+        return
+    content, own = text(folder / file), folder.resolve().name
+    make = "make" if where == "." else f"make -C {where}"
+    if own in _RULE.findall(content) and not (folder / own).is_dir():
+        yield Tool(own, (f"{make} {own}",), (where,), inside(where, file))
+    for value in dict.fromkeys(_MAKE_VARIABLE.findall(content)):
+        program = Path(value)
+        if not (folder / value).is_dir() and not is_program(folder / value):
+            yield Tool(program.name, (make,), (inside(where, str(program.parent)),), inside(where, file))
+
+
+_GRADLE_NAME = re.compile(r"rootProject\.name\s*=\s*[\"']([\w.-]+)")
+_APPLICATION = re.compile(
+    r"^\s*(?:application\b(?!\s*\{)|id[ (][\"']application[\"']|apply plugin: *[\"']application)", re.MULTILINE
+)
+_SHADOW = re.compile(r"plugins\.shadow|[\"']com\.(?:github\.johnrengelman|gradleup)\.shadow[\"']")
+_START = re.compile(r"applicationName\s*=\s*[\"']([\w.-]+)")
+
+
+def find_gradle(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the started programs of the root project and of its subprojects."""
+    settings = "".join(text(root / where / f"settings.gradle{suffix}") for suffix in ("", ".kts"))
+    gradle = "./gradlew" if (root / where / "gradlew").exists() else "gradle"
+    named = _GRADLE_NAME.search(settings)
+    if not settings and not any((root / where / f"build.gradle{suffix}").exists() for suffix in ("", ".kts")):
+        return
+    own = named[1] if named else (root / where).resolve().name
+    for suffix in ("", ".kts"):
+        for folder, content in project_files(root, where, f"build.gradle{suffix}"):
+            name = own if folder == where else PurePosixPath(folder).name
+            below = "" if folder == where else ":" + ":".join(PurePosixPath(folder).relative_to(where).parts)
+            file = inside(folder, f"build.gradle{suffix}")
+            run = f"{gradle} --console plain" if where == "." else f"{where}/{gradle} --console plain -p {where}"
+            if _APPLICATION.search(content):
+                start = _START.search(content)
+                path = inside(folder, "build/install", name, "bin")
+                yield Tool(
+                    start[1] if start else name, (f"{run} {below}:installDist".replace(" :i", " i"),), (path,), file
+                )
+            elif _SHADOW.search(content):
+                program = name.removesuffix("-cli")
+                yield started_by_java(program, f"{run} {below}:shadowJar", inside(folder, "build/libs/*-all.jar"), file)
+
+
+MAVEN_FOLDER = ".tidegate/bin"
+_MAIN = re.compile(r"<mainClass>")
+_WHOLE = re.compile(r"maven-(?:shade|assembly)-plugin|spring-boot-maven-plugin")
+_PARENT = re.compile(r"<parent>.*?</parent>", re.DOTALL)
+_MAVEN_NAME = re.compile(r"<artifactId>([\w.-]+)</artifactId>")
+
+
+def find_maven(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the modules that build a jar with its dependencies and a main class, named like the artifact."""
+    if not (root / where / "pom.xml").exists():
+        return
+    maven = "./mvnw" if (root / where / "mvnw").exists() else "mvn"
+    run = f"{maven} --batch-mode --quiet -DskipTests package" + ("" if where == "." else f" -f {where}/pom.xml")
+    for folder, content in project_files(root, where, "pom.xml"):
+        name = _MAVEN_NAME.search(_PARENT.sub("", content))
+        if name and _MAIN.search(content) and _WHOLE.search(content):
+            yield started_by_java(name[1], run, inside(folder, "target/*.jar"), inside(folder, "pom.xml"))
+
+
+def started_by_java(name: str, build: str, jars: str, file: str) -> Tool:
+    """Return the tool whose program is a small script that starts the largest of the built jars."""
+    script = f"{MAVEN_FOLDER}/{name}"
+    start = f"""printf '#!/bin/sh\\nexec java -jar "%s" "$@"\\n' "$PWD/$(ls -S {jars} | head -1)" > {script}"""
+    return Tool(name, (build, f"mkdir -p {MAVEN_FOLDER} && {start} && chmod +x {script}"), (MAVEN_FOLDER,), file)

@@ -1,0 +1,360 @@
+"""Measuring a stored trial."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import make
+from tidegate.checks.gates.command_gate import CommandSucceeds
+from tidegate.checks.gates.file_gate import FileExists
+from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
+from tidegate.checks.gates.script import Script
+from tidegate.checks.measure import MAX_CALLS, measure_trial
+from tidegate.model.event import CallStatus, CommandResult, End, Event, Invocation, ToolCall, ToolResult
+from tidegate.model.gate import Gate
+from tidegate.model.measurement import EvaluatorResult, TrialResult
+from tidegate.model.prices import Price
+from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
+from tidegate.model.suite import Composite, Scenario
+from tidegate.model.target import Target
+from tidegate.model.trial import Step, Trial
+
+SPEC = make.spec(scenario="link", agent="docs", index=2, phase="confirm")
+THERE, GONE = FileAnswer(state="present", text=""), FileAnswer(state="missing")
+DOCTOR, OUT = CommandSucceeds(command="taskmgr doctor"), FileExists(path="out.json")
+
+
+def exited(code: int, **fields: Any) -> CommandAnswer:
+    return CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=code, **fields))
+
+
+def scenario(*gates: Gate, **fields: Any) -> Scenario:
+    return make.scenario("link", **{"target": Target(binary="taskmgr"), "gates": gates, **fields})
+
+
+def trial(*answers: Answer | None, **fields: Any) -> Trial:
+    return make.trial(spec=SPEC, answers=answers, **fields)
+
+
+def measure(gates: dict[Gate, Answer | None], **fields: Any) -> TrialResult:
+    return measure_trial(trial(*gates.values(), **fields), scenario(*gates))
+
+
+# --- cost
+
+
+@pytest.mark.parametrize(
+    ("cut_off", "reported", "guessed"), [(False, 0.25, False), (True, 0.25, True), (False, None, True)]
+)
+def test_a_cost_is_guessed_unless_the_agent_reported_all_of_it(
+    cut_off: bool, reported: float | None, guessed: bool
+) -> None:
+    end = End(end="completed", tokens_in=500_000, tokens_out=10_000, cost_usd=reported, tokens_guessed=cut_off)
+    result = measure_trial(trial(events=(end,)), scenario(), Price(input=1, output=10))
+    assert result.cost_guessed is guessed
+    assert result.metrics.cost_usd == pytest.approx(0.6 if guessed else 0.25)
+
+
+# --- outcome
+
+
+def test_passes_when_all_required_gates_pass() -> None:
+    result = measure_trial(trial(exited(0), THERE), scenario(DOCTOR, OUT))
+    assert (result.outcome, result.decides) == ("pass", "pass")
+    assert result.reason == "all 2 required gates passed"
+    assert result.spec == SPEC
+    assert result.id == "head/link/docs/2"
+
+
+def test_fails_with_the_first_failed_gate_and_how_many_more() -> None:
+    result = measure_trial(trial(THERE, exited(2), GONE), scenario(OUT, DOCTOR, OUT))
+    assert (result.outcome, result.decides) == ("fail", "fail")
+    assert result.reason == "command_succeeds: taskmgr doctor: exit 2 (and 1 more)"
+    assert [gate.passed for gate in result.gates] == [True, False, False]
+
+
+def test_a_gate_that_is_not_required_is_reported_but_does_not_decide() -> None:
+    optional = OUT.model_copy(update={"required": False})
+    result = measure_trial(trial(exited(0), GONE), scenario(DOCTOR, optional))
+    assert (result.outcome, result.reason) == ("pass", "all 1 required gates passed")
+    assert result.gates[1].message == "`out.json` does not exist"
+    assert not result.gates[1].required
+    failing = measure_trial(trial(exited(1), GONE), scenario(DOCTOR, optional))
+    assert failing.reason == "command_succeeds: taskmgr doctor: exit 1"
+
+
+def test_gates_see_the_invocations_too() -> None:
+    bad = Invocation(argv=("add",), status="error", exit_code=2, started_at=0)
+    result = measure_trial(trial(None, invocations=(bad,)), scenario(NoTranscriptErrors()))
+    assert result.outcome == "fail"
+
+
+def test_detail_is_stored() -> None:
+    answer = exited(0, stdout='{"passed": true, "detail": [1]}')
+    result = measure_trial(trial(answer), scenario(Script(command="./check")))
+    assert (result.outcome, result.gates[0].detail) == ("pass", [1])
+
+
+def test_what_the_agent_did_never_decides_the_outcome() -> None:
+    result = measure_trial(trial(THERE, end="timeout"), scenario(OUT))
+    assert (result.outcome, result.end, result.metrics.completed) == ("pass", "timeout", False)
+
+
+def test_an_unmeasured_trial_has_no_outcome_and_no_gates() -> None:
+    outage = trial(not_measured="outage", reason="529 for 10 minutes", events=(End(end="outage", tokens_in=7),))
+    result = measure_trial(outage, scenario(OUT))
+    assert (result.outcome, result.decides, result.gates) == (None, None, ())
+    assert (result.not_measured, result.reason) == ("outage", "529 for 10 minutes")
+    assert result.metrics.tokens_in == 7
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [(), (None,), (exited(0),), (THERE, THERE)],
+    ids=["none", "not asked", "of another kind", "too many"],
+)
+def test_without_an_answer_for_each_gate_nothing_is_measured(answers: tuple[Answer | None, ...]) -> None:
+    result = measure_trial(trial(*answers), scenario(OUT))
+    assert (result.outcome, result.decides, result.not_measured) == (None, None, "supervisor_lost")
+    assert result.reason
+
+
+HANGS = Invocation(argv=("add",), status="timeout", started_at=0.0)
+
+
+@pytest.mark.parametrize("end", ["timeout", "watchdog"])
+def test_a_call_that_hangs_until_the_agent_is_stopped_fails_the_trial_whatever_it_left_behind(end: str) -> None:
+    hung = trial(THERE, end=end, end_message="stopped after 3 s in `taskmgr add`", invocations=(OK, HANGS))
+    result = measure_trial(hung, scenario(OUT))
+    assert (result.outcome, result.decides) == ("fail", "fail")
+    assert result.reason == "a call of the target did not end; stopped after 3 s in `taskmgr add`"
+
+
+def test_an_agent_that_is_stopped_between_calls_is_judged_by_its_gates() -> None:
+    assert measure_trial(trial(THERE, end="timeout", invocations=(OK,)), scenario(OUT)).outcome == "pass"
+
+
+def test_a_call_that_the_agent_itself_gave_up_is_judged_by_the_gates() -> None:
+    assert measure_trial(trial(THERE, end="completed", invocations=(HANGS,)), scenario(OUT)).outcome == "pass"
+
+
+def test_a_cancelled_probe_is_no_answer() -> None:
+    cancelled = CommandAnswer(result=CommandResult(command="x", end="cancelled"))
+    assert measure_trial(trial(cancelled), scenario(DOCTOR)).outcome is None
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=5))
+def test_pass_means_exactly_that_no_required_gate_failed(cases: list[tuple[bool, bool]]) -> None:
+    gates = [OUT.model_copy(update={"required": required}) for required, _ in cases]
+    answers = [THERE if passed else GONE for _, passed in cases]
+    result = measure_trial(trial(*answers), scenario(*gates))
+    assert (result.decides == "pass") == all(passed for required, passed in cases if required)
+    assert [gate.passed for gate in result.gates] == [passed for _, passed in cases]
+    assert TrialResult.model_validate_json(result.model_dump_json()) == result
+
+
+# --- evaluator scripts
+
+
+def evaluated(**result: Any) -> tuple[EvaluatorResult, tuple[str, ...]]:
+    ended = {"command": "./q", "end": "exited", "exit_code": 0, **result}
+    step = Step(kind="evaluator", name="quality", result=CommandResult.model_validate(ended))
+    measured = measure_trial(trial(steps=(step,)), scenario())
+    return measured.evaluators[0], measured.warnings
+
+
+def test_an_evaluator_script_gives_a_score_that_never_decides() -> None:
+    result, warnings = evaluated(stdout='{"score": 0.7, "metrics": {"tasks": 3}, "summary": "fine", "more": 1}')
+    assert warnings == ()
+    assert result == EvaluatorResult(
+        name="quality", type="script", score=0.7, verdict="borderline", weight=0, reason="fine", metrics={"tasks": 3}
+    )
+
+
+@pytest.mark.parametrize(
+    ("score", "verdict"), [(1, "pass"), (0.8, "pass"), (0.79, "borderline"), (0.6, "borderline"), (0, "fail")]
+)
+def test_the_verdict_of_a_score(score: float, verdict: str) -> None:
+    assert evaluated(stdout=json.dumps({"score": score}))[0].verdict == verdict
+
+
+def test_a_script_without_a_score_has_metrics_only() -> None:
+    result, warnings = evaluated(stdout='{"metrics": {"tasks": 3.5}, "score": null}')
+    assert (result.score, result.verdict, result.metrics, warnings) == (None, "not_measured", {"tasks": 3.5}, ())
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"stdout": "fine"}, "its output is not JSON"),
+        ({"stdout": '{"score": 1.2}'}, "score: Input should be less than or equal to 1"),
+        ({"stdout": '{"score": true}'}, "score: Input should be a valid number"),
+        ({"stdout": '{"score": "1"}'}, "score: Input should be a valid number"),
+        ({"stdout": '{"metrics": {"a": "b"}}'}, "metrics.a: Input should be a valid number"),
+        ({"stdout": '{"metrics": {"a": 1' + "0" * 400 + "}}"}, "metrics.a"),
+        ({"stdout": "[0.5]"}, "its output: Input should be a valid dictionary"),
+        ({"stdout": '{"score": 1}', "exit_code": 1}, "exit 1"),
+        ({"stdout": '{"score": 1}', "end": "timeout", "exit_code": None, "duration_s": 60}, "timed out after 60 s"),
+        ({"stdout": '{"score": 1}', "truncated": True}, "its output was cut"),
+    ],
+)
+def test_anything_else_is_a_warning_and_not_measured(fields: dict[str, Any], message: str) -> None:
+    result, warnings = evaluated(**fields)
+    assert (result.score, result.verdict, result.weight) == (None, "not_measured", 0)
+    assert result.reason.startswith(message)
+    assert warnings == (f"evaluator quality: {result.reason}",)
+
+
+def test_what_an_evaluator_script_writes_can_be_stored() -> None:
+    result, _ = evaluated(stdout='{"metrics": {"a\\ud800\\n": 1}, "summary": "\\ud800\\u001b[31m!"}')
+    assert (result.metrics, result.reason) == ({"a\ufffd": 1}, "\ufffd!")
+    assert EvaluatorResult.model_validate_json(result.model_dump_json()) == result
+
+
+# --- composite
+
+
+OK = Invocation(argv=("list",), status="ok", exit_code=0, started_at=0)
+WEIGHTS = Composite(gate_weight=0.5, judge_weight=0.3, interaction_weight=0.2)
+
+
+def test_no_composite_unless_it_is_asked_for() -> None:
+    assert measure_trial(trial(THERE), scenario(OUT)).composite is None
+
+
+def test_the_composite_is_the_mean_of_the_parts_that_exist_and_says_which() -> None:
+    result = measure_trial(trial(THERE, GONE, invocations=(OK,)), scenario(OUT, OUT, composite=WEIGHTS))
+    assert result.composite == pytest.approx((0.5 * 0.5 + 0.2 * 1) / 0.7)
+    assert result.warnings == ("composite: not measured: judge; the weights of gates, interaction were renormalised",)
+
+
+def test_a_whole_composite_has_nothing_to_say() -> None:
+    weights = Composite(gate_weight=3, interaction_weight=1)
+    result = measure_trial(trial(THERE, invocations=(OK,)), scenario(OUT, composite=weights))
+    assert (result.composite, result.warnings) == (1.0, ())
+
+
+def test_a_composite_of_nothing_is_none() -> None:
+    result = measure_trial(trial(), scenario(composite=WEIGHTS))
+    assert result.composite is None
+    assert result.warnings == ("composite: none of its parts was measured",)
+
+
+# --- calls
+
+
+def agent_ran(*commands: tuple[str, str], status: CallStatus = "error") -> tuple[Event, ...]:
+    events: list[Event] = []
+    for number, (command, output) in enumerate(commands):
+        events.append(ToolCall(id=str(number), tool="bash", command=command))
+        events.append(ToolResult(id=str(number), status=status, output=output))
+    return tuple(events)
+
+
+def called(*lines: str, status: CallStatus = "error") -> tuple[Invocation, ...]:
+    return tuple(
+        Invocation(argv=tuple(line.split()), status=status, exit_code=2, started_at=at) for at, line in enumerate(lines)
+    )
+
+
+def messages(events: tuple[Event, ...], invocations: tuple[Invocation, ...]) -> list[str]:
+    return [call.message for call in measure_trial(trial(events=events, invocations=invocations), scenario()).calls]
+
+
+def test_a_call_is_its_command_line_and_its_end() -> None:
+    call = Invocation(argv=("add", "buy milk", "a\nb"), status="ok", exit_code=0, started_at=0)
+    result = measure_trial(trial(invocations=(call,)), scenario()).calls[0]
+    assert (result.command, result.exit_code, result.status) == ("taskmgr add 'buy milk' 'a b'", 0, "ok")
+
+
+def test_a_failed_call_has_what_the_target_said() -> None:
+    events = agent_ran(("taskmgr add --prio 1", "\x1b[31merror:\x1b[0m unknown option --prio\n"))
+    assert messages(events, called("add --prio 1")) == ["error: unknown option --prio"]
+
+
+def test_of_a_call_that_did_not_fail_a_short_excerpt_is_enough() -> None:
+    """It shows where a tool answers otherwise than it did, though nothing fails."""
+    assert messages(agent_ran(("taskmgr list", "1 milk")), called("list", status="ok")) == ["1 milk"]
+    assert len(messages(agent_ran(("taskmgr list", "milk " * 200)), called("list", status="ok"))[0]) == 800
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cd app && ./taskmgr add a",
+        "FOO=1 taskmgr add a 2>&1 | head -1",
+        "taskmgr add a || true",
+        "taskmgr \\\n  add a > out.txt",
+        "cd app\ntaskmgr add 'a'\n",
+        "(taskmgr add a); echo done",
+        "if ! /opt/bin/taskmgr add a; then echo no; fi",
+    ],
+)
+def test_the_call_is_found_in_the_agents_command_line(command: str) -> None:
+    assert messages(agent_ran((command, "no")), called("add a")) == ["no"]
+
+
+@pytest.mark.parametrize(
+    "command", ["taskmgr add b", "for i in 1 2; do taskmgr add $i; done", "taskmgr add 'a", "mytaskmgr add a", ""]
+)
+def test_nothing_is_said_where_the_call_is_not_found(command: str) -> None:
+    assert messages(agent_ran((command, "no")), called("add a")) == [""]
+
+
+def test_repeated_calls_have_each_their_own_message() -> None:
+    events = agent_ran(("taskmgr add a", "first"), ("taskmgr list", "other"), ("taskmgr add a", "second"))
+    assert messages(events, called("add a", "list", "add a")) == ["first", "other", "second"]
+
+
+def test_nothing_is_said_when_the_counts_differ() -> None:
+    assert messages(agent_ran(("taskmgr add a", "no")), called("add a", "add a")) == ["", ""]
+
+
+def test_nothing_is_said_when_several_calls_share_one_output() -> None:
+    assert messages(agent_ran(("taskmgr add a; taskmgr add b", "no")), called("add a", "add b")) == ["", ""]
+
+
+def test_a_command_that_was_denied_is_no_occurrence() -> None:
+    denied = agent_ran(("taskmgr add a", "denied"), status="denied")
+    assert messages((*agent_ran(("taskmgr add a", "no")), *denied), called("add a")) == [""]
+    renumbered = [event.model_copy(update={"id": "x"}) for event in denied]
+    assert messages((*renumbered, *agent_ran(("taskmgr add a", "no"))), called("add a")) == ["no"]
+
+
+def test_messages_and_calls_have_a_limit() -> None:
+    events = agent_ran(("taskmgr add a", "x" * 5000))
+    assert len(messages(events, called("add a"))[0]) == 800
+    many = called(*["list"] * (MAX_CALLS + 5))
+    result = measure_trial(trial(invocations=many), scenario())
+    assert len(result.calls) == MAX_CALLS
+    assert result.metrics.command_count == MAX_CALLS + 5
+
+
+@given(st.lists(st.text(alphabet="taskmgr add;&|<>'\"\\\n $()2", max_size=40), max_size=3))
+def test_no_command_line_is_too_odd(commands: list[str]) -> None:
+    events = agent_ran(*((f"taskmgr {command}", "no") for command in commands))
+    measure_trial(trial(events=events, invocations=called("add", "add a", "")), scenario())
+
+
+@pytest.mark.parametrize(("pattern", "names"), [(None, ["list"]), (r"taskmgr\s+(\S+)", ["--verbose"])])
+def test_subcommands_follow_the_pattern_of_now(pattern: str | None, names: list[str]) -> None:
+    ran = trial(invocations=called("--verbose list"))
+    target = Target(binary="taskmgr", command_pattern=pattern)
+    assert list(measure_trial(ran, scenario().model_copy(update={"target": target})).subcommands) == names
+
+
+def test_everything_that_was_seen_is_in_the_result() -> None:
+    unknown = Invocation(argv=("add",), status="unknown", started_at=2, source="events")
+    add = Invocation(argv=("add",), status="ok", started_at=1)
+    result = measure_trial(
+        trial(invocations=(unknown, add), warnings=("odd",), duration_s=4), scenario(minimum_steps=1)
+    )
+    assert [call.status for call in result.calls] == ["ok", "unknown"]
+    assert result.subcommands["add"].count == 1
+    assert (result.invocations.recorder, result.invocations.events) == (1, 1)
+    assert (result.warnings, result.metrics.duration_s) == (("odd",), 4)
