@@ -11,6 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.rival_rules import RIVALS, simulate_rival
+from tests.simulated_pushes import simulate_after_clean, simulate_pushes
+from tests.simulated_rows import Chances, simulate_runs
 from tidegate.lab.simulate import (
     Cell,
     Gate,
@@ -19,11 +21,8 @@ from tidegate.lab.simulate import (
     drifts,
     error_of,
     simulate,
-    simulate_after_clean,
-    simulate_pushes,
     situations,
 )
-from tidegate.lab.simulate_rows import Chances, simulate_runs
 from tidegate.model.suite import Policy
 
 PAGE = Path(__file__).parent / "error-rates.md"

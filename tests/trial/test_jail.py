@@ -262,6 +262,6 @@ def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_an_entry_allows_its_host_at_its_ports(host: str, port: int, entry: str, expected: bool) -> None:
-    from tidegate.agents.model_proxy.host_proxy import Place, is_allowed
+    from tidegate.agents.model_proxy.host_proxy import HostPort, is_allowed
 
-    assert is_allowed(Place(host, port), (entry,)) is expected
+    assert is_allowed(HostPort(host, port), (entry,)) is expected

@@ -36,7 +36,7 @@ _OLD, _NEW = ("old_string", "oldString"), ("new_string", "newString")
 _ALL = ("replace_all", "replaceAll", "allow_multiple")
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """Replace a text of a file, once or everywhere."""
 
     old: str
@@ -50,7 +50,7 @@ class Action(NamedTuple):
     kind: Kind
     path: str = ""
     text: str = ""
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[TextEdit, ...] = ()
     given: Mapping[str, Any] = {}
 
 
@@ -85,7 +85,7 @@ def action_of(step: SessionStep, server: str) -> Action:
             return Action(kind, path or ".")
 
 
-def edited(text: str | None, edits: tuple[Edit, ...]) -> str | None:
+def edited(text: str | None, edits: tuple[TextEdit, ...]) -> str | None:
     """Return the file's text with the edits, as agents' tools apply them; None if one does not apply."""
     for edit in edits:
         if text is None or (text and not edit.old):
@@ -97,8 +97,8 @@ def edited(text: str | None, edits: tuple[Edit, ...]) -> str | None:
     return text
 
 
-def _edit(given: Mapping[str, Any]) -> Edit:
-    return Edit(_text(given, *_OLD), _text(given, *_NEW), any(given.get(name) is True for name in _ALL))
+def _edit(given: Mapping[str, Any]) -> TextEdit:
+    return TextEdit(_text(given, *_OLD), _text(given, *_NEW), any(given.get(name) is True for name in _ALL))
 
 
 def _text(given: Mapping[str, Any], *names: str) -> str:

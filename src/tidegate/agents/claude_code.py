@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from tidegate.agents.coding import CodingAgent, Launch, servers_file
+from tidegate.agents.coding import AgentLaunch, CodingAgent, servers_file
 from tidegate.agents.providers.azure import AzureProvider
 from tidegate.agents.providers.bedrock import BedrockProvider
 from tidegate.agents.providers.vertex import VertexProvider
@@ -49,11 +49,11 @@ class ClaudeCodeAgent(CodingAgent):
         clouds = {"bedrock": BEDROCK, "vertex": VERTEX_CLAUDE, "azure": FOUNDRY}
         return {"anthropic": ANTHROPIC, "compatible": ANTHROPIC, **clouds}
 
-    def launch(self, session: Session) -> Launch:
+    def launch(self, session: Session) -> AgentLaunch:
         """Pass the prompt on stdin, where it may be long."""
         options = {"--model": self.model, "--max-turns": session.max_turns, "--max-budget-usd": self.max_usd}
         chosen = [word for name, value in options.items() if value is not None for word in (name, str(value))]
-        return Launch(
+        return AgentLaunch(
             argv=(
                 *(self.program, "-p", "--output-format", "stream-json", "--verbose", *chosen),
                 *self._tools(session),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from tidegate.agents.coding import CodingAgent, Launch, invalid_call
+from tidegate.agents.coding import AgentLaunch, CodingAgent, invalid_call
 from tidegate.agents.providers.azure import AzureProvider
 from tidegate.agents.streams.codex import Codex, invalid_calls
 from tidegate.agents.streams.json_lines import JsonLines
@@ -60,7 +60,7 @@ class CodexAgent(CodingAgent):
         """It uses the Responses API everywhere."""
         return dict.fromkeys(("openai", "compatible", "bedrock", "azure"), OPENAI)
 
-    def launch(self, session: Session) -> Launch:
+    def launch(self, session: Session) -> AgentLaunch:
         """Its own sandbox is off: Tidegate isolates trials, and nested sandboxes fail."""
         base_url = {**session.credentials, **self.env}.get(OPENAI.endpoint, OPENAI.address)
         name = "azure" if isinstance(self.provider, AzureProvider) else "tidegate"
@@ -70,7 +70,7 @@ class CodexAgent(CodingAgent):
             key, value = ("url", server.url) if server.url else ("command", str(server.program))
             text += _SERVER.format(name=server.name, key=key, value=json.dumps(value))
         config = session.home_file(".codex/config.toml", text)
-        return Launch(
+        return AgentLaunch(
             argv=(
                 *(self.program, "exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access"),
                 *(word for name in _UNUSED for word in ("--disable", name)),

@@ -53,7 +53,7 @@ class RecorderBypassedError(Exception):
 
 
 @dataclass(frozen=True)
-class Launch:
+class AgentLaunch:
     """How to start the agent's program. Its configuration files are already written."""
 
     argv: tuple[str, ...]
@@ -212,7 +212,7 @@ class CodingAgent(Agent):
         session.told = told or stream.so_far()
         return told
 
-    def launch(self, session: Session) -> Launch:
+    def launch(self, session: Session) -> AgentLaunch:
         """Write the program's configuration below HOME, and return how to start it."""
         raise NotImplementedError
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.agents.coding import AgentLaunch, CodingAgent
 from tidegate.agents.providers.vertex import VertexProvider
 from tidegate.agents.streams.gemini import Gemini, told_in
 from tidegate.agents.streams.json_lines import JsonLines
@@ -34,7 +34,7 @@ class GeminiAgent(CodingAgent):
         """It has a mode of its own for Vertex AI."""
         return {"gemini": GOOGLE, "compatible": GOOGLE, "vertex": VERTEX_GEMINI}
 
-    def launch(self, session: Session) -> Launch:
+    def launch(self, session: Session) -> AgentLaunch:
         """Trust the folder, since Gemini CLI offers no shell tool in an untrusted one.
 
         Tidegate isolates trials, and nested sandboxes fail: the variable overrides a project's `tools.sandbox`.
@@ -55,7 +55,7 @@ class GeminiAgent(CodingAgent):
             settings["mcpServers"] = {server.name: {key: server.url or str(server.program), "trust": True}}
         session.home_file(".gemini/settings.json", json.dumps(settings))
         model = ("-m", self.model) if self.model else ()
-        return Launch(
+        return AgentLaunch(
             argv=(
                 *(self.program, *model, "--output-format", "stream-json", "--approval-mode", "yolo"),
                 *(*self.args, f"--prompt={session.prompt}"),

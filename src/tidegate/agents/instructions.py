@@ -11,7 +11,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tidegate.agents.invocations.shell_grammar import Call, ShellLine, shell_lines
+from tidegate.agents.invocations.shell_grammar import ShellCall, ShellLine, shell_lines
 from tidegate.model.value import Value
 
 _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "terminal"})
@@ -140,7 +140,7 @@ def _refused(lines: Iterable[Example], reason: str) -> tuple[Example, ...]:
 
 def _too_long(row: int, text: str, target: str) -> Example:
     reason = f"its block is longer than {MAX_BLOCK_CHARACTERS} characters"
-    return Example(row=row, text=text[:200], calls=(Call(program=target, argv=()),), unfit=reason)
+    return Example(row=row, text=text[:200], calls=(ShellCall(program=target, argv=()),), unfit=reason)
 
 
 def _typed(rows: list[str]) -> Iterator[tuple[int, str, str]]:

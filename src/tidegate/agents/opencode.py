@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import field_validator
 
-from tidegate.agents.coding import CodingAgent, Launch
+from tidegate.agents.coding import AgentLaunch, CodingAgent
 from tidegate.agents.providers.bedrock import BedrockProvider
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.agents.streams.opencode import OpenCode
@@ -73,10 +73,10 @@ class OpenCodeAgent(CodingAgent):
     def _client(self) -> _Client:
         return _CLIENTS[self.model.partition("/")[0]]
 
-    def launch(self, session: Session) -> Launch:
+    def launch(self, session: Session) -> AgentLaunch:
         """Configure one provider and one model, allow everything, and fetch nothing at the start."""
         file = session.home_file("opencode.json", json.dumps(self._configuration(session)))
-        return Launch(
+        return AgentLaunch(
             argv=(self.program, "run", "--format", "json", *self.args, "--", session.prompt),
             env={
                 "OPENCODE_CONFIG": str(file),

@@ -10,10 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from tidegate.agents.actions import Action, CannotRepeatError, action_of, edited
-from tidegate.model.agent import Agent, ServerTools
-from tidegate.model.agent import Session as TrialSession
+from tidegate.model.agent import Agent, ServerTools, Session
 from tidegate.model.event import End, Message, ToolCall, ToolResult
-from tidegate.model.trial import FOLDER_MARK, STDERR, Places, Session, SessionStep
+from tidegate.model.trial import FOLDER_MARK, STDERR, Places, SessionRecord, SessionStep
 from tidegate.text.noise import Names, Printed, new_names, with_names
 
 MOST_CHARACTERS = 200_000  # of a step's output
@@ -26,9 +25,9 @@ class RecordedSession(Agent):
     """Replays one session. Newly generated ids replace the recorded ones in later steps."""
 
     type: Literal["recorded-session"] = "recorded-session"
-    session: Session
+    session: SessionRecord
 
-    async def run(self, session: TrialSession) -> End:
+    async def run(self, session: Session) -> End:
         """Do the steps, and stop at one that takes too long."""
         recorded = self.session
         trial, checkout = str(session.workspace.parent), str(session.repo)
@@ -46,7 +45,7 @@ class RecordedSession(Agent):
 class _Again:
     """The state of a replay: the current folder, and the new names of generated ids."""
 
-    def __init__(self, recorded: Session, session: TrialSession, places: Places) -> None:
+    def __init__(self, recorded: SessionRecord, session: Session, places: Places) -> None:
         self._recorded = recorded
         self._session = session
         self._places = places

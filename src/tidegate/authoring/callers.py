@@ -43,7 +43,7 @@ _WITH_AGENTS = ("pull-request", "maintainer", "history")
 
 
 @dataclass(frozen=True)
-class Place:
+class ActionSource:
     """The repository and commit of Tidegate that workflows call. `version`: if the commit is a release, its version."""
 
     repository: str = UNKNOWN
@@ -86,7 +86,7 @@ def workflow_names() -> list[str]:
     return sorted(file.name.removesuffix(".yml") for file in folder.iterdir() if file.name.endswith(".yml"))
 
 
-def workflow(name: str, place: Place, branch: str, needs: Needs = USUAL) -> Workflow:
+def workflow(name: str, place: ActionSource, branch: str, needs: Needs = USUAL) -> Workflow:
     """Return the workflow with that name; ConfigurationError if there is none. `branch` is the default branch."""
     if name not in workflow_names():
         raise ConfigurationError(f"there is no workflow `{name}`.", f"There are: {', '.join(workflow_names())}.")
@@ -105,42 +105,42 @@ def workflow(name: str, place: Place, branch: str, needs: Needs = USUAL) -> Work
     return Workflow(path, purpose, text)
 
 
-def own_place() -> Place:
+def own_place() -> ActionSource:
     """Return the repository and commit of this installation; a Place that is not known if they cannot be found out."""
     try:
         installed = metadata.distribution("tidegate")
         origin = json.loads(installed.read_text("direct_url.json") or "{}")
     except (metadata.PackageNotFoundError, ValueError):
-        return Place()
+        return ActionSource()
     if origin:
         return place_of_origin(origin)
     sources = [url.partition(", ")[2] for url in installed.metadata.get_all("Project-URL") or ()]
     repository = next((found[1] for url in sources if (found := _GITHUB.fullmatch(url))), None)
-    return place_of_release(repository, installed.version) if repository else Place()
+    return place_of_release(repository, installed.version) if repository else ActionSource()
 
 
-def place_of_origin(origin: Mapping[str, object]) -> Place:
+def place_of_origin(origin: Mapping[str, object]) -> ActionSource:
     """Return the place that `direct_url.json` names: a commit on GitHub, or a clone with a commit that is there."""
     url = str(origin.get("url", ""))
     vcs = origin.get("vcs_info")
     if isinstance(vcs, dict):
         found = _GITHUB.fullmatch(url)
-        return Place(found[1], str(vcs.get("commit_id"))) if found else Place()
+        return ActionSource(found[1], str(vcs.get("commit_id"))) if found else ActionSource()
     if not url.startswith("file://"):
-        return Place()
+        return ActionSource()
     folder = Path(unquote(urlsplit(url).path))
     if not (folder / ".git").exists():
-        return Place()
+        return ActionSource()
     found = _GITHUB.fullmatch(git(folder, "remote", "get-url", "origin").stdout.strip())
     commit = git(folder, "rev-parse", "HEAD").stdout.strip()
     pushed = git(folder, "branch", "--remotes", "--contains", commit, "--list", "origin/*").stdout.strip()
-    return Place(found[1], commit) if found and pushed else Place()
+    return ActionSource(found[1], commit) if found and pushed else ActionSource()
 
 
-def place_of_release(repository: str, version: str) -> Place:
+def place_of_release(repository: str, version: str) -> ActionSource:
     """Return the commit of the release's tag, as GitHub has it now; the tag itself if GitHub does not answer."""
     tag, url = f"refs/tags/v{version}", f"https://github.com/{repository}"
     listed = git(Path.cwd(), "ls-remote", url, tag, f"{tag}^{{}}", timeout_s=_PATIENCE_S).stdout.splitlines()
     if not listed:
-        return Place(repository, f"v{version}")
-    return Place(repository, listed[-1].partition("\t")[0], version)  # the commit of an annotated tag comes last
+        return ActionSource(repository, f"v{version}")
+    return ActionSource(repository, listed[-1].partition("\t")[0], version)  # the commit of an annotated tag comes last

@@ -83,7 +83,7 @@ _LOADER: Any = getattr(plain_yaml, "CSafeLoader", plain_yaml.SafeLoader)  # the 
 PATIENCE_SECS = 3600.0  # for all drafts together
 
 
-class Draft(NamedTuple):
+class RubricDraft(NamedTuple):
     """The rubrics drafted for one case, or the reason why there are none."""
 
     case: str
@@ -91,7 +91,9 @@ class Draft(NamedTuple):
     problem: str = ""
 
 
-async def draft_rubrics(path: Path, cases: Mapping[int, Scenario], judge: Judge, place: JudgeContext) -> list[Draft]:
+async def draft_rubrics(
+    path: Path, cases: Mapping[int, Scenario], judge: Judge, place: JudgeContext
+) -> list[RubricDraft]:
     """Draft rubrics for these cases and write them into the file. The keys of `cases` are indexes in `evalcases`.
 
     Raises CannotRunError if the judge drafts nothing, ConfigurationError if the file's layout cannot be kept.
@@ -110,7 +112,7 @@ async def draft_rubrics(path: Path, cases: Mapping[int, Scenario], judge: Judge,
         raise ConfigurationError(f"{path}: {error}.", "Nothing was written.") from None
     write_text(path, text)
     return [
-        Draft(cases[number].name, answer.read[0] if answer.read else (), answer.problem)
+        RubricDraft(cases[number].name, answer.read[0] if answer.read else (), answer.problem)
         for number, answer in drafts.items()
     ]
 

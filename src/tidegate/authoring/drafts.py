@@ -28,7 +28,7 @@ from tidegate.model.plan import PlanRow
 from tidegate.model.proof import Draft, ToolProof
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.run.mutant_trials import MutantTrials, Ran
+from tidegate.run.mutant_trials import MutantTrial, MutantTrials
 
 MOST_DRAFTS, MOST_TRIED = 5, 30
 MOST_CHECKS = 12  # tried at once
@@ -90,13 +90,13 @@ def _with(row: PlanRow, into: Into, checks: Sequence[Check]) -> Any:
     return scenario.model_copy(update=more)
 
 
-async def _run(trials: MutantTrials, row: PlanRow, mutant: Mutant | None) -> Ran:
+async def _run(trials: MutantTrials, row: PlanRow, mutant: Mutant | None) -> MutantTrial:
     key = row.key
     spec = TrialSpec(side="head" if mutant else "base", scenario=key.scenario, agent=key.agent, index=1)
     return await trials.run(spec, trials.quick(row) if mutant else row, front=trials.front(row, mutant))
 
 
-def _passed(ran: Ran, into: Into, count: int) -> list[bool | None]:
+def _passed(ran: MutantTrial, into: Into, count: int) -> list[bool | None]:
     """Return for each of the new checks whether it passed; None: that was not measured."""
     if into == "gates":
         found: list[bool | None] = [one.passed for one in ran.result.gates[-count:]]

@@ -12,7 +12,7 @@ from tidegate.agents.scripted import Scripted
 from tidegate.authoring import examples, starter
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.observed_gates import (
-    Ran,
+    CommandRun,
     change_gates,
     checked_output,
     distinct,
@@ -37,8 +37,8 @@ from tidegate.authoring.tryout import (
     MOST_ROUNDS,
     OBSERVED,
     SECONDS,
-    Seen,
     Tried,
+    TriedTrial,
     Tryout,
     draft,
     located,
@@ -147,7 +147,7 @@ async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], 
 
 
 async def _all_proposed(
-    here: Tryout, tool: Tool, trials: Mapping[Candidate, Sequence[Seen]], answered: Ran | None
+    here: Tryout, tool: Tool, trials: Mapping[Candidate, Sequence[TriedTrial]], answered: CommandRun | None
 ) -> list[_Kept]:
     """Return the candidates with gates. Where all of these would repeat what changes files, others are looked for."""
     asked, text = (answered.command, answered.output) if answered else ("true", "")
@@ -161,8 +161,8 @@ async def _all_proposed(
 
 
 async def _with_network(
-    here: Tryout, tool: Tool, found: Sequence[Candidate], trials: Mapping[str, Sequence[Seen]]
-) -> dict[str, list[Seen]]:
+    here: Tryout, tool: Tool, found: Sequence[Candidate], trials: Mapping[str, Sequence[TriedTrial]]
+) -> dict[str, list[TriedTrial]]:
     """Return new trials of the candidates of which more works with a network; it stays closed if there are none."""
     works = {one.name: len(_proposed(one, trials[one.name]).candidate.commands) for one in found}
     lost = [one for one in found if works[one.name] < len(one.commands)]
@@ -211,12 +211,12 @@ def _is_proof(result: TrialResult) -> bool:
     return result.outcome == "pass" and bool(result.metrics.command_count)
 
 
-def _always(runs: Sequence[Seen], place: int) -> bool:
+def _always(runs: Sequence[TriedTrial], place: int) -> bool:
     """Return True if the gate at this place passed in each trial."""
     return all(seen.result.gates and seen.result.gates[place].passed for seen in runs)
 
 
-def _worked(runs: Sequence[Seen]) -> dict[str, tuple[Ran, Ran]]:
+def _worked(runs: Sequence[TriedTrial]) -> dict[str, tuple[CommandRun, CommandRun]]:
     """Return the commands that succeeded in both trials."""
     first, second = (seen.commands for seen in runs)
     return {
@@ -226,7 +226,7 @@ def _worked(runs: Sequence[Seen]) -> dict[str, tuple[Ran, Ran]]:
     }
 
 
-def _proposed(candidate: Candidate, runs: Sequence[Seen], changing: Collection[str] = ()) -> _Kept:
+def _proposed(candidate: Candidate, runs: Sequence[TriedTrial], changing: Collection[str] = ()) -> _Kept:
     """Return the candidate with the commands that worked twice, and gates for what they did.
 
     A gate that repeats a command that changes files would do the agent's work. It is used only if there is no other.
@@ -248,7 +248,7 @@ def _repeats(gate: Mapping[str, Any], changing: Iterable[str]) -> bool:
 
 
 def _gates(
-    candidate: Candidate, pair: tuple[Ran, Ran], worked: Mapping[str, tuple[Ran, Ran]]
+    candidate: Candidate, pair: tuple[CommandRun, CommandRun], worked: Mapping[str, tuple[CommandRun, CommandRun]]
 ) -> Iterable[dict[str, Any]]:
     """Return gates for a command. One that writes its output into a file is checked by what it prints without that."""
     if candidate.asks_help:
@@ -325,10 +325,10 @@ async def _gates_of_reads(
     return gates
 
 
-def _ran(run: Mapping[str, Ran], command: str) -> Ran:
+def _ran(run: Mapping[str, CommandRun], command: str) -> CommandRun:
     """Return what the command did; without output if it was not run, or failed."""
     ran = run.get(command)
-    return ran if ran is not None and ran.ok else Ran(command, False, "")
+    return ran if ran is not None and ran.ok else CommandRun(command, False, "")
 
 
 def probing(commands: Sequence[str]) -> str:

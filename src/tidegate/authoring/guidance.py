@@ -34,7 +34,7 @@ from tidegate.vcs.revisions import commit_with, repository_root, resolve
 from tidegate.vcs.worktrees import checkout
 
 
-class Texts(NamedTuple):
+class GuidanceTexts(NamedTuple):
     """The two files, the name that both get in the repository, and the commit to run them on."""
 
     first: Path
@@ -50,7 +50,7 @@ class Compared(NamedTuple):
     backward: Result
 
 
-async def compare_guidance(repo: Path, texts: Texts, out: Path, options: Options) -> Compared:
+async def compare_guidance(repo: Path, texts: GuidanceTexts, out: Path, options: Options) -> Compared:
     """Compare the two files in both directions, with the procedure that compares pull requests.
 
     Two directions are needed because the procedure only looks for regressions of head. Raises ConfigurationError if
@@ -139,7 +139,7 @@ class Improved(NamedTuple):
 
 
 async def improve_guidance(
-    repo: Path, texts: Texts, out: Path, options: Options, judge: Judge, most_rounds: int
+    repo: Path, texts: GuidanceTexts, out: Path, options: Options, judge: Judge, most_rounds: int
 ) -> Improved:
     """Propose edits of `texts.first` from its failed trials, at most so many, and keep those that are better.
 
@@ -183,7 +183,7 @@ def _passed(trials: Sequence[TrialResult], side: str) -> tuple[int, int]:
     return found.count("pass"), len(found)
 
 
-def _diff(texts: Texts, current: Path) -> str:
+def _diff(texts: GuidanceTexts, current: Path) -> str:
     before, after = (file.read_text(encoding="utf-8").splitlines(keepends=True) for file in (texts.first, current))
     return "".join(difflib.unified_diff(before, after, f"a/{texts.name}", f"b/{texts.name}"))
 

@@ -32,7 +32,7 @@ _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
 _OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s+-[a-zA-Z](?![\w-])", re.MULTILINE)
 
 
-class Ran(NamedTuple):
+class CommandRun(NamedTuple):
     """One command of a trial, with its result. `ended`: how it ended, such as `exit 2`."""
 
     command: str
@@ -41,15 +41,15 @@ class Ran(NamedTuple):
     ended: str = ""
 
 
-def commands_of(events: Iterable[Event]) -> dict[str, Ran]:
+def commands_of(events: Iterable[Event]) -> dict[str, CommandRun]:
     """Return what each command line of a trial did; of one that ran twice, the first."""
     lines: dict[str, str] = {}
-    found: dict[str, Ran] = {}
+    found: dict[str, CommandRun] = {}
     for event in events:
         if isinstance(event, ToolCall) and event.command:
             lines[event.id] = event.command
         elif isinstance(event, ToolResult) and (command := lines.get(event.id)):
-            found.setdefault(command, Ran(command, event.status == "ok", event.output, event.ended))
+            found.setdefault(command, CommandRun(command, event.status == "ok", event.output, event.ended))
     return found
 
 
@@ -71,7 +71,7 @@ def help_gates(text: str, command: str) -> Iterator[dict[str, Any]]:
         yield _contains(command, line) if line else succeeds(command)
 
 
-def is_help(ran: Ran) -> bool:
+def is_help(ran: CommandRun) -> bool:
     """Return True if the output of a subcommand's help lists something, names the subcommand, or says `usage`."""
     _, name, _ = f"  {ran.command}".rsplit(" ", 2)
     return bool(listed(ran.output)) or re.search(rf"(?i)\busage\b|\b{re.escape(name)}\b", ran.output) is not None
@@ -89,7 +89,7 @@ def succeeds(command: str) -> dict[str, Any]:
     return {"type": "command_succeeds", "command": command, "description": f"{_short(command)} works"}
 
 
-def output_gates(first: Ran, second: Ran, shown: Collection[str] = ()) -> Iterator[dict[str, Any]]:
+def output_gates(first: CommandRun, second: CommandRun, shown: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """Yield gates for lines that the command printed in both trials; of help and version, only that it works.
 
     `shown`: lines of the document that has the command. What it shows of the output is checked before other lines.
@@ -237,7 +237,7 @@ def _short(text: str) -> str:
     return f"`{line if len(line) <= 60 else line[:57] + '...'}`"
 
 
-def left_out(candidate: Candidate, kept: Iterable[str], runs: Sequence[Mapping[str, Ran]]) -> list[str]:
+def left_out(candidate: Candidate, kept: Iterable[str], runs: Sequence[Mapping[str, CommandRun]]) -> list[str]:
     """Return a sentence for each command of the candidate that is not kept: the command, and why."""
     lost = [line for line in candidate.commands if line not in {*kept}]
     return [f"{candidate.name}: `{excerpt(line)}`: {_why(line, runs)}" for line in lost]
@@ -272,7 +272,7 @@ def listed_rows(rows: Sequence[str]) -> list[str]:
     return [f"  {row}" for row in rows[:MOST_LISTED]] + ([f"  and {more} more"] if more > 0 else [])
 
 
-def _why(line: str, runs: Sequence[Mapping[str, Ran]]) -> str:
+def _why(line: str, runs: Sequence[Mapping[str, CommandRun]]) -> str:
     """Return why a command was left out: how it ended and the last line of its output, from the first failed run."""
     seen = [next((ran for command, ran in commands.items() if command.endswith(line)), None) for commands in runs]
     failed = next((ran for ran in seen if ran is not None and not ran.ok), None)

@@ -21,8 +21,8 @@ from tidegate.authoring.tryout import (
     MOST_ROUNDS,
     OBSERVED,
     SECONDS,
-    Seen,
     Tried,
+    TriedTrial,
     Tryout,
     draft,
     needs_network,
@@ -285,7 +285,7 @@ async def _working(here: Tryout, tried: _Draft) -> list[tuple[Example, list[Tool
     return [(call, pair) for call, pair in pairs if all(answer.status == "ok" for answer in pair)]
 
 
-async def _run(here: Tryout, tried: _Draft, trials: int) -> list[Seen]:
+async def _run(here: Tryout, tried: _Draft, trials: int) -> list[TriedTrial]:
     """Run the calls without checks."""
     suite = draft(tried.server, [_scenario(SCENARIO, tried.command)])
     return (await here.run(suite.model_copy(update={"agents": {AGENT: tried.agent}}), trials))[SCENARIO]
@@ -312,7 +312,7 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
     return None
 
 
-def _answers(seen: Seen) -> list[ToolResult]:
+def _answers(seen: TriedTrial) -> list[ToolResult]:
     """Return the results of the calls, in order, without the list of tools."""
     results = {event.id: event for event in seen.events if isinstance(event, ToolResult)}
     missing = ToolResult(id="", status="unfinished", output="")

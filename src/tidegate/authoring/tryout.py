@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.authoring.build_systems.files import is_program
-from tidegate.authoring.observed_gates import Ran, commands_of
+from tidegate.authoring.observed_gates import CommandRun, commands_of
 from tidegate.authoring.tool import Tool
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.run_folder import RunFolder
@@ -51,12 +51,12 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Seen:
+class TriedTrial:
     """What one trial did: the result, its events, its commands by their text, and its changes in the workspace."""
 
     result: TrialResult
     events: tuple[Event, ...]
-    commands: dict[str, Ran]
+    commands: dict[str, CommandRun]
     diff: str
 
 
@@ -85,7 +85,7 @@ class Tryout:
         async with runner_of(work, self.options) as runner:
             return runner.build_errors.get(self.side.side)
 
-    async def run(self, suite: Suite, trials: int) -> dict[str, list[Seen]]:
+    async def run(self, suite: Suite, trials: int) -> dict[str, list[TriedTrial]]:
         """Run each scenario so many times, without building, and return what was seen, by scenario."""
         work = self._job(suite.model_copy(update={"build": ()}), self.scratch / f"round{next(self.rounds)}")
         work.scratch.mkdir(exist_ok=True)
@@ -98,13 +98,13 @@ class Tryout:
         async with runner_of(work, self.options) as runner:
             side.store.begin_run(run_of(work, side, (), 0, 0, runner))
             results = await runner.run(specs)
-        seen: dict[str, list[Seen]] = {}
+        seen: dict[str, list[TriedTrial]] = {}
         for result in results:
             self.asked.update((one.host, None) for one in result.refused_hosts)
             record = side.store.record(result.spec)
             output = side.store.record_folder(result.spec) / "output"
             events = tuple(_whole(event, output) for event in record.events)
-            seen.setdefault(result.scenario, []).append(Seen(result, events, commands_of(events), record.diff))
+            seen.setdefault(result.scenario, []).append(TriedTrial(result, events, commands_of(events), record.diff))
         return seen
 
     def open_network(self) -> None:

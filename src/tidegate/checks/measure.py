@@ -23,7 +23,7 @@ from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.json_text import parse_json
 from tidegate.model.evaluator import Score
 from tidegate.model.event import End, Event
-from tidegate.model.gate import Gate, Seen
+from tidegate.model.gate import Gate, GateInput
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
 from tidegate.model.prices import Price
@@ -174,7 +174,7 @@ def _is_answered(request: Request | None, answer: Answer | None) -> bool:
 def _gate_results(trial: Trial, gates: Sequence[Gate], answers: Sequence[Answer | None]) -> tuple[GateResult, ...]:
     results = []
     for gate, answer in zip(gates, answers, strict=True):
-        decision = gate.decide(Seen(answer=answer, invocations=trial.invocations))
+        decision = gate.decide(GateInput(answer=answer, invocations=trial.invocations))
         results.append(GateResult(type=gate.type, label=gate.label, required=gate.required, **decision.model_dump()))
     return tuple(results)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import RunFolder, load_run, write_text
 from tidegate.model.measurement import TrialResult
-from tidegate.reports.export_otlp import Told, traces
+from tidegate.reports.export_otlp import ExportedTrial, traces
 
 DESCRIPTION = """\
 Writes the trials of a stored run as OpenTelemetry spans (GenAI conventions, OTLP JSON) into traces.json, for other
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError("the run has no such trial.", f"It has: {names}.")
     trials = [(result, folder.trial(result.spec), stored.agents[result.agent]) for result in chosen]
     recorded = [(result, trial, agent) for result, trial, agent in trials if trial is not None]
-    told = [Told(trial, result.outcome, agent, _target(result)) for result, trial, agent in recorded]
+    told = [ExportedTrial(trial, result.outcome, agent, _target(result)) for result, trial, agent in recorded]
     write_text(args.out / "traces.json", json.dumps(traces(told), ensure_ascii=False, indent=1) + "\n")
     print(args.out / "traces.json")
     if left_out := len(chosen) - len(recorded):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tidegate.authoring.guidance import Compared, Texts, compare_guidance, improve_guidance, judge_for
+from tidegate.authoring.guidance import Compared, GuidanceTexts, compare_guidance, improve_guidance, judge_for
 from tidegate.checks.judges import judge_of_model
 from tidegate.cli import options
 from tidegate.cli.progress import make_progress
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError("two texts are compared, and one is improved.", "Name B.md, or pass `--improve`.")
     root = repository_root(args.repo)
     out = (args.out or make_our_folder(root) / "guidance").resolve()
-    texts = Texts(args.first.resolve(), (args.second or args.first).resolve(), args.name, args.rev)
+    texts = GuidanceTexts(args.first.resolve(), (args.second or args.first).resolve(), args.name, args.rev)
     if args.improve:
         return _improve(args, root, texts, out)
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _improve(args: argparse.Namespace, root: Path, texts: Texts, out: Path) -> int:
+def _improve(args: argparse.Namespace, root: Path, texts: GuidanceTexts, out: Path) -> int:
     """Improve the file in rounds, print a table of them and the diff, and write the new text."""
     suite = load_suite(root, args.config, environ=options.environ())
     judge = judge_for(judge_of_model(args.judge) if args.judge else suite.judge and suite.judge.members[0])

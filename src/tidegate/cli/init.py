@@ -18,8 +18,8 @@ from tidegate.authoring.callers import (
     PULL_REQUEST,
     USUAL,
     USUAL_WORKFLOWS,
+    ActionSource,
     Needs,
-    Place,
     own_place,
     workflow,
 )
@@ -262,7 +262,7 @@ def _write_workflows(root: Path, names: Sequence[str]) -> int:
     return 0
 
 
-def _add_workflows(root: Path, names: Sequence[str], place: Place, needs: Needs) -> list[str]:
+def _add_workflows(root: Path, names: Sequence[str], place: ActionSource, needs: Needs) -> list[str]:
     """Write those workflows that are not here, and return their paths."""
 
     try:
@@ -275,7 +275,7 @@ def _add_workflows(root: Path, names: Sequence[str], place: Place, needs: Needs)
     return [one.path for one in added]
 
 
-def _next_steps(written: list[str], root: Path, place: Place) -> str:
+def _next_steps(written: list[str], root: Path, place: ActionSource) -> str:
 
     lines = ["", "next:"]
     if any(name.startswith(FOLDER) for name in written) and not place.is_known:

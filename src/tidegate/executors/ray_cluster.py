@@ -65,7 +65,7 @@ class RayExecutor(Engine):
             await asyncio.to_thread(ray.shutdown)
 
 
-class Ran(NamedTuple):
+class BatchEnd(NamedTuple):
     """How a batch ended on its node: its bundle of results, or the end of what the worker printed."""
 
     results: bytes
@@ -73,7 +73,7 @@ class Ran(NamedTuple):
     said: str
 
 
-def run_bundle(bundle: bytes) -> Ran:
+def run_bundle(bundle: bytes) -> BatchEnd:
     """Run a batch on this node, in processes of its own."""
     import tempfile  # 2 ms
 
@@ -90,7 +90,7 @@ def run_bundle(bundle: bytes) -> Ran:
             check=False,
         )
         results = out / RESULTS_FILE
-        return Ran(
+        return BatchEnd(
             results.read_bytes() if results.exists() else b"",
             ran.returncode,
             ran.stdout[-2000:].decode(errors="replace"),

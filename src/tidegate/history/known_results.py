@@ -31,7 +31,7 @@ from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.model.run_row import RowReplay
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
-from tidegate.model.trial import Session
+from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.vcs.revisions import repository_root, tracked_files
@@ -128,7 +128,7 @@ class KnownResults:
         if self._tests is not None and (key := self._keys.get(found.key)) is not None:
             self._tests.keep_replay(key, found, sessions)
 
-    def add(self, base: Run, sessions: Iterable[Session]) -> None:
+    def add(self, base: Run, sessions: Iterable[SessionRecord]) -> None:
         """Add base's trials and sessions to the history if it is a folder; trials that it has already are left out."""
         if self._history is not None and self._adds:
             new = past_trials(base, self._counted, beside_head=True)

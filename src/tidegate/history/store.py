@@ -15,21 +15,21 @@ from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.suite import Store
 from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
-from tidegate.model.trial import Session
+from tidegate.model.trial import SessionRecord
 from tidegate.model.value import Value
 from tidegate.text.redaction import without_secrets
 
 MOST = 10  # sessions per row
 SUFFIX = ".sessions"
 DAY = 86_400.0
-Sessions = tuple[Session, ...]
+Sessions = tuple[SessionRecord, ...]
 
 
 class _Entry(Value):
     """One line of a file. `digest` is a hash of the rest and reveals a damaged line."""
 
     fingerprint: str
-    session: Session
+    session: SessionRecord
     digest: str = ""
 
     @property
@@ -70,7 +70,7 @@ class SessionStore:
                 found[key] = kept
         return ReadSessions(found, tuple(warnings))
 
-    def add(self, fingerprints: Mapping[RowKey, str], sessions: Iterable[Session]) -> None:
+    def add(self, fingerprints: Mapping[RowKey, str], sessions: Iterable[SessionRecord]) -> None:
         """Add these sessions, within the limits. Dropped: rows without a fingerprint, and sessions that show a secret.
 
         Without its secret, a session cannot be replayed: commands and outputs would differ.
@@ -89,7 +89,7 @@ class SessionStore:
             entries = self._entries(path.stem)
             self._write(path.stem, self._best(one.session for one in entries if one and one.fingerprint == path.stem))
 
-    def _best(self, sessions: Iterable[Session]) -> Sessions:
+    def _best(self, sessions: Iterable[SessionRecord]) -> Sessions:
         """Return the newest that can be replayed, those that passed first."""
         young = [one for one in sessions if not one.problem and self._oldest <= one.at <= self._newest]
         return tuple(sorted(young, key=lambda one: (not one.passed, -one.at))[:MOST])

@@ -10,7 +10,7 @@ from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.evaluators.rubrics import RubricItem, Rubrics, StepRubrics
 from tidegate.checks.rubrics.samples import Criterion
-from tidegate.model.evaluator import Case, Evaluator, Record, Score
+from tidegate.model.evaluator import Case, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import End, Event, Invocation, Message, ToolCall, ToolResult
 from tidegate.model.probe import Answer, FileAnswer, ReadFile, Request
 from tidegate.run.grade import to_its_end
@@ -52,7 +52,7 @@ class Try(NamedTuple):
 
     attack: str
     field: str
-    record: Record
+    record: EvaluatorRecord
     file: str = "I have looked around."
 
 
@@ -85,7 +85,7 @@ def targets() -> tuple[Evaluator, ...]:
     return rubric, Rubrics(rubrics=items), StepRubrics(type="step_rubrics", rubrics=steps), LlmJudge()
 
 
-def _record(field: str, text: str) -> Record:
+def _record(field: str, text: str) -> EvaluatorRecord:
     def here(name: str, plain_text: str) -> str:
         return f"{plain_text} {text}" if name == field else plain_text
 
@@ -98,7 +98,7 @@ def _record(field: str, text: str) -> Record:
         Message(text=here("last message", "I have not found anything to do.")),
         End(end="completed"),
     ]
-    return Record(
+    return EvaluatorRecord(
         binary="",
         prompt=here("task", "Write the three decisions of the meeting into notes.txt."),
         case=Case(

@@ -30,7 +30,7 @@ from tidegate.model.surface import ObservedCall, Part
 from tidegate.reports.prove_text import survived
 from tidegate.reports.verdict_text import verdict_of
 from tidegate.run.checkouts import one_side, scratch_folder
-from tidegate.run.mutant_trials import MutantTrials, Ran, search_path_of
+from tidegate.run.mutant_trials import MutantTrial, MutantTrials, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.surface_changes import base_parts, changed_parts, tool_name
 from tidegate.run.surface_survey import survey
@@ -152,7 +152,7 @@ class _Proving:
             proofs.append(proof)
         return tuple(proofs), tuple(notes)
 
-    async def _on_base(self, row: PlanRow) -> tuple[Ran, ...] | str:
+    async def _on_base(self, row: PlanRow) -> tuple[MutantTrial, ...] | str:
         once = row.deterministic and not self.wanted.mutants  # a second trial shows what differs by itself
         ran = await asyncio.gather(*(self.trials.base(row, index) for index in (1, 2)[: 1 if once else 2]))
         missed = [one.result.reason for one in ran if one.result.decides != "pass"]
@@ -199,7 +199,7 @@ class OneTool:
     journal: Journal
     tool: str
     any_row: PlanRow
-    rows: dict[RowKey, tuple[PlanRow, tuple[Ran, ...]]]
+    rows: dict[RowKey, tuple[PlanRow, tuple[MutantTrial, ...]]]
     single: set[tuple[str, str, str]] = field(default_factory=set)  # options that take one value only
 
     async def proof(self) -> ToolProof:
@@ -222,7 +222,7 @@ class OneTool:
         listed = await survey(self.trials, self.any_row, progress=self.progress)
         return listed if self.any_row.scenario.target.mcp is not None else (*listed, *of_calls(calls, listed))
 
-    def _scenario(self, row: PlanRow, ran: tuple[Ran, ...]) -> Scenario:
+    def _scenario(self, row: PlanRow, ran: tuple[MutantTrial, ...]) -> Scenario:
         checks = [gate.model_dump_json() for gate in row.scenario.gates]
         checks += [evaluator.model_dump_json() for evaluator in row.scenario.evaluators]
         commands = [event.line for event in ran[0].trial.events if isinstance(event, ToolCall)]
@@ -260,7 +260,7 @@ class OneTool:
 
         async def alike(numbers: list[int]) -> None:
             """Run the first of these mutants, and those of the others that do something else in its trials."""
-            first: tuple[MutantResult, list[Ran]] | None = None
+            first: tuple[MutantResult, list[MutantTrial]] | None = None
             for number in numbers:
                 mutant = mutants[number]
                 if (known := self.journal.reuse(self.tool, mutant)) is not None:
@@ -316,9 +316,9 @@ class OneTool:
 
     async def _result(
         self, mutant: Mutant, met: Sequence[RowKey], guidance: Guidance
-    ) -> tuple[MutantResult, list[Ran]]:
+    ) -> tuple[MutantResult, list[MutantTrial]]:
         """Run the rows that meet the mutant, the quickest first, until one catches it. Return its trials, too."""
-        trials, ran = self.trials, list[Ran]()
+        trials, ran = self.trials, list[MutantTrial]()
         changed = guidance.changed(mutant, trials.scratch / f"docs-{next(trials.numbers)}") if mutant.file else None
         same, lost = mutant.kind not in ("slower", "hangs"), ""
         for key in sorted(met, key=lambda key: self.rows[key][1][0].result.metrics.duration_s or 0.0):
@@ -348,7 +348,7 @@ class OneTool:
             return result.model_copy(update={"state": "no_change", "why": "all outputs and files stay the same"})
         return result.model_copy(update={"why": survived(mutant, _names(met), same=same)})
 
-    def _same(self, head: Ran) -> bool:
+    def _same(self, head: MutantTrial) -> bool:
         """Return True if the trial shows what base's trials showed.
 
         Where these differ, as in dates and ids, all three have to be equal without the words that have digits.
@@ -357,11 +357,11 @@ class OneTool:
         ours, theirs, again = map(_told, (head, first, second))
         return len(ours) == len(theirs) and all(
             one == other or (other != more and one.shape == other.shape == more.shape)
-            for one, other, more in itertools.zip_longest(ours, theirs, again, fillvalue=Told("", ""))
+            for one, other, more in itertools.zip_longest(ours, theirs, again, fillvalue=ShownText("", ""))
         )
 
 
-def _does_the_same(mutant: Mutant, first: MutantResult, ran: Sequence[Ran]) -> bool:
+def _does_the_same(mutant: Mutant, first: MutantResult, ran: Sequence[MutantTrial]) -> bool:
     """Return True if the mutant does to all calls of these trials of another one what that one did."""
     calls = [call for one in ran for call in one.calls]
     return first.state != "not_run" and done_to(mutant, calls) == done_to(first.mutant, calls) is not None
@@ -375,21 +375,21 @@ def _of_other(mutant: Mutant, result: MutantResult) -> MutantResult:
     return result.model_copy(update={"mutant": mutant, "why": why})
 
 
-class Told(NamedTuple):
+class ShownText(NamedTuple):
     """Something that a trial showed, as a text or a hash, and the same without the words that have digits."""
 
     exact: str
     shape: str
 
 
-def _told(ran: Ran) -> list[Told]:
+def _told(ran: MutantTrial) -> list[ShownText]:
     """Return what the calls of a trial showed and wrote, and what it left, without the names of its folders."""
-    texts, found = [ran.diff], list[Told]()
+    texts, found = [ran.diff], list[ShownText]()
     for call in ran.calls:
         texts += [repr((call.argv, call.exit_code)), call.stdout, call.stderr]
-        found.append(Told(*call.wrote) if call.wrote else Told("", ""))
+        found.append(ShownText(*call.wrote) if call.wrote else ShownText("", ""))
     hidden = map(ran.trial.places.hide, texts)
-    return [*found, *(Told(text, without_digits(text)) for text in hidden)]
+    return [*found, *(ShownText(text, without_digits(text)) for text in hidden)]
 
 
 def _names(met: Sequence[RowKey]) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ Missing = Literal["evaluator", "no_trace", "judge", "unreadable_judge"]
 PASS, BORDERLINE = 0.8, 0.6
 
 
-class Record(Value):
+class EvaluatorRecord(Value):
     """What an evaluator knows about a trial before it asks anything."""
 
     binary: str
@@ -179,6 +179,6 @@ class Evaluator(Value):
         """Commands that it runs outside the workspace, each with its folder in the checkout."""
         return ()
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Yield one request at a time, receive its answer, and finally return the score. Pure."""
         raise NotImplementedError

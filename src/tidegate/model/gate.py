@@ -11,14 +11,14 @@ from tidegate.model.probe import Answer, WorkspaceRequest
 from tidegate.model.value import Value
 
 
-class Seen(Value):
+class GateInput(Value):
     """The input of a gate's decision: the answer to its request, and the invocations of the tool under test."""
 
     answer: Answer | None = None
     invocations: tuple[Invocation, ...] = ()
 
 
-class Decision(Value):
+class GateDecision(Value):
     """A gate's decision and the message that explains it. `detail` is stored but not shown.
 
     `missing`: the words or the key that the gate looked for and did not find.
@@ -54,6 +54,6 @@ class Gate(Value):
         """Return what to find out in the workspace; None if the record is enough."""
         return None
 
-    def decide(self, seen: Seen) -> Decision:
+    def decide(self, seen: GateInput) -> GateDecision:
         """Decide on what was observed. Pure, so a stored trial can be decided again."""
         raise NotImplementedError

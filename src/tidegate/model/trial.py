@@ -114,7 +114,7 @@ class SessionStep(Value):
     secs: float = 0.0  # how long it took, by the agent's log
 
 
-class Session(Value):
+class SessionRecord(Value):
     """What the agent did in one trial, and all that decides whether it can be replayed.
 
     `sha` is the commit that it ran on, `trial` its id. `shell` runs the agent's commands; with `keeps_folder`, a `cd`

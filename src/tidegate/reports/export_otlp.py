@@ -21,7 +21,7 @@ _ERROR = 2  # StatusCode
 _Json = dict[str, Any]
 
 
-class Told(NamedTuple):
+class ExportedTrial(NamedTuple):
     """A trial with data that its record does not contain."""
 
     trial: Trial
@@ -30,7 +30,7 @@ class Told(NamedTuple):
     binary: str
 
 
-def traces(trials: Iterable[Told]) -> _Json:
+def traces(trials: Iterable[ExportedTrial]) -> _Json:
     """Return an ExportTraceServiceRequest with one trace per trial whose agent was started."""
     spans = [span for told in trials if told.trial.agent_started_at for span in _spans(told)]
     scope = {"scope": {"name": "tidegate", "version": __version__}, "spans": spans}
@@ -38,7 +38,7 @@ def traces(trials: Iterable[Told]) -> _Json:
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [scope]}]}
 
 
-def _spans(told: Told) -> Iterator[_Json]:
+def _spans(told: ExportedTrial) -> Iterator[_Json]:
     trial = told.trial
     trace = sha256(f"{trial.spec.id} {trial.agent_started_at}".encode()).hexdigest()[:32]
     root = _root(told, trace)
@@ -51,7 +51,7 @@ def _spans(told: Told) -> Iterator[_Json]:
         yield _invocation(call, trace, parent["spanId"], told.binary, number)
 
 
-def _root(told: Told, trace: str) -> _Json:
+def _root(told: ExportedTrial, trace: str) -> _Json:
     trial, agent = told.trial, told.agent
     end = next((event for event in reversed(trial.events) if isinstance(event, End)), None)
     bad = trial.end != "completed"

@@ -101,7 +101,7 @@ def _record(trial: TrialResult, record: Record, noise: Words) -> dict[str, Any]:
     }
 
 
-def _step(step: Step, noise: Words) -> dict[str, Any]:
+def _step(step: TranscriptStep, noise: Words) -> dict[str, Any]:
     """Return the step; `same` is its title without noise, if that differs: steps of two trials are compared by it."""
     same = masked(step.title, noise) if step.kind == "call" else step.title
     return step.model_dump() | ({"same": same} if same != step.title else {})
@@ -139,7 +139,7 @@ def shown(value: Any) -> Any:
             return value
 
 
-class Step(Value):
+class TranscriptStep(Value):
     """One step. Steps of two trials match if kind and title are equal. `ok` is None for steps that cannot fail.
 
     `calls` are the numbers, from 1, of the recorded calls of the tool under test that this step makes. These numbers
@@ -156,7 +156,7 @@ class Step(Value):
     calls: tuple[int, ...] = ()
 
 
-def steps(events: Iterable[Event], calls: Sequence[Call]) -> tuple[Step, ...]:
+def steps(events: Iterable[Event], calls: Sequence[Call]) -> tuple[TranscriptStep, ...]:
     """Return the trial's steps; if the agent's log has no calls, the recorded calls take their place."""
     found = tuple(events)
     left = dict(enumerate(calls, 1))
@@ -168,30 +168,32 @@ def steps(events: Iterable[Event], calls: Sequence[Call]) -> tuple[Step, ...]:
     return *(step for step in told if step.kind != "end"), *recorded, *(s for s in told if s.kind == "end")
 
 
-def _step_of_event(event: Event, answers: dict[str, ToolResult], left: dict[int, Call]) -> Step:
+def _step_of_event(event: Event, answers: dict[str, ToolResult], left: dict[int, Call]) -> TranscriptStep:
     match event:
         case ToolCall():
             return _asked(event, answers.get(event.id), tuple(take(event, left)))
         case Message(at=at, text=text):
-            return Step(kind="message", at=at, title=event.by, text=text)
+            return TranscriptStep(kind="message", at=at, title=event.by, text=text)
         case ApiRetry(at=at, text=text):
-            return Step(kind="note", at=at, title="the model was asked again", text=text)
+            return TranscriptStep(kind="note", at=at, title="the model was asked again", text=text)
         case Warning(at=at, text=text):
-            return Step(kind="note", at=at, title="warning", text=text)
+            return TranscriptStep(kind="note", at=at, title="warning", text=text)
         case End(at=at, end=end, message=message):
-            return Step(kind="end", at=at, title=f"ended: {end}", ok=end == "completed", text=message)
+            return TranscriptStep(kind="end", at=at, title=f"ended: {end}", ok=end == "completed", text=message)
         case ToolResult():
             raise AssertionError("an answer belongs to its call")
 
 
-def _asked(call: ToolCall, answer: ToolResult | None, made: tuple[int, ...]) -> Step:
-    step = Step(kind="call", at=call.at, title=call.line, ended="no answer", calls=made)
+def _asked(call: ToolCall, answer: ToolResult | None, made: tuple[int, ...]) -> TranscriptStep:
+    step = TranscriptStep(kind="call", at=call.at, title=call.line, ended="no answer", calls=made)
     if answer is None:
         return step
     ended = {"ended": answer.ended, "ok": answer.status in ("ok", "background"), "text": answer.output}
     return step.model_copy(update={**ended, "until": answer.at if answer.at > call.at else None})
 
 
-def _called(number: int, call: Call) -> Step:
+def _called(number: int, call: Call) -> TranscriptStep:
     ok = call.status == "ok"
-    return Step(kind="call", title=f"$ {call.command}", ended=call.ended, ok=ok, text=call.message, calls=(number,))
+    return TranscriptStep(
+        kind="call", title=f"$ {call.command}", ended=call.ended, ok=ok, text=call.message, calls=(number,)
+    )

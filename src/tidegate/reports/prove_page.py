@@ -22,7 +22,7 @@ from tidegate.reports.prove_text import (
 _LISTED = ("option", "json_key", "parameter")
 
 
-class Command(NamedTuple):
+class ProvedCommand(NamedTuple):
     """A subcommand or a tool of an MCP server, '' for the program itself, with its parts. `own`: the part itself."""
 
     name: str
@@ -36,7 +36,7 @@ class ToolView(NamedTuple):
     proof: ToolProof
     title: str
     alive: tuple[AliveGroup, ...]
-    map: tuple[Command, ...]
+    map: tuple[ProvedCommand, ...]
     changes: tuple[str, ...]
     used: str
 
@@ -66,7 +66,7 @@ def _view(tool: ToolProof) -> ToolView:
     return ToolView(tool, title, alive, tuple(_map(tool)), changes, used)
 
 
-def _map(tool: ToolProof) -> Iterator[Command]:
+def _map(tool: ToolProof) -> Iterator[ProvedCommand]:
     """Yield the subcommands or tools in the order of the surface, the program itself first."""
     own = {one.part.name: one for one in tool.parts if one.part.kind in ("subcommand", "tool")}
     listed = [one for one in tool.parts if one.part.kind in _LISTED]
@@ -75,4 +75,4 @@ def _map(tool: ToolProof) -> Iterator[Command]:
     parts = {name: tuple(found) for name, found in groupby(listed, key=lambda one: one.part.command)}
     for name in names:
         if name in own or parts.get(name):
-            yield Command(name, own.get(name), parts.get(name, ()))
+            yield ProvedCommand(name, own.get(name), parts.get(name, ()))

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from tidegate.checks.evaluators.assess import advance, record_of
 from tidegate.checks.measure import passed_gates
-from tidegate.model.evaluator import Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluator, EvaluatorRecord, Score
 from tidegate.model.judge import AskModel, ModelAnswer
 from tidegate.model.probe import Answer, Request
 from tidegate.model.suite import Scenario
@@ -84,7 +84,7 @@ async def to_its_end(asking: Generator[Request, Answer, T], carry: Carry) -> tup
     return None, tuple(answers)
 
 
-def _is_lost(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> bool:
+def _is_lost(evaluator: Evaluator, record: EvaluatorRecord, answers: Sequence[Answer]) -> bool:
     """Return True if a judging evaluator has no score because an answer of the judge is missing."""
     step = advance(evaluator, record, answers)
     return evaluator.judged and (not isinstance(step, Score) or step.missing in _OF_JUDGE)

@@ -32,7 +32,7 @@ LEAST_ROOM_MB = 1000
 CONNECTION_SECS = 10.0
 
 
-class Finding(NamedTuple):
+class MachineFinding(NamedTuple):
     """One ability of this machine. Without what is `missing` nothing can run; with what is `limited`, less safely."""
 
     what: str
@@ -41,18 +41,18 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -> AsyncIterator[Finding]:
+async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -> AsyncIterator[MachineFinding]:
     """Yield what was found, one thing after another. Real processes are started for it."""
     judge = suite.judge if suite else None
     path = environ.get("PATH", SYSTEM_PATH)
     try:
         supervisor = await Supervisor.start()
     except CannotRunError as error:
-        yield Finding("system", "missing", error.message, error.advice)
+        yield MachineFinding("system", "missing", error.message, error.advice)
         return
     async with supervisor:
         python = platform.python_version()
-        yield Finding("system", "ok", f"Linux {platform.release()}, {platform.machine()}, Python {python}")
+        yield MachineFinding("system", "ok", f"Linux {platform.release()}, {platform.machine()}, Python {python}")
         for finding in (_git(path), _room()):
             yield finding
     if suite is not None:
@@ -66,22 +66,22 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
     yield await _network()
 
 
-def _git(path: str) -> Finding:
+def _git(path: str) -> MachineFinding:
     program = shutil.which("git", path=path)
     if program is None:
-        return Finding("git", "missing", "no `git` on PATH", "Install git.")
+        return MachineFinding("git", "missing", "no `git` on PATH", "Install git.")
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
-    return Finding("git", "ok", said.strip().removeprefix("git version "))
+    return MachineFinding("git", "ok", said.strip().removeprefix("git version "))
 
 
-def _room() -> Finding:
+def _room() -> MachineFinding:
     folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free // 1_000_000
     advice = "" if free >= LEAST_ROOM_MB else f"Make room in {folder}, or name another folder in TMPDIR."
-    return Finding("disk", "limited" if advice else "ok", f"{free:,} MB free in {folder}", advice)
+    return MachineFinding("disk", "limited" if advice else "ok", f"{free:,} MB free in {folder}", advice)
 
 
-async def _agents(suite: Suite, environ: Mapping[str, str], repo: Path, path: str) -> AsyncIterator[Finding]:
+async def _agents(suite: Suite, environ: Mapping[str, str], repo: Path, path: str) -> AsyncIterator[MachineFinding]:
     """Yield what the suite's agents have. Their programs are confined to the files that they have in a trial."""
     with tempfile.TemporaryDirectory(prefix="tidegate-doctor-") as folder:
         files = SlotFiles(suite, Path(folder), Silent())
@@ -101,74 +101,76 @@ async def _agents(suite: Suite, environ: Mapping[str, str], repo: Path, path: st
                     yield await _provider(name, agent.chosen_provider, agent.api, environ)
 
 
-async def _agent(name: str, agent: Agent, place: AgentCheckDirectories) -> Finding:
+async def _agent(name: str, agent: Agent, place: AgentCheckDirectories) -> MachineFinding:
     try:
         version = await agent.check(place)
     except TidegateError as error:
-        return Finding(f"agent {name}", "missing", error.message, error.advice)
-    return Finding(f"agent {name}", "ok", " ".join(filter(None, (agent.type, version))))
+        return MachineFinding(f"agent {name}", "missing", error.message, error.advice)
+    return MachineFinding(f"agent {name}", "ok", " ".join(filter(None, (agent.type, version))))
 
 
-async def _provider(name: str, provider: ModelProvider, api: ModelApi, environ: Mapping[str, str]) -> Finding:
+async def _provider(name: str, provider: ModelProvider, api: ModelApi, environ: Mapping[str, str]) -> MachineFinding:
     what = f"provider of {name}"
     address = provider.address(api)
     try:
         await asyncio.to_thread(Accesses(environ).check, f"agent {name}", provider, api)
         if (place := urlsplit(address)).scheme == "http":  # a server of one's own, which may not have been started
             with socket.create_connection((place.hostname, place.port or 80), timeout=CONNECTION_SECS):
-                return Finding(what, "ok", f"{provider.type}: {address} can be reached")
+                return MachineFinding(what, "ok", f"{provider.type}: {address} can be reached")
     except TidegateError as error:
-        return Finding(what, "missing", error.message, error.advice)
+        return MachineFinding(what, "missing", error.message, error.advice)
     except OSError as error:
         advice = "Start the server, or correct `base_url`."
-        return Finding(what, "missing", f"{address} cannot be reached: {error.strerror or error}", advice)
-    return Finding(what, "ok", f"{provider.type}: there is a credential for {address}")
+        return MachineFinding(what, "missing", f"{address} cannot be reached: {error.strerror or error}", advice)
+    return MachineFinding(what, "ok", f"{provider.type}: there is a credential for {address}")
 
 
-async def _judge(judge: Judge, api: ModelApi, environ: Mapping[str, str]) -> Finding:
+async def _judge(judge: Judge, api: ModelApi, environ: Mapping[str, str]) -> MachineFinding:
     what, provider = f"judge {judge.model}", judge.chosen_provider
     if (lacking := judge.lacks(environ)) is not None:
         advice = f"Without {lacking}, whatever the judge decides is not measured."
-        return Finding(what, "limited", f"it needs {lacking}", advice)
+        return MachineFinding(what, "limited", f"it needs {lacking}", advice)
     try:
         if provider is not None:
             await asyncio.to_thread(Accesses(environ).check, what, provider, api)
     except TidegateError as error:
-        return Finding(what, "limited", error.message, error.advice)
+        return MachineFinding(what, "limited", error.message, error.advice)
     key = next(iter(judge.variables), None)
-    return Finding(what, "ok", f"{judge.type}, with a key in {key}" if key else f"{judge.type}, without a key")
+    return MachineFinding(what, "ok", f"{judge.type}, with a key in {key}" if key else f"{judge.type}, without a key")
 
 
-async def _users(repo: Path, path: str) -> Finding:
+async def _users(repo: Path, path: str) -> MachineFinding:
     try:
         why = await why_not([repo], path)
     except CannotRunError as error:
-        return Finding("users", "missing", error.message, error.advice)
+        return MachineFinding("users", "missing", error.message, error.advice)
     if why is None:
-        return Finding("users", "ok", "every trial runs as a user of its own")
-    return Finding("users", "limited", f"trials are not isolated by user: {why}", advice_on_users())
+        return MachineFinding("users", "ok", "every trial runs as a user of its own")
+    return MachineFinding("users", "limited", f"trials are not isolated by user: {why}", advice_on_users())
 
 
-async def _files() -> Finding:
+async def _files() -> MachineFinding:
     means = await means_to_confine()
     calls = "; system calls are filtered" if means.calls else "; no filter of system calls is written for this machine"
     if means.landlock and means.mounts:
-        return Finding("files", "ok", f"trials are confined by Landlock, with mounts of their own{calls}")
+        return MachineFinding("files", "ok", f"trials are confined by Landlock, with mounts of their own{calls}")
     if means.landlock:
         advice = (
             "A trial has no `/tmp` to write to (TMPDIR works), and Unix sockets are limited by their permissions alone."
         )
-        return Finding("files", "limited", f"trials are confined by Landlock: {means.lacking}{calls}", advice)
+        return MachineFinding("files", "limited", f"trials are confined by Landlock: {means.lacking}{calls}", advice)
     advice = "Trials can use what every user of the machine can: run untrusted changes in a container."
     what = "trials have mounts of their own" if means.mounts else "files cannot be confined"
-    return Finding("files", "limited", f"{what}: {means.lacking}{calls}", advice)
+    return MachineFinding("files", "limited", f"{what}: {means.lacking}{calls}", advice)
 
 
-async def _network() -> Finding:
+async def _network() -> MachineFinding:
     how, lacking = await way_to_confine()
     if how == "namespace":
-        return Finding("network", "ok", "`network` is enforced by a namespace for each slot")
+        return MachineFinding("network", "ok", "`network` is enforced by a namespace for each slot")
     if how == "ports":
         advice = "Where `network` is limited, a trial reaches services of its own at `{port}` only."
-        return Finding("network", "limited", f"`network` is enforced by Landlock and seccomp: {lacking}", advice)
-    return Finding("network", "limited", f"`network` cannot be enforced: {lacking}", "Trials reach the whole network.")
+        return MachineFinding("network", "limited", f"`network` is enforced by Landlock and seccomp: {lacking}", advice)
+    return MachineFinding(
+        "network", "limited", f"`network` cannot be enforced: {lacking}", "Trials reach the whole network."
+    )

@@ -49,7 +49,7 @@ TOOL_LIST = "tools/list"
 LEAST_SECS, TIMES = 5.0, 10  # a mutant's trial may take as long; so that one that hangs is cheap
 
 
-class Ran(NamedTuple):
+class MutantTrial(NamedTuple):
     """One trial: its record, its result, the calls of the tool in all of its steps, and what it left behind."""
 
     trial: Trial
@@ -63,7 +63,7 @@ class Shown(NamedTuple):
 
     verdict: Decision
     comparison: Comparison
-    head: tuple[Ran, ...]
+    head: tuple[MutantTrial, ...]
 
 
 @dataclass
@@ -76,17 +76,17 @@ class MutantTrials:
     search_path: str
     numbers: itertools.count[int] = field(default_factory=itertools.count)
     ran: int = 0
-    _base: dict[tuple[RowKey, int], asyncio.Task[Ran]] = field(default_factory=dict)
+    _base: dict[tuple[RowKey, int], asyncio.Task[MutantTrial]] = field(default_factory=dict)
     _secs: dict[RowKey, float] = field(default_factory=dict)
 
-    async def base(self, row: PlanRow, index: int) -> Ran:
+    async def base(self, row: PlanRow, index: int) -> MutantTrial:
         """Return base's trial of that number. All mutants share it."""
         key = (row.key, index)
         if key not in self._base:
             self._base[key] = asyncio.ensure_future(self._of_base(row, index))
         return await asyncio.shield(self._base[key])
 
-    async def _of_base(self, row: PlanRow, index: int) -> Ran:
+    async def _of_base(self, row: PlanRow, index: int) -> MutantTrial:
         ran = await self.run(TrialSpec(side="base", scenario=row.key.scenario, agent=row.key.agent, index=index), row)
         self._secs[row.key] = max(self._secs.get(row.key, 0.0), ran.result.metrics.duration_s or 0.0)
         return ran
@@ -101,11 +101,11 @@ class MutantTrials:
         plan, suite = Plan(rows=tuple(rows)), self.work.suite
         policy = suite.policy.model_copy(update={"fail_fast": True, "mode": "blocking"})
         by_key = {row.key: row for row in rows}
-        state, ran = start(run_rows(plan, suite), policy), list[Ran]()
+        state, ran = start(run_rows(plan, suite), policy), list[MutantTrial]()
         results: list[TrialResult] = []
         front = None if mutant is None else self.front(rows[0], mutant)
 
-        async def one(spec: TrialSpec) -> Ran:
+        async def one(spec: TrialSpec) -> MutantTrial:
             row = by_key[RowKey(scenario=spec.scenario, agent=spec.agent)]
             if spec.side == "base" and not fresh:
                 return await self.base(row, spec.index)
@@ -145,7 +145,7 @@ class MutantTrials:
         front: Front | None = None,
         changed: Path | None = None,
         bare: bool = False,
-    ) -> Ran:
+    ) -> MutantTrial:
         """Run one trial behind the front, in the changed checkout if there is one. `bare`: nothing is in front."""
         front = None if bare else front or self.front(row, None)
         (here,) = self.work.sides
@@ -165,7 +165,7 @@ class MutantTrials:
         result = await asyncio.to_thread(measure_trial, trial, row.scenario, price, judge_blocks=False)
         calls = front.calls(f"{trial.places.trial}/home") if front else ()
         diff = store.record_folder(spec) / "workspace.diff"
-        return Ran(trial, result, calls, diff.read_text(errors="replace") if diff.is_file() else "")
+        return MutantTrial(trial, result, calls, diff.read_text(errors="replace") if diff.is_file() else "")
 
     def quick(self, row: PlanRow) -> PlanRow:
         """Return the row with time limits near what base needs."""

@@ -23,7 +23,7 @@ from tidegate.model.measurement import Run
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.revision import Revision
 from tidegate.model.run_row import Difference, LeftOut, RowReplay
-from tidegate.model.trial import Session
+from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side, TrialSpec, is_inside
 from tidegate.run.attempts import Attempts
 from tidegate.run.checkouts import one_side, scratch_folder
@@ -38,7 +38,7 @@ MORE_ON_BASE = 6  # replays on base of a session that differs, as two of them ma
 SHARE_OF_BUDGET = 0.1  # of the time that is left, so that a head that hangs in replays leaves enough for agents
 
 
-def new_sessions(work: RunJob, base: Run, store: RunFolder) -> Iterator[Session]:
+def new_sessions(work: RunJob, base: Run, store: RunFolder) -> Iterator[SessionRecord]:
     """Yield the sessions of a run of base, of rows that chance has a part in; trials of earlier runs are known."""
     for result in base.trials:
         row = work.plan.row(result.key)
@@ -117,7 +117,7 @@ def _with_difference(found: RowReplay, differs: Difference, failing: Sequence[st
     return found.model_copy(update={**shown, "failing": tuple(dict.fromkeys((*found.failing, *failing)))})
 
 
-async def _base(place: _Place, row: PlanRow, number: int, session: Session) -> Base | LeftOut:
+async def _base(place: _Place, row: PlanRow, number: int, session: SessionRecord) -> Base | LeftOut:
     """Return the session's replays on base, or why it does not count."""
     one, other = [await _play(place, "base", row, number, session, time) for time in (1, 2)]
     if isinstance(one, LeftOut):
@@ -128,7 +128,7 @@ async def _base(place: _Place, row: PlanRow, number: int, session: Session) -> B
 
 
 async def _difference_by_chance(
-    place: _Place, row: PlanRow, number: int, session: Session, sides: tuple[Base, Replayed]
+    place: _Place, row: PlanRow, number: int, session: SessionRecord, sides: tuple[Base, Replayed]
 ) -> Difference | LeftOut | None:
     """Return how head differs from all further replays on base; None if it is like one, or why it does not count."""
     base, head = sides
@@ -146,7 +146,7 @@ async def _difference_by_chance(
 
 
 async def _play(
-    place: _Place, side: Side, row: PlanRow, number: int, session: Session, time: int
+    place: _Place, side: Side, row: PlanRow, number: int, session: SessionRecord, time: int
 ) -> Replayed | LeftOut:
     """Return what one replay showed; or why it was not done, for an outside cause."""
     name = f"{row.key.agent} (session {number})"

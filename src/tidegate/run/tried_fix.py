@@ -19,7 +19,7 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs
 from tidegate.vcs.git import must
-from tidegate.vcs.revisions import Line, lines_with
+from tidegate.vcs.revisions import FileLine, lines_with
 from tidegate.vcs.worktrees import checkout
 
 GONE: frozenset[CauseKind] = RENAMES | frozenset[CauseKind]({"value", "type"})
@@ -115,7 +115,9 @@ def _command(call: str) -> str:
     return parts[1] if len(parts) > 1 and (parts[0] == "target" or parts[-1].startswith("{")) else call
 
 
-def _docs(lines: list[Line], calls: Sequence[str], gone: Sequence[str], scenarios: Sequence[Scenario]) -> list[Line]:
+def _docs(
+    lines: list[FileLine], calls: Sequence[str], gone: Sequence[str], scenarios: Sequence[Scenario]
+) -> list[FileLine]:
     """Return the docs' lines about these calls, the most important first; else one that names the tool."""
     folders = tuple(f"{scenario.template}/" for scenario in scenarios if scenario.template)
     lines.sort(key=lambda line: _rank(line, folders))
@@ -129,7 +131,7 @@ def _docs(lines: list[Line], calls: Sequence[str], gone: Sequence[str], scenario
 
 
 def _checks(
-    lines: list[Line], calls: Sequence[str], gone: Sequence[str], scenarios: Sequence[Scenario]
+    lines: list[FileLine], calls: Sequence[str], gone: Sequence[str], scenarios: Sequence[Scenario]
 ) -> Iterator[Place]:
     """Yield the lines of scenario files about these calls; of the cause's own scenarios, lists of options as well."""
     own = {scenario.file for scenario in scenarios}
@@ -157,11 +159,11 @@ def _lists(text: str, gone: Sequence[str]) -> bool:
     )
 
 
-def _place(line: Line) -> Place:
+def _place(line: FileLine) -> Place:
     return Place(side="head", path=line.path, line=line.number, text=line.text.strip()[:MOST])
 
 
-def _rank(line: Line, folders: tuple[str, ...]) -> tuple[int, int, str, int]:
+def _rank(line: FileLine, folders: tuple[str, ...]) -> tuple[int, int, str, int]:
     """Return a sort key: first what the rows' own agents read, then files near the root, by name and line."""
     depth = line.path.count("/")
     nearest = 0 if line.path.startswith(folders) else 1 if depth == 0 else 2

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from tidegate.checks.evaluators.assess import advance
-from tidegate.model.evaluator import Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluator, EvaluatorRecord, Score
 from tidegate.model.probe import Answer, Request
 
 Carry = Callable[[Request], Awaitable[Answer | None]]
@@ -14,7 +14,7 @@ Carry = Callable[[Request], Awaitable[Answer | None]]
 
 
 async def answered(
-    evaluator: Evaluator, record: Record, carry: Carry, stored: Sequence[Answer] = ()
+    evaluator: Evaluator, record: EvaluatorRecord, carry: Carry, stored: Sequence[Answer] = ()
 ) -> tuple[Answer, ...]:
     """Return the stored answers, followed by new ones until the evaluator has a score or `carry` returns None."""
     answers = list(stored)

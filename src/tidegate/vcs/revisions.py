@@ -381,7 +381,7 @@ PATIENCE_S = 20.0
 MOST = 200  # lines
 
 
-class Line(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file of the commit; lines count from 1."""
 
     path: str
@@ -389,11 +389,11 @@ class Line(NamedTuple):
     text: str
 
 
-def lines_with(root: Path, revision: Revision, text: str, patterns: Sequence[str]) -> Iterator[Line]:
+def lines_with(root: Path, revision: Revision, text: str, patterns: Sequence[str]) -> Iterator[FileLine]:
     """Yield the first lines that contain the text, in text files that match one of the globs (as in .gitignore)."""
     specs = [f":(glob){pattern}" for pattern in patterns]
     found = git(root, "grep", "-n", "-z", "-I", "-F", "-e", text, revision.sha, "--", *specs, timeout_s=PATIENCE_S)
     for line in found.stdout.splitlines()[:MOST]:
         path, number, content = (*line.removeprefix(f"{revision.sha}:").split("\0", 2), "", "")[:3]
         if number.isdigit():
-            yield Line(path, int(number), content)
+            yield FileLine(path, int(number), content)

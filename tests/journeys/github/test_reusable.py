@@ -16,12 +16,12 @@ from tests.gh.emulated.called import Called, Ended, Event, RefusedError, Runner,
 from tests.gh.emulated.runner import comment_payload, dispatch_payload, workflow_run_payload
 from tests.gh.fake.state import RunRow, told_time
 from tests.gh.job import Job
-from tidegate.authoring.callers import USUAL_WORKFLOWS, Needs, Place, workflow
+from tidegate.authoring.callers import USUAL_WORKFLOWS, ActionSource, Needs, workflow
 
 pytestmark = pytest.mark.usefixtures("evaluator")
 
 RUN = 77
-OURS = Place("owner/tidegate", "0" * 40)
+OURS = ActionSource("owner/tidegate", "0" * 40)
 LABEL = "tidegate: accept"
 GHES = "@actions/artifact v2.0.0+, upload-artifact@v4+ and download-artifact@v4+ are not currently supported on GHES."
 GH = """#!/bin/sh

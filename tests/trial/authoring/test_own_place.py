@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Repository
-from tidegate.authoring.callers import Place, place_of_origin, place_of_release, workflow
+from tidegate.authoring.callers import ActionSource, place_of_origin, place_of_release, workflow
 
 COMMIT = "4" * 40
 
@@ -21,7 +21,7 @@ def test_an_installation_by_pip_from_github_names_its_commit() -> None:
         "https://token@github.com/acme/tidegate",
         "ssh://git@github.com/acme/tidegate.git",
     ):
-        assert place_of_origin({"url": url, "vcs_info": vcs}) == Place("acme/tidegate", COMMIT)
+        assert place_of_origin({"url": url, "vcs_info": vcs}) == ActionSource("acme/tidegate", COMMIT)
     assert not place_of_origin({"url": "https://git.example.org/acme/tidegate", "vcs_info": vcs}).is_known
     assert not place_of_origin({"url": "https://example.org/tidegate-1.2.3.tar.gz", "archive_info": {}}).is_known
 
@@ -38,7 +38,7 @@ def test_a_clone_of_github_counts_once_its_commit_is_pushed(make_repository: Cal
 
     head = repo.git("rev-parse", "HEAD")
     repo.git("update-ref", "refs/remotes/origin/main", head)
-    assert place_of_origin(origin) == Place("acme/tidegate", head)
+    assert place_of_origin(origin) == ActionSource("acme/tidegate", head)
 
 
 def test_a_release_is_named_by_the_commit_of_its_tag(
@@ -52,13 +52,16 @@ def test_a_release_is_named_by_the_commit_of_its_tag(
     _stand_in_for_github(repo.root, monkeypatch)
 
     assert [place_of_release("acme/tidegate", version) for version in ("1.2.3", "1.2.4", "9.9.9")] == [
-        Place("acme/tidegate", head, "1.2.3"),
-        Place("acme/tidegate", head, "1.2.4"),
-        Place("acme/tidegate", "v9.9.9"),
+        ActionSource("acme/tidegate", head, "1.2.3"),
+        ActionSource("acme/tidegate", head, "1.2.4"),
+        ActionSource("acme/tidegate", "v9.9.9"),
     ]
     line = "acme/tidegate/.github/workflows/reusable-publish.yml"
-    assert f"uses: {line}@{head} # v1.2.3\n" in workflow("publish", Place("acme/tidegate", head, "1.2.3"), "main").text
-    assert f"uses: {line}@v9.9.9\n" in workflow("publish", Place("acme/tidegate", "v9.9.9"), "main").text
+    assert (
+        f"uses: {line}@{head} # v1.2.3\n"
+        in workflow("publish", ActionSource("acme/tidegate", head, "1.2.3"), "main").text
+    )
+    assert f"uses: {line}@v9.9.9\n" in workflow("publish", ActionSource("acme/tidegate", "v9.9.9"), "main").text
 
 
 def _stand_in_for_github(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

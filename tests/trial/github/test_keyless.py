@@ -16,10 +16,10 @@ from tests.gh.job import RENAMED, Job
 from tests.journeys.conftest import FILES
 from tests.model_server import Step
 from tests.warm import run_tidegate
-from tidegate.authoring.callers import FOLDER, Needs, Place, workflow
+from tidegate.authoring.callers import FOLDER, ActionSource, Needs, workflow
 
 ROOT = Path(__file__).parents[3]
-OURS = Place("owner/tidegate", "0" * 40)
+OURS = ActionSource("owner/tidegate", "0" * 40)
 AGENT = (
     "agents: {claude: {type: anthropic, model: claude-haiku-4-5, deterministic: true, "
     "provider: {type: anthropic, federation_rule: fdrl_1, organization: org-1}}}\n"

@@ -18,7 +18,7 @@ from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.known_results import open_history
 from tidegate.model.measurement import PastTrial
 from tidegate.model.progress import Silent
-from tidegate.model.trial import Session
+from tidegate.model.trial import SessionRecord
 from tidegate.run.checkouts import RevisionPair, commits_of
 from tidegate.run.pipeline import pull_request
 from tidegate.run.run_job import Options
@@ -34,7 +34,7 @@ KEYED = "agents: {docs: {type: doc-follower}, one: {type: anthropic, model: some
 def as_of_an_agent_with_a_key(repo: Repository) -> None:
     """Store the sessions of the scripted agent as those of an agent that asks a model."""
     lines = next((repo.root / ".tidegate/store/history").glob("*.sessions")).read_text().splitlines()
-    sessions = [Session.model_validate(json.loads(line)["session"]) for line in lines]
+    sessions = [SessionRecord.model_validate(json.loads(line)["session"]) for line in lines]
     repo.commit({"tidegate.yaml": HEAD + KEYED})
     suite = load_suite(repo.root, "tidegate.yaml", environ={})
     row = next(row for row in make_plan(suite).rows if row.key.agent == "one")

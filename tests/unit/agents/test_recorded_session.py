@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.trial.agents.conftest import LocalSession
-from tidegate.agents.actions import CannotRepeatError, Edit, action_of, edited
+from tidegate.agents.actions import CannotRepeatError, TextEdit, action_of, edited
 from tidegate.agents.recorded_session import RecordedSession
 from tidegate.model.event import ToolResult
-from tidegate.model.trial import Session, SessionStep
+from tidegate.model.trial import SessionRecord, SessionStep
 
 
 def step(command: str | None = None, output: str = "", tool: str = "Bash", **given: Any) -> SessionStep:
@@ -19,7 +19,7 @@ def step(command: str | None = None, output: str = "", tool: str = "Bash", **giv
 
 
 def play(session: LocalSession, *steps: SessionStep, **fields: Any) -> list[ToolResult]:
-    made = Session(scenario="s", agent="a", trial="t", sha="b", at=0, passed=True, steps=steps, **fields)
+    made = SessionRecord(scenario="s", agent="a", trial="t", sha="b", at=0, passed=True, steps=steps, **fields)
     end = asyncio.run(RecordedSession(session=made).run(session))
     assert end.message == f"repeated {len(steps)} steps"
     return [event for event in session.events if isinstance(event, ToolResult)]
@@ -44,16 +44,16 @@ def test_a_tool_that_cannot_be_repeated_is_named(tool: str) -> None:
 @pytest.mark.parametrize(
     ("text", "edit", "after"),
     [
-        ("a b", Edit("b", "c"), "a c"),
-        ("b b", Edit("b", "c"), None),
-        ("b b", Edit("b", "c", everywhere=True), "c c"),
-        (None, Edit("", "new"), "new"),
-        (None, Edit("b", "c"), None),
-        ("", Edit("", "new"), "new"),
-        ("a", Edit("", "new"), None),
+        ("a b", TextEdit("b", "c"), "a c"),
+        ("b b", TextEdit("b", "c"), None),
+        ("b b", TextEdit("b", "c", everywhere=True), "c c"),
+        (None, TextEdit("", "new"), "new"),
+        (None, TextEdit("b", "c"), None),
+        ("", TextEdit("", "new"), "new"),
+        ("a", TextEdit("", "new"), None),
     ],
 )
-def test_an_edit_applies_where_its_text_is_found_once(text: str | None, edit: Edit, after: str | None) -> None:
+def test_an_edit_applies_where_its_text_is_found_once(text: str | None, edit: TextEdit, after: str | None) -> None:
     assert edited(text, (edit,)) == after
 
 

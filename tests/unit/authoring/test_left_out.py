@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidegate.authoring.examples import Candidate
-from tidegate.authoring.observed_gates import Ran, left_out, left_out_notes, weak_notes
+from tidegate.authoring.observed_gates import CommandRun, left_out, left_out_notes, weak_notes
 
-FAILED = {"tally rm": Ran("tally rm", False, "trace\n\x1b[31mtally: unknown command rm\x1b[0m\n\n", "exit 2")}
-WORKED = {"tally rm": Ran("tally rm", True, "gone\n", "exit 0")}
+FAILED = {"tally rm": CommandRun("tally rm", False, "trace\n\x1b[31mtally: unknown command rm\x1b[0m\n\n", "exit 2")}
+WORKED = {"tally rm": CommandRun("tally rm", True, "gone\n", "exit 0")}
 
 
 def candidate(*commands: str) -> Candidate:

@@ -8,7 +8,7 @@ import pytest
 
 from tidegate.authoring.observed_gates import (
     MOST_GATES,
-    Ran,
+    CommandRun,
     change_gates,
     commands_of,
     distinct,
@@ -34,8 +34,8 @@ Commands:
 """
 
 
-def ran(output: str, command: str = "tally list", ok: bool = True) -> Ran:
-    return Ran(command, ok, output)
+def ran(output: str, command: str = "tally list", ok: bool = True) -> CommandRun:
+    return CommandRun(command, ok, output)
 
 
 def test_options_and_subcommands_that_the_help_lists_are_one_check_and_names_in_a_sentence_another() -> None:
@@ -58,7 +58,7 @@ def test_options_and_subcommands_that_the_help_lists_are_one_check_and_names_in_
     [("invalid", False), ("usage: tally add NAME", True), ("add: adds a row", True), ("", False)],
 )
 def test_a_subcommand_that_takes_help_for_an_argument_has_no_help(output: str, *, expected: bool) -> None:
-    assert is_help(Ran("tally add --help", ok=True, output=output)) is expected
+    assert is_help(CommandRun("tally add --help", ok=True, output=output)) is expected
 
 
 def test_a_help_without_options_is_checked_by_its_first_line() -> None:
@@ -151,7 +151,7 @@ def test_the_first_run_of_a_command_counts() -> None:
         ToolCall(id="2", tool="shell", command="tally"),
         ToolResult(id="2", status="ok", exit_code=0, output="yes"),
     ]
-    assert commands_of(events) == {"tally": Ran("tally", False, "no", "exit 1")}
+    assert commands_of(events) == {"tally": CommandRun("tally", False, "no", "exit 1")}
 
 
 def test_a_line_with_colours_is_checked_by_the_parts_between_them() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.lab.simulate_rows import Chances, simulate_runs
+from tests.simulated_rows import Chances, simulate_runs
 
 
 def test_a_tool_that_fails_at_random_is_found_out_by_its_history() -> None:

@@ -8,17 +8,17 @@ from typing import Any
 from tidegate.history.store import History, SessionStore
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Store
-from tidegate.model.trial import Session, SessionStep
+from tidegate.model.trial import SessionRecord, SessionStep
 
 NOW = 1_700_000_000.0
 KEY = RowKey(scenario="s", agent="a")
 PRINTS = {KEY: "f" * 64}
 
 
-def session(number: int = 0, **fields: Any) -> Session:
+def session(number: int = 0, **fields: Any) -> SessionRecord:
     step = SessionStep(tool="Bash", command=f"notes add {number}", status="ok", exit_code=0)
     made = {"scenario": "s", "agent": "a", "trial": f"base/s/a/{number}", "sha": "b" * 40, "at": NOW - number}
-    return Session(**{**made, "passed": True, "steps": (step,), **fields})
+    return SessionRecord(**{**made, "passed": True, "steps": (step,), **fields})
 
 
 def store(folder: Path) -> SessionStore:

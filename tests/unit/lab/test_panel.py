@@ -12,7 +12,7 @@ from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.decide.trust import calibrate
 from tidegate.model.calibration import Label
-from tidegate.model.evaluator import Record, Score
+from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.judge import ModelAnswer, Reply
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import TrialResult
@@ -33,7 +33,7 @@ def trial(number: int) -> TrialResult:
         Reply(judge=place, model=name, text=json.dumps({"scores": {"kept": 0.9 if number in MET[name] else 0.1}}))
         for place, name in enumerate(JUDGES)
     )
-    score = advance(RUBRIC, Record(binary="t", prompt="p"), [ModelAnswer(replies=replies)])
+    score = advance(RUBRIC, EvaluatorRecord(binary="t", prompt="p"), [ModelAnswer(replies=replies)])
     assert isinstance(score, Score)
     judged = JudgeResult(weighted_score=score.value, pass_threshold=0.7, judgement=score.judgement)
     return make.trial_result(index=number, judge=judged)

@@ -14,7 +14,7 @@ from tests.make import trial
 from tidegate.model.event import End, Invocation, ToolCall, ToolResult
 from tidegate.model.measurement import AgentInfo
 from tidegate.model.trial import Trial
-from tidegate.reports.export_otlp import Told, traces
+from tidegate.reports.export_otlp import ExportedTrial, traces
 
 TRIAL = trial(
     agent_started_at=1000.0,
@@ -35,7 +35,7 @@ AGENT = AgentInfo(type="claude-code", model="claude-haiku-4-5", version="2.1.329
 
 
 def spans(trial: Trial) -> list[Span]:
-    written = json.dumps(traces([Told(trial, "pass", AGENT, "/opt/bin/tool")]))
+    written = json.dumps(traces([ExportedTrial(trial, "pass", AGENT, "/opt/bin/tool")]))
     request = Parse(written, ExportTraceServiceRequest())
     return [span for resource in request.resource_spans for scope in resource.scope_spans for span in scope.spans]
 

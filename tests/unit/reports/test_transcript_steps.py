@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call
-from tidegate.reports.page_records import Step, steps
+from tidegate.reports.page_records import TranscriptStep, steps
 
 CALL = Call(command="taskmgr add x", exit_code=2, status="error", message="no such option")
 
@@ -15,8 +15,8 @@ def test_a_call_stands_with_its_answer() -> None:
         ToolResult(id="1", status="ok", exit_code=0, output="none"),
     )
     assert steps(events, ()) == (
-        Step(kind="call", at=0.5, title="$ taskmgr list", ended="exit 0", ok=True, text="none"),
-        Step(kind="call", at=0.6, title="$ taskmgr add x", ended="exit 2", ok=False, text="no such option"),
+        TranscriptStep(kind="call", at=0.5, title="$ taskmgr list", ended="exit 0", ok=True, text="none"),
+        TranscriptStep(kind="call", at=0.6, title="$ taskmgr add x", ended="exit 2", ok=False, text="no such option"),
     )
 
 
@@ -29,7 +29,7 @@ def test_an_agent_that_keeps_no_record_is_told_by_the_recorder() -> None:
     """Its calls of the target, before its end."""
     told = steps((Message(text="hello"), End(end="timeout")), (CALL,))
     assert [step.title for step in told] == ["agent", "$ taskmgr add x", "ended: timeout"]
-    assert told[1] == Step(
+    assert told[1] == TranscriptStep(
         kind="call", title="$ taskmgr add x", ended="exit 2", ok=False, text="no such option", calls=(1,)
     )
     assert told[2].ok is False

@@ -16,7 +16,7 @@ from tidegate.checks.evaluators.parameters import Parameters
 from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.checks.gates.json_path import check_path, find
 from tidegate.checks.gates.text_gates import matches
-from tidegate.model.evaluator import Record, Score
+from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.event import ToolCall
 from tidegate.text.patterns import MOST_SECONDS, PatternTooSlowError, check_pattern, search
 
@@ -66,7 +66,7 @@ def _call() -> None:
 
 
 def _evaluator(evaluator: ToolTrajectory | Parameters) -> None:
-    record = Record(binary="", prompt="", events=(ToolCall(id="1", tool="say", input={"text": LONG}),))
+    record = EvaluatorRecord(binary="", prompt="", events=(ToolCall(id="1", tool="say", input={"text": LONG}),))
     score = advance(evaluator, record, ())
     assert isinstance(score, Score)
     assert (score.value, score.missing) == (None, "evaluator")
@@ -123,7 +123,7 @@ def test_patterns_in_paths_and_schemas_still_find_what_they_should() -> None:
     assert find('$.items[?(@.text =~ "^t")].text', {"items": items}) == ["two"]
     assert find(r"$.text.`sub(/(t)wo/, \\1)`", {"text": "two"}) == ["t"]
     schema = {"properties": {"text": {"pattern": "^t"}}, "patternProperties": {"^n_": {"type": "integer"}}}
-    record = Record(
+    record = EvaluatorRecord(
         binary="",
         prompt="",
         events=tuple(

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from tidegate.agents.invocations.shell_grammar import Call, Tells, shell_lines
+from tidegate.agents.invocations.shell_grammar import ShellCall, Tells, shell_lines
 from tidegate.model.event import CallStatus, Event, Invocation, Message, ToolCall, ToolResult, is_traced
 from tidegate.model.target import Target
 from tidegate.text.patterns import PatternTooSlowError, search
@@ -29,7 +29,7 @@ class LoggedCall(NamedTuple):
     exit code tells about this call, else `unknown` and None.
     """
 
-    call: Call
+    call: ShellCall
     command: ToolCall
     result: ToolResult
     alone: bool
@@ -180,7 +180,7 @@ def _invocation(logged: LoggedCall, started_at: float) -> Invocation:
     )
 
 
-def _is_whole(command: str, call: Call) -> bool:
+def _is_whole(command: str, call: ShellCall) -> bool:
     """Return True if the command consists of this call only, with its arguments as written."""
     if _EXPANDED & set(command):
         return False
@@ -194,7 +194,7 @@ class _Printed(NamedTuple):
     """A line with calls, and whether it has a prompt sign."""
 
     row: int
-    calls: tuple[tuple[Call, Tells], ...]
+    calls: tuple[tuple[ShellCall, Tells], ...]
     has_prompt: bool
 
 

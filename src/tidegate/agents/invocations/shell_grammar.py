@@ -67,7 +67,7 @@ Told = Mapping[int, Tells]
 """What the exit code tells about each command, by the id of its node. Nothing about a command that is not in it."""
 
 
-class Call(Value):
+class ShellCall(Value):
     """One call of the target as written: the word in command position, and its arguments."""
 
     program: str
@@ -84,7 +84,7 @@ class ShellLine(Value):
 
     row: int  # from 0
     text: str
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ShellCall, ...] = ()
     tells: tuple[Tells, ...] = ()
     state: tuple[str, ...] = ()
     variable: str | None = None
@@ -151,7 +151,7 @@ def _line(group: Sequence[Node], source: bytes, target: str, told: Told, placeho
     broken = any(top.has_error for top in group)
     found = [call for node in nodes for call in _calls(node, target, told)]
     if broken and not found and _names(text, target):
-        found = [(Call(program=target, argv=()), Tells())]
+        found = [(ShellCall(program=target, argv=()), Tells())]
     if not any(node.type in _LITERAL and node.end_point.row > node.start_point.row for node in nodes):
         text = _CONTINUATION.sub(" ", text)
     return ShellLine(
@@ -193,7 +193,7 @@ def _is_argument(node: Node) -> bool:
     return above.type == "command" and node.type not in ("command_name", "variable_assignment", "file_redirect")
 
 
-def _calls(node: Node, target: str, told: Told) -> Iterator[tuple[Call, Tells]]:
+def _calls(node: Node, target: str, told: Told) -> Iterator[tuple[ShellCall, Tells]]:
     """Yield the target's calls in a command node: direct, through a wrapper (`sudo tool`), or inside `sh -c`."""
     if node.type != "command" or (name := node.child_by_field_name("name")) is None:
         return
@@ -206,7 +206,7 @@ def _calls(node: Node, target: str, told: Told) -> Iterator[tuple[Call, Tells]]:
         for call, inner in zip(line.calls, line.tells, strict=True):
             yield call, inner.within(tells)
     if _is_target(words[start], target):
-        yield Call(program=words[start], argv=tuple(map(_unquoted, words[start + 1 :]))), tells
+        yield ShellCall(program=words[start], argv=tuple(map(_unquoted, words[start + 1 :]))), tells
 
 
 def _wrapped(words: Sequence[str], target: str) -> int:

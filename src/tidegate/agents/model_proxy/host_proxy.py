@@ -23,7 +23,7 @@ MOST_NAMED = 50  # hosts that are counted by name
 _PLAIN = re.compile(r"[A-Za-z0-9.:_-]{1,253}")
 
 
-class Place(NamedTuple):
+class HostPort(NamedTuple):
     """A host and the port of a service there."""
 
     host: str
@@ -44,7 +44,7 @@ class HostProxy:
         """Allow these hosts from now on, and no others: `pypi.org`, `*.npmjs.org` or `example.org:8080`."""
         self._allowed = entries
 
-    def allows(self, place: Place) -> bool:
+    def allows(self, place: HostPort) -> bool:
         """Return True if the place is allowed; otherwise count it."""
         if is_allowed(place, self._allowed):
             return True
@@ -66,7 +66,7 @@ class HostProxy:
         self._thread.join()
 
 
-def is_allowed(place: Place, entries: Collection[str]) -> bool:
+def is_allowed(place: HostPort, entries: Collection[str]) -> bool:
     """Return True if an entry names the host, or its domain as `*.DOMAIN`, and the port or none for 80 and 443."""
     host = place.host.lower().rstrip(".")
     for entry in entries:
@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         if not host or not port.isdigit() or len(port) > 5:
             self.send_error(400, "This proxy takes HOST:PORT, or http://HOST/PATH")
-        elif not self.server.proxy.allows(Place(host, int(port))):
+        elif not self.server.proxy.allows(HostPort(host, int(port))):
             self.send_error(403, "The suite's `network` does not list this host")
         else:
             try:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from tidegate.agents.invocations.metrics import named
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.model.evaluator import PASS, Evaluator, Record, Score
+from tidegate.model.evaluator import PASS, Evaluator, EvaluatorRecord, Score
 from tidegate.model.gate import Gate
 from tidegate.model.judge import AskModel, ModelAnswer
 from tidegate.model.judge_result import JudgeResult, JudgeUse
@@ -23,7 +23,7 @@ from tidegate.text.scores import score_text
 from tidegate.text.shorten import excerpt
 
 
-def advance(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> Request | Score:
+def advance(evaluator: Evaluator, record: EvaluatorRecord, answers: Sequence[Answer]) -> Request | Score:
     """Return what follows these answers: the next request, or the score.
 
     Pure, so that a stored trial can be evaluated again from its stored answers.
@@ -81,9 +81,9 @@ class Assessment(Value):
     reason: str = ""
 
 
-def record_of(trial: Trial, scenario: Scenario) -> Record:
+def record_of(trial: Trial, scenario: Scenario) -> EvaluatorRecord:
     """Return what evaluators know about a trial."""
-    return Record(
+    return EvaluatorRecord(
         binary=scenario.target.binary,
         prompt=scenario.prompt,
         case=scenario.case,
@@ -205,7 +205,7 @@ def _sum(values: Iterable[N | None]) -> N | None:
     return sum(reported[1:], reported[0]) if reported else None
 
 
-def _score(evaluator: Evaluator, record: Record, answers: Sequence[Answer]) -> Score:
+def _score(evaluator: Evaluator, record: EvaluatorRecord, answers: Sequence[Answer]) -> Score:
     step = advance(evaluator, record, answers)
     if isinstance(step, AskModel):
         return Score.unknown("the judge was not asked", "judge")

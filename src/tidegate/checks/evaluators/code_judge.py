@@ -11,7 +11,7 @@ from tidegate.checks.evaluators.judge_document import judge_document
 from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
 from tidegate.checks.gates.json_text import parse_json
-from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import CommandResult
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 from tidegate.text.shorten import excerpt
@@ -43,7 +43,7 @@ class CodeJudge(Evaluator):
         """The script and its folder."""
         return ((self.script, self.cwd or "."),)
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Run the script once."""
         answer = yield RunJudge(
             command=self.script,

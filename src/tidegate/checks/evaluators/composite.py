@@ -13,7 +13,7 @@ from tidegate.checks.evaluators.llm_judge import one_score, one_wording
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
 from tidegate.checks.rubrics.prompts import RESULTS, filled, question
 from tidegate.checks.rubrics.reading import score_form
-from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.judge import AskModel
 from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.value import Value
@@ -84,7 +84,7 @@ class CompositeEvaluator(Evaluator):
                 raise ValueError("needs an evaluator with a weight above 0")
         return self
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Evaluate the members, then aggregate their scores."""
         scores = yield from _scores({member.label: member.evaluate(record) for member in self.evaluators})
         failed = [m.label for m in self.evaluators if m.required and scores[m.label].verdict != "pass"]

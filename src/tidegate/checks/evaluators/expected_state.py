@@ -10,7 +10,7 @@ from tidegate.checks.gates.assertion import same, shown
 from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.fields import ShellCommand, WorkspacePath
 from tidegate.checks.gates.json_text import parse_json
-from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.judge import ModelAnswer
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, RunCommand
 from tidegate.text.shorten import excerpt
@@ -64,7 +64,7 @@ class ExpectedState(Evaluator):
             raise ValueError("needs `command` or `file`, one of them")
         return self
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Request the state and compare it field by field."""
         if self.command is not None:
             answer = yield RunCommand(command=self.command, timeout_secs=self.timeout_secs)

@@ -6,13 +6,13 @@ import json
 from collections import Counter
 from typing import Any
 
-from tidegate.checks.evaluators.matching import Call, as_json, calls_of
+from tidegate.checks.evaluators.matching import ComparedCall, as_json, calls_of
 from tidegate.checks.rubrics.work import candidate_answer
-from tidegate.model.evaluator import Record
+from tidegate.model.evaluator import EvaluatorRecord
 from tidegate.model.event import Message, ToolCall, ToolResult
 
 
-def judge_document(record: Record) -> str:
+def judge_document(record: EvaluatorRecord) -> str:
     """Return the case and the agent's answer as JSON."""
     case = record.case
     document = {
@@ -30,7 +30,7 @@ def judge_document(record: Record) -> str:
     return json.dumps(document, ensure_ascii=False, default=str).encode(errors="replace").decode()
 
 
-def _output_messages(record: Record) -> list[dict[str, Any]]:
+def _output_messages(record: EvaluatorRecord) -> list[dict[str, Any]]:
     """Return the agent's messages, each with the calls that follow it. `toolCalls` is AgentV's older spelling."""
     outputs = {event.id: as_json(event.output) for event in record.events if isinstance(event, ToolResult)}
     messages: list[dict[str, Any]] = []
@@ -49,8 +49,8 @@ def _output_messages(record: Record) -> list[dict[str, Any]]:
     return messages
 
 
-def _summary(record: Record) -> dict[str, Any] | None:
-    calls: tuple[Call, ...] | None = calls_of(record, [""])
+def _summary(record: EvaluatorRecord) -> dict[str, Any] | None:
+    calls: tuple[ComparedCall, ...] | None = calls_of(record, [""])
     if calls is None:
         return None
     failed = sum(isinstance(event, ToolResult) and event.status in ("error", "timeout") for event in record.events)

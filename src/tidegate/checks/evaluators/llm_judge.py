@@ -13,7 +13,7 @@ from tidegate.checks.rubrics.prompts import VARIABLES, filled, question, wording
 from tidegate.checks.rubrics.reading import read_score, score_form
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.checks.rubrics.work import candidate_answer, work_of
-from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record
+from tidegate.model.evaluator import PASS, Evaluation, Evaluator, EvaluatorRecord
 from tidegate.model.judge import AskModel
 
 _SCORE = (Criterion(id="score", description="the whole"),)
@@ -42,7 +42,7 @@ class LlmJudge(Evaluator):
         """The hash of the whole prompt."""
         return one_wording("answer", self.prompt)
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Ask the judge once."""
         if self.prompt is not None:
             return (yield from one_score(filled(self.prompt, variables(record), score_form())))
@@ -73,7 +73,7 @@ def one_wording(ours: str, own: str | None) -> dict[str, str]:
     return {score.id: wording(ours, "") if own is None else wording("own", own)}
 
 
-def variables(record: Record) -> dict[str, str]:
+def variables(record: EvaluatorRecord) -> dict[str, str]:
     """Return the value of each prompt variable. Lists are JSON."""
     work = work_of(record.events, record.invocations, record.diff)
     told = json.loads(judge_document(record))

@@ -13,7 +13,7 @@ from tidegate.agents.invocations.metrics import in_order
 from tidegate.checks.gates.assertion import kind, same, shown
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.gates.json_text import parse_json
-from tidegate.model.evaluator import Record
+from tidegate.model.evaluator import EvaluatorRecord
 from tidegate.model.event import ToolCall, ToolResult, is_traced
 from tidegate.model.value import Value
 from tidegate.text.patterns import check_pattern, search
@@ -21,7 +21,7 @@ from tidegate.text.patterns import check_pattern, search
 NO_TRACE = "the agent does not tell which tools it called"
 
 
-class Call(Value):
+class ComparedCall(Value):
     """One call: `bash`, `mcp__db__query`, or a subcommand of the tool under test, such as `taskmgr:add`.
 
     A call of the tool under test has the input `{argv, command}` and the output `{exit_code, status}`.
@@ -33,7 +33,7 @@ class Call(Value):
     at: float = 0.0
 
 
-def calls_of(record: Record, names: Collection[str]) -> tuple[Call, ...] | None:
+def calls_of(record: EvaluatorRecord, names: Collection[str]) -> tuple[ComparedCall, ...] | None:
     """Return the calls of the kinds that the names belong to (agent's tools, tool under test), in order of time.
 
     None if the agent's tools are needed and the agent does not report its calls, which differs from no calls.
@@ -52,10 +52,10 @@ def is_of_target(binary: str, name: str) -> bool:
     return bool(binary) and name.partition(":")[0] == binary.rpartition("/")[2]
 
 
-def _agent_calls(record: Record) -> list[Call]:
+def _agent_calls(record: EvaluatorRecord) -> list[ComparedCall]:
     outputs = {event.id: event.output for event in record.events if isinstance(event, ToolResult)}
     return [
-        Call(tool=event.tool, input=_input(event), output=as_json(outputs.get(event.id)), at=event.at)
+        ComparedCall(tool=event.tool, input=_input(event), output=as_json(outputs.get(event.id)), at=event.at)
         for event in record.events
         if isinstance(event, ToolCall)
     ]
@@ -75,10 +75,10 @@ def as_json(text: str | None) -> Any:
         return text
 
 
-def _target_calls(record: Record) -> list[Call]:
+def _target_calls(record: EvaluatorRecord) -> list[ComparedCall]:
     name = record.binary.rpartition("/")[2]
     return [
-        Call(
+        ComparedCall(
             tool=f"{name}:{call.subcommand}" if call.subcommand else name,
             input={"argv": list(call.argv), "command": shlex.join([name, *call.argv])},
             output={"exit_code": call.exit_code, "status": call.status},
@@ -128,11 +128,11 @@ class ExpectedCall(Value):
     )
     output: Matcher = None
 
-    def is_met_by(self, call: Call) -> bool:
+    def is_met_by(self, call: ComparedCall) -> bool:
         """Return True if the tool is the same and the named parts of input and output match."""
         return call.tool == self.tool and self.mismatch(call) is None
 
-    def mismatch(self, call: Call) -> str | None:
+    def mismatch(self, call: ComparedCall) -> str | None:
         """Return the first part of the call's input or output that does not match; None if all parts do."""
         given = None if self.input is None else mismatch(self.input, call.input, "input")
         if given is not None or self.output is None:

@@ -13,8 +13,8 @@ from pydantic import model_validator
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from tidegate.checks.evaluators.matching import NO_TRACE, Call, Matcher, calls_of, matches
-from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.checks.evaluators.matching import NO_TRACE, ComparedCall, Matcher, calls_of, matches
+from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.text.patterns import search
 
 
@@ -47,7 +47,7 @@ class Parameters(Evaluator):
         """The tools whose inputs are checked."""
         return frozenset({*self.schemas, *self.reference})
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Check every call. Needs no requests."""
         yield from ()
         calls = calls_of(record, self.compared_tools)
@@ -68,7 +68,7 @@ class Parameters(Evaluator):
         misses = tuple(filter(None, problems))
         return Score(value=fmean(details.values()), reason="; ".join(misses[:3]), misses=misses, details=details)
 
-    def _schema_problems(self, calls: Sequence[Call]) -> Iterator[str]:
+    def _schema_problems(self, calls: Sequence[ComparedCall]) -> Iterator[str]:
         """Yield the problem of each call that has a schema; '' if it is valid."""
         for call in calls:
             schema = self.schemas.get(call.tool)
@@ -76,7 +76,7 @@ class Parameters(Evaluator):
                 error = first_error(schema, call.input)
                 yield f"{call.tool}: {error}"[:300] if error else ""
 
-    def _references(self, calls: Sequence[Call]) -> tuple[int, int]:
+    def _references(self, calls: Sequence[ComparedCall]) -> tuple[int, int]:
         """Return the number of reference arguments that match, and of all."""
         matching = 0
         for tool, wanted in self.reference.items():

@@ -20,7 +20,7 @@ from tidegate.checks.rubrics.asking import ask_until_read
 from tidegate.checks.rubrics.prompts import question, wording
 from tidegate.checks.rubrics.reading import read_scores, scores_form
 from tidegate.checks.rubrics.samples import Criterion
-from tidegate.model.evaluator import PASS, Evaluation, Evaluator, Record, Score
+from tidegate.model.evaluator import PASS, Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import Message
 from tidegate.model.probe import ReadFile
 
@@ -65,7 +65,7 @@ class PlanEvaluator(Evaluator):
         """The hash of the criterion's prompt, if the task is open."""
         return {} if self.criterion is None else {"plan": wording("plan", self.criterion)}
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Find the plan, and compare it with the expected tools and the calls, or have it judged."""
         if self.criterion is not None:
             return (yield from self._judged(record, self.criterion))
@@ -92,7 +92,7 @@ class PlanEvaluator(Evaluator):
         reason = "" if value == 1 else f"planned {', '.join(planned[:12]) or 'nothing'}"
         return Score(value=value, reason=reason, details=details)
 
-    def _judged(self, record: Record, criterion: str) -> Evaluation:
+    def _judged(self, record: EvaluatorRecord, criterion: str) -> Evaluation:
         said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
         if self.source == "file":
             answer = yield ReadFile(path=self.file or "")

@@ -12,7 +12,7 @@ from tidegate.checks.rubrics.prompts import question, wording
 from tidegate.checks.rubrics.reading import Scores, read_scores, scores_form
 from tidegate.checks.rubrics.samples import Criterion, combined, of_panel, total
 from tidegate.checks.rubrics.work import work_of
-from tidegate.model.evaluator import Evaluation, Evaluator, Judgement, Record, Score
+from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Judgement, Score
 from tidegate.model.probe import FileAnswer, ReadFile
 
 AnswerField = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]
@@ -55,7 +55,7 @@ class RubricJudge(Evaluator):
         """The hash of each criterion's prompt."""
         return {criterion.id: wording("rubric", described(criterion)) for criterion in self.criteria}
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Show the judge all of the agent's work, and ask for every criterion."""
         files: dict[str, str | None] = {}
         for path in self.files:

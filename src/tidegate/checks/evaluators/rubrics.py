@@ -15,7 +15,7 @@ from tidegate.checks.rubrics.prompts import MAX_PART, MAX_TEXT, question, wordin
 from tidegate.checks.rubrics.reading import Scores, checks_form, list_of, mapping_of, object_of, one_of, read_checks
 from tidegate.checks.rubrics.samples import Criterion
 from tidegate.checks.rubrics.work import call_line, candidate_answer, line, work_of
-from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import ToolCall, ToolResult
 from tidegate.model.value import Value
 from tidegate.text.shorten import both_ends, excerpt
@@ -85,7 +85,7 @@ class Rubrics(RubricList):
         """The hash of each item's prompt."""
         return {criterion.id: wording("checks", described(criterion)) for criterion in self.criteria}
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Ask the judge about all items at once."""
         ids = [criterion.id for criterion in self.criteria]
         ask = question(
@@ -141,7 +141,7 @@ class StepRubrics(RubricList):
         """The hash of each item's prompt."""
         return {criterion.id: wording(_TEMPLATE, described(criterion)) for criterion in self.criteria}
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Ask the judge about all items and all steps at once."""
         steps = steps_of(record)
         if not steps:
@@ -166,7 +166,7 @@ class StepRubrics(RubricList):
         return score.model_copy(update={"passes": not any(one.required for one in unmet)})
 
 
-def steps_of(record: Record) -> list[str]:
+def steps_of(record: EvaluatorRecord) -> list[str]:
     """Return the agent's steps: its tool calls with their results, else the recorded calls of the tool under test."""
     results = {event.id: line(event) for event in record.events if isinstance(event, ToolResult)}
     calls = [event for event in record.events if isinstance(event, ToolCall)]

@@ -8,9 +8,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tidegate.checks.evaluators.matching import NO_TRACE, Call, ExpectedCall, calls_of, common_length, pairs
+from tidegate.checks.evaluators.matching import NO_TRACE, ComparedCall, ExpectedCall, calls_of, common_length, pairs
 from tidegate.checks.gates.fields import NonEmpty
-from tidegate.model.evaluator import Evaluation, Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 
 Limit = Annotated[int, Field(ge=0)]
 
@@ -59,7 +59,7 @@ class ToolTrajectory(Evaluator):
     def _expected_tools(self) -> frozenset[str]:
         return frozenset({*self.minimums, *(call.tool for call in self.expected)})
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Compare the recorded calls. Needs no requests."""
         yield from ()
         compared = calls_of(record, self._expected_tools)
@@ -90,7 +90,7 @@ class ToolTrajectory(Evaluator):
         )
         return Score(value=len(hits) / len(self.minimums), reason="; ".join(misses), hits=hits, misses=misses)
 
-    def _score(self, calls: Sequence[Call]) -> Score:
+    def _score(self, calls: Sequence[ComparedCall]) -> Score:
         expected = self.expected
         misses = tuple(_misses(expected, calls))
         reason = "; ".join([f"called {_names(calls)}, expected {_names(expected)}", *misses[:3]])
@@ -108,7 +108,7 @@ class ToolTrajectory(Evaluator):
         return Score(value=1) if value == 1 else Score(value=value, reason=reason, misses=misses, unmatched=unmatched)
 
 
-def _misses(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[str]:
+def _misses(expected: Sequence[ExpectedCall], calls: Sequence[ComparedCall]) -> Iterator[str]:
     """Yield why no call meets an expected one: the tool was not called, or with another input or output."""
     for one in expected:
         if not any(one.is_met_by(call) for call in calls):
@@ -116,7 +116,7 @@ def _misses(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator
             yield f"{one.tool}: {one.mismatch(other)}" if other else f"{one.tool} was not called"
 
 
-def _unmatched(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
+def _unmatched(expected: Sequence[ExpectedCall], calls: Sequence[ComparedCall]) -> Iterator[tuple[str, str]]:
     """Yield each tool that was called, with the pattern that no output of it matches."""
     for one in expected:
         called = any(call.tool == one.tool for call in calls)
@@ -125,7 +125,7 @@ def _unmatched(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Itera
                 yield one.tool, pattern
 
 
-def _names(calls: Sequence[Call | ExpectedCall]) -> str:
+def _names(calls: Sequence[ComparedCall | ExpectedCall]) -> str:
     shown = [call.tool for call in calls[:12]]
     return " → ".join([*shown, *(["…"] if len(calls) > len(shown) else [])]) or "nothing"
 
@@ -143,7 +143,7 @@ class ToolF1(Evaluator):
         """The expected tools."""
         return frozenset(self.expected)
 
-    def evaluate(self, record: Record) -> Evaluation:
+    def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Count the calls. Needs no requests."""
         yield from ()
         calls = calls_of(record, self.compared_tools)

@@ -6,11 +6,11 @@ from typing import Literal
 
 from tidegate.checks.gates.fields import ShellCommand
 from tidegate.model.event import CommandResult
-from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.gate import Gate, GateDecision, GateInput
 from tidegate.model.probe import CommandAnswer, RunCommand
 from tidegate.text.shorten import complaint, excerpt
 
-NOT_RUN = Decision(passed=False, message="the command was not run")
+NOT_RUN = GateDecision(passed=False, message="the command was not run")
 
 
 class CommandGate(Gate):
@@ -27,14 +27,14 @@ class CommandGate(Gate):
         """Run the command."""
         return RunCommand(command=self.command, timeout_secs=self.timeout_secs)
 
-    def decide(self, seen: Seen) -> Decision:
+    def decide(self, seen: GateInput) -> GateDecision:
         """Fail if the command did not succeed, else decide on its output."""
         if not isinstance(seen.answer, CommandAnswer):
             return NOT_RUN
         result = seen.answer.result
-        return self.decide_output(result) if result.ok else Decision(passed=False, message=what_went_wrong(result))
+        return self.decide_output(result) if result.ok else GateDecision(passed=False, message=what_went_wrong(result))
 
-    def decide_output(self, result: CommandResult) -> Decision:
+    def decide_output(self, result: CommandResult) -> GateDecision:
         """Decide on the output of a successful command."""
         raise NotImplementedError
 
@@ -46,9 +46,9 @@ class CommandSucceeds(CommandGate):
 
     type: Literal["command_succeeds"] = "command_succeeds"
 
-    def decide_output(self, result: CommandResult) -> Decision:
+    def decide_output(self, result: CommandResult) -> GateDecision:
         """Pass for any output."""
-        return Decision(passed=True, message=result.how_it_ended())
+        return GateDecision(passed=True, message=result.how_it_ended())
 
 
 def what_went_wrong(result: CommandResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tidegate.checks.gates.fields import WorkspacePath
-from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.gate import Gate, GateDecision, GateInput
 from tidegate.model.probe import FileAnswer, ReadFile
 
 _NO_TEXT = {
@@ -32,19 +32,19 @@ class FileGate(Gate):
         """Read the file."""
         return ReadFile(path=self.path)
 
-    def decide(self, seen: Seen) -> Decision:
+    def decide(self, seen: GateInput) -> GateDecision:
         """Fail if the file has no readable text, else decide on the text."""
         if not isinstance(seen.answer, FileAnswer):
-            return Decision(passed=False, message="the file was not looked for")
+            return GateDecision(passed=False, message="the file was not looked for")
         if seen.answer.text is None:
             return self.decide_without_text(seen.answer)
         return self.decide_text(seen.answer.text, f"`{self.path}`")
 
-    def decide_without_text(self, answer: FileAnswer) -> Decision:
+    def decide_without_text(self, answer: FileAnswer) -> GateDecision:
         """Fail with the reason why there is not text."""
-        return Decision(passed=False, message=f"`{self.path}` {_NO_TEXT[answer.state]}")
+        return GateDecision(passed=False, message=f"`{self.path}` {_NO_TEXT[answer.state]}")
 
-    def decide_text(self, text: str, what: str) -> Decision:
+    def decide_text(self, text: str, what: str) -> GateDecision:
         """Decide on the file's text; messages call it `what`."""
         raise NotImplementedError
 
@@ -56,12 +56,12 @@ class FileExists(FileGate):
 
     type: Literal["file_exists"] = "file_exists"
 
-    def decide_without_text(self, answer: FileAnswer) -> Decision:
+    def decide_without_text(self, answer: FileAnswer) -> GateDecision:
         """Pass if the file exists, even though it is too large or not text."""
         if answer.state in ("present", "too_large"):
             return self.decide_text("", f"`{self.path}`")
         return super().decide_without_text(answer)
 
-    def decide_text(self, text: str, what: str) -> Decision:
+    def decide_text(self, text: str, what: str) -> GateDecision:
         """Pass for any content."""
-        return Decision(passed=True, message=f"{what} exists")
+        return GateDecision(passed=True, message=f"{what} exists")

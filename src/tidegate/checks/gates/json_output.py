@@ -13,7 +13,7 @@ from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.gates.json_path import can_match_many, check_path, find
 from tidegate.checks.gates.json_text import parse_json
 from tidegate.model.event import CommandResult
-from tidegate.model.gate import Decision
+from tidegate.model.gate import GateDecision
 from tidegate.text.shorten import excerpt
 
 
@@ -27,37 +27,37 @@ Path = Annotated[NonEmpty, AfterValidator(check_path)]
 Assertion = Annotated[NonEmpty, AfterValidator(_check_assertion)]
 
 
-def decide_json(result: CommandResult, path: str, assertion: str) -> Decision:
+def decide_json(result: CommandResult, path: str, assertion: str) -> GateDecision:
     """Pass if the output is JSON, and the assertion holds for the value at the path."""
     if result.truncated:
-        return Decision(passed=False, message="the output was cut, so it cannot be read as JSON: print less")
+        return GateDecision(passed=False, message="the output was cut, so it cannot be read as JSON: print less")
     try:
         document = parse_json(result.stdout)
     except ValueError as error:
         said = f"`{start}`" if (start := excerpt(result.stdout, 120)) else "it is empty"
-        return Decision(passed=False, message=f"the output is not JSON ({excerpt(str(error))}): {said}")
+        return GateDecision(passed=False, message=f"the output is not JSON ({excerpt(str(error))}): {said}")
     try:
         matches = find(path, document)
     except ValueError as error:
-        return Decision(passed=False, message=f"`{path}` {excerpt(str(error))}")
+        return GateDecision(passed=False, message=f"`{path}` {excerpt(str(error))}")
     decision = _decide_matches(path, assertion, matches)
     gone = () if decision.passed or matches else _LAST_KEY.findall(path)
     return decision.model_copy(update={"missing": tuple(key for key in gone if f'"{key}"' not in result.stdout)})
 
 
-def _decide_matches(path: str, assertion: str, matches: list[object]) -> Decision:
+def _decide_matches(path: str, assertion: str, matches: list[object]) -> GateDecision:
     exists = assertion.strip() == "exists"
     if exists:  # a list of matches always exists, so ask for its elements
         matches = [match for match in matches if match is not None]
     many = can_match_many(path)
     if not matches and (exists or not many):
         missing = "missing or null" if exists else "missing"
-        return Decision(passed=False, message=f"`{path}` is {missing} in the output")
+        return GateDecision(passed=False, message=f"`{path}` is {missing} in the output")
     value = matches if many else matches[0]
     problem = parse_assertion(assertion)(value)
     if problem is None:
-        return Decision(passed=True, message=f"`{path}` {assertion}: {shown(value)}")
-    return Decision(passed=False, message=f"`{path}` {problem}")
+        return GateDecision(passed=True, message=f"`{path}` {assertion}: {shown(value)}")
+    return GateDecision(passed=False, message=f"`{path}` {problem}")
 
 
 class CommandJsonPath(CommandGate):
@@ -86,6 +86,6 @@ class CommandJsonPath(CommandGate):
         """The command, the path and the assertion."""
         return excerpt(f"{self.command} must print JSON with {self.path} {self.assertion}")
 
-    def decide_output(self, result: CommandResult) -> Decision:
+    def decide_output(self, result: CommandResult) -> GateDecision:
         """Parse the output as JSON, follow the path, and check the value."""
         return decide_json(result, self.path, self.assertion)

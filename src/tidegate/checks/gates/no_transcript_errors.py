@@ -7,7 +7,7 @@ from typing import Literal
 
 from tidegate.agents.invocations.metrics import counted, failed
 from tidegate.model.event import Invocation, how_it_ended
-from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.gate import Gate, GateDecision, GateInput
 from tidegate.text.shorten import excerpt
 
 
@@ -19,7 +19,7 @@ class NoTranscriptErrors(Gate):
 
     type: Literal["no_transcript_errors"] = "no_transcript_errors"
 
-    def decide(self, seen: Seen) -> Decision:
+    def decide(self, seen: GateInput) -> GateDecision:
         """Count the failures among the calls whose end is known."""
         calls = counted(seen.invocations)
         failures = [call for call in calls if failed(call)]
@@ -30,7 +30,7 @@ class NoTranscriptErrors(Gate):
         else:
             said = "no call of the target was seen to end" if seen.invocations else "the target was never called"
         others = len(seen.invocations) - len(calls)
-        return Decision(passed=not failures, message=f"{said} ({others} not counted)" if others else said)
+        return GateDecision(passed=not failures, message=f"{said} ({others} not counted)" if others else said)
 
 
 def _shown(call: Invocation) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from tidegate.checks.gates.command_gate import NOT_RUN, what_went_wrong
 from tidegate.checks.gates.fields import ShellCommand
 from tidegate.checks.gates.json_text import parse_json
-from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.gate import Gate, GateDecision, GateInput
 from tidegate.model.probe import CommandAnswer, RunScript
 from tidegate.text.shorten import excerpt
 
@@ -37,25 +37,25 @@ class Script(Gate):
         """Run the command with the script variables."""
         return RunScript(command=self.command, timeout_secs=self.timeout_secs)
 
-    def decide(self, seen: Seen) -> Decision:
+    def decide(self, seen: GateInput) -> GateDecision:
         """Fail unless the exit status is 0 and the script did not report a failure."""
         if not isinstance(seen.answer, CommandAnswer):
             return NOT_RUN
         result = seen.answer.result
         if result.end != "exited":
-            return Decision(passed=False, message=what_went_wrong(result))
+            return GateDecision(passed=False, message=what_went_wrong(result))
         if result.truncated:
-            return Decision(passed=False, message="the output was truncated, so the result is unknown: print less")
+            return GateDecision(passed=False, message="the output was truncated, so the result is unknown: print less")
         said = _said(result.stdout)
         passed = said.get("passed")
         if passed is True and not result.ok:
-            return Decision(passed=False, message=f"{_CLAIM}: {what_went_wrong(result)}")
+            return GateDecision(passed=False, message=f"{_CLAIM}: {what_went_wrong(result)}")
         if isinstance(passed, bool):
             message = said.get("message")
             shown = excerpt(message, 1000) if isinstance(message, str) else ""
             word = "the script says that it passed" if passed else "the script says that it failed"
-            return Decision(passed=passed, message=shown or word, detail=_storable(said.get("detail")))
-        return Decision(passed=result.ok, message=result.how_it_ended() if result.ok else what_went_wrong(result))
+            return GateDecision(passed=passed, message=shown or word, detail=_storable(said.get("detail")))
+        return GateDecision(passed=result.ok, message=result.how_it_ended() if result.ok else what_went_wrong(result))
 
 
 def _said(stdout: str) -> dict[str, Any]:

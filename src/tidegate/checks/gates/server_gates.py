@@ -10,7 +10,7 @@ from tidegate.checks.gates.command_gate import NOT_RUN, what_went_wrong
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.gates.json_output import Assertion, Path, decide_json
 from tidegate.checks.gates.text_gates import contains
-from tidegate.model.gate import Decision, Gate, Seen
+from tidegate.model.gate import Gate, GateDecision, GateInput
 from tidegate.model.probe import AskServer, CommandAnswer
 from tidegate.text.shorten import excerpt
 
@@ -43,7 +43,7 @@ class ServerGate(Gate):
         """Ask the server."""
         raise NotImplementedError
 
-    def decide(self, seen: Seen) -> Decision:
+    def decide(self, seen: GateInput) -> GateDecision:
         """Decide on the answer. An error passes only if it must fail; a server that does not answer never passes."""
         if not isinstance(seen.answer, CommandAnswer):
             return NOT_RUN
@@ -51,14 +51,16 @@ class ServerGate(Gate):
         if self.must_fail and result.end == "exited":
             said = excerpt(result.stderr if result.exit_code else result.stdout)
             shown = f"`{said}`" if said else "nothing"
-            return Decision(passed=not result.ok, message=f"it {'answered' if result.ok else 'failed'} with {shown}")
+            return GateDecision(
+                passed=not result.ok, message=f"it {'answered' if result.ok else 'failed'} with {shown}"
+            )
         if not result.ok:
-            return Decision(passed=False, message=what_went_wrong(result))
+            return GateDecision(passed=False, message=what_went_wrong(result))
         decisions = [contains("the answer", result.stdout, self.substring)] if self.substring else []
         decisions += [decide_json(result, self.path, self.assertion)] if self.path else []
         failed = next((one for one in decisions if not one.passed), None)
         message = "; ".join(one.message for one in decisions) or "it answered"
-        return failed or Decision(passed=True, message=message)
+        return failed or GateDecision(passed=True, message=message)
 
 
 class McpCall(ServerGate):

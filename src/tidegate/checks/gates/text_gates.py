@@ -11,7 +11,7 @@ from tidegate.checks.gates.command_gate import CommandGate
 from tidegate.checks.gates.fields import NonEmpty, Regex
 from tidegate.checks.gates.file_gate import FileGate
 from tidegate.model.event import CommandResult
-from tidegate.model.gate import Decision, Gate
+from tidegate.model.gate import Gate, GateDecision
 from tidegate.text.patterns import PatternTooSlowError, search
 from tidegate.text.shorten import excerpt
 
@@ -21,7 +21,7 @@ class _Contains(Gate):
 
     substring: NonEmpty
 
-    def decide_text(self, text: str, what: str) -> Decision:
+    def decide_text(self, text: str, what: str) -> GateDecision:
         """Search for the substring."""
         return contains(what, text, self.substring)
 
@@ -29,7 +29,7 @@ class _Contains(Gate):
 class _Matches(Gate):
     pattern: Regex
 
-    def decide_text(self, text: str, what: str) -> Decision:
+    def decide_text(self, text: str, what: str) -> GateDecision:
         """Search for a match."""
         return matches(what, text, self.pattern)
 
@@ -69,7 +69,7 @@ class CommandOutputContains(_Contains, CommandGate):
         """The command and the substring."""
         return excerpt(f'{self.command} must print "{self.substring}"')
 
-    def decide_output(self, result: CommandResult) -> Decision:
+    def decide_output(self, result: CommandResult) -> GateDecision:
         """Search for the substring. Cut output can prove that it is there, but not that it is missing."""
         decision = self.decide_text(result.stdout, "the output")
         if result.truncated and not decision.passed:
@@ -90,30 +90,30 @@ class CommandOutputMatches(_Matches, CommandGate):
         """The command and the pattern."""
         return excerpt(f"{self.command} must print a match of {self.pattern}")
 
-    def decide_output(self, result: CommandResult) -> Decision:
+    def decide_output(self, result: CommandResult) -> GateDecision:
         """Search the whole output. Cut output fails, since a pattern may depend on the part that is missing."""
         if result.truncated:
-            return Decision(passed=False, message="the output was cut, so no pattern can be decided: print less")
+            return GateDecision(passed=False, message="the output was cut, so no pattern can be decided: print less")
         return self.decide_text(result.stdout, "the output")
 
 
-def contains(what: str, text: str, substring: str) -> Decision:
+def contains(what: str, text: str, substring: str) -> GateDecision:
     """Pass if the text contains the substring. The message of a failure shows an excerpt of the text."""
     if substring in text:
-        return Decision(passed=True, message=f"{what} contains `{excerpt(substring)}`")
-    return Decision(passed=False, message=f"{what} does not contain `{excerpt(substring)}`: {_shown(text)}")
+        return GateDecision(passed=True, message=f"{what} contains `{excerpt(substring)}`")
+    return GateDecision(passed=False, message=f"{what} does not contain `{excerpt(substring)}`: {_shown(text)}")
 
 
-def matches(what: str, text: str, pattern: str) -> Decision:
+def matches(what: str, text: str, pattern: str) -> GateDecision:
     """Pass if the regular expression matches. The message shows the match, or an excerpt of the text."""
     try:
         found = search(pattern, text)
     except PatternTooSlowError as error:
-        return Decision(passed=False, message=f"`{excerpt(pattern)}` is not decided for {what}: {error}")
+        return GateDecision(passed=False, message=f"`{excerpt(pattern)}` is not decided for {what}: {error}")
     if found:
         part = f": {_shown(found[0])}" if found[0] else ""  # a match of lookaheads alone has no text
-        return Decision(passed=True, message=f"{what} matches `{excerpt(pattern)}`{part}")
-    return Decision(passed=False, message=f"{what} does not match `{excerpt(pattern)}`: {_shown(text)}")
+        return GateDecision(passed=True, message=f"{what} matches `{excerpt(pattern)}`{part}")
+    return GateDecision(passed=False, message=f"{what} does not match `{excerpt(pattern)}`: {_shown(text)}")
 
 
 def _shown(text: str) -> str:
@@ -141,19 +141,19 @@ class CommandOutputWords(CommandGate):
         """The command and the words."""
         return excerpt(f"{self.command} must {'list' if self.listed else 'print'} {', '.join(self.words)}")
 
-    def decide_output(self, result: CommandResult) -> Decision:
+    def decide_output(self, result: CommandResult) -> GateDecision:
         """Search for each word. Cut output can prove that a word is there, but not that it is missing."""
         has = lists if self.listed else _has
         missing = [word for word in self.words if not has(result.stdout, word)]
         if not missing:
             verb = "lists" if self.listed else "has"
-            return Decision(passed=True, message=f"the output {verb} {_counted(len(self.words))}")
+            return GateDecision(passed=True, message=f"the output {verb} {_counted(len(self.words))}")
         named = ", ".join(f"`{excerpt(word)}`" for word in missing[:MOST_NAMED])
         more = f" and {len(missing) - MOST_NAMED} more" if len(missing) > MOST_NAMED else ""
         cut = " (the output was cut: print less)" if result.truncated else ""
         lacks = "does not list" if self.listed else "lacks"
         message = f"the output {lacks} {named}{more}{cut}"
-        return Decision(passed=False, message=message, missing=tuple(missing))
+        return GateDecision(passed=False, message=message, missing=tuple(missing))
 
 
 def _counted(words: int) -> str:

@@ -41,7 +41,7 @@ _TEMPORARY = (408, 409, 429)  # and 5xx
 _REFUSALS = (400, 404, 413, 422)
 
 
-class Request(NamedTuple):
+class JudgeRequest(NamedTuple):
     """A request to a provider, relative to its address."""
 
     path: str
@@ -95,7 +95,7 @@ class ProviderJudge(Judge):
         address = self.provider.address(self.model_api) if self.provider else ""
         return f"{self.model_copy(update={'provider': None}).without_limits()} {address}"
 
-    def request(self, question: AskModel, sample: int) -> Request:
+    def request(self, question: AskModel, sample: int) -> JudgeRequest:
         """Return the request that asks one sample."""
         raise NotImplementedError
 
@@ -154,7 +154,7 @@ class _Line(NamedTuple):
     access: Access
     address: str
 
-    async def sent(self, request: Request, headers: Mapping[str, str]) -> Response:
+    async def sent(self, request: JudgeRequest, headers: Mapping[str, str]) -> Response:
         """Send the request, again after temporary failures. A request that ran out of time is not repeated."""
         import asyncio  # 30 ms
 
@@ -276,7 +276,7 @@ class AnthropicJudge(ProviderJudge):
     model: str
     max_tokens: int = Field(default=4096, gt=0, le=20_000)
 
-    def request(self, question: AskModel, sample: int) -> Request:
+    def request(self, question: AskModel, sample: int) -> JudgeRequest:
         """Return the request of the Messages API, which has another form in two clouds."""
         body: dict[str, Any] = {
             "max_tokens": self.max_tokens,
@@ -287,12 +287,12 @@ class AnthropicJudge(ProviderJudge):
         model = quote(self.model, safe="@")
         match self.provider:
             case BedrockProvider():
-                return Request(f"/model/{model}/invoke", {"anthropic_version": "bedrock-2023-05-31", **body})
+                return JudgeRequest(f"/model/{model}/invoke", {"anthropic_version": "bedrock-2023-05-31", **body})
             case VertexProvider(project=project, region=region):
                 place = f"/projects/{project}/locations/{region}/publishers/anthropic/models/{model}:rawPredict"
-                return Request(place, {"anthropic_version": "vertex-2023-10-16", **body})
+                return JudgeRequest(place, {"anthropic_version": "vertex-2023-10-16", **body})
             case _:
-                return Request("/v1/messages", {"model": self.model, **body})
+                return JudgeRequest("/v1/messages", {"model": self.model, **body})
 
     def reply(self, data: Json) -> Reply:
         """Return the text of the message."""
@@ -329,7 +329,7 @@ class OpenAIJudge(ProviderJudge):
     structured: bool = True
     max_tokens: int | None = Field(default=None, gt=0)
 
-    def request(self, question: AskModel, sample: int) -> Request:
+    def request(self, question: AskModel, sample: int) -> JudgeRequest:
         """Return the request of the chosen API."""
         schema = {"name": "answer", "schema": question.answer_schema, "strict": True}
         system = question.system if self.structured else f"{question.system}\n\n{question.form}"
@@ -342,9 +342,9 @@ class OpenAIJudge(ProviderJudge):
         limit = {"max_output_tokens": self.max_tokens}
         return self._with("/responses", {"input": messages, "store": False}, form, limit)
 
-    def _with(self, path: str, body: Json, form: Json, limit: Json) -> Request:
+    def _with(self, path: str, body: Json, form: Json, limit: Json) -> JudgeRequest:
         more = (form if self.structured else {}) | (limit if self.max_tokens else {})
-        return Request(path, {"model": self.model, **body, **more})
+        return JudgeRequest(path, {"model": self.model, **body, **more})
 
     def reply(self, data: Json) -> Reply:
         """Return the reply of either API."""
@@ -404,7 +404,7 @@ class GoogleJudge(ProviderJudge):
     model: str
     max_tokens: int | None = Field(default=None, gt=0)
 
-    def request(self, question: AskModel, sample: int) -> Request:
+    def request(self, question: AskModel, sample: int) -> JudgeRequest:
         """Return the request of `generateContent`."""
         form: dict[str, Any] = {"responseMimeType": "application/json", "responseJsonSchema": question.answer_schema}
         if self.max_tokens:
@@ -416,7 +416,7 @@ class GoogleJudge(ProviderJudge):
         }
         name = quote(self.model.removeprefix("models/"), safe="")
         folder = "v1/publishers/google" if self.model_api == VERTEX_GEMINI else "v1beta"
-        return Request(f"/{folder}/models/{name}:generateContent", body)
+        return JudgeRequest(f"/{folder}/models/{name}:generateContent", body)
 
     def reply(self, data: Json) -> Reply:
         """Return the first candidate's text without its thoughts."""

@@ -11,7 +11,7 @@ from tidegate.model.event import CallStatus, CommandResult, Message, ToolCall, T
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.run_row import Difference, LeftOut
-from tidegate.model.trial import FOLDER_MARK, STDERR, Session, SessionStep, Trial
+from tidegate.model.trial import FOLDER_MARK, STDERR, SessionRecord, SessionStep, Trial
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Names, Printed, Steady, steady, without_noise
 from tidegate.text.shorten import excerpt
@@ -52,7 +52,7 @@ class Replayed(NamedTuple):
         return (*self.steps, *self.checks)
 
 
-def replayed(session: Session, trial: Trial, result: TrialResult) -> Replayed:
+def replayed(session: SessionRecord, trial: Trial, result: TrialResult) -> Replayed:
     """Return what a replay of the session showed. `result` is its measurement, which has the gates' decisions."""
     lost = f"{trial.not_measured}: {trial.reason}" if trial.not_measured else "" if trial.end else "it did not end"
     calls = {event.id: event for event in trial.events if isinstance(event, ToolCall)}
@@ -73,7 +73,7 @@ class Base(NamedTuple):
     forms: tuple[Steady, ...]
 
 
-def on_base(session: Session, one: Replayed, other: Replayed) -> Base | LeftOut:
+def on_base(session: SessionRecord, one: Replayed, other: Replayed) -> Base | LeftOut:
     """Return base's replays of a session, or why the session does not count."""
     if one.lost or other.lost:
         return LeftOut(code="lost", detail=one.lost or other.lost)
@@ -125,7 +125,7 @@ def failing_gates(base: Base, head: Replayed) -> tuple[str, ...]:
     return tuple(label.removeprefix(GATE) for label in failed if label.startswith(GATE))
 
 
-def _unlike_recorded(session: Session, one: Replayed, forms: Sequence[Steady]) -> str | None:
+def _unlike_recorded(session: SessionRecord, one: Replayed, forms: Sequence[Steady]) -> str | None:
     """Return the first step that does not end or print as it was recorded; None if all do."""
     steps = [seen for seen in one.steps if seen.label != OFFERED]
     kinds = [(step, action_of(step, session.server).kind) for step in session.steps]

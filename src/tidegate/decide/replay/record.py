@@ -10,14 +10,14 @@ from tidegate.agents.actions import CannotRepeatError, action_of
 from tidegate.model.agent import Agent
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult, is_traced
 from tidegate.model.target import Target
-from tidegate.model.trial import TOOLS_MARK, Places, Session, SessionStep, Trial
+from tidegate.model.trial import TOOLS_MARK, Places, SessionRecord, SessionStep, Trial
 
 MOST_BYTES = 1_000_000  # of one session
 _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "not_executed"})
 _ENDED: frozenset[CallStatus] = frozenset({"ok", "error", "invalid"})
 
 
-def session_of(trial: Trial, agent: Agent, target: Target, sha: str, *, passed: bool) -> Session | None:
+def session_of(trial: Trial, agent: Agent, target: Target, sha: str, *, passed: bool) -> SessionRecord | None:
     """Return the trial's session. One that cannot be replayed has its `problem`; one that is too large is None.
 
     `sha` is the commit that the trial ran on. Secrets are already removed from a stored trial.
@@ -25,7 +25,7 @@ def session_of(trial: Trial, agent: Agent, target: Target, sha: str, *, passed: 
     server = target.mcp.name if target.mcp is not None else ""
     began = trial.agent_started_at or trial.started_at
     steps = tuple(_steps(trial.events, trial.places, began))
-    session = Session(
+    session = SessionRecord(
         scenario=trial.spec.scenario,
         agent=trial.spec.agent,
         trial=trial.spec.id,

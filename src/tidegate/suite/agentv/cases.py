@@ -203,7 +203,7 @@ class Cases:
         for where, part in _parts(case.input_messages):
             parts = turns[int(where[0])][1]
             if part.type == "text":
-                parts.append(Told(part.value, part.value))
+                parts.append(MessagePart(part.value, part.value))
                 continue
             found = self._file(document, part.value, (*path, "input_messages", *where), self._texts)
             if found is None:
@@ -212,10 +212,10 @@ class Cases:
             if any(fnmatch(name, pattern) for name in (file, part.value) for pattern in patterns):
                 told.guideline_files.append(file)
                 guidelines.append(tagged(PurePosixPath(file).name, content))
-                parts.append(Told.attached(part.value))
+                parts.append(MessagePart.attached(part.value))
             else:
                 told.input_files.append(file)
-                parts.append(Told(tagged(part.value, content), f'<file: path="{part.value}">'))
+                parts.append(MessagePart(tagged(part.value, content), f'<file: path="{part.value}">'))
         told.question, told.reference = conversation(turns), conversation(turns, named=True)
         told.texts = " ".join(
             filter(None, (part.value.strip() for _, part in _parts(case.input_messages) if part.type == "text"))
@@ -326,7 +326,7 @@ class JudgeTargets:
         return f"one judge is asked for the whole suite, {self.judge.model}" if other and self.judge else None
 
 
-class Told(NamedTuple):
+class MessagePart(NamedTuple):
     """A part of a message: its text, the text that only names a file, and whether it says something by itself."""
 
     text: str
@@ -334,12 +334,12 @@ class Told(NamedTuple):
     says: bool = True
 
     @classmethod
-    def attached(cls, file: str) -> Told:
+    def attached(cls, file: str) -> MessagePart:
         """Return the note that a guideline file belongs to the message; its content is told apart."""
         return cls(f"<Attached: {file}>", f"<Attached: {file}>", says=False)
 
 
-Turn = tuple[str, list[Told]]
+Turn = tuple[str, list[MessagePart]]
 """A message: its role, and its parts."""
 
 

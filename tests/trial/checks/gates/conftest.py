@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.checks.gates.conftest import _sees, file, sees
-from tidegate.model.gate import Seen
+from tidegate.model.gate import GateInput
 
 __all__ = ["file", "sees", "shell"]
 
 
-def _shell(command: str) -> Seen:
+def _shell(command: str) -> GateInput:
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     if done.returncode < 0:
         return _sees(end="signal", signal=-done.returncode, stdout=done.stdout, stderr=done.stderr)
@@ -21,6 +21,6 @@ def _shell(command: str) -> Seen:
 
 
 @pytest.fixture(scope="session")
-def shell() -> Callable[[str], Seen]:
+def shell() -> Callable[[str], GateInput]:
     """What came of a command line, run by a real shell."""
     return _shell

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.checks.gates.test_command_succeeds import GATE
-from tidegate.model.gate import Decision, Seen
+from tidegate.model.gate import GateDecision, GateInput
 
 
-def test_passes_on_exit_status_0(shell: Callable[[str], Seen]) -> None:
-    assert GATE.decide(shell("echo fine")) == Decision(passed=True, message="exit 0")
+def test_passes_on_exit_status_0(shell: Callable[[str], GateInput]) -> None:
+    assert GATE.decide(shell("echo fine")) == GateDecision(passed=True, message="exit 0")
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,11 @@ def test_passes_on_exit_status_0(shell: Callable[[str], Seen]) -> None:
         ("printf '\\033[31merror:\\033[0m\\nbad\\tthing' >&2; exit 1", "exit 1: error: bad thing"),
     ],
 )
-def test_a_failure_says_what_happened(shell: Callable[[str], Seen], command: str, message: str) -> None:
-    assert GATE.decide(shell(command)) == Decision(passed=False, message=message)
+def test_a_failure_says_what_happened(shell: Callable[[str], GateInput], command: str, message: str) -> None:
+    assert GATE.decide(shell(command)) == GateDecision(passed=False, message=message)
 
 
-def test_a_missing_command_is_named(shell: Callable[[str], Seen]) -> None:
+def test_a_missing_command_is_named(shell: Callable[[str], GateInput]) -> None:
     decision = GATE.decide(shell("no-such-program-here"))
     assert not decision.passed
     assert decision.message.startswith("command not found (exit 127): ")

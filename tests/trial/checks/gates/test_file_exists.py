@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.unit.checks.gates.test_file_exists import GATE
-from tidegate.model.gate import Seen
+from tidegate.model.gate import GateInput
 
 
-def test_without_an_answer_nothing_passes(shell: Callable[[str], Seen]) -> None:
-    assert not GATE.decide(Seen()).passed
+def test_without_an_answer_nothing_passes(shell: Callable[[str], GateInput]) -> None:
+    assert not GATE.decide(GateInput()).passed
     assert not GATE.decide(shell("true")).passed

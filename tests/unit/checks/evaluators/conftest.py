@@ -10,14 +10,16 @@ from pydantic import TypeAdapter
 
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.evaluators.assess import advance
-from tidegate.model.evaluator import Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import CommandResult, End, Event, Invocation, Message, ToolCall, ToolResult
 from tidegate.model.probe import Answer, CommandAnswer
 
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
 
 
-def _record(*tools: str | tuple[str, Any, str], traced: bool = True, said: str = "", target: str = "") -> Record:
+def _record(
+    *tools: str | tuple[str, Any, str], traced: bool = True, said: str = "", target: str = ""
+) -> EvaluatorRecord:
     events: list[Event] = [Message(text=said)] if said else []
     for number, tool in enumerate(tools):
         name, given, output = (tool, {}, "") if isinstance(tool, str) else tool
@@ -28,10 +30,12 @@ def _record(*tools: str | tuple[str, Any, str], traced: bool = True, said: str =
         for n, word in enumerate(target.split())
     ]
     events.append(End(end="completed", traced=traced))
-    return Record(binary="taskmgr", prompt="p", events=tuple(events), invocations=tuple(calls), agent_started_at=100)
+    return EvaluatorRecord(
+        binary="taskmgr", prompt="p", events=tuple(events), invocations=tuple(calls), agent_started_at=100
+    )
 
 
-def _score(record: Record, *answers: Answer, **fields: Any) -> Score:
+def _score(record: EvaluatorRecord, *answers: Answer, **fields: Any) -> Score:
     step = advance(EVALUATOR.validate_python(fields), record, answers)
     assert isinstance(step, Score), f"it asks for more: {step}"
     return step
@@ -43,7 +47,7 @@ def _exited(stdout: str = "", code: int = 0, **fields: Any) -> CommandAnswer:
 
 
 @pytest.fixture(scope="session")
-def record() -> Callable[..., Record]:
+def record() -> Callable[..., EvaluatorRecord]:
     """The record of an agent that called these tools (or `(tool, input, output)`), and the target's subcommands."""
     return _record
 

@@ -14,7 +14,7 @@ from tidegate.checks.evaluators.tool_trajectory import ToolF1
 from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.measure import measure_trial
 from tidegate.decide.comparison.metric_rules import RULES
-from tidegate.model.evaluator import Record, Score
+from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.event import CommandResult, ToolCall
 from tidegate.model.measurement import DETAILS, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
@@ -132,7 +132,7 @@ def test_without_stored_answers_it_is_not_measured() -> None:
 
 
 def test_an_evaluator_that_breaks_is_not_measured_and_ends_no_run(
-    record: Callable[..., Record], score: Callable[..., Score]
+    record: Callable[..., EvaluatorRecord], score: Callable[..., Score]
 ) -> None:
     """A schema that refers to itself has no end."""
     found = score(record(("t", {"a": 1}, "")), type="parameters", schemas={"t": {"$ref": "#"}})

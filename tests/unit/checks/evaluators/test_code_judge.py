@@ -11,7 +11,7 @@ import pytest
 from tidegate.agents.streams.agentv import parse
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.code_judge import CodeJudge
-from tidegate.model.evaluator import Case, Record, Score
+from tidegate.model.evaluator import Case, EvaluatorRecord, Score
 from tidegate.model.probe import CommandAnswer, RunJudge
 
 Give = Callable[..., Score]
@@ -40,7 +40,7 @@ JUDGE = {"type": "code_judge", "script": "x"}
     ],
 )
 def test_what_a_script_prints(
-    record: Callable[..., Record],
+    record: Callable[..., EvaluatorRecord],
     score: Give,
     exited: Callable[..., CommandAnswer],
     stdout: str,
@@ -58,20 +58,20 @@ def test_what_a_script_prints(
     "end", [{"end": "timeout"}, {"end": "signal", "signal": 9}, {"end": "limit", "limit": "memory"}]
 )
 def test_a_script_that_did_not_end_by_itself_says_nothing(
-    record: Callable[..., Record], score: Give, exited: Callable[..., CommandAnswer], end: dict[str, Any]
+    record: Callable[..., EvaluatorRecord], score: Give, exited: Callable[..., CommandAnswer], end: dict[str, Any]
 ) -> None:
     assert score(record(), exited('{"score": 1}', exit_code=None, **end), **JUDGE).value is None
 
 
 def test_words_of_the_script_are_kept(
-    record: Callable[..., Record], score: Give, exited: Callable[..., CommandAnswer]
+    record: Callable[..., EvaluatorRecord], score: Give, exited: Callable[..., CommandAnswer]
 ) -> None:
     said = {"score": 0.5, "hits": ["a", 5], "misses": ["b"], "reasoning": "half of it"}
     given = score(record(), exited(json.dumps(said)), **JUDGE)
     assert (given.hits, given.misses, given.reason) == (("a",), ("b",), "half of it")
 
 
-def test_the_script_is_told_the_case_and_the_answer(record: Callable[..., Record]) -> None:
+def test_the_script_is_told_the_case_and_the_answer(record: Callable[..., EvaluatorRecord]) -> None:
     case = Case(expected_outcome="It is written down.", reference_answer="done")
     made = record(("search", {"q": 1}, "found"), said="I have done it").model_copy(update={"case": case})
 
@@ -96,7 +96,7 @@ def test_the_script_is_told_objects_as_objects() -> None:
     message = {"role": "assistant", "content": content, "timestamp": "2024-01-15T10:31:00Z", "tool_calls": [call]}
     events = parse(json.dumps({"output_messages": [message]}))
     case = Case(question="Screen the customer.")
-    made = Record(binary="", prompt="@[User]:\nScreen the customer.", case=case, events=events)
+    made = EvaluatorRecord(binary="", prompt="@[User]:\nScreen the customer.", case=case, events=events)
 
     request = advance(CodeJudge(type="code_judge", script="./judge.py"), made, ())
 

@@ -11,11 +11,11 @@ from pydantic import ValidationError
 
 from tests.unit.checks.evaluators.conftest import EVALUATOR
 from tidegate.checks.evaluators.assess import advance
-from tidegate.model.evaluator import Record, Score
+from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.judge import ModelAnswer, Reply
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 
-Make = Callable[..., Record]
+Make = Callable[..., EvaluatorRecord]
 Give = Callable[..., Score]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.samples import Criterion
-from tidegate.model.evaluator import Record, Score
+from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.event import CommandResult, Message
 from tidegate.model.judge import AskModel, ModelAnswer, Reply, ReplyEnd
 from tidegate.model.probe import CommandAnswer
@@ -32,7 +32,7 @@ CRITERIA = (
     Criterion(id="efficiency", description="z", weight=0.3),
 )
 JUDGE = RubricJudge(criteria=CRITERIA)
-RECORD = Record(binary="t", prompt="Do it.", events=(Message(text="Done."),))
+RECORD = EvaluatorRecord(binary="t", prompt="Do it.", events=(Message(text="Done."),))
 
 
 def answer(*values: Any, **reply: Any) -> ModelAnswer:

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tidegate.model.evaluator import Record, Score
+from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.probe import CommandAnswer, FileAnswer
 
-Make = Callable[..., Record]
+Make = Callable[..., EvaluatorRecord]
 Give = Callable[..., Score]
 Exited = Callable[..., CommandAnswer]
 STATE = json.dumps({"tasks": [{"id": 1, "done": True}], "count": 1.0, "a.b": "dotted"})

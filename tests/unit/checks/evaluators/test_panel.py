@@ -11,14 +11,14 @@ from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.evaluators.rubrics import Rubrics
 from tidegate.checks.rubrics.samples import Criterion
-from tidegate.model.evaluator import Evaluator, Record, Score
+from tidegate.model.evaluator import Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import Message
 from tidegate.model.judge import AskModel, ModelAnswer, Reply
 
 CRITERIA = (Criterion(id="a", description="A", weight=0.5), Criterion(id="b", description="B", weight=0.5))
 RUBRIC = RubricJudge(criteria=CRITERIA)
 CHECKS = Rubrics.model_validate({"type": "rubrics", "rubrics": [{"id": "a", "description": "A"}]})
-RECORD = Record(binary="t", prompt="Do it.", events=(Message(text="Done."),))
+RECORD = EvaluatorRecord(binary="t", prompt="Do it.", events=(Message(text="Done."),))
 
 
 def reply(judge: int, said: Any, sample: int = 1) -> Reply:

@@ -12,7 +12,7 @@ from tests import make
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubrics import StepRubrics
 from tidegate.decide.trust import opinions_of
-from tidegate.model.evaluator import Record
+from tidegate.model.evaluator import EvaluatorRecord
 from tidegate.model.judge import AskModel, ModelAnswer, Reply
 from tidegate.model.measurement import EvaluatorResult
 
@@ -82,7 +82,7 @@ def test_more_steps_than_have_room_are_not_measured(record: Make, score: Make) -
 
 
 def test_no_steps_are_not_measured(score: Make) -> None:
-    found = score(Record(binary="t", prompt="p", events=()), **FIELDS)
+    found = score(EvaluatorRecord(binary="t", prompt="p", events=()), **FIELDS)
     assert (found.value, found.reason) == (None, "the agent took no step that could be judged")
 
 

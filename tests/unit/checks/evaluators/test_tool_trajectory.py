@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tidegate.checks.evaluators.matching import common_length, matches, pairs
-from tidegate.model.evaluator import Record, Score
+from tidegate.model.evaluator import EvaluatorRecord, Score
 
-Make = Callable[..., Record]
+Make = Callable[..., EvaluatorRecord]
 Give = Callable[..., Score]
 
 

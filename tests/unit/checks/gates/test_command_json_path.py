@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tidegate.checks.gates.json_output import CommandJsonPath
-from tidegate.model.gate import Decision, Seen
+from tidegate.model.gate import GateDecision, GateInput
 
 TASKS = {"tasks": [{"id": 1, "title": "buy milk", "done": True}, {"id": 2, "title": "call", "tag": None}], "next": 3}
 
@@ -39,7 +39,7 @@ def gate(path: str, assertion: str) -> CommandJsonPath:
         ("next", "equals 3.0"),
     ],
 )
-def test_passes_when_the_assertion_holds(sees: Callable[..., Seen], path: str, assertion: str) -> None:
+def test_passes_when_the_assertion_holds(sees: Callable[..., GateInput], path: str, assertion: str) -> None:
     decision = gate(path, assertion).decide(sees(stdout=json.dumps(TASKS)))
     assert decision.passed, decision.message
 
@@ -60,10 +60,10 @@ def test_passes_when_the_assertion_holds(sees: Callable[..., Seen], path: str, a
         ("$.tasks[*].id", "> 0", "`$.tasks[*].id` is an array ([1, 2]), `>` needs a number"),
     ],
 )
-def test_fails_with_what_was_found(sees: Callable[..., Seen], path: str, assertion: str, message: str) -> None:
+def test_fails_with_what_was_found(sees: Callable[..., GateInput], path: str, assertion: str, message: str) -> None:
     decision = gate(path, assertion).decide(sees(stdout=json.dumps(TASKS)))
     missing = ("count",) if path == "$.count" and "missing" in message else ()
-    assert decision == Decision(passed=False, message=message, missing=missing)
+    assert decision == GateDecision(passed=False, message=message, missing=missing)
 
 
 @pytest.mark.parametrize(
@@ -77,23 +77,25 @@ def test_fails_with_what_was_found(sees: Callable[..., Seen], path: str, asserti
         ("1e999", "out of range"),
     ],
 )
-def test_output_that_is_not_json_fails_with_its_beginning(sees: Callable[..., Seen], stdout: str, message: str) -> None:
+def test_output_that_is_not_json_fails_with_its_beginning(
+    sees: Callable[..., GateInput], stdout: str, message: str
+) -> None:
     decision = gate("$", "exists").decide(sees(stdout=stdout))
     assert not decision.passed
     assert message in decision.message
 
 
-def test_of_doubled_keys_the_last_one_counts(sees: Callable[..., Seen]) -> None:
+def test_of_doubled_keys_the_last_one_counts(sees: Callable[..., GateInput]) -> None:
     assert gate("$.a", "equals 2").decide(sees(stdout='{"a": 1, "a": 2}')).passed
 
 
-def test_a_cut_output_is_not_read(sees: Callable[..., Seen]) -> None:
+def test_a_cut_output_is_not_read(sees: Callable[..., GateInput]) -> None:
     decision = gate("$", "exists").decide(sees(stdout="{}", truncated=True))
     assert not decision.passed
     assert "was cut" in decision.message
 
 
-def test_a_path_that_cannot_be_applied_fails_and_says_so(sees: Callable[..., Seen]) -> None:
+def test_a_path_that_cannot_be_applied_fails_and_says_so(sees: Callable[..., GateInput]) -> None:
     decision = gate("$.`parent`", "exists").decide(sees(stdout="{}"))
     assert decision.message.startswith("`$.`parent`` cannot be applied")
 
@@ -150,7 +152,7 @@ assertions = st.sampled_from(["exists", "equals 1", "contains a", "contains 1", 
 
 
 @given(json_values, paths, assertions)
-def test_deciding_never_raises(sees: Callable[..., Seen], document: Any, path: str, assertion: str) -> None:
+def test_deciding_never_raises(sees: Callable[..., GateInput], document: Any, path: str, assertion: str) -> None:
     decision = gate(path, assertion).decide(sees(stdout=json.dumps(document)))
     assert decision.message
-    assert Decision.model_validate_json(decision.model_dump_json()) == decision
+    assert GateDecision.model_validate_json(decision.model_dump_json()) == decision

@@ -8,12 +8,12 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.checks.gates.text_gates import CommandOutputContains
-from tidegate.model.gate import Seen
+from tidegate.model.gate import GateInput
 
 GATE = CommandOutputContains(command="taskmgr list", substring="milk")
 
 
-def test_a_cut_output_shows_what_is_there_but_never_what_is_not(sees: Callable[..., Seen]) -> None:
+def test_a_cut_output_shows_what_is_there_but_never_what_is_not(sees: Callable[..., GateInput]) -> None:
     assert GATE.decide(sees(stdout="milk and …", truncated=True)).passed
     decision = GATE.decide(sees(stdout="bread and …", truncated=True))
     assert not decision.passed

@@ -8,10 +8,10 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.checks.gates.text_gates import CommandOutputMatches
-from tidegate.model.gate import Seen
+from tidegate.model.gate import GateInput
 
 
-def test_a_cut_output_decides_nothing(sees: Callable[..., Seen]) -> None:
+def test_a_cut_output_decides_nothing(sees: Callable[..., GateInput]) -> None:
     """What was cut off could hold the word that this pattern forbids."""
     gate = CommandOutputMatches(command="x", pattern=r"(?s)\A(?!.*error)")
     assert gate.decide(sees(stdout="all is well")).passed

@@ -8,12 +8,12 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.checks.gates.text_gates import CommandOutputWords
-from tidegate.model.gate import Seen
+from tidegate.model.gate import GateInput
 
 GATE = CommandOutputWords(command="taskmgr --help", words=("--prio", "add"))
 
 
-def test_a_cut_output_shows_what_is_there_but_never_what_is_not(sees: Callable[..., Seen]) -> None:
+def test_a_cut_output_shows_what_is_there_but_never_what_is_not(sees: Callable[..., GateInput]) -> None:
     assert GATE.decide(sees(stdout="add --prio …", truncated=True)).passed
     assert "the output was cut" in GATE.decide(sees(stdout="add …", truncated=True)).message
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from tidegate.checks.gates.command_gate import CommandSucceeds
 from tidegate.model.event import CommandResult
-from tidegate.model.gate import Decision, Seen
+from tidegate.model.gate import GateDecision, GateInput
 from tidegate.model.probe import CommandAnswer, RunCommand
 
 GATE = CommandSucceeds(command="taskmgr doctor", timeout_secs=5)
@@ -29,11 +29,11 @@ def test_asks_for_the_command_within_its_own_time() -> None:
     ],
 )
 def test_a_command_that_was_stopped_fails(result: CommandResult, message: str) -> None:
-    assert GATE.decide(Seen(answer=CommandAnswer(result=result))) == Decision(passed=False, message=message)
+    assert GATE.decide(GateInput(answer=CommandAnswer(result=result))) == GateDecision(passed=False, message=message)
 
 
-def test_without_an_answer_nothing_passes(file: Callable[..., Seen]) -> None:
-    assert not GATE.decide(Seen()).passed
+def test_without_an_answer_nothing_passes(file: Callable[..., GateInput]) -> None:
+    assert not GATE.decide(GateInput()).passed
     assert not GATE.decide(file(text="exit 0")).passed
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tidegate.checks.gates.file_gate import FileExists
-from tidegate.model.gate import Decision, Seen
+from tidegate.model.gate import GateDecision, GateInput
 from tidegate.model.probe import ReadFile
 
 GATE = FileExists(path="out/tasks.json")
@@ -21,8 +21,8 @@ def test_asks_for_the_file() -> None:
 
 
 @pytest.mark.parametrize("answer", [{"text": "{}"}, {"text": ""}, {"text": None}, {"state": "too_large"}])
-def test_passes_for_a_file_whatever_is_in_it(file: Callable[..., Seen], answer: dict[str, str]) -> None:
-    assert GATE.decide(file(**answer)) == Decision(passed=True, message="`out/tasks.json` exists")
+def test_passes_for_a_file_whatever_is_in_it(file: Callable[..., GateInput], answer: dict[str, str]) -> None:
+    assert GATE.decide(file(**answer)) == GateDecision(passed=True, message="`out/tasks.json` exists")
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ def test_passes_for_a_file_whatever_is_in_it(file: Callable[..., Seen], answer: 
         ("unreadable", "`out/tasks.json` could not be read"),
     ],
 )
-def test_fails_for_anything_else(file: Callable[..., Seen], state: str, message: str) -> None:
-    assert GATE.decide(file(state=state)) == Decision(passed=False, message=message)
+def test_fails_for_anything_else(file: Callable[..., GateInput], state: str, message: str) -> None:
+    assert GATE.decide(file(state=state)) == GateDecision(passed=False, message=message)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x", "a/b/../../../x", ".."])

@@ -8,23 +8,23 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.checks.gates.text_gates import FileMatches
-from tidegate.model.gate import Decision, Seen
+from tidegate.model.gate import GateDecision, GateInput
 
 GATE = FileMatches(path="notes.md", pattern=r"(?m)^- \[x\]")
 
 
-def test_passes_when_the_pattern_is_found(file: Callable[..., Seen]) -> None:
+def test_passes_when_the_pattern_is_found(file: Callable[..., GateInput]) -> None:
     decision = GATE.decide(file(text="# todo\n- [x] milk\n"))
-    assert decision == Decision(passed=True, message=r"`notes.md` matches `(?m)^- \[x\]`: `- [x]`")
+    assert decision == GateDecision(passed=True, message=r"`notes.md` matches `(?m)^- \[x\]`: `- [x]`")
 
 
-def test_fails_with_an_excerpt_when_it_is_not(file: Callable[..., Seen]) -> None:
+def test_fails_with_an_excerpt_when_it_is_not(file: Callable[..., GateInput]) -> None:
     decision = GATE.decide(file(text="- [ ] milk"))
-    assert decision == Decision(passed=False, message=r"`notes.md` does not match `(?m)^- \[x\]`: `- [ ] milk`")
+    assert decision == GateDecision(passed=False, message=r"`notes.md` does not match `(?m)^- \[x\]`: `- [ ] milk`")
 
 
 @pytest.mark.parametrize("state", ["missing", "escapes", "not_a_file", "too_large", "unreadable"])
-def test_fails_without_a_text(file: Callable[..., Seen], state: str) -> None:
+def test_fails_without_a_text(file: Callable[..., GateInput], state: str) -> None:
     assert not GATE.decide(file(state=state)).passed
 
 

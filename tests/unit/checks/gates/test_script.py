@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.checks.gates.script import MAX_DETAIL, Script
-from tidegate.model.gate import Decision, Seen
+from tidegate.model.gate import GateDecision, GateInput
 from tidegate.model.probe import RunScript
 
 GATE = Script(command="./check.sh", timeout_secs=7)
@@ -25,7 +25,7 @@ def test_asks_for_a_script_within_its_own_time() -> None:
 @pytest.mark.parametrize(
     "stdout", ["", "fine", "[true]", '{"passed": 1}', '{"passed": "true"}', '{"ok": true}', '{"passed": true} x']
 )
-def test_without_a_word_the_exit_status_decides(sees: Callable[..., Seen], stdout: str) -> None:
+def test_without_a_word_the_exit_status_decides(sees: Callable[..., GateInput], stdout: str) -> None:
     assert GATE.decide(sees(stdout=stdout)).passed
     assert not GATE.decide(sees(stdout=stdout, exit_code=1)).passed
 
@@ -39,32 +39,32 @@ def test_without_a_word_the_exit_status_decides(sees: Callable[..., Seen], stdou
     ],
 )
 def test_a_script_that_was_stopped_fails_whatever_it_printed(
-    sees: Callable[..., Seen], end: dict[str, Any], message: str
+    sees: Callable[..., GateInput], end: dict[str, Any], message: str
 ) -> None:
     decision = GATE.decide(sees(stdout='{"passed": true}', **end))
     assert not decision.passed
     assert decision.message.startswith(message)
 
 
-def test_a_cut_output_decides_nothing(sees: Callable[..., Seen]) -> None:
+def test_a_cut_output_decides_nothing(sees: Callable[..., GateInput]) -> None:
     decision = GATE.decide(sees(stdout='{"passed": true}', truncated=True))
     assert not decision.passed
     assert "was truncated" in decision.message
 
 
-def test_a_message_is_one_clean_line(sees: Callable[..., Seen]) -> None:
+def test_a_message_is_one_clean_line(sees: Callable[..., GateInput]) -> None:
     said = json.dumps({"passed": False, "message": "\x1b[31mbad\x1b[0m\nthing\x07"})
     assert GATE.decide(sees(stdout=said)).message == "bad thing"
 
 
-def test_a_long_detail_is_cut(sees: Callable[..., Seen]) -> None:
+def test_a_long_detail_is_cut(sees: Callable[..., GateInput]) -> None:
     detail = GATE.decide(sees(stdout=json.dumps({"passed": True, "detail": ["x" * MAX_DETAIL]}))).detail
     assert detail.startswith('["xxx')
     assert len(detail) == MAX_DETAIL + 1
 
 
 def test_without_an_answer_nothing_passes() -> None:
-    assert not GATE.decide(Seen()).passed
+    assert not GATE.decide(GateInput()).passed
 
 
 json_values = st.recursive(
@@ -75,6 +75,6 @@ json_values = st.recursive(
 
 
 @given(st.fixed_dictionaries({}, optional={"passed": json_values, "message": json_values, "detail": json_values}))
-def test_every_decision_can_be_stored(sees: Callable[..., Seen], said: dict[str, Any]) -> None:
+def test_every_decision_can_be_stored(sees: Callable[..., GateInput], said: dict[str, Any]) -> None:
     decision = GATE.decide(sees(stdout=json.dumps(said)))
-    assert Decision.model_validate_json(decision.model_dump_json()) == decision
+    assert GateDecision.model_validate_json(decision.model_dump_json()) == decision

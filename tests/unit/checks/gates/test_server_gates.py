@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from tidegate.checks.gates.server_gates import McpCall, McpPrompt, McpResource
 from tidegate.model.event import CommandResult
-from tidegate.model.gate import Gate, Seen
+from tidegate.model.gate import Gate, GateInput
 from tidegate.model.probe import CommandAnswer
 
 ANSWERED = CommandResult(command="", end="exited", exit_code=0, stdout='{"items": ["Emma"]}')
@@ -28,7 +28,7 @@ LATE = CommandResult(command="", end="timeout", stderr="no answer within 30 s")
     ],
 )
 def test_the_answer_decides_and_a_server_that_is_gone_never_passes(gate: Gate, passes: tuple[bool, bool]) -> None:
-    seen = [Seen(answer=CommandAnswer(result=result)) for result in (ANSWERED, REFUSED, GONE, LATE)]
+    seen = [GateInput(answer=CommandAnswer(result=result)) for result in (ANSWERED, REFUSED, GONE, LATE)]
     assert [gate.decide(one).passed for one in seen] == [*passes, False, False]
 
 

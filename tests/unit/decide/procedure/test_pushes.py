@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.simulated_pushes import simulate_pushes
 from tidegate.decide.procedure.pushes import after_push
 from tidegate.decide.procedure.rules import Ask, Facts
 from tidegate.decide.procedure.screening import Procedure, Report
-from tidegate.lab.simulate import Gate, Situation, simulate_pushes
+from tidegate.lab.simulate import Gate, Situation
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes
 from tidegate.model.suite import Policy

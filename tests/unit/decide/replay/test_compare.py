@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.text.printed import CHANGED, NOW, VOLATILE
 from tidegate.decide.replay.compare import Base, Replayed, Seen, difference, on_base
-from tidegate.model.trial import Session, SessionStep
+from tidegate.model.trial import SessionRecord, SessionStep
 from tidegate.text.noise import Printed
 
 SESSIONS = 30
@@ -23,7 +23,7 @@ def printed(number: int, replay: int) -> list[Printed]:
     return [Printed(VOLATILE[name](chance, at), at, SECS) for name in names]
 
 
-def recorded(steps: list[Printed]) -> Session:
+def recorded(steps: list[Printed]) -> SessionRecord:
     """The session that prints this."""
     told = tuple(
         SessionStep(
@@ -31,7 +31,9 @@ def recorded(steps: list[Printed]) -> Session:
         )
         for n, one in enumerate(steps)
     )
-    return Session(scenario="s", agent="a", trial="t", sha="c" * 40, at=NOW, passed=True, guidance="g", steps=told)
+    return SessionRecord(
+        scenario="s", agent="a", trial="t", sha="c" * 40, at=NOW, passed=True, guidance="g", steps=told
+    )
 
 
 def replay(steps: list[Printed]) -> Replayed:

@@ -12,7 +12,7 @@ from tidegate.decide.replay.record import session_of
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.run_row import LeftOut
 from tidegate.model.target import Target
-from tidegate.model.trial import Places, Session, Trial
+from tidegate.model.trial import Places, SessionRecord, Trial
 from tidegate.reports.replay_text import left_out_text
 
 PLACES = Places(trial="/tmp/x/ab12", checkout="/tmp/x/cd34", user="61234")
@@ -30,13 +30,13 @@ def ran(*calls: tuple[str, str], **fields: Any) -> Trial:
     return trial(**{"events": events(*calls), "places": PLACES, "agent_started_at": 1e9, **fields})
 
 
-def session(made: Trial) -> Session:
+def session(made: Trial) -> SessionRecord:
     found = session_of(made, DOCS, Target(binary="notes"), "b" * 40, passed=True)
     assert found is not None
     return found
 
 
-def seen(recorded: Session, *calls: tuple[str, str], **fields: Any) -> Replayed:
+def seen(recorded: SessionRecord, *calls: tuple[str, str], **fields: Any) -> Replayed:
     made = ran(*calls, spec=spec(side="base"), **fields)
     return replayed(recorded, made, trial_result())
 
