@@ -1,4 +1,4 @@
-"""Simulates pull requests that are pushed several times: with one defect, its repair, or a defect after clean pushes."""
+"""Simulates pull requests that are pushed several times: with a defect, its repair, or a defect after clean pushes."""
 
 from __future__ import annotations
 

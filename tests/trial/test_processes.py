@@ -20,11 +20,10 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
-from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost
+from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.safe_files import read_output
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import SupervisorProcess
-from tidegate.trial.shell_command import run_shell
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -21,9 +21,8 @@ from tests.as_root import needs_root
 from tidegate.model.event import CommandResult, Invocation
 from tidegate.model.suite import Limits
 from tidegate.trial import lifecycle, recorder
-from tidegate.trial.processes import Supervisor
+from tidegate.trial.processes import Supervisor, run_shell
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
-from tidegate.trial.shell_command import run_shell
 
 # A target that does what its first argument says.
 TARGET = """#!/bin/sh

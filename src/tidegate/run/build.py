@@ -21,11 +21,10 @@ from tidegate.model.trial_spec import Side
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.text.shorten import excerpt
 from tidegate.trial.environment import base_environment, git_trusts, side_path
-from tidegate.trial.processes import Refused, Supervisor, SupervisorLost
+from tidegate.trial.processes import Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.sandbox.users import give
-from tidegate.trial.shell_command import run_shell
 
 MOST_LINES, MOST_CHARACTERS = 3, 500  # quoted from a failed build's output
 _ERROR = re.compile(r"\b(errors?|fatal|failed|cannot|\w+Error)\b", re.IGNORECASE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.errors import CannotRunError, MissingKeyError
@@ -29,7 +29,6 @@ from tidegate.run.judge_client import PanelClient
 from tidegate.run.measuring import Judging, Measuring
 from tidegate.run.pace import OutageWaits
 from tidegate.run.slots import SlotFiles, SlotNetworks
-from tidegate.run.together import over, together
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
@@ -40,6 +39,34 @@ from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
 from tidegate.trial.workspace import everything_below
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+AT_ONCE = 1_000  # more than trials and judges can do at once
+
+
+async def together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
+    """Return all results in order. The first failure cancels the others and is raised unwrapped."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(coroutine) for coroutine in coroutines]
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+async def over(function: Callable[[Item], Awaitable[T]], items: Sequence[Item], most: int = AT_ONCE) -> list[T]:
+    """Return the results of all items in order, for at most so many at once: each takes memory from its start."""
+    results: dict[int, T] = {}
+    waiting = iter(enumerate(items))
+
+    async def work() -> None:
+        for place, item in waiting:
+            results[place] = await function(item)
+
+    await together([work() for _ in range(min(most, len(items)))])
+    return [results[place] for place in range(len(items))]
 
 
 class Runner:

@@ -18,7 +18,7 @@ from tidegate.model.progress import Progress, Silent
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.mutant_trials import MutantTrials, tools_of
-from tidegate.run.together import together
+from tidegate.run.runner import together
 from tidegate.trial.workspace import matching_files
 
 DEPTH, MOST_PAGES = 3, 150

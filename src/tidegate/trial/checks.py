@@ -31,8 +31,8 @@ from tidegate.trial.gate_scripts import restore_scripts
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.mcp.mcp_client import connected, connected_at
 from tidegate.trial.mcp.server_check import asked_server
+from tidegate.trial.processes import run_shell
 from tidegate.trial.rewritten import WatchedFiles
-from tidegate.trial.shell_command import run_shell
 from tidegate.trial.start import failure_of, server_command
 from tidegate.trial.workspace import read_file
 

@@ -12,9 +12,8 @@ from tidegate.model.suite import Limits
 from tidegate.model.trial import Trial
 from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.directories import Folders
-from tidegate.trial.processes import Supervisor
+from tidegate.trial.processes import Supervisor, run_shell
 from tidegate.trial.sandbox.users import give
-from tidegate.trial.shell_command import run_shell
 from tidegate.trial.workspace import Prepared, copy_workspace
 from tidegate.trial.workspace_diff import apply_diff
 

@@ -19,12 +19,11 @@ from tidegate.text.redaction import Redaction
 from tidegate.text.shorten import both_ends
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected, connected_at
 from tidegate.trial.mcp.server_check import last_lines
-from tidegate.trial.processes import MEGABYTE, Command, Ended
+from tidegate.trial.processes import MEGABYTE, Command, Ended, run_shell
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
 from tidegate.trial.redacted import redact_file, redacted
 from tidegate.trial.safe_files import open_regular, read_output, write_below, write_file
-from tidegate.trial.shell_command import run_shell
 from tidegate.trial.step_context import AgentStopped, StepContext
 from tidegate.trial.workspace import read_file
 

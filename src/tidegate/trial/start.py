@@ -20,11 +20,10 @@ from tidegate.trial.environment import base_environment
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import connected, connected_at
 from tidegate.trial.mcp.server_check import check_server, server_at_url, why_not
-from tidegate.trial.processes import Command, Supervisor
+from tidegate.trial.processes import Command, Supervisor, run_shell
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.sandbox.readable import parts_of_checkout
 from tidegate.trial.sandbox.users import give
-from tidegate.trial.shell_command import run_shell
 
 
 def missing_target(target: Target, environment: Mapping[str, str], workspace: Path) -> str | None:

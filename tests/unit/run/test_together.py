@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tidegate.run.together import over
+from tidegate.run.runner import over
 
 
 def test_at_most_so_many_run_at_once_and_results_keep_the_order() -> None:

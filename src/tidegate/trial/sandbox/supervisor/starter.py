@@ -12,15 +12,204 @@ import ctypes
 import gc
 import json
 import os
+import select
 import signal
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from struct import unpack
 
 from tidegate.trial.sandbox.common_files import CommonFiles
-from tidegate.trial.sandbox.supervisor.command import Command
-from tidegate.trial.sandbox.supervisor.messages import CANCEL, CONTROL, Control, Request
-from tidegate.trial.sandbox.supervisor.tree import look_at
+from tidegate.trial.sandbox.supervisor.messages import (
+    CANCEL,
+    CONTROL,
+    Answer,
+    Control,
+    NotStartedError,
+    RefusedError,
+    Request,
+)
+from tidegate.trial.sandbox.supervisor.spawn import launch_of, spawn
+from tidegate.trial.sandbox.supervisor.tree import look_at, processes_below, send_all, sweep
+
+TICK_SECS = 0.02  # between two checks of the sizes of the outputs
+TREE_SECS = 0.1  # minimum between two checks of the process tree
+TREE_SHARE = 20  # checks of the process tree take at most 1/20 of the time
+
+
+class Command:
+    """One command. `launcher` is the path of the program that starts it (launcher.c)."""
+
+    def __init__(self, request: Request, control: Control, launcher: str, common: CommonFiles) -> None:
+        self._request = request
+        self._launcher = launcher
+        self._common = common
+        self._control = control
+        self._outputs: list[int] = []
+        self._peak = 0
+        self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
+
+    def run(self) -> Answer:
+        """Run the command, then terminate everything below it."""
+        started = time.monotonic()
+        files: list[int] = []
+        try:
+            files += self._open_files()
+            pid = self._start(files)
+        except NotStartedError as error:
+            return Answer("not_started", reason=str(error))
+        except RefusedError as error:
+            return Answer("refused", reason=str(error))
+        else:
+            return self._supervise(pid, started)
+        finally:
+            for file in files:
+                os.close(file)
+
+    def _open_files(self) -> list[int]:
+        request = self._request
+        # O_APPEND keeps two descriptors of one file from overwriting each other.
+        new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+        files: list[int] = []
+        try:
+            for path, flags in ((request.stdin, os.O_RDONLY), (request.stdout, new), (request.stderr, new)):
+                files.append(os.open(path, flags, 0o600))
+        except OSError as error:
+            for file in files:
+                os.close(file)
+            raise RefusedError(f"cannot open {error.filename}: {error.strerror}") from None
+        self._outputs = files[1:]
+        return files
+
+    def _start(self, files: list[int]) -> int:
+        """Start the process. The error pipe is closed when it becomes the command, so reading no data means success."""
+        launch = launch_of(self._request, self._common)
+        read_end, write_end = os.pipe()
+        try:
+            pid = spawn(self._launcher, launch, files, write_end)
+        except OSError as error:
+            os.close(read_end)
+            raise RefusedError(f"cannot start a process: {error.strerror}") from None
+        finally:
+            os.close(write_end)
+        with os.fdopen(read_end, errors="replace") as errors:
+            error_text = errors.read()
+        if error_text:
+            with suppress(ChildProcessError):  # the launcher is waited for elsewhere
+                os.waitpid(pid, 0)
+            raise NotStartedError(error_text)
+        return pid
+
+    def _supervise(self, pid: int, started: float) -> Answer:
+        why = self._wait(pid, started)
+        duration = time.monotonic() - started
+        killed_at = None if why == "exited" else time.time()
+        if why == "timeout":
+            self._ask_to_end(pid)
+        status, killed, unended = sweep(pid, None if self._request.shares_user else self._request.uid)
+        killed.discard(pid)
+        if why == "exited" and self._output_size() > self._request.output_bytes:
+            why = "output"  # it ended before the next check of its output
+        self._close_outputs()
+        return described(why, status)._replace(
+            duration_s=duration,
+            left_behind=len(killed),
+            killed=tuple(killed) if why == "exited" else (),
+            peak_memory_mb=self._peak / 1e6 if self._peak else None,
+            killed_at=killed_at,
+            unended=unended,
+        )
+
+    def _wait(self, pid: int, started: float) -> str:
+        """Wait for the command's end or a reason to stop it: `exited`, `timeout`, `cancelled`, or a limit's name."""
+        timeout = self._request.timeout_secs
+        deadline = None if timeout is None else started + timeout
+        process = os.pidfd_open(pid)
+        try:
+            poll = select.poll()
+            poll.register(process, select.POLLIN)
+            poll.register(CONTROL, select.POLLIN)
+            while True:
+                left = TICK_SECS if deadline is None else min(TICK_SECS, deadline - time.monotonic())
+                ready = {file for file, _ in poll.poll(max(0, left) * 1000)}
+                if process in ready:
+                    return "exited"
+                if CONTROL in ready:
+                    self._control.receive()
+                if CONTROL in ready or self._control.has_more:
+                    return "cancelled"
+                if deadline is not None and time.monotonic() >= deadline:
+                    return "timeout"
+                if limit := self._limit_reached():
+                    return limit
+        finally:
+            os.close(process)
+
+    def _limit_reached(self) -> str | None:
+        if self._output_size() > self._request.output_bytes:
+            return "output"
+        now = time.monotonic()
+        if now < self._look_at_tree:
+            return None
+        tree = processes_below(os.getpid())
+        memory = sum(process.memory for process in tree.values())
+        running = sum(not process.zombie for process in tree.values())
+        self._peak = max(self._peak, memory)
+        self._look_at_tree = now + max(TREE_SECS, TREE_SHARE * (time.monotonic() - now))
+        if memory > self._request.memory_bytes:
+            return "memory"
+        if running > self._request.processes:
+            return "processes"
+        return None
+
+    def _output_size(self) -> int:
+        states = [os.fstat(file) for file in self._outputs]
+        return sum({(state.st_dev, state.st_ino): state.st_size for state in states}.values())
+
+    def _close_outputs(self) -> None:
+        """Take the output files back from the command's user, and cut them to the limit."""
+        for file in self._outputs:
+            if self._request.uid is not None:
+                os.fchown(file, os.getuid(), os.getgid())
+            if os.fstat(file).st_size > self._request.output_bytes:
+                os.ftruncate(file, self._request.output_bytes)
+
+    def _ask_to_end(self, session: int) -> None:
+        """Send SIGINT to the command if requested, then SIGTERM to its whole session."""
+        if self._request.interrupt_secs:
+            send_all([session], signal.SIGINT)
+            self._wait_for_all_of(session, self._request.interrupt_secs)
+        self._wait_for_all_of(session, self._request.grace_secs, signal.SIGTERM)
+
+    def _wait_for_all_of(self, session: int, seconds: float, number: int | None = None) -> None:
+        """Wait for the session to end, after an optional signal to all of it; stop early if Tidegate sends anything."""
+        deadline = time.monotonic() + seconds
+        poll = select.poll()
+        poll.register(CONTROL, select.POLLIN)
+        asked = False
+        while time.monotonic() < deadline:
+            tree = processes_below(os.getpid())
+            members = [pid for pid, process in tree.items() if process.session == session and not process.zombie]
+            if not members:
+                return
+            if number is not None and not asked:
+                send_all(members, number)
+                asked = True
+            if poll.poll(10):
+                return  # left unread: the command is ending anyway, and the main loop handles the message
+
+
+def described(why: str, status: int) -> Answer:
+    """Return the answer for the reason that ended the wait, and the wait status."""
+    if why in ("timeout", "cancelled"):
+        return Answer(why)
+    if why != "exited":
+        return Answer("limit", limit=why)
+    code = os.waitstatus_to_exitcode(status)
+    if code == -signal.SIGXFSZ:
+        return Answer("limit", limit="file_size")
+    return Answer("exited", exit_code=code) if code >= 0 else Answer("signal", signal=-code)
+
 
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 
