@@ -18,7 +18,7 @@ import pytest
 from tests.as_root import needs_root
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.model.access import Access, FileAccess, NetworkAccess
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.run.slots import SlotNetworks
 from tidegate.trial.free_port import free_port
 from tidegate.trial.processes import Account, Command, Supervisor
@@ -128,7 +128,7 @@ def run(
     )
 
     async def body() -> tuple[dict[str, int], tuple[str, ...]]:
-        with ModelProxy() as proxy, SlotNetworks(OFFLINE, Silent()) as networks:
+        with ModelProxy() as proxy, SlotNetworks(OFFLINE, Progress()) as networks:
             await networks.choose(proxy)
             async with await Supervisor.start(account, Confinement(await networks.open())) as supervisor:
                 supervisor.confinement.reach(access, *([] if own_port is None else [own_port]))
@@ -226,7 +226,7 @@ def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/jail.py"))
     monkeypatch.setattr(jail, "CALLS", {})
 
-    class Told(Silent):
+    class Told(Progress):
         def __init__(self) -> None:
             self.lines: list[str] = []
 

@@ -35,7 +35,7 @@ from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.history.our_folder import make_our_folder
 from tidegate.model.agent import Agent
 from tidegate.model.judge import Judge
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.run.run_job import Options
 from tidegate.suite.json_schema import file_schema
@@ -154,7 +154,7 @@ def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
 
     toolchains = Path.home() / ".rustup"
     rust = {"RUSTUP_HOME": str(toolchains)} if toolchains.is_dir() else {}  # a build has a HOME of its own
-    chosen = Options(environ=rust | options.environ(), progress=Silent() if args.quiet else Steps())
+    chosen = Options(environ=rust | options.environ(), progress=Progress() if args.quiet else Steps())
     try:
         return options.run_until_stopped(lambda: first_suite(root, where, tool, chosen))
     except TidegateError as error:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidegate.github.workflow_commands import END_GROUP, group
-from tidegate.model.progress import Progress, Silent
+from tidegate.model.progress import Progress
 from tidegate.reports.filters import count, money, seconds
 from tidegate.text.safe import log_line, one_line
 from tidegate.text.shorten import shortened
@@ -31,7 +31,7 @@ Clock = Callable[[], float]
 _OUTCOMES = {"pass": "pass", "fail": "FAIL", None: "not measured"}
 
 
-class Steps(Silent):
+class Steps(Progress):
     """Shows the steps on stderr, but no single trial: those that fail are only left out."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ def make_progress(
     groups.
     """
     if quiet:
-        yield Silent()
+        yield Progress()
     elif console.is_terminal and not console.is_dumb_terminal and "GITHUB_ACTIONS" not in os.environ:
         view = LiveProgress(console, verbose=verbose, said=said)
         with Live(get_renderable=view.render, console=console, transient=True, refresh_per_second=8):
@@ -75,7 +75,7 @@ def make_progress(
             folded.stage("")
 
 
-class PlainProgress:
+class PlainProgress(Progress):
     """Prints one line for each finished trial and each message. Lines cannot control the terminal or the runner.
 
     Why a row does not pass is printed once for each reason; with `verbose`, for each trial.
@@ -182,7 +182,7 @@ class _Running:
     doing: str = ""
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """Shows one line per running trial, with the totals below. Failures and messages scroll by above.
 
     A row that fails gets one line for each reason, not one for each repeat; with `verbose`, every trial gets a line.

@@ -98,13 +98,13 @@ def _say_what_would_run(root: Path, args: argparse.Namespace) -> int:
     """Print the rows that are selected in the working tree, each with its number of trials."""
     from tidegate.cli.check import listing  # 310 ms
     from tidegate.decide.procedure.rules import screening_of
-    from tidegate.model.progress import Silent
+    from tidegate.model.progress import Progress
     from tidegate.reports.filters import count
     from tidegate.suite.load import load_suite
     from tidegate.suite.plan import make_plan, run_rows
 
     suite = load_suite(root, args.config, environ=options.environ())
-    plan = make_plan(suite, options.pipeline_options(args, Silent()).selection)
+    plan = make_plan(suite, options.pipeline_options(args, Progress()).selection)
     trials = sum(args.trials or screening_of(row, suite.policy) for row in run_rows(plan, suite))
     print(f"{count(trials, 'trial')} would run, of {count(len(plan.rows), 'row')}:\n\n{listing(plan)}")
     return 0

@@ -122,7 +122,7 @@ class OwnCheck:
         annotate(repository, *_repeated(write, job), annotations)
 
 
-class _Counts:
+class _Counts(Progress):
     """Passes progress on to `shown`, and counts trials."""
 
     shown: Progress

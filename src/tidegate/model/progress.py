@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidegate.model.measurement import TrialResult
     from tidegate.model.trial_spec import TrialSpec
 
 
-class Progress(Protocol):
-    """Receives progress messages. Implemented by the terminal view and by plain log lines."""
+class Progress:
+    """Receives progress messages, and shows nothing: the terminal view and plain log lines do."""
 
     def say(self, text: str) -> None:
         """Show one line about the run as a whole, such as `building base`."""
@@ -29,25 +29,3 @@ class Progress(Protocol):
 
     def finished(self, result: TrialResult) -> None:
         """A trial has been measured."""
-
-
-class Silent:
-    """Progress that shows nothing."""
-
-    def say(self, text: str) -> None:
-        """Do nothing."""
-
-    def stage(self, title: str) -> None:
-        """Do nothing."""
-
-    def expect(self, trials: int) -> None:
-        """Do nothing."""
-
-    def started(self, spec: TrialSpec) -> None:
-        """Do nothing."""
-
-    def step(self, spec: TrialSpec, text: str) -> None:
-        """Do nothing."""
-
-    def finished(self, result: TrialResult) -> None:
-        """Do nothing."""

@@ -21,7 +21,7 @@ from tidegate.model.agent import ALONE
 from tidegate.model.event import End
 from tidegate.model.plan import PlanRow
 from tidegate.model.probe import Answer, RunJudge
-from tidegate.model.progress import Progress, Silent
+from tidegate.model.progress import Progress
 from tidegate.model.provider import Access
 from tidegate.model.suite import Suite
 from tidegate.model.target import Target
@@ -150,7 +150,7 @@ class Attempts:
         """
         suite = self.context.suite
         unlimited = suite.model_copy(update={"budget": suite.budget.model_copy(update={"trials": None})})
-        context = replace(self.context, suite=unlimited, checkouts=dict(checkouts), progress=Silent())
+        context = replace(self.context, suite=unlimited, checkouts=dict(checkouts), progress=Progress())
         context = replace(context, deadline=min(context.deadline, time.monotonic() + seconds))
         prepared = self._prepared if same_files else {}
         waits, proxy = self.outage_waits, self.model_proxy

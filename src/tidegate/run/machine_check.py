@@ -17,7 +17,7 @@ from tidegate.agents.providers.access import Accesses
 from tidegate.errors import CannotRunError, TidegateError
 from tidegate.model.agent import Agent
 from tidegate.model.judge import SYSTEM_PATH, Judge
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
 from tidegate.run.slots import SlotFiles
@@ -84,7 +84,7 @@ def _room() -> MachineFinding:
 async def _agents(suite: Suite, environ: Mapping[str, str], repo: Path, path: str) -> AsyncIterator[MachineFinding]:
     """Yield what the suite's agents have. Their programs are confined to the files that they have in a trial."""
     with tempfile.TemporaryDirectory(prefix="tidegate-doctor-") as folder:
-        files = SlotFiles(suite, Path(folder), Silent())
+        files = SlotFiles(suite, Path(folder), Progress())
         await files.choose(environ, ())
         async with await Supervisor.start(None, Confinement(files=files.jail)) as supervisor:
             for name, agent in suite.agents.items():

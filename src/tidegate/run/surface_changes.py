@@ -11,7 +11,7 @@ from tidegate.decide.causes.seen import named_in
 from tidegate.decide.surface.used import Scenario, surface_change, users
 from tidegate.errors import ConfigurationError
 from tidegate.model.plan import Plan, PlanRow
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.proof import ChangedPart, DocLine, ToolProof, UsedPart
 from tidegate.model.suite import Budget
 from tidegate.model.surface import Part
@@ -70,7 +70,7 @@ async def changes_of_sides(
         suite = (side.own or work.suite).model_copy(update={"build": ()})
         built = work.suite.model_copy(update={"build": (), "budget": Budget(minutes=None)})
         one = replace(work, suite=built, sides=(replace(side, own=suite),))
-        parts.append(await listed_parts(one, [*rows.values()], replace(options, progress=Silent())))
+        parts.append(await listed_parts(one, [*rows.values()], replace(options, progress=Progress())))
     found = []
     for tool in rows:
         before, after = (of_side[tool] for of_side in parts)

@@ -14,7 +14,7 @@ from tidegate.decide.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, 
 from tidegate.decide.surface.man_page import help_of_manual
 from tidegate.decide.surface.parts import listed, of_help, of_tools
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.model.progress import Progress, Silent
+from tidegate.model.progress import Progress
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.mutant_trials import MutantTrials, tools_of
@@ -46,7 +46,7 @@ async def survey(
     waiting, asked = [""], [""]
     for depth in range(DEPTH):
         asking = [_asking(binary, command) for command in waiting]
-        calls = await _ask_in_parts(trials, row, asking, depth, progress or Silent())
+        calls = await _ask_in_parts(trials, row, asking, depth, progress or Progress())
         found = {command: _page(calls, command) for command in waiting}
         new = {command: text for command, text in found.items() if text and text not in pages.values()}
         pages |= {command: text for command, text in new.items() if not repeats(text, command)}

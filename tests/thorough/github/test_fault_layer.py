@@ -35,7 +35,7 @@ from tidegate.github.publishing import Subject
 from tidegate.github.pull_request import conclude
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.model.marker import Marker
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.result import Result
 from tidegate.reports.result_json import result_json
 
@@ -161,7 +161,7 @@ class Layer:
             "INPUT_GITHUB_TOKEN": self.github.token_like(profile or PROFILE.get(name, "documented")),
         }
         commands: list[str] = []
-        outside = Outside(environ, Silent(), quickly, commands.append, lambda _: None)
+        outside = Outside(environ, Progress(), quickly, commands.append, lambda _: None)
         return Job(Settings.from_environ(environ), GitHubJob.from_environ(environ), outside), commands
 
     def ended(self, job: Job, commands: list[str], start: Coroutine[None, None, int]) -> Ended:

@@ -24,7 +24,7 @@ from tidegate.github.port import Check, OwnCheckRun
 from tidegate.github.publishing import Subject
 from tidegate.github.pull_request import conclude
 from tidegate.github.workflow_commands import Annotation
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.result import Result
 
 ON = {"check_run": "true"}
@@ -159,7 +159,7 @@ def test_counts_are_shown_while_trials_run(layer: Layer) -> None:
         assert job.check
         job.check.start(HEAD_SHA, job)
         await until(lambda: len(pull.repo.checks) == 1)
-        progress = job.check.counting(Silent())
+        progress = job.check.counting(Progress())
         progress.expect(4)
         progress.started(spec())
         progress.finished(trial_result())

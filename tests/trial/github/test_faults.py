@@ -21,7 +21,7 @@ from tidegate.github.job import Job, Outside
 from tidegate.github.publishing import Subject
 from tidegate.github.pull_request import say
 from tidegate.github.settings import GitHubJob, Settings
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 
 RED = make_result(head=HEAD_SHA, add="regressed", list="ok")
 IMPATIENT = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)
@@ -70,7 +70,7 @@ def end_of_job(workspace: Path, tmp_path: Path) -> Callable[..., Ended]:
         slept: list[float] = []
         commands: list[str] = []
         settings = Settings(github_token=SecretStr(pull.github.token))
-        outside = Outside(environ, Silent(), lambda *_: None, commands.append, slept.append)
+        outside = Outside(environ, Progress(), lambda *_: None, commands.append, slept.append)
         job = Job(settings, GitHubJob.from_environ(environ), outside)
         repository = pull.connect(pace=IMPATIENT.model_copy(update={"timeout": timeout}))
         code = asyncio.run(say(RED, None, Subject(1, HEAD_SHA, repository), job))

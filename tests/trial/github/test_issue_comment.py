@@ -27,7 +27,7 @@ from tidegate.github.slash_command import SlashCommand, accepted_record, parse_c
 from tidegate.model.comparison import BaseCounts, HeadCounts
 from tidegate.model.marker import Marker
 from tidegate.model.plan import RowKey
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.suite import RowState
 from tidegate.reports.result_json import result_json
 
@@ -64,7 +64,7 @@ def rerun(job: Job, head: str, **states: RowState) -> tuple[int, str]:
     step = job.make_step(job.repo.root, job.github.api_url)
     environ = step.environ("pull_request", payload, {"github_token": job.github.token}, run=(5, 2))
     said: list[str] = []
-    outside = Outside(environ, Silent(), connect_here, said.append, lambda _: None)
+    outside = Outside(environ, Progress(), connect_here, said.append, lambda _: None)
     ours = ActionJob(Settings.from_environ(environ), GitHubJob.from_environ(environ), outside)
     event = read_event("pull_request", payload)
     assert isinstance(event, PullRequestEvent)

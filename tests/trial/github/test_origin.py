@@ -19,7 +19,7 @@ from tidegate.github.job import Job as ActionJob
 from tidegate.github.job import Outside, origin_of
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.history.branch import copy_to, fetch
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 
 BRANCH = "tidegate-history"
 TOKEN = "ghs_contents-write"
@@ -54,7 +54,7 @@ def asked(server: GitServer, token: str, **environ: str) -> ActionJob:
     """A job, as far as git is concerned."""
     names = {"GITHUB_EVENT_NAME": "push", "GITHUB_EVENT_PATH": "/none", "GITHUB_REPOSITORY": "acme/notes"}
     runner = GitHubJob.from_environ({**names, "GITHUB_WORKSPACE": "/none", "GITHUB_SERVER_URL": server.url})
-    outside = Outside(environ, Silent(), lambda *_: None, print, lambda _: None)
+    outside = Outside(environ, Progress(), lambda *_: None, print, lambda _: None)
     return ActionJob(Settings.from_environ({"INPUT_GITHUB_TOKEN": token}), runner, outside)
 
 

@@ -16,7 +16,7 @@ from tests.journeys.conftest import FILES
 from tests.unit.github.test_payloads import ALL, EVERY, OURS, SUITE, Example, Payload
 from tidegate.errors import TidegateError
 from tidegate.github import Outside, act
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 
 
 class Ended(NamedTuple):
@@ -41,7 +41,7 @@ def end(example: Example, pull: PullRequest, repo: Repository, make_step: MakeSt
     token = pull.github.token_like("read-only" if stranger else "documented")
     environ = step.environ(example.event, payload, {"github_token": token, **inputs})
     commands: list[str] = []
-    outside = Outside(environ, Silent(), connect_here, commands.append, lambda _: None)
+    outside = Outside(environ, Progress(), connect_here, commands.append, lambda _: None)
     try:
         code = asyncio.run(act(outside))
     except TidegateError as error:

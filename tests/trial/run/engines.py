@@ -20,7 +20,7 @@ from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE, BatchJob, Carry, Engine, EngineContext
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import FileAnswer
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial
@@ -138,11 +138,11 @@ def attempts_of(folder: Path, engine: Engine, plan: Plan, budget: Budget | None 
         scratch=scratch,
         definitions=repository.root,
         around=HostEnvironment.of(environ, suite),
-        progress=Silent(),
+        progress=Progress(),
         slots=SupervisorPool(1),
         deadline=deadline,
     )
-    return Attempts(context, Spending(suite.budget), OutageWaits(0, deadline, Silent()))
+    return Attempts(context, Spending(suite.budget), OutageWaits(0, deadline, Progress()))
 
 
 def specs_of(*names: str, count: int = 1) -> list[TrialSpec]:

@@ -17,7 +17,7 @@ from tests.warm import run_tidegate
 from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.known_results import open_history
 from tidegate.model.measurement import PastTrial
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.trial import SessionRecord
 from tidegate.run.checkouts import RevisionPair, commits_of
 from tidegate.run.pipeline import pull_request
@@ -59,7 +59,7 @@ def compared(tmp_path: Path) -> Callable[..., dict[str, tuple[str, str]]]:
             assert fed.returncode == 0, fed.stderr
             as_of_an_agent_with_a_key(repo)
         repo.branch("pr", {"bin/notes": tool})
-        options = Options(environ={"PATH": "/usr/bin:/bin"}, progress=Silent(), lenient_keys=True)
+        options = Options(environ={"PATH": "/usr/bin:/bin"}, progress=Progress(), lenient_keys=True)
         work: Any = pull_request(
             repo.root, commits_of(repo.root, RevisionPair("main", "pr")), tmp_path / "out", options
         )

@@ -14,7 +14,7 @@ import pytest
 from tidegate.authoring.drafts import drafts_for
 from tidegate.lab.prove import Wanted, partial, prove
 from tidegate.model.mutant import MutantResult
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.proof import Draft, Proof
 from tidegate.reports.prove_text import change_text, prove_text
 from tidegate.reports.result_json import proof_badge
@@ -76,7 +76,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def proof(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
     """What is found about the suite; no test changes it."""
-    options = Options(environ=dict(os.environ), progress=Silent())
+    options = Options(environ=dict(os.environ), progress=Progress())
     wanted = Wanted(kinds=KINDS, alike=1, drafter=drafts_for)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
 
@@ -136,13 +136,13 @@ def test_a_draft_for_what_a_scenario_meets_is_a_gate(proof: Proof) -> None:
 
 def test_a_sample_is_of_all_mutants_so_that_its_share_estimates_the_whole(repo: Path, tmp_path: Path) -> None:
     """If all mutants that no call meets counted beside a sample of the others, the share would be too low."""
-    options = Options(environ=dict(os.environ), progress=Silent())
+    options = Options(environ=dict(os.environ), progress=Progress())
     wanted = Wanted(kinds=("option_ignored", "subcommand_removed"), most_mutants=2)
     found = asyncio.run(prove(repo, None, tmp_path / "run", options, wanted))
     assert (len(found.mutants), found.count("not_run")) == (6, 4)
 
 
-class Lines(Silent):
+class Lines(Progress):
     """Progress that keeps what is said."""
 
     def __init__(self) -> None:
@@ -190,7 +190,7 @@ def test_a_mutant_that_does_to_all_calls_what_another_did_is_not_run(repo: Path,
     own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate", ".git", "AGENTS.md"))
     (own / "s.yaml").write_text(READS_HELP)
     commit(own)
-    options = Options(environ=dict(os.environ), progress=Silent())
+    options = Options(environ=dict(os.environ), progress=Progress())
     wanted = Wanted(kinds=("option_removed", "help_dropped"))
     found = asyncio.run(prove(own, None, tmp_path / "run", options, wanted))
     states = {(one.mutant.name, one.mutant.kind): (one.state, one.caught_by) for one in found.mutants}
@@ -203,7 +203,7 @@ def test_a_mutant_that_does_to_all_calls_what_another_did_is_not_run(repo: Path,
 def test_an_interrupted_run_leaves_results_that_the_next_one_reuses(repo: Path, tmp_path: Path) -> None:
     """Here it is stopped while it drafts; a result stays with its commit and suite."""
     own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate"))
-    options = Options(environ=dict(os.environ), progress=Silent())
+    options = Options(environ=dict(os.environ), progress=Progress())
 
     async def stopped(*_: object) -> tuple[Draft, ...]:
         raise KeyboardInterrupt
@@ -224,7 +224,7 @@ def test_a_tool_whose_scenarios_all_fail_has_a_surface_and_no_share(repo: Path, 
     broken = shutil.copytree(repo, tmp_path / "broken", ignore=shutil.ignore_patterns(".git", ".tidegate"))
     commit(broken)
     broken.joinpath("bin/t").write_text(TOOL.replace("--loud", "--shout"))
-    options = Options(environ=dict(os.environ), progress=Silent())
+    options = Options(environ=dict(os.environ), progress=Progress())
     found = asyncio.run(prove(broken, None, tmp_path / "run", options, Wanted(base="HEAD")))
     assert found.share is None
     assert {change_text(one) for one in found.tools[0].changes} == {
@@ -250,7 +250,7 @@ def test_options_of_a_tool_without_help_come_from_the_man_page_of_each_side(tmp_
         (repo / name).write_text(text)
     commit(repo)
     (repo / "man/t.1").write_text(".SH OPTIONS\n.TP\n.B --loud\nx\n.TP\n.BI --due \\ DATE\nx\n")
-    options = Options(environ=dict(os.environ), progress=Silent())
+    options = Options(environ=dict(os.environ), progress=Progress())
     found = asyncio.run(prove(repo, None, tmp_path / "run", options, Wanted(mutants=False, base="HEAD")))
     assert {(str(one.part), one.scenarios) for one in found.tools[0].parts if one.part.kind == "option"} == {
         ("`--loud`", ("keep",)),
@@ -263,7 +263,7 @@ def test_scenarios_without_a_tool_have_nothing_to_change(tmp_path: Path) -> None
     repo = tmp_path / "repo"
     shutil.copytree(Path(__file__).parents[3] / "examples" / "screening", repo)
     commit(repo)
-    options = Options(environ=dict(os.environ), progress=Silent())
+    options = Options(environ=dict(os.environ), progress=Progress())
     found = asyncio.run(prove(repo, None, tmp_path / "out", options, Wanted()))
     assert (found.mutants, found.share) == ((), None)
     assert "scenarios without a tool under test: nothing is known that could be changed" in prove_text(found)

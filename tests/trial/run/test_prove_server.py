@@ -14,7 +14,7 @@ import pytest
 
 from tidegate.authoring.drafts import drafts_for
 from tidegate.lab.prove import Wanted, prove
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.model.proof import Proof
 from tidegate.run.run_job import Options
 
@@ -60,7 +60,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def proof(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
     """What is found about both servers; no test changes it."""
-    options = Options(environ=dict(os.environ), progress=Silent())
+    options = Options(environ=dict(os.environ), progress=Progress())
     wanted = Wanted(kinds=KINDS, drafter=drafts_for)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.make import spec, trial_result
 from tidegate.cli.progress import LiveProgress, PlainProgress, make_progress
 from tidegate.model.measurement import Metrics
-from tidegate.model.progress import Progress, Silent
+from tidegate.model.progress import Progress
 
 SPEC = spec(scenario="add_task", agent="docs")
 PASSED = trial_result(
@@ -161,7 +161,7 @@ def test_a_trial_that_was_never_started_counts() -> None:
         (True, False, False, LiveProgress),
         (False, False, False, PlainProgress),
         (True, False, True, PlainProgress),
-        (True, True, False, Silent),
+        (True, True, False, Progress),
     ],
 )
 def test_the_view_fits_the_console(

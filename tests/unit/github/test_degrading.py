@@ -22,7 +22,7 @@ from tidegate.github.job import Job
 from tidegate.github.publishing import Subject
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.github.workflow_dispatch import _set_status
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 
 RED = make_result(head=HEAD_SHA, add="regressed")
 
@@ -40,7 +40,7 @@ def job_of(step: Step, event: str, payload: dict[str, object], token: str) -> tu
     def impatient(settings: Settings, runner: GitHubJob) -> object:
         return connect(runner.api_url, settings.github_token or SecretStr(""), runner.repository, QUICK)
 
-    outside = Outside(environ, Silent(), impatient, commands.append, lambda _: None)  # type: ignore[arg-type]
+    outside = Outside(environ, Progress(), impatient, commands.append, lambda _: None)  # type: ignore[arg-type]
     return Job(Settings.from_environ(environ), GitHubJob.from_environ(environ), outside), commands
 
 

@@ -12,7 +12,7 @@ from tests.trial.run.engines import plan_of
 from tidegate import __version__
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.bundle import Batch
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.run.shards.bundle import CLASS, dump, load, read_batch, sealed_archive, write_batch
 from tidegate.run.worker import run_batch
 from tidegate.suite.load import load_suite
@@ -62,7 +62,7 @@ def test_bundles_of_nothing_and_those_of_another_version_are_refused(tmp_path: P
 
 
 async def _ran(bundle: Path, out: Path, **environ: str) -> None:
-    await run_batch(bundle, out, environ, Silent())
+    await run_batch(bundle, out, environ, Progress())
 
 
 def test_a_worker_without_a_variable_says_so_before_it_runs_anything(tmp_path: Path) -> None:

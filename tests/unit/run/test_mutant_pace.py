@@ -6,10 +6,10 @@ import time
 
 from tidegate.lab.prove import FIRST, MutantPace
 from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 
 
-class Lines(Silent):
+class Lines(Progress):
     """Keeps what is said."""
 
     def __init__(self) -> None:

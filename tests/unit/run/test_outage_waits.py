@@ -6,11 +6,11 @@ import asyncio
 import math
 import time
 
-from tidegate.model.progress import Silent
+from tidegate.model.progress import Progress
 from tidegate.run.pace import OutageWaits
 
 
-class Told(Silent):
+class Told(Progress):
     """Keeps what it is told."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Told(Silent):
 
 def test_a_run_waits_three_times_and_no_longer_than_it_may() -> None:
     async def waits() -> list[bool]:
-        some = OutageWaits(0.2, math.inf, Silent())
+        some = OutageWaits(0.2, math.inf, Progress())
         return [await some.wait() for _ in range(5)]
 
     began = time.monotonic()
@@ -43,7 +43,7 @@ def test_trials_that_meet_the_same_outage_share_one_wait() -> None:
 
 def test_a_trial_that_is_cancelled_does_not_end_the_wait_of_the_others() -> None:
     async def waits() -> bool:
-        some = OutageWaits(1, math.inf, Silent())
+        some = OutageWaits(1, math.inf, Progress())
         first, second = (asyncio.create_task(some.wait()) for _ in range(2))
         await asyncio.sleep(0)
         first.cancel()
@@ -53,8 +53,8 @@ def test_a_trial_that_is_cancelled_does_not_end_the_wait_of_the_others() -> None
 
 
 def test_a_run_that_may_not_wait_goes_on_at_once() -> None:
-    assert not asyncio.run(OutageWaits(0, math.inf, Silent()).wait())
+    assert not asyncio.run(OutageWaits(0, math.inf, Progress()).wait())
 
 
 def test_a_wait_that_would_outlast_the_budget_is_not_begun() -> None:
-    assert not asyncio.run(OutageWaits(600, time.monotonic() + 1, Silent()).wait())
+    assert not asyncio.run(OutageWaits(600, time.monotonic() + 1, Progress()).wait())
