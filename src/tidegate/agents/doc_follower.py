@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal
 
-from tidegate.agents.invocations.metrics import subcommand
+from tidegate.agents.invocations.counting import subcommand
 from tidegate.agents.restructured_text import SUFFIXES
 from tidegate.model.agent import Agent, Session
 from tidegate.model.event import CommandResult, End, Message, Warning

@@ -9,15 +9,9 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, FiniteFloat, ValidationError
 
+from tidegate.agents.invocations.counting import failed, in_order, named
 from tidegate.agents.invocations.from_log import logged_calls, logged_tool_calls
-from tidegate.agents.invocations.metrics import (
-    failed,
-    in_order,
-    invocation_counts,
-    named,
-    subcommand_counts,
-    trial_metrics,
-)
+from tidegate.agents.invocations.metrics import invocation_counts, subcommand_counts, trial_metrics
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
 from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.json_text import parse_json

@@ -16,9 +16,9 @@ from tidegate.history.proofs import earlier, keep
 from tidegate.history.run_folder import write_text
 from tidegate.lab.prove import Wanted, prove
 from tidegate.model.proof import Proof
+from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_page import prove_page
 from tidegate.reports.prove_text import prove_text, trend
-from tidegate.reports.result_json import proof_badge
 from tidegate.run.checkouts import make_run_folder
 from tidegate.vcs.revisions import repository_root
 

@@ -182,7 +182,7 @@ def _read(source: Path) -> list[PastAttempt]:
     if not (source.is_dir() or source.is_file()):
         raise ConfigurationError(f"{source} is neither a file nor a folder.", "Name a file or folder with results.")
     try:
-        attempts = read(source) if _is_llm_tool_test(source) else _of_file(source)
+        attempts = _read_llm_tool_test(source) if _is_llm_tool_test(source) else _of_file(source)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{source} cannot be read: {error}", "Name a file or folder with results.") from None
     except ValueError as error:

@@ -1,17 +1,10 @@
-"""Render result.json, the public contract, with its JSON Schema; and badge.json, the input of a shields.io badge."""
+"""Render result.json, the public contract, and its JSON Schema."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tidegate.model.measurement import Run
-from tidegate.model.plan import by_row
 from tidegate.model.result import Result
-from tidegate.reports.filters import count, percent
-
-if TYPE_CHECKING:
-    from tidegate.model.proof import Proof
 
 
 def result_json(result: Result) -> str:
@@ -38,34 +31,3 @@ def _open(schema: Any) -> Any:
             return [_open(part) for part in schema]
         case _:
             return schema
-
-
-LABEL = "agents pass"
-_COLOURS = ((0.95, "brightgreen"), (0.85, "green"), (0.70, "yellow"), (0.50, "orange"), (0.0, "red"))
-
-
-def badge_json(run: Run) -> str:
-    """Return badge.json with the mean success rate of the measured rows; grey if none was measured."""
-    rows = by_row(trial for trial in run.trials if trial.decides is not None)
-    if rows:
-        rates = [sum(trial.decides == "pass" for trial in trials) / len(trials) for trials in rows.values()]
-        rate = sum(rates) / len(rates)
-        message = f"{percent(rate)} of {count(len({key.scenario for key in rows}), 'scenario')}"
-        colour = next(colour for limit, colour in _COLOURS if rate >= limit)
-    else:
-        message, colour = "not measured", "lightgrey"
-    badge = {"schemaVersion": 1, "label": LABEL, "message": message, "color": colour}
-    return json.dumps(badge, indent=2) + "\n"
-
-
-def proof_badge(proof: Proof) -> str:
-    """Return badge.json with the share of mutants that the suite catches; grey if none was run, or not all were."""
-    share = proof.share
-    message = "not measured" if share is None else f"{percent(share)} of {count(proof.decided, 'mutant')}"
-    grey = share is None or bool(proof.partial)
-    colour = "lightgrey" if grey else next(colour for limit, colour in _COLOURS if (share or 0.0) >= limit)
-    message += " (partial run)" if proof.partial and share is not None else ""
-    return (
-        json.dumps({"schemaVersion": 1, "label": "breakages caught", "message": message, "color": colour}, indent=2)
-        + "\n"
-    )

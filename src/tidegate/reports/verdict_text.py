@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tidegate.decide.comparison.weak_rows import cannot_guard, fails_from_the_start
 from tidegate.decide.verdict.decide import MOST_EXCLUDED, Decision, present
-from tidegate.model.comparison import Comparison, Counts, Overuse, Reason, Row
+from tidegate.model.comparison import Comparison, Overuse, Row
+from tidegate.model.reason import Counts, Reason
 from tidegate.model.result import Verdict
 from tidegate.model.run_row import RowReplay
 from tidegate.model.suite import RowState

@@ -12,9 +12,10 @@ from tidegate.history.known_results import trends
 from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause
-from tidegate.model.comparison import Comparison, Reason, Row
+from tidegate.model.comparison import Comparison, Row
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
+from tidegate.model.reason import Reason
 from tidegate.model.result import FileChange, Result
 from tidegate.model.revision import Revision
 from tidegate.reports.make_result import make_result

@@ -10,7 +10,7 @@ from tidegate.history.known_results import keep_history, open_answers, past_tria
 from tidegate.history.run_folder import write_text
 from tidegate.history.store import History
 from tidegate.model.measurement import Run
-from tidegate.reports.result_json import badge_json
+from tidegate.reports.badge import badge_json
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
 from tidegate.suite.load import load_suite

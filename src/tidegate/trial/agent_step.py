@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from tidegate.agents.invocations.counting import in_order
 from tidegate.agents.invocations.from_log import bypassed, never_arrived, printed_invocations, was_never_found
-from tidegate.agents.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event, Invocation, Message, ToolResult, is_traced
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS

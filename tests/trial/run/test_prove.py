@@ -16,8 +16,8 @@ from tidegate.lab.prove import Wanted, partial, prove
 from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Progress
 from tidegate.model.proof import Draft, Proof
+from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_text import change_text, prove_text
-from tidegate.reports.result_json import proof_badge
 from tidegate.run.run_job import Options
 from tidegate.run.surface_survey import MOST_AT_ONCE
 from tidegate.suite.plan import Selection

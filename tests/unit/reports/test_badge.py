@@ -9,7 +9,7 @@ import pytest
 from tests.unit.reports.conftest import trial
 from tests.unit.reports.test_show import run_of
 from tidegate.model.measurement import TrialResult
-from tidegate.reports.result_json import badge_json
+from tidegate.reports.badge import badge_json
 
 PASS, FAIL = trial("a", "head", 1, "pass"), trial("a", "head", 2, "fail")
 OTHER = trial("b", "head", 1, "pass")

@@ -15,7 +15,8 @@ from tests import make
 from tests.unit.decide.procedure.test_steps import Story, only, words
 from tidegate.decide.procedure.one_shot import compare_once, trials_to_settle
 from tidegate.decide.statistics.exact import Pair
-from tidegate.model.comparison import Effect, Reason
+from tidegate.model.comparison import Effect
+from tidegate.model.reason import Reason
 from tidegate.reports.model_filters import why_undecided
 from tidegate.reports.verdict_text import reason_text
 
@@ -26,10 +27,9 @@ SOURCES = (
         for name in (
             "model_filters",
             "notes_text",
-            "page",
+            "html",
             "page_metrics",
             "page_row",
-            "reason_text",
             "verdict_text",
             "view",
         )

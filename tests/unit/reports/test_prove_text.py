@@ -7,9 +7,9 @@ import re
 
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.proof import NewlyAlive, Proof, ProofTrend, ToolProof
+from tidegate.reports.badge import proof_badge
 from tidegate.reports.prove_page import prove_page
 from tidegate.reports.prove_text import alive_groups, prove_text
-from tidegate.reports.result_json import proof_badge
 
 
 def mutant(name: str, state: str, why: str = "") -> MutantResult:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
-from tidegate.agents.invocations.metrics import in_order
+from tidegate.agents.invocations.counting import in_order
 from tidegate.checks.gates.assertion import kind, same, shown
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.gates.json_text import parse_json

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.comparison.divergence import closest, divergence
 from tidegate.decide.procedure.row_states import Conclusion
-from tidegate.model.comparison import Counts, Evidence, FailedCall, GateCounts, MetricChange
+from tidegate.model.comparison import Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, TrialResult
+from tidegate.model.reason import Counts
 from tidegate.model.revision import Revision
 from tidegate.model.trial_spec import is_inside
 from tidegate.text.noise import noisy_words

@@ -11,8 +11,9 @@ from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.statistics.rates import newcombe, pass_at_k, pass_hat_k, wilson
-from tidegate.model.comparison import BaseCounts, Counts, Effect, HeadCounts, Interval, MetricChange, Row
+from tidegate.model.comparison import BaseCounts, Effect, HeadCounts, Interval, MetricChange, Row
 from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.reason import Counts
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import Phase
 

@@ -24,7 +24,7 @@ from tidegate.decide.procedure.rules import (
 )
 from tidegate.decide.statistics.drop_odds import drop_odds
 from tidegate.decide.statistics.e_process import Pairs, e_of_drop
-from tidegate.model.comparison import Counts, Weakness
+from tidegate.model.reason import Counts, Weakness
 
 Trials = tuple[int, int]  # head, base
 DROPS = (0.1, 0.2, 0.3, 0.5, 1.0)

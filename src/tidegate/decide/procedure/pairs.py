@@ -17,7 +17,7 @@ from tidegate.decide.procedure.rules import (
     Facts,
 )
 from tidegate.decide.statistics.e_process import Pairs, e_against_drop, e_of_drop, e_of_fall
-from tidegate.model.comparison import Counts
+from tidegate.model.reason import Counts
 from tidegate.model.trial_spec import Phase, Side
 
 Asking = Generator[Sequence[Ask], Sequence[bool | None], "Paired"]

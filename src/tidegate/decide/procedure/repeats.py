@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from tidegate.model.comparison import Counts
+from tidegate.model.reason import Counts
 
 HEAD_TRIALS = 3  # head trials of a confirmed flip: the first and two repeats
 BASE_TRIALS = 2  # base trials of a confirmed flip: the first and one repeat

@@ -13,8 +13,8 @@ from tidegate.decide.procedure.repeats import NO_START, Tally
 from tidegate.decide.procedure.rules import TIES
 from tidegate.decide.statistics.exact import Pair, fisher_less
 from tidegate.decide.statistics.multiplicity import bh
-from tidegate.model.comparison import Counts, Kind, Reason, ReasonCode
 from tidegate.model.plan import RowKey
+from tidegate.model.reason import Counts, Kind, Reason, ReasonCode
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.model.value import Value

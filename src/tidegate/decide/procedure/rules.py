@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tidegate.model.comparison import Counts
+from tidegate.model.reason import Counts
 from tidegate.model.run_row import EarlierPushes, RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import Phase, Side

@@ -20,7 +20,7 @@ from tidegate.decide.procedure.rules import (
 )
 from tidegate.decide.procedure.suite_gate import SuiteFinding, suite_gate
 from tidegate.decide.statistics.drop_odds import drop_odds
-from tidegate.model.comparison import Counts
+from tidegate.model.reason import Counts
 from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Phase, Side
 

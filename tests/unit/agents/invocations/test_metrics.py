@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
+from tidegate.agents.invocations.counting import subcommand
 from tidegate.agents.invocations.metrics import (
     cost_of,
     interaction_metrics,
     invocation_counts,
-    subcommand,
     subcommand_counts,
     trial_metrics,
 )
