@@ -59,7 +59,7 @@ def _trusted(before: Agent | None, agent: Agent) -> Agent:
     )
 
 
-# Keys of a suite whose value is read from the tip of the target branch; head's agents: suite/agent_fields.py.
+# Keys of a suite whose value is read from the tip of the target branch; head's agents: `entrusted`.
 RULES = (
     "trials",
     "judge",
