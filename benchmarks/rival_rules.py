@@ -12,7 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 from tidegate.decide.statistics.exact import fisher_less
-from tidegate.decide.statistics.multiplicity import holm
+from tidegate.decide.statistics.multiplicity import TIES, holm
 from tidegate.lab.simulate import Cell, Situation
 
 
@@ -119,7 +119,7 @@ def _holm(count: int) -> Callable[[SampledTrials], list[int]]:
             fisher_less(sampled.passes(head, count), count, sampled.passes(base, count), count)
             for base, head in sampled.rows
         ]
-        return [n for n, adjusted in enumerate(holm(p)) if adjusted <= 0.05]
+        return [n for n, limit in enumerate(holm(p, 0.05)) if p[n] <= limit * TIES]
 
     return blocks
 

@@ -56,9 +56,8 @@ TEXT = f"""\
 Written by `make judge-warnings` with the code that warns. A comment warns of a row that the judge rates lower on head.
 All judged rows are tested together at a false discovery rate of {Q:.1%} (Benjamini and Hochberg). A row has to fall by
 {MARGIN} or more, and its 95 % interval must not contain 0. Base's history counts as base's trials. A row with one trial
-a side never warns. The variance of a row is moderated by those of all rows (Smyth 2004). A permutation test over all
-rows guards against scores that are not normally distributed: a row warns only if its trials, redrawn from both
-sides' scores, and those of the other rows, redrawn from their residuals, almost never look as bad.
+a side never warns. A row's variance is moderated by that of all rows (after Smyth 2004). As scores need not be
+normally distributed, a row warns only if means drawn from the scatter of all rows almost never look as bad.
 
 Each cell is measured on {{count}} simulated pull requests with 20 judged rows of mean score {MEAN}, and {HEADS} trials
 on head. *False*: a clean pull request has any warning. *Named*: one row drops by {DROP}, and its warning names it.

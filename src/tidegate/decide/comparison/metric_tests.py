@@ -9,9 +9,9 @@ from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
 from tidegate.decide.comparison.metric_rules import RULES, Rule
-from tidegate.decide.statistics.beta import t_above
 from tidegate.decide.statistics.multiplicity import bh
 from tidegate.decide.statistics.ranks import mean_shift, van_elteren
+from tidegate.decide.statistics.student import t_above
 from tidegate.model.comparison import Interval, MetricChange
 from tidegate.model.measurement import PastTrial, TrialResult
 

@@ -7,9 +7,8 @@ from math import comb
 from typing import NamedTuple
 
 from tidegate.decide.statistics.exact import Pair, fisher_less, fisher_midp_less
-from tidegate.decide.statistics.multiplicity import bh, holm
+from tidegate.decide.statistics.multiplicity import TIES, bh, holm
 
-TIES = 1 + 1e-9  # factor on limits, so that a p equal to its limit but for rounding is within it
 SCREEN = 0.25  # limit of the mid-p for "looks worse"
 IMPROVED = 0.05  # false discovery rate of improvements
 MOST_TRIALS = 200  # the largest number of trials that reports suggest
@@ -33,20 +32,11 @@ class Finding(NamedTuple):
 def compare_once(pairs: Sequence[Pair], alpha: float) -> list[Finding]:
     """Test all rows together: Fisher with Holm at `alpha` for "worse", Fisher with BH at 0.05 for "better"."""
     p_values = [fisher_less(*pair) for pair in pairs]
-    worse = [adjusted <= alpha * TIES for adjusted in holm(p_values)]
-    limits = _limits(p_values, worse, alpha)
+    limits = holm(p_values, alpha)
+    worse = [p <= limit * TIES for p, limit in zip(p_values, limits, strict=True)]
     screen_hits = [fisher_midp_less(*pair) <= SCREEN * TIES for pair in pairs]
     q_better = bh([fisher_less(pair.base_pass, pair.base_n, pair.head_pass, pair.head_n) for pair in pairs])
     return [Finding(*row) for row in zip(p_values, limits, worse, screen_hits, q_better, strict=True)]
-
-
-def _limits(p_values: Sequence[float], rejected: Sequence[bool], alpha: float) -> list[float]:
-    """Return Holm's limit for each p: alpha/m, alpha/(m−1), … for the rejected ones, the next one for all others."""
-    m, before, limits = len(p_values), sum(rejected), [0.0] * len(p_values)
-    ranked = sorted(range(m), key=lambda index: (not rejected[index], p_values[index]))
-    for rank, index in enumerate(ranked):
-        limits[index] = alpha / (m - min(rank, before))
-    return limits
 
 
 def trials_to_settle(pair: Pair, limit: float) -> int | None:

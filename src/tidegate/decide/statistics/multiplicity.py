@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+TIES = 1 + 1e-9  # factor on limits, so that a p equal to its limit but for rounding is within it
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm's step-down adjusted p-values, in the order given. They control the family-wise error rate.
 
-    Source: Holm 1979, Scand. J. Stat. 6, 65–70.
+def holm(p_values: Sequence[float], alpha: float) -> list[float]:
+    """Return the limit of each p, in the order given: alpha/m of the lowest, alpha/(m−1) of the next, until one fails.
+
+    All others have the limit of the first that fails. The family-wise error rate is at most `alpha`. Source: Holm 1979,
+    Scand. J. Stat. 6, 65–70.
     """
-    adjusted = [0.0] * len(p_values)
-    highest = 0.0
-    for rank, index in enumerate(_ascending(p_values)):
-        highest = max(highest, (len(p_values) - rank) * p_values[index])
-        adjusted[index] = min(1.0, highest)
-    return adjusted
+    limits, left = [0.0] * len(p_values), len(p_values)
+    for index in _ascending(p_values):
+        limits[index] = alpha / left
+        left -= left > 1 and p_values[index] <= limits[index] * TIES
+    return limits
 
 
 def bh(p_values: Sequence[float]) -> list[float]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist, fmean
 
-from tidegate.decide.statistics.beta import t_quantile
 from tidegate.decide.statistics.rates import Interval
+from tidegate.decide.statistics.student import t_quantile
 
 Stratum = tuple[Sequence[float], Sequence[float]]  # one scenario: head's values, base's values
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from math import comb, sqrt
 from statistics import NormalDist
@@ -45,42 +44,24 @@ def newcombe(head_pass: int, head_n: int, base_pass: int, base_n: int, confidenc
 def mean_difference(
     pairs: Sequence[Pair], exact: Sequence[float] = (), confidence: float = 0.90
 ) -> tuple[float, Interval]:
-    """Return the mean over scenarios of (head's rate − base's), with a score interval. ValueError without scenarios.
+    """Return the mean over scenarios of (head's rate − base's), with its interval. ValueError without scenarios.
 
-    `exact`: differences of further scenarios, which have no variance. A common shift is within the interval if the
-    observed mean is at most z standard errors away from it, at rates that fit both the trials and that shift. So
-    scenarios of which all of a few trials pass add to its width.
+    `exact`: differences of further scenarios, which have no variance. The variance of a rate is estimated with half a
+    pass and half a failure more than there were, so that a few trials that all pass do not make it 0.
     """
     total = len(pairs) + len(exact)
     if not total:
         raise ValueError("no differences")
     differences = [pair.head_pass / pair.head_n - pair.base_pass / pair.base_n for pair in pairs]
     mean = (sum(differences) + sum(exact)) / total
-    if not pairs:
-        return mean, (mean, mean)
-    centre, z = sum(differences) / len(pairs), NormalDist().inv_cdf((1 + confidence) / 2)
-
-    alike = Counter(pairs).items()
-
-    def distance(side: int) -> float:
-        near, far = 0.0, 1 - side * centre  # a mean of rates cannot move by more than that
-        for _ in range(40):
-            middle = (near + far) / 2
-            variance = sum(rows * _variance(pair, centre + side * middle) for pair, rows in alike)
-            within = middle <= z * sqrt(variance) / len(pairs)
-            near, far = (middle, far) if within else (near, middle)
-        return far * len(pairs) / total
-
-    return mean, (mean - distance(-1), mean + distance(1))
+    variance = sum(_variance(one.head_pass, one.head_n) + _variance(one.base_pass, one.base_n) for one in pairs)
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance) / total
+    return mean, (max(-1.0, mean - half), min(1.0, mean + half))
 
 
-def _variance(pair: Pair, shift: float) -> float:
-    """Return the variance of the row's difference if head's rate is base's, moved by `shift`."""
-    trials = pair.head_n + pair.base_n
-    passes = pair.head_pass + pair.base_pass - pair.head_n * shift
-    base = min(1.0, max(0.0, (passes + 0.5) / (trials + 1)))
-    head = min(1.0, max(0.0, base + shift))
-    return head * (1 - head) / pair.head_n + base * (1 - base) / pair.base_n
+def _variance(passes: int, trials: int) -> float:
+    rate = (passes + 0.5) / (trials + 1)
+    return rate * (1 - rate) / trials
 
 
 # --- several trials of one scenario; for a suite, average over scenarios, and do not pool the trials

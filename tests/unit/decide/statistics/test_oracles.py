@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tidegate.decide.statistics.beta import beta_cdf, t_quantile
+from tidegate.decide.procedure.suite_gate import p_of_drop
 from tidegate.decide.statistics.exact import Pair, fisher_less, fisher_midp_less
-from tidegate.decide.statistics.multiplicity import bh, holm
+from tidegate.decide.statistics.multiplicity import TIES, bh, holm
 from tidegate.decide.statistics.ranks import mean_shift, van_elteren
 from tidegate.decide.statistics.rates import newcombe, wilson
-from tidegate.decide.statistics.stratified import stratified_less
+from tidegate.decide.statistics.student import t_above, t_quantile
 
 TABLES = 1_000
 
@@ -44,11 +44,9 @@ def test_fisher_and_mid_p(stats: Any) -> None:
         assert fisher_midp_less(head, head_n, base, base_n) == pytest.approx(midp, abs=1e-10)
 
 
-def test_the_beta_function_and_student_s_t(stats: Any) -> None:
-    chance = Random(8)
-    for _ in range(TABLES):
-        x, a, b = chance.random(), chance.uniform(0.3, 60), chance.uniform(0.3, 60)
-        assert beta_cdf(x, a, b) == pytest.approx(stats.beta.cdf(x, a, b), abs=1e-10)
+def test_student_s_t(stats: Any) -> None:
+    for t, freedom in product((-9, -2.5, 0, 0.3, 1, 4, 20), (1, 2, 3, 4, 5, 30, 201)):
+        assert t_above(t, freedom) == pytest.approx(stats.t.sf(t, freedom), abs=1e-12)
     for share, freedom in product((0.6, 0.9, 0.975, 0.995), (1, 2, 5, 30, 200)):
         assert t_quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-8)
         assert t_quantile(1 - share, freedom) == -t_quantile(share, freedom)
@@ -91,9 +89,11 @@ def test_many_p_values_are_adjusted_as_by_statsmodels() -> None:
     multitest: Any = pytest.importorskip("statsmodels.stats.multitest")
     chance = Random(12)
     for number in range(TABLES // 4):  # theirs take 20 ms
-        p_values = [chance.choice((chance.random(), 0.01, 1.0)) for _ in range(chance.randint(1, 30))]  # with ties
+        some = (chance.random(), chance.random() / 50, 0.01, 1.0)
+        p_values = [chance.choice(some) for _ in range(chance.randint(1, 30))]  # with ties
         if number % 10 == 0:  # its Holm takes 80 ms
-            assert holm(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="holm")[1]), abs=1e-12)
+            rejected = [p <= limit * TIES for p, limit in zip(p_values, holm(p_values, 0.05), strict=True)]
+            assert rejected == list(multitest.multipletests(p_values, 0.05, method="holm")[0])
         assert bh(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="fdr_bh")[1]), abs=1e-12)
 
 
@@ -104,7 +104,21 @@ def test_metrics_without_values_on_both_sides_say_nothing() -> None:
     assert mean_shift([([2.0], [1.0])]) == (1.0, None)
 
 
-def test_one_stratum_is_fisher_s_test() -> None:
+def test_the_suite_s_p_of_one_row_is_that_of_cochran_mantel_and_haenszel(stats: Any) -> None:
     for table in tables():
-        expected = fisher_less(*table), fisher_midp_less(*table)
-        assert tuple(stratified_less([table], [3])) == pytest.approx(expected, abs=1e-10)
+        head, head_n, base, base_n = table
+        passes, trials = head + base, head_n + base_n
+        if passes in (0, trials):
+            assert p_of_drop([table]) == 1
+            continue
+        counts = [[head, head_n - head], [base, base_n - base]]
+        chi = stats.chi2_contingency(counts, correction=False).statistic * (trials - 1) / trials
+        sign = 1 if head / head_n >= base / base_n else -1
+        assert p_of_drop([table]) == pytest.approx(stats.norm.cdf(sign * chi**0.5), abs=1e-9)
+
+
+def test_the_suite_s_p_adds_up_rows_and_ignores_those_without_a_failure() -> None:
+    worse = Pair(2, 3, 39, 40)
+    assert p_of_drop([worse] * 4) < p_of_drop([worse] * 2) < p_of_drop([worse]) < 0.5
+    assert p_of_drop([worse, Pair(3, 3, 40, 40)]) == pytest.approx(p_of_drop([worse]), rel=1e-9)
+    assert p_of_drop([Pair(3, 3, 36, 40)]) > 0.5

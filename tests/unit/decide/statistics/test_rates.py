@@ -30,6 +30,16 @@ def test_wilson_of_failures_is_the_mirror(counts: tuple[int, int]) -> None:
 
 
 @given(COUNTS, COUNTS)
+def test_an_interval_holds_the_difference_and_changes_its_sign_with_the_sides(
+    head: tuple[int, int], base: tuple[int, int]
+) -> None:
+    mean, (low, high) = mean_difference([Pair(*head, *base)])
+    assert mean == pytest.approx(head[0] / head[1] - base[0] / base[1])
+    assert -1 <= low <= mean <= high <= 1
+    assert mean_difference([Pair(*base, *head)])[1] == pytest.approx((-high, -low))
+
+
+@given(COUNTS, COUNTS)
 def test_newcombe_holds_the_difference_and_changes_its_sign_with_the_sides(
     head: tuple[int, int], base: tuple[int, int]
 ) -> None:

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from tidegate.decide.statistics.exact import Pair, fisher_less, fisher_midp_less
-from tidegate.decide.statistics.multiplicity import bh, holm
+from tidegate.decide.statistics.exact import fisher_less, fisher_midp_less
+from tidegate.decide.statistics.multiplicity import bh
 from tidegate.decide.statistics.rates import newcombe, pass_at_k, pass_hat_k, wilson
-from tidegate.decide.statistics.stratified import stratified_less, suite_weights
 
 FILE = Path(__file__).parent / "vectors.json"
 VECTORS: list[dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["vectors"]
@@ -25,15 +24,8 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "newcombe_diff": lambda given: newcombe(
         given["head_pass"], given["head_n"], given["base_pass"], given["base_n"], given["conf"]
     ),
-    "holm": lambda given: holm(given["p"]),
     "bh": lambda given: bh(given["p"]),
-    "stratified_exact_less": lambda given: stratified_less(_tables(given), given["weights"]),
-    "suite_weights": lambda given: suite_weights(_tables(given)),
 }
-
-
-def _tables(given: dict[str, Any]) -> list[Pair]:
-    return [Pair(*table) for table in given["tables_head_pass_head_n_base_pass_base_n"]]
 
 
 @pytest.mark.parametrize("vector", [v for v in VECTORS if v["kind"] in FUNCTIONS], ids=lambda vector: vector["id"])
@@ -54,4 +46,4 @@ def test_more_than_n_of_n_is_an_error_and_never_clamped(
 
 def test_every_kind_of_vector_is_used() -> None:
     assert {vector["kind"] for vector in VECTORS} == {*FUNCTIONS, "pass_at_k_error"}
-    assert len(VECTORS) == 57
+    assert len(VECTORS) == 47
