@@ -28,7 +28,7 @@ from tidegate.history.run_folder import RunFolder, write_value
 from tidegate.history.store import History, ReadSessions
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
-from tidegate.model.run_row import RowReplay
+from tidegate.model.run_row import LEAST, RowReplay
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import SessionRecord
@@ -240,16 +240,12 @@ def history_counts(folder: Path, suite: Suite, plan: Plan) -> dict[RowKey, tuple
     history = open_history(repository_root(folder), suite)
     prints = _fingerprints(folder, suite, plan, history)
     past = past_by_row(history.read(prints).trials)
-    known = {key: past[key].outcomes if key in past else () for key in prints}
-    return {key: (sum(outcomes), len(outcomes)) for key, outcomes in known.items()}
+    return {key: past[key].counts if key in past else (0, 0) for key in prints}
 
 
 def replayable_rows(root: Path, suite: Suite, plan: Plan) -> frozenset[RowKey]:
     """Return the rows that `replay: {use: skip}` leaves to recorded sessions if a pull request changes nothing."""
-    from tidegate.decide.replay.decide import (  # only here: a run of one side needs no comparison
-        LEAST,
-        shapes_by_session,
-    )
+    from tidegate.decide.replay.decide import shapes_by_session  # only here: a run of one side needs no comparison
 
     history = open_history(root, suite)
     prints = _fingerprints(root, suite, plan, history)

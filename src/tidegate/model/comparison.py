@@ -227,7 +227,7 @@ class SuiteEffect(Value):
     interval: Interval | None = None
     detection: dict[Drop, float] = {}  # drop of one row → probability that this run detects it: a mean over the rows
     state: Literal["ok", "unconfirmed", "regressed"] | None = None  # result of the suite-level test; None if not tested
-    p: float | None = None  # p of that test: mid-p when screening, else p of the concurrent confirmation trials
+    p: float | None = None  # p of that test: of the screening, or of the pairs if they were run
     level: float | None = None
     metrics: dict[str, MetricChange] = {}  # tested over all scenarios; empty if the baseline changed
 

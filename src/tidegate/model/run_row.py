@@ -26,6 +26,28 @@ class LeftOut(Value):
     detail: str = ""
 
 
+LEAST = 3  # sessions that have to replay alike
+
+
+class WhyRun(Value):
+    """Why agents are run for a row. `detail`: the step that differs, an earlier push's state, `policy.replay.use`."""
+
+    code: Literal[
+        "differs",
+        "unsteady",  # sessions of base do not replay alike on base
+        "few",  # too few sessions replay alike
+        "none_passed",
+        "earlier_push",
+        "earlier_failure",  # of head, in an earlier run of the pull request
+        "agents_began",  # in an earlier run of the same test
+        "agent_changed",
+        "unseen",  # a new session may do something new
+        "use",
+        "spot_check",
+    ]
+    detail: str = ""
+
+
 class RowReplay(Value):
     """What replaying base's sessions of one row showed.
 
@@ -53,7 +75,8 @@ class RowReplay(Value):
     unsteady: bool = False  # replays of a session on base differ from each other
     skipped: bool = False
     spot: bool = False
-    why_run: str = ""  # why the row is not skipped; '' if it is
+    run: WhyRun | None = None  # why the row is not skipped; None if it is
+    why_run: str = ""  # the same in words
     base: str = ""  # the commit that head was compared with
 
     @property

@@ -93,7 +93,7 @@ class Record(Value):
     prompt: str = ""
     events: tuple[Event, ...] = ()
     diff: str = ""
-    problem: str = ""
+    problem: Problem | None = None
 
 
 TOOLS_MARK = "descriptions of the tools: sha256:"  # in the output of the check of an MCP server
@@ -114,11 +114,19 @@ class SessionStep(Value):
     secs: float = 0.0  # how long it took, by the agent's log
 
 
+Problem = Literal[
+    "untraced",  # the agent's log does not have all of its calls
+    "unended",  # a call or a step did not end
+    "unrepeatable",  # a step cannot be done again
+    "empty",  # the agent did nothing
+]
+
+
 class SessionRecord(Value):
     """What the agent did in one trial, and all that decides whether it can be replayed.
 
     `sha` is the commit that it ran on, `trial` its id. `shell` runs the agent's commands; with `keeps_folder`, a `cd`
-    holds for the later ones. `problem` says why it cannot be replayed.
+    holds for the later ones. `problem`: why it cannot be replayed.
     """
 
     schema_version: Literal[1] = 1

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tidegate.decide.comparison.judgements import criterion_name, judgements, not_judged
+from tidegate.decide.trust import criterion_name, judgements, not_judged
 from tidegate.model.calibration import Calibration
 from tidegate.model.judge_result import JudgeReport, Trust
 from tidegate.model.measurement import TrialResult

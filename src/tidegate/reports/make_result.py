@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from tidegate import __version__
-from tidegate.decide.comparison.judgements import agreement, not_judged, panel_agreement
+from tidegate.decide.trust import agreement, not_judged, panel_agreement
 from tidegate.decide.verdict.decide import Decision
 from tidegate.model.agent import FREE
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
@@ -15,7 +15,7 @@ from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import Budget
 from tidegate.reports.notes_text import notes_text, trials_text
-from tidegate.reports.replay_text import left_out_text
+from tidegate.reports.replay_text import left_out_text, why_run_text
 from tidegate.reports.verdict_text import clears_text, reason_of, verdict_of
 
 NO_BUDGET = Budget(minutes=None)
@@ -64,8 +64,8 @@ def make_result(
 def _worded(row: Row) -> Row:
     """Return the row with its reason in words, and what would clear it."""
     if row.replay is not None:
-        left_out = {"left_out": tuple(map(left_out_text, row.replay.unusable))}
-        row = row.model_copy(update={"replay": row.replay.model_copy(update=left_out)})
+        words = {"left_out": tuple(map(left_out_text, row.replay.unusable)), "why_run": why_run_text(row.replay)}
+        row = row.model_copy(update={"replay": row.replay.model_copy(update=words)})
     if row.why is None:
         return row
     clears = {"clears_when": clears_text(row.state, row.why)}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tidegate.decide.comparison.divergence import closest
+from tidegate.decide.causes.divergence import closest
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
 from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
 from tidegate.model.plan import RowKey

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import LeftOut, RowReplay
+from tidegate.model.run_row import LEAST, LeftOut, RowReplay
 from tidegate.text.safe import printable
 
 
@@ -51,3 +51,30 @@ def left_out_text(why: LeftOut) -> str:
             return f"two replays on base differ{f': `{why.detail}`' if why.detail else ''}"
         case "unlike_recorded":
             return f"base shows something else than when it was recorded: `{why.detail}`"
+
+
+def why_run_text(row: RowReplay) -> str:
+    """Return why agents are run for the row; '' if they are not."""
+    if row.run is None:
+        return ""
+    return _WHY_RUN[row.run.code](row, row.run.detail)
+
+
+def _unseen(row: RowReplay, _: str) -> str:
+    changed = f"; the pull request changes {row.surface[0]}, which no session shows" if row.surface else ""
+    return f"a new session does something new with a chance of {row.unseen:.0%}{changed}"
+
+
+_WHY_RUN: dict[str, Callable[[RowReplay, str], str]] = {
+    "differs": lambda row, step: f"differs at `{step}`",
+    "unsteady": lambda row, _: "sessions of base do not replay alike on base: chance has a part in the tool",
+    "few": lambda row, _: f"{row.same} of {LEAST} sessions replay alike",
+    "none_passed": lambda row, _: "none of the sessions that replay alike passed",
+    "earlier_push": lambda row, state: f"an earlier push of the pull request was {state}",
+    "earlier_failure": lambda row, _: "an earlier run of the pull request had a failure on head",
+    "agents_began": lambda row, _: "an earlier run of the same test began with agents",
+    "agent_changed": lambda row, _: "the pull request changed the agent's program",
+    "unseen": _unseen,
+    "use": lambda row, use: f"`policy.replay.use` is `{use}`",
+    "spot_check": lambda row, _: "chosen at random for a spot check",
+}

@@ -13,6 +13,7 @@ from tidegate.model.result import Verdict
 from tidegate.model.run_row import RowReplay
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured
+from tidegate.reports.replay_text import why_run_text
 from tidegate.text.scores import p_text
 from tidegate.text.shorten import few
 
@@ -238,7 +239,7 @@ def _no_agent(why: Reason, replay: RowReplay | None) -> str:
     if replay is None:
         said = "base has no recorded session of it"
     else:
-        said = "a spot check of another row looks worse" if why.doubted else replay.why_run
+        said = "a spot check of another row looks worse" if why.doubted else why_run_text(replay)
     return f"no agent may be run ({_words(why.cause)}), and {said}"
 
 

@@ -16,7 +16,7 @@ from tidegate.history.known_results import Known, KnownResults
 from tidegate.history.store import MOST, Sessions
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
-from tidegate.model.run_row import RowReplay, RunRow
+from tidegate.model.run_row import RowReplay, RunRow, WhyRun
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
 from tidegate.run.mutant_trials import MutantTrials, search_path_of
@@ -59,13 +59,13 @@ async def replay_first(
     return replays
 
 
-def _despite(work: RunJob, row: RowKey, tried: Container[RowKey]) -> str:
-    """Return why agents are run for the row, whatever its sessions show; '' if nothing calls for it."""
+def _despite(work: RunJob, row: RowKey, tried: Container[RowKey]) -> WhyRun | None:
+    """Return why agents are run for the row, whatever its sessions show; None if nothing calls for it."""
     if row in tried:
-        return "an earlier run of the same test began with agents"
+        return WhyRun(code="agents_began")
     if not work.edited_agents.isdisjoint((row.agent, base_name(row.agent))):
-        return "the pull request changed the agent's program"
-    return ""
+        return WhyRun(code="agent_changed")
+    return None
 
 
 def _all_decided(work: RunJob, begun: Begun, found: Mapping[RowKey, RowReplay]) -> dict[RowKey, RowReplay]:

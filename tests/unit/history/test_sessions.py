@@ -35,7 +35,7 @@ def test_the_ten_best_are_kept_those_that_passed_first(tmp_path: Path) -> None:
 
 
 def test_a_session_that_cannot_be_replayed_or_is_too_old_is_not_kept(tmp_path: Path) -> None:
-    store(tmp_path).add(PRINTS, [session(1, problem="a call in the background"), session(2, at=NOW - 15 * 86_400)])
+    store(tmp_path).add(PRINTS, [session(1, problem="unended"), session(2, at=NOW - 15 * 86_400)])
     assert read(tmp_path) == []
 
 

@@ -9,11 +9,9 @@ from tidegate.agents.invocations.shapes import Shapes, subcommands_of, unseen_sh
 from tidegate.decide.surface.used import SurfaceChange
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import RowReplay, RunRow
+from tidegate.model.run_row import LEAST, RowReplay, RunRow, WhyRun
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
-
-LEAST = 3  # sessions that have to replay alike
 
 
 def shapes_by_session(past: Sequence[PastTrial]) -> list[Shapes]:
@@ -22,36 +20,35 @@ def shapes_by_session(past: Sequence[PastTrial]) -> list[Shapes]:
 
 
 def decided(
-    found: RowReplay, row: RunRow, known: Sequence[Shapes], rules: ReplayRules, *, despite: str = ""
+    found: RowReplay, row: RunRow, known: Sequence[Shapes], rules: ReplayRules, *, despite: WhyRun | None = None
 ) -> RowReplay:
     """Return the finding with the row's decision. `despite`: why agents are run although all sessions replay alike."""
     found = found.model_copy(update={"unseen": unseen_share(known, more=bool(found.surface))})
     why = _why_run(found, row, rules, despite)
-    return found.model_copy(update={"skipped": not why, "why_run": why})
+    return found.model_copy(update={"skipped": why is None, "run": why})
 
 
-def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, despite: str) -> str:
-    """Return why agents have to be run; '' if they do not. What an agent showed comes before what a replay shows."""
+def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, despite: WhyRun | None) -> WhyRun | None:
+    """Return why agents have to be run; None if they do not. What an agent showed comes before what a replay shows."""
     if found.difference is not None:
-        return f"differs at `{found.difference.step}`"
+        return WhyRun(code="differs", detail=found.difference.step)
     if found.unsteady:
-        return "sessions of base do not replay alike on base: chance has a part in the tool"
+        return WhyRun(code="unsteady")
     if found.same < LEAST:
-        return f"{found.same} of {LEAST} sessions replay alike"
+        return WhyRun(code="few")
     if not found.passed:
-        return "none of the sessions that replay alike passed"
+        return WhyRun(code="none_passed")
     if row.earlier.state != "ok":
-        return f"an earlier push of the pull request was {row.earlier.state}"
+        return WhyRun(code="earlier_push", detail=row.earlier.state)
     if row.earlier.failed:
-        return "an earlier run of the pull request had a failure on head"
-    if despite:
+        return WhyRun(code="earlier_failure")
+    if despite is not None:
         return despite
     if found.unseen > rules.max_unseen:
-        changed = f"; the pull request changes {found.surface[0]}, which no session shows" if found.surface else ""
-        return f"a new session does something new with a chance of {found.unseen:.0%}{changed}"
+        return WhyRun(code="unseen")
     if rules.use != "skip" and row.no_agent is None:
-        return f"`policy.replay.use` is `{rules.use}`"
-    return ""
+        return WhyRun(code="use", detail=rules.use)
+    return None
 
 
 def surface_near(change: SurfaceChange, known: Sequence[Shapes]) -> tuple[str, ...]:
@@ -82,4 +79,4 @@ def spot_checks(
 
 def chosen_for_check(found: RowReplay) -> RowReplay:
     """Return the finding of a row that was chosen for a spot check."""
-    return found.model_copy(update={"skipped": False, "spot": True, "why_run": "chosen at random for a spot check"})
+    return found.model_copy(update={"skipped": False, "spot": True, "run": WhyRun(code="spot_check")})

@@ -10,7 +10,7 @@ from tidegate.agents.actions import CannotRepeatError, action_of
 from tidegate.model.agent import Agent
 from tidegate.model.event import CallStatus, Event, ToolCall, ToolResult, is_traced
 from tidegate.model.target import Target
-from tidegate.model.trial import TOOLS_MARK, Places, SessionRecord, SessionStep, Trial
+from tidegate.model.trial import TOOLS_MARK, Places, Problem, SessionRecord, SessionStep, Trial
 
 MOST_BYTES = 1_000_000  # of one session
 _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "not_executed"})
@@ -74,16 +74,16 @@ def _hidden(given: dict[str, Any], places: Places) -> dict[str, Any]:
     return hidden
 
 
-def _problem(trial: Trial, steps: Sequence[SessionStep], server: str) -> str:
+def _problem(trial: Trial, steps: Sequence[SessionStep], server: str) -> Problem | None:
     if not is_traced(trial.events):
-        return "the agent's log does not have all of its calls"
+        return "untraced"
     if any(call.source == "recorder" and call.status == "timeout" for call in trial.invocations):
-        return "a call of the tool did not end"
+        return "unended"
     for step in steps:
         if step.status not in _ENDED:
-            return f"`{step.command or step.tool}` has no end ({step.status})"
+            return "unended"
         try:
             action_of(step, server)
-        except CannotRepeatError as error:
-            return str(error)
-    return "" if steps else "the agent did nothing"
+        except CannotRepeatError:
+            return "unrepeatable"
+    return None if steps else "empty"

@@ -12,9 +12,10 @@ from tidegate.decide.procedure.steps import Decided, next_step, start
 from tidegate.decide.replay.decide import decided, surface_near
 from tidegate.decide.surface.used import SurfaceChange
 from tidegate.model.measurement import Call
-from tidegate.model.run_row import Difference, EarlierPushes, RowReplay, RunRow
+from tidegate.model.run_row import Difference, EarlierPushes, RowReplay, RunRow, WhyRun
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.surface import Part
+from tidegate.reports.replay_text import why_run_text
 
 SKIP = ReplayRules(use="skip")
 KNOWN = [("add", "list")] * 5
@@ -47,11 +48,11 @@ def test_anything_else_is_run_with_agents(
 ) -> None:
     said = decided(found(**replay), ROW.model_copy(update=row), KNOWN, rules)
     assert not said.skipped
-    assert why in said.why_run
+    assert why in why_run_text(said)
 
 
 def test_a_row_of_which_agents_have_begun_is_run_with_agents() -> None:
-    assert not decided(found(), ROW, KNOWN, SKIP, despite="an earlier run").skipped
+    assert not decided(found(), ROW, KNOWN, SKIP, despite=WhyRun(code="agents_began")).skipped
 
 
 def test_no_trial_is_requested_of_a_skipped_row() -> None:
@@ -107,4 +108,4 @@ def test_a_change_near_the_calls_of_a_row_counts_as_another_session_of_its_own()
     few = decided(near, ROW, KNOWN, SKIP)
     assert not few.skipped
     assert few.unseen == pytest.approx(1.5 / 6)
-    assert "changes `--due` of `add`, which no session shows" in few.why_run
+    assert "changes `--due` of `add`, which no session shows" in why_run_text(few)
