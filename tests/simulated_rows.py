@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
-from tidegate.decide.procedure.observed import RowSeen, SeenTrial
+from tidegate.decide.procedure.observed import Past, RowSeen
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.procedure.rules import screening_trials
 from tidegate.decide.procedure.steps import RunTrials, State, next_step
+from tidegate.decide.verdict.decide import decide
+from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row
+from tidegate.model.measurement import TrialResult
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
@@ -32,9 +35,13 @@ class Chances(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Shares of simulated pull requests that are blocked, or amber (not blocked, but in doubt); their mean trials."""
+    """Shares of simulated pull requests: blocked (exit code 1), unproven (exit code 5), amber (0, but in doubt).
+
+    `trials` is a mean.
+    """
 
     blocked: float
+    unproven: float
     amber: float
     trials: float = 0.0
 
@@ -46,19 +53,42 @@ def simulate_runs(chances: Chances, history: int, runs: int, count: int, seed: i
     disagreement among them is known then.
     """
     chance = Random(f"{seed}/{chances}/{history}/{runs}")
-    blocked, amber, trials = [0] * runs, [0] * runs, [0] * runs
+    ends = [Ends(0, 0, 0)] * runs
     for _ in range(count):
         past = [[chance.random() < rate for _ in range(history)] for rate in chances.base]
         for number in range(runs):
-            ended, state = judged(chances, past, chance)
-            states = {one.state for one in ended}
-            blocked[number] += "regressed" in states
-            trials[number] += sum(len(seen.trials) for seen in state.rows)
-            amber[number] += "regressed" not in states and bool(states & {"unconfirmed", "not_measured"})
+            conclusions, state = judged(chances, past, chance)
+            ends[number] = _plus(ends[number], conclusions, state)
             for row, seen in zip(past, state.rows, strict=True):
-                row += [trial.passed for trial in seen.of("base") if trial.passed is not None]
+                row += [trial.decides == "pass" for trial in seen.of("base") if trial.decides is not None]
                 del row[:-40]
-    return [Ends(*(one / count for one in ends)) for ends in zip(blocked, amber, trials, strict=True)]
+    return [Ends(*(one / count for one in end)) for end in ends]
+
+
+def _plus(ends: Ends, conclusions: Sequence[Conclusion], state: State) -> Ends:
+    """Return the counts with another run's, by the code that decides on real ones."""
+    rows = [_row(conclusion, seen) for conclusion, seen in zip(conclusions, state.rows, strict=True)]
+    found = decide(Comparison(rows=tuple(rows)), state.policy)
+    return Ends(
+        ends.blocked + (found.code == 1),
+        ends.unproven + (found.code == 5),
+        ends.amber + (found.code == 0 and found.state == "inconclusive"),
+        ends.trials + sum(len(seen.trials) for seen in state.rows),
+    )
+
+
+def _row(said: Conclusion, seen: RowSeen) -> Row:
+    base, head = seen.tally("base"), seen.tally("head")
+    lost = len(seen.of("head")) - head.measured
+    return Row(
+        scenario=seen.row.scenario,
+        agent=seen.row.agent,
+        state=said.state,
+        kind=said.kind,
+        not_measured=said.not_measured,
+        base=BaseCounts(passes=base.passes + seen.history[0], trials=base.measured + seen.history[1]),
+        head=HeadCounts(passes=head.passes, trials=head.measured, not_measured=lost),
+    )
 
 
 def judged(chances: Chances, past: Sequence[Sequence[bool]], chance: Random) -> tuple[Sequence[Conclusion], State]:
@@ -70,15 +100,14 @@ def judged(chances: Chances, past: Sequence[Sequence[bool]], chance: Random) -> 
             RowSeen(
                 row=(row := RunRow(scenario=name, agent="a", deterministic=chances.deterministic)),
                 k0=screening_trials(row.trials, policy),
-                past=tuple(known),
-                unsteady=chances.deterministic and len(set(known)) > 1,
+                past=Past(tuple(known), unsteady=chances.deterministic and len(set(known)) > 1),
             )
             for name, known in zip(names, past, strict=True)
         ),
         policy=policy,
     )
     while isinstance(step := next_step(state), RunTrials):
-        seen: dict[str, list[SeenTrial]] = {}
+        seen: dict[str, list[TrialResult]] = {}
         for spec in step.specs:
             seen.setdefault(spec.scenario, []).append(_trial(spec, names.index(spec.scenario), chances, chance))
         rows = tuple(entry.with_trials(seen.get(entry.row.scenario, ())) for entry in state.rows)
@@ -86,15 +115,19 @@ def judged(chances: Chances, past: Sequence[Sequence[bool]], chance: Random) -> 
     return step.conclusions, state
 
 
-def _trial(spec: TrialSpec, number: int, chances: Chances, chance: Random) -> SeenTrial:
+def _trial(spec: TrialSpec, number: int, chances: Chances, chance: Random) -> TrialResult:
     side: Side = spec.side
     rates, lost = (chances.head, chances.lost_head) if side == "head" else (chances.base, chances.lost_base)
     passed = chance.random() < rates[number]
     is_lost = not passed and chance.random() < lost
-    return SeenTrial(
+    return TrialResult(
+        id="",
         side=side,
+        scenario=spec.scenario,
+        agent=spec.agent,
         index=spec.index,
         phase=spec.phase,
+        outcome=None if is_lost else "pass" if passed else "fail",
         decides=None if is_lost else "pass" if passed else "fail",
         not_measured=LOST if is_lost else None,
         reason="",

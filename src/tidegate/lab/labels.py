@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from tidegate.decide.comparison.judgements import criterion_name, judgements
+from tidegate.decide.trust import criterion_name, judgements
 from tidegate.errors import ConfigurationError
 from tidegate.model.calibration import Label
 from tidegate.model.evaluator import CriterionScore

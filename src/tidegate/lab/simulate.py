@@ -243,7 +243,9 @@ def _choices(rows: Sequence[Screening], alpha: float) -> Iterator[str]:
 
 
 def _shares(rows: Sequence[Screening], alpha: float) -> list[str]:
-    return [f"{share:.0%}" for share in detection([], [], alpha, rows).values()]
+    """Return the power of each drop, as a mean over the rows."""
+    found = [detection(row, alpha).values() for row in rows]
+    return [f"{sum(shares) / len(rows):.0%}" for shares in zip(*found, strict=True)]
 
 
 def _line(name: str, rate: str, history: str, *shares: str) -> str:

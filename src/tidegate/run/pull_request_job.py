@@ -8,7 +8,7 @@ from itertools import dropwhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from tidegate.decide.comparison.left_behind import files_apart
+from tidegate.decide.causes.left_behind import files_apart
 from tidegate.errors import ConfigurationError, MissingKeyError, NothingToRunError
 from tidegate.history.fingerprint import program_globs
 from tidegate.history.known_results import open_answers, read_history

@@ -13,7 +13,8 @@ def lines(**rows: Screening) -> list[list[str]]:
 
 
 def shares(*rows: Screening) -> list[str]:
-    return [f"{share:.0%}" for share in detection([], [], 0.02, rows).values()]
+    found = [detection(row, 0.02).values() for row in rows]
+    return [f"{sum(of_rows) / len(rows):.0%}" for of_rows in zip(*found, strict=True)]
 
 
 def test_each_row_has_the_power_of_its_own_rate_and_history() -> None:

@@ -14,7 +14,8 @@ from tidegate.decide.comparison.whole_suite import suite_effect, with_power
 from tidegate.decide.procedure.observed import Past
 from tidegate.decide.procedure.row_states import GREEN, Conclusion
 from tidegate.decide.procedure.rules import LEAST_HISTORY
-from tidegate.decide.procedure.steps import State, conclude, history_holds, observe, start
+from tidegate.decide.procedure.steps import State, conclude, observe, start
+from tidegate.decide.procedure.suite_gate import history_holds
 from tidegate.decide.statistics.exact import fisher_less
 from tidegate.model.comparison import Comparison, DefinitionChange, Note
 from tidegate.model.measurement import PastTrial, Run, TrialResult
@@ -44,11 +45,11 @@ def compare(
     past = () if stored else base.history
     state = start(_rows(base, head), head.policy, past_by_row(past), stored=stored)
     state = observe(state, (*base_trials, *head_trials))
-    head_trials = tuple(_as_seen(state, head_trials))
+    head_trials = tuple(one for entry in state.rows for one in entry.of("head"))
     sides = _sides(state, past, base_trials, head_trials)
     found = zip(conclude(state), sides, strict=True)
     conclusions = tuple(doubting_passes(conclusion, trials, head.replaced) for conclusion, trials in found)
-    holds = history_holds(state)
+    holds = history_holds(state.played.report.rows)
     metrics = suite_metrics(sides) if holds else {}
     every = zip(state.rows, conclusions, sides, strict=True)
     rows = tuple(row_of(entry.row, one, trials, head, metrics, holds=holds) for entry, one, trials in every)
@@ -77,18 +78,6 @@ def _sides(state: State, past: Sequence[PastTrial], base: Trials, head: Trials) 
     past_of, base_of, head_of = by_row(past), by_row(_in_order(base)), by_row(_in_order(head))
     keys = [(entry.row.key, entry.history[1] > 0) for entry in state.rows]
     return [RowTrials(past_of[key] if known else (), base_of[key], head_of[key]) for key, known in keys]
-
-
-def _as_seen(state: State, trials: Trials) -> Iterator[TrialResult]:
-    """Yield head's trials, those whose pass does not count without their outcome."""
-    of_rows = ((entry.row.key, one) for entry in state.rows for one in entry.trials if one.side == "head")
-    seen = {(key, one.index, one.phase): one for key, one in of_rows}
-    for trial in trials:
-        one = seen.get((trial.key, trial.index, trial.phase))
-        if one is not None and one.decides != trial.decides:
-            lost = {"outcome": None, "decides": None, "not_measured": one.not_measured, "reason": one.reason}
-            trial = trial.model_copy(update=lost)
-        yield trial
 
 
 def _scored(sides: Sequence[RowTrials], holds: bool) -> Iterator[tuple[Scored, Scored]]:

@@ -6,7 +6,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
-from tidegate.decide.comparison.divergence import closest, divergence
+from tidegate.decide.causes.divergence import closest, divergence
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.model.comparison import Evidence, FailedCall, GateCounts, MetricChange
 from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, TrialResult

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from tidegate.decide.comparison.weak_rows import as_screened, cannot_guard
-from tidegate.decide.procedure.detection import detection
+from tidegate.decide.procedure.detection import DROPS, detection
 from tidegate.decide.procedure.observed import RowSeen
+from tidegate.decide.procedure.one_shot import power
 from tidegate.decide.procedure.repeats import BASE_TRIALS, HEAD_TRIALS
-from tidegate.decide.procedure.steps import State, suite_finding
+from tidegate.decide.procedure.steps import State
 from tidegate.decide.procedure.suite_gate import SuiteFinding
 from tidegate.decide.statistics.exact import Pair
 from tidegate.decide.statistics.rates import mean_difference
@@ -27,13 +28,13 @@ def suite_effect(rows: Sequence[Row], state: State, *, holds: bool = True) -> Su
     both = [row for row in rows if row.base.trials and row.head.trials]
     if not both:
         return SuiteEffect()
-    finding = suite_finding(state)
+    finding = state.played.report.suite
     effect = success_over([Successes.of(row) for row in both]) if holds else SuiteEffect()
     return effect.model_copy(
         update={
             "detection": _mean_power(both),
             "state": _suite_state(finding),
-            "p": finding and (finding.midp if finding.p is None else finding.p),
+            "p": finding and finding.p,
             "level": finding and finding.level,
         }
     )
@@ -100,12 +101,16 @@ def with_power(rows: Sequence[Row], state: State) -> tuple[Row, ...]:
 
 
 def _power(row: Row, entry: RowSeen, state: State, together: int) -> dict[str, float]:
-    """Return one row's power. `together`: rows that are tested in one shot."""
+    """Return one row's power. `together`: rows that are tested in one shot, of which only this one has dropped.
+
+    A deterministic row can only drop to 0.
+    """
     if row.one_shot:
-        return detection([(row.head.trials, row.base.trials)], [], state.policy.alpha / together)
+        limit = state.policy.alpha / together
+        return {f"-{drop}": power(1 - drop, row.head.trials, row.base.trials, limit) for drop in DROPS}
     if row.deterministic:
-        return detection([], [_would_confirm(row, entry, state.stored)], state.policy.alpha)
-    return detection([], [], state.policy.alpha, [as_screened(row, entry)])
+        return {"-1.0": float(_would_confirm(row, entry, state.stored))}
+    return detection(as_screened(row, entry), state.policy.alpha)
 
 
 def _mean_power(rows: Sequence[Row]) -> dict[str, float]:

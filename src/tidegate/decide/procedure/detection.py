@@ -6,12 +6,11 @@ Reports show it beside "nothing regressed", which is weak evidence when the powe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from functools import cache
 from math import comb
 from typing import Literal, NamedTuple
 
-from tidegate.decide.procedure.one_shot import power
 from tidegate.decide.procedure.pairs import look
 from tidegate.decide.procedure.rules import (
     FIRST_PAIRS,
@@ -47,27 +46,13 @@ class Screening(NamedTuple):
     most: int | None = None
 
 
-def detection(
-    tested: Sequence[Trials], repeated: Sequence[bool], alpha: float, screened: Sequence[Screening] = ()
-) -> dict[str, float]:
-    """Return, for each drop of one row's rate, the probability that the run reports it: a mean over the rows.
+def detection(row: Screening, alpha: float) -> dict[str, float]:
+    """Return, for each drop of a screened row's rate, the probability that the run reports it.
 
-    The keys are texts such as "-0.3"; a drop stops at a rate of 0, so that "-1.0" is a complete failure.
-    `tested`: trials of each row tested in one shot. Its power is exact, at Holm's first limit, as only it has dropped.
-    `repeated`: for each deterministic row, whether a flip could be confirmed. Such a row can only drop to 0, so it
-    counts in the drop of 1.0 alone; the smaller drops are omitted if there are no other rows.
-    `screened`: rows that are screened, and tested on pairs. Their power is exact for a history at the row's own rate,
-    in the first push, if no other row looks worse.
+    The keys are texts such as "-0.3"; a drop stops at a rate of 0, so that "-1.0" is a complete failure. It is exact
+    for a history at the row's own rate, in the first push, if no other row looks worse.
     """
-    table: dict[str, float] = {}
-    for drop in DROPS:
-        chances = [power(1 - drop, head, base, alpha / len(tested)) for head, base in tested]
-        chances += [_caught(drop, row, alpha) for row in screened]
-        if drop == 1:
-            chances += [float(caught) for caught in repeated]
-        if chances:
-            table[f"-{drop}"] = sum(chances) / len(chances)
-    return table
+    return {f"-{drop}": _caught(drop, row, alpha) for drop in DROPS}
 
 
 @cache
@@ -116,15 +101,9 @@ def _noticed(head: float, base: float, screening: int, history: int) -> float:
 
 
 def _looks_worse(head: float, base: float, screening: int, past: Counts | None) -> float:
-    going, noticed = {(0, 0): 1.0}, 0.0  # passes of head, and of base without a history
+    going, noticed = {(0, 0): 1.0}, 0.0
     for turn in range(1, 2 * screening + 1):
-        reached: defaultdict[tuple[int, int], float] = defaultdict(float)
-        for (heads, bases), chance in going.items():
-            for more_head in (0, 1):
-                for more_base in (0, 1) if past is None else (0,):
-                    share = head if more_head else 1 - head
-                    share *= 1.0 if past else base if more_base else 1 - base
-                    reached[heads + more_head, bases + more_base] += chance * share
+        reached = _next(going, head, 0.0 if past else base)
         going = {}
         for (heads, bases), chance in reached.items():
             odds = drop_odds(heads, turn, *(past or (bases, turn))) if heads < turn else -1.0
@@ -135,20 +114,24 @@ def _looks_worse(head: float, base: float, screening: int, past: Counts | None) 
     return noticed
 
 
+def _next(going: Mapping[Trials, float], head: float, base: float) -> dict[Trials, float]:
+    """Return the probabilities of the passes of head and base after one more trial of each."""
+    reached: defaultdict[Trials, float] = defaultdict(float)
+    for (heads, bases), chance in going.items():
+        for more_head, share in ((0, 1 - head), (1, head)):
+            for more_base, other in ((0, 1 - base), (1, base)):
+                reached[heads + more_head, bases + more_base] += chance * share * other
+    return {counts: chance for counts, chance in reached.items() if chance > RARE}
+
+
 @cache
 def found_on_pairs(head: float, base: float, limit: float, most: int) -> float:
     """Return the probability that pairs at these rates reach the limit, and show the drop again after the pause."""
     found = 0.0
-    going = {(0, 0): 1.0}
-    looks = range(FIRST_PAIRS, most + 1, MORE_PAIRS)
+    going: dict[Trials, float] = {(0, 0): 1.0}
     for count in range(1, most + 1):
-        reached: defaultdict[tuple[int, int], float] = defaultdict(float)
-        for (heads, bases), chance in going.items():
-            for more_head, share in ((0, 1 - head), (1, head)):
-                for more_base, other in ((0, 1 - base), (1, base)):
-                    reached[heads + more_head, bases + more_base] += chance * share * other
-        going = {counts: chance for counts, chance in reached.items() if chance > RARE}
-        if count not in looks:
+        going = _next(going, head, base)
+        if count not in range(FIRST_PAIRS, most + 1, MORE_PAIRS):
             continue
         for (heads, bases), chance in list(going.items()):
             end = look(Pairs(count, heads, bases), most - count, limit)

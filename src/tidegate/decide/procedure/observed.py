@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Self
 
 from tidegate.decide.procedure.repeats import CLEARS, Enough, Flip, Tally, enough_for, flip, repeats_needed
 from tidegate.decide.procedure.rules import LEAST_HISTORY
 from tidegate.decide.statistics.e_process import e_of_fall
-from tidegate.model.measurement import Outcome, TrialResult
+from tidegate.model.measurement import TrialResult
 from tidegate.model.reason import Counts
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
@@ -34,6 +34,11 @@ class Past(NamedTuple):
     newest: Sequence[bool] = ()
     rewritten: frozenset[str] = frozenset()
 
+    @property
+    def counts(self) -> Counts:
+        """Passes and trials."""
+        return sum(self.outcomes), len(self.outcomes)
+
 
 def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
     """Return the success rate of base's history, or that of the newest trials if it is lower; None without trials."""
@@ -45,63 +50,33 @@ CUT_OFF = ("crashed", "killed", "timeout", "watchdog", "limit")  # ends that a t
 _NO_PASS = "it passes, but its agent was cut off, which it was in no passing trial of base"
 
 
-class SeenTrial(Value):
-    """An observed trial, reduced to what the procedure needs."""
+def setup_failed(trial: TrialResult) -> bool:
+    """Return True if the setup, the health check or the build failed, so that the agent was not started."""
+    return trial.decides is None and trial.not_measured in SETUP_KINDS
 
-    side: Side
-    index: int
-    phase: Phase
-    decides: Outcome | None
-    not_measured: NotMeasured | None
-    reason: str
-    cut_off: bool = False  # it passes, although its agent did not end as it would have
-    rewritten: frozenset[str] = frozenset()  # see TrialResult
 
-    @classmethod
-    def of(cls, result: TrialResult) -> Self:
-        """Return the reduced form of a trial's result."""
-        return cls(
-            side=result.side,
-            index=result.index,
-            phase=result.phase,
-            decides=result.decides,
-            not_measured=result.not_measured,
-            reason=result.reason,
-            cut_off=result.decides == "pass" and (result.end or "").partition(":")[0] in CUT_OFF,
-            rewritten=frozenset(result.rewritten),
-        )
+def is_lost(trial: TrialResult) -> bool:
+    """Return True if it has no outcome, for an inside cause other than its setup."""
+    return trial.decides is None and trial.not_measured not in SETUP_KINDS and is_inside(trial.not_measured)
 
-    def beside(self, base_passes: Sequence[bool]) -> Self:
-        """Return a pass of head whose agent was cut off without its outcome, unless one of base's was, too."""
-        if not self.cut_off:
-            return self
-        lost = bool(base_passes) and not any(base_passes)
-        said = (None, "agent_error", _NO_PASS) if lost else ("pass", None, "")
-        return self.model_copy(update=dict(zip(("decides", "not_measured", "reason"), said, strict=True)))
 
-    def proved(self, by_base: frozenset[str]) -> Self:
-        """Return a pass that changed files of its start without its outcome, unless passes of base change them, too."""
-        if not self.rewritten or (self.decides != "pass" and self.not_measured != "rewritten"):
-            return self
-        files = sorted(self.rewritten - by_base)
-        reason = f"it changes files that no passing trial of base changes: {few(files)}" if files else ""
-        decides, cause = (None, "rewritten") if files else ("pass", None)
-        return self.model_copy(update={"decides": decides, "not_measured": cause, "reason": reason})
+def _cut_off(trial: TrialResult) -> bool:
+    """Return True if it passes, although its agent did not end as it would have."""
+    return trial.decides == "pass" and (trial.end or "").partition(":")[0] in CUT_OFF
 
-    @property
-    def passed(self) -> bool | None:
-        """True if the trial passed, False if it failed, None if it was not measured."""
-        return None if self.decides is None else self.decides == "pass"
 
-    @property
-    def setup_failed(self) -> bool:
-        """True if the setup, the health check or the build failed, so that the agent was not started."""
-        return self.decides is None and self.not_measured in SETUP_KINDS
+def _without(trial: TrialResult, cause: NotMeasured, reason: str) -> TrialResult:
+    lost = {"outcome": None, "decides": None, "not_measured": cause, "reason": reason}
+    return trial.model_copy(update=lost)
 
-    @property
-    def lost(self) -> bool:
-        """True if it has no outcome, for an inside cause other than its setup."""
-        return self.decides is None and self.not_measured not in SETUP_KINDS and is_inside(self.not_measured)
+
+def _proved(trial: TrialResult, by_base: Collection[str]) -> TrialResult:
+    """Return a pass that changed files of its start without its outcome, unless passes of base change them, too."""
+    if not trial.rewritten or (trial.decides != "pass" and trial.not_measured != "rewritten"):
+        return trial
+    if files := sorted({*trial.rewritten} - {*by_base}):
+        return _without(trial, "rewritten", f"it changes files that no passing trial of base changes: {few(files)}")
+    return trial.model_copy(update={"outcome": "pass", "decides": "pass", "not_measured": None, "reason": ""})
 
 
 class RowSeen(Value):
@@ -110,27 +85,32 @@ class RowSeen(Value):
     row: RunRow
     k0: int = 1  # screening trials per side, where chance has a part
     most: int | None = None  # limit of head trials over all phases
-    past: tuple[bool, ...] = ()  # base's history, oldest first: True for a pass
-    unsteady: bool = False  # trials of one commit disagree in base's history
-    apart: Counts = (0, 0)  # see Past
-    newest: tuple[bool, ...] = ()
-    rewritten: frozenset[str] = frozenset()
-    trials: tuple[SeenTrial, ...] = ()
+    past: Past = Past()
+    results: tuple[TrialResult, ...] = ()  # as they were measured
+    trials: tuple[TrialResult, ...] = ()  # as they count
     doubted: bool = False  # a spot check looked worse, so that replays decide for no row
 
-    def with_trials(self, trials: Sequence[SeenTrial]) -> Self:
-        """Return the row with these trials added; a trial that is already known is not replaced."""
-        known = {(t.side, t.index, t.phase): t for t in (*trials, *self.trials)}
-        seen = tuple(known[place] for place in sorted(known))
-        of_base = [t for t in seen if t.side == "base" and t.decides == "pass"]
-        cut_off = [t.cut_off for t in of_base]
-        seen = tuple(t if t.side == "base" else t.beside(cut_off) for t in seen)
-        if self.row.presence == "both":
-            by_base = self.rewritten.union(*(t.rewritten for t in of_base))
-            seen = tuple(t if t.side == "base" else t.proved(by_base) for t in seen)
-        return self.model_copy(update={"trials": seen})
+    def with_trials(self, results: Sequence[TrialResult]) -> Self:
+        """Return the row with these trials added; a trial that is already known is not replaced.
 
-    def of(self, side: Side, phase: Phase | None = None) -> tuple[SeenTrial, ...]:
+        A pass of head has no outcome if its agent was cut off, which the agent was in no passing trial of base.
+        """
+        known = {(one.side, one.index, one.phase): one for one in (*results, *self.results)}
+        ordered = tuple(known[place] for place in sorted(known))
+        passes = [one for one in ordered if one.side == "base" and one.decides == "pass"]
+        ends_well = bool(passes) and not any(map(_cut_off, passes))
+        by_base = self.past.rewritten.union(*(one.rewritten for one in passes))
+
+        def counted(one: TrialResult) -> TrialResult:
+            if one.side == "base":
+                return one
+            if ends_well and _cut_off(one):
+                return _without(one, "agent_error", _NO_PASS)
+            return _proved(one, by_base) if self.row.presence == "both" else one
+
+        return self.model_copy(update={"results": ordered, "trials": tuple(map(counted, ordered))})
+
+    def of(self, side: Side, phase: Phase | None = None) -> tuple[TrialResult, ...]:
         """Return the trials of one side, optionally of one phase only."""
         return tuple(t for t in self.trials if t.side == side and phase in (None, t.phase))
 
@@ -141,7 +121,7 @@ class RowSeen(Value):
         passes, fails = decides.count("pass"), decides.count("fail")
         if passes + fails == len(trials):  # of nearly all rows
             return Tally(passes, fails, 0, 0, 0)
-        setup, lost = sum(t.setup_failed for t in trials), sum(t.lost for t in trials)
+        setup, lost = sum(map(setup_failed, trials)), sum(map(is_lost, trials))
         return Tally(passes, fails, setup, len(trials) - passes - fails - setup - lost, lost)
 
     @property
@@ -160,12 +140,12 @@ class RowSeen(Value):
     @property
     def steady(self) -> bool:
         """True if base never failed in a long history: a second head trial then shows a tool that fails at random."""
-        return len(self.past) >= STEADY and all(self.past) and not self.tally("base").fails
+        return self.past.counts[1] >= STEADY and all(self.past.outcomes) and not self.tally("base").fails
 
     @property
     def before(self) -> float | None:
         """Base's success rate without a pull request, of which a fall is looked for; None without a history."""
-        return usual_rate(self.apart, self.newest)
+        return usual_rate(self.past.apart, self.past.newest)
 
     @property
     def by_chance(self) -> bool:
@@ -175,8 +155,7 @@ class RowSeen(Value):
     @property
     def history(self) -> Counts:
         """Passes and trials of the history; (0, 0) if it is too short to be used, or the row is deterministic."""
-        usable = self.by_chance and len(self.past) >= LEAST_HISTORY
-        return (sum(self.past), len(self.past)) if usable else (0, 0)
+        return self.past.counts if self.by_chance and self.past.counts[1] >= LEAST_HISTORY else (0, 0)
 
     @property
     def skipped(self) -> bool:
@@ -285,7 +264,7 @@ class RowSeen(Value):
     def dropped(self, side: Side) -> bool:
         """Return True if the side passes much less often than base's history, beyond chance."""
         seen, before = self.tally(side), self.before
-        if before is None or not seen.measured or (self.row.deterministic and not self.newest[-1]):
+        if before is None or not seen.measured or (self.row.deterministic and not self.past.newest[-1]):
             return False
         if not self.by_chance:
             return not seen.passes
@@ -309,4 +288,4 @@ class RowSeen(Value):
         """True if the row is declared deterministic but its repeats disagree."""
         if not self.row.deterministic:
             return False
-        return self.unsteady or self.tally("base").mixed or self.tally("head").mixed
+        return self.past.unsteady or self.tally("base").mixed or self.tally("head").mixed

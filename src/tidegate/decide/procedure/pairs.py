@@ -92,6 +92,23 @@ def look(
     return "given up" if as_well or little or best * limit * TIES < 1 else None
 
 
+def run_pairs(
+    rows: Sequence[tuple[int, int]], phase: Phase
+) -> Generator[Sequence[Ask], Sequence[bool | None], list[Pairs]]:
+    """Request a pair of each row, and return each with its outcomes, or empty if one of its trials was not measured.
+
+    Base starts in odd turns. Outcomes are sent in the order of the requests.
+    """
+    orders: list[tuple[Side, Side]] = [("base", "head") if turn % 2 else ("head", "base") for _, turn in rows]
+    outcomes = yield [Ask(row, side, phase) for (row, _), order in zip(rows, orders, strict=True) for side in order]
+    found: list[Pairs] = []
+    for place, order in enumerate(orders):
+        passed = dict(zip(order, outcomes[2 * place : 2 * place + 2], strict=True))
+        head, base = passed["head"], passed["base"]
+        found.append(Pairs() if head is None or base is None else Pairs(1, head, base))
+    return found
+
+
 class PairTest:
     """The test of one row, as a generator of trial requests. `used`: head trials that the row has had."""
 
@@ -105,10 +122,7 @@ class PairTest:
         self._asked = 0
 
     def run(self) -> Asking:
-        """Yield trial requests until the row is decided, and return the result.
-
-        Outcomes are sent in the order of the requests. A pair with a trial that was not measured is left out.
-        """
+        """Yield trial requests until the row is decided, and return the result."""
         size = FIRST_PAIRS
         while min(size, self._left) > 0:
             yield from self._ask(min(size, self._left), "confirm")
@@ -181,16 +195,10 @@ class PairTest:
 
     def _ask(self, count: int, phase: Phase) -> Generator[Sequence[Ask], Sequence[bool | None], None]:
         """Request pairs in one batch, in which the sides take turns at starting, and count the outcomes."""
-        order: list[tuple[Side, Side]] = [
-            ("base", "head") if (self._row + self._asked + number) % 2 else ("head", "base") for number in range(count)
-        ]
-        outcomes = yield [Ask(self._row, side, phase) for pair in order for side in pair]
+        turns = range(self._row + self._asked, self._row + self._asked + count)
         self._asked += count
-        for number, pair in enumerate(order):
-            passed = dict(zip(pair, outcomes[2 * number : 2 * number + 2], strict=True))
-            head, base = passed["head"], passed["base"]
-            if head is not None and base is not None:
-                self._pairs = self._pairs.plus(1, head, base)
+        for pair in (yield from run_pairs([(self._row, turn) for turn in turns], phase)):
+            self._pairs = self._pairs.plus(*pair)
 
     def _end(self, found: Finding, *, reached: bool = False, at_limit: bool = False) -> Paired:
         carried = self._red_before and (at_limit or (reached and found == "ok"))

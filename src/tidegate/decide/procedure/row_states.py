@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from tidegate.decide.procedure.detection import heads_to_confirm
-from tidegate.decide.procedure.observed import RowSeen
+from tidegate.decide.procedure.observed import RowSeen, is_lost, setup_failed
 from tidegate.decide.procedure.one_shot import IMPROVED, Finding, compare_once, fewest_passes, trials_to_settle
 from tidegate.decide.procedure.pairs import Paired, RowTest
 from tidegate.decide.procedure.repeats import NO_START, Tally
@@ -170,8 +170,7 @@ def _doubting_base(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
 
 
 def _base_fails(entry: RowSeen, tested: Mapping[str, Any]) -> Conclusion:
-    past = sum(entry.past), len(entry.past)
-    return _concluded(entry, "baseline_changed", "base_fails", "base_fails", past=past, **tested)
+    return _concluded(entry, "baseline_changed", "base_fails", "base_fails", past=entry.past.counts, **tested)
 
 
 def _without_key(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
@@ -192,7 +191,7 @@ def _kind(head: Tally) -> Literal["setup", "unmeasurable"]:
 def _loss(entry: RowSeen, side: Side) -> dict[str, Any]:
     """Return how many of the side's trials have no outcome for an inside cause, and the first one's cause."""
     tally, trials = entry.tally(side), entry.of(side)
-    first = next(t for t in trials if (t.setup_failed if _kind(tally) == "setup" else t.lost))
+    first = next(filter(setup_failed if _kind(tally) == "setup" else is_lost, trials))
     return {
         "cause": first.not_measured or "unfinished",
         "detail": first.reason,

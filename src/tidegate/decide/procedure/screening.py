@@ -29,11 +29,10 @@ Steps = Generator[Sequence[Ask], Outcomes, None]
 
 
 class Report(NamedTuple):
-    """The result: every row, in order, and the suite as a whole. `stopped`: fail_fast ended the run early."""
+    """The result: every row, in order, and the suite as a whole."""
 
     rows: tuple[RowTest, ...]
     suite: SuiteFinding | None
-    stopped: bool
 
 
 class _Row:
@@ -85,7 +84,6 @@ class Procedure:
         self._push = 1 + max((one.earlier.pushes for one in facts), default=0)
         self._tested = 0
         self._suite: SuiteFinding | None = None
-        self._stopped = False
 
     def steps(self) -> Steps:
         """Yield the trials to run now, and receive their outcomes in that order, until the procedure is finished.
@@ -95,30 +93,22 @@ class Procedure:
         rows, policy = self._rows, self._policy
         for turn in range(1, 2 * max((one.screening for one in self._facts), default=0) + 1):
             yield from _round(rows, turn)
-            hits = _hits(rows, turn)
-            while hits:
-                # With fail_fast, test one row at a time: the first blocking regression ends the run.
-                now, hits = (hits[:1], hits[1:]) if policy.fail_fast else (hits, [])
-                yield from self._test(now)
-                if policy.fail_fast and any(row.tested().regressed and row.facts.blocks for row in rows):
-                    self._stopped = True
+            for number in _hits(rows, turn):
+                yield from self._test(number)
+                if policy.fail_fast and rows[number].tested().regressed and rows[number].facts.blocks:
                     return
         if policy.suite != "off" and not any(row.tested().regressed for row in rows):
             self._suite = yield from suite_gate([row.tested() for row in rows], self._facts, policy)
 
     def report(self) -> Report:
         """Return the results so far; may be called before the end."""
-        return Report(tuple(row.tested() for row in self._rows), self._suite, self._stopped)
+        return Report(tuple(row.tested() for row in self._rows), self._suite)
 
-    def _test(self, numbers: Sequence[int]) -> Steps:
-        """Test these rows side by side; each has the limit of its place in this push."""
-        running: list[tuple[_Row, Generator[Sequence[Ask], Outcomes, Paired]]] = []
-        for number in numbers:
-            row = self._rows[number]
-            self._tested += 1
-            limit = limit_of(self._policy.alpha, self._tested, self._push)
-            running.append((row, PairTest(number, row.facts, row.used, limit, self._policy.alpha).run()))
-        yield from _together(running)
+    def _test(self, number: int) -> Steps:
+        """Test a row on pairs, at the limit of its place in this push."""
+        self._tested += 1
+        row, limit = self._rows[number], limit_of(self._policy.alpha, self._tested, self._push)
+        row.paired = yield from PairTest(number, row.facts, row.used, limit, self._policy.alpha).run()
 
 
 def _round(rows: Sequence[_Row], turn: int) -> Steps:
@@ -186,26 +176,3 @@ def _hits(rows: Sequence[_Row], turn: int) -> list[int]:
 def _room(row: _Row) -> bool:
     """Return True if `trials.max` leaves a test on pairs possible after another trial."""
     return row.facts.most is None or row.facts.most > row.used + FIRST_PAIRS + VERIFY_PAIRS
-
-
-def _together(running: Sequence[tuple[_Row, Generator[Sequence[Ask], Outcomes, Paired]]]) -> Steps:
-    """Run several tests in lockstep: merge their requests into one batch until all of them have ended."""
-    answers: list[Outcomes | None] = [None] * len(running)
-    going = list(range(len(running)))
-    while going:
-        batches: list[tuple[int, Sequence[Ask]]] = []
-        for place in going:
-            row, steps = running[place]
-            try:
-                answer = answers[place]
-                batches.append((place, next(steps) if answer is None else steps.send(answer)))
-            except StopIteration as end:
-                row.paired = end.value
-        if not batches:
-            return
-        outcomes = yield [ask for _, batch in batches for ask in batch]
-        first = 0
-        for place, batch in batches:
-            answers[place] = outcomes[first : first + len(batch)]
-            first += len(batch)
-        going = [place for place, _ in batches]

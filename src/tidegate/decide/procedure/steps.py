@@ -13,15 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, zip_longest
 
-from tidegate.decide.procedure.observed import Past, RowSeen, SeenTrial
+from tidegate.decide.procedure.observed import Past, RowSeen, is_lost, setup_failed
 from tidegate.decide.procedure.repeats import BASE_TRIALS, WORSE
 from tidegate.decide.procedure.row_states import Conclusion, conclusions_of
 from tidegate.decide.procedure.rules import Ask, Facts, screening_trials
 from tidegate.decide.procedure.screening import Procedure, Report
-from tidegate.decide.procedure.suite_gate import SuiteFinding
-from tidegate.decide.procedure.suite_gate import history_holds as not_outdated
 from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, by_row
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Phase, Side, TrialSpec
@@ -63,20 +61,16 @@ def start(
     stored: bool = False,
 ) -> State:
     """Return the initial state. `past` is base's history of each row. A row that is unsteady is not deterministic."""
-    known = [(row, (past or {}).get(row.key, Past())) for row in rows]
+    known = past or {}
     return State(
         rows=tuple(
             RowSeen(
                 row=row,
                 k0=screening_trials(row.trials, policy),
                 most=row.trials.max,
-                past=tuple(of_base.outcomes),
-                unsteady=of_base.unsteady,
-                apart=of_base.apart,
-                newest=tuple(of_base.newest),
-                rewritten=of_base.rewritten,
+                past=known.get(row.key, Past()),
             )
-            for row, of_base in known
+            for row in rows
         ),
         policy=policy,
         stored=stored,
@@ -109,9 +103,7 @@ def observe(state: State, results: Sequence[TrialResult]) -> State:
 
     If a row that was chosen for a spot check looks worse, replays decide for no row.
     """
-    new: dict[RowKey, list[SeenTrial]] = defaultdict(list)
-    for result in results:
-        new[result.key].append(SeenTrial.of(result))
+    new = by_row(results)
     rows = tuple(entry.with_trials(new[entry.row.key]) for entry in state.rows)
     seen = State(rows=rows, policy=state.policy, stored=state.stored)
     checked = [entry for entry in rows if entry.spot_checked]
@@ -132,16 +124,6 @@ def shard_trials(state: State) -> tuple[TrialSpec, ...]:
 def conclude(state: State) -> tuple[Conclusion, ...]:
     """Return a conclusion for each row, in order, from the trials observed so far, even if more are needed."""
     return conclusions_of(state.rows, state.policy.alpha, state.played.by_row)
-
-
-def suite_finding(state: State) -> SuiteFinding | None:
-    """Return the result of the test over the whole suite; None if that test was not done."""
-    return state.played.report.suite
-
-
-def history_holds(state: State) -> bool:
-    """Return False if base's fresh trials contradict its history, so that it says nothing of today."""
-    return not_outdated(state.played.report.rows)
 
 
 # --- stochastic rows
@@ -179,9 +161,9 @@ class Played:
         Otherwise a tool could destroy the records of its failures, and pass with the trials that are left.
         """
         trial, head = self._seen[number, side, index], self._entries[number].tally("head")
-        if trial.passed is None and head.measured and head.inside:
-            return False if trial.lost or trial.setup_failed else None
-        return trial.passed
+        if trial.decides is None:
+            return False if head.measured and head.inside and (is_lost(trial) or setup_failed(trial)) else None
+        return trial.decides == "pass"
 
     def _place(self, ask: Ask) -> tuple[int, Side, int]:
         """Return the trial's row, side and index. Screening has the first indices, whenever its rounds are run."""
@@ -200,7 +182,7 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
     blocks = row.purpose == "regression" and policy.names(row.agent) and "regressed" in policy.block
     severity, failing = (row.replay.severity, bool(row.replay.failing)) if row.replay is not None else (0.0, False)
     return Facts(
-        history=(sum(entry.past), len(entry.past)),
+        history=entry.past.counts,
         screening=entry.trials_per_side["head"],
         most=entry.most,
         blocks=blocks,

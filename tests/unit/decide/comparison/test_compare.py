@@ -240,8 +240,8 @@ def test_a_history_that_is_too_short_to_be_used_is_not_counted() -> None:
 @pytest.mark.parametrize(
     ("history", "half"),
     [
-        ("P" * 20, detection([], [], 0.02, [Screening(3, 1.0, 20)])["-0.5"]),
-        ("", detection([], [], 0.02, [Screening(3, 1.0)])["-0.5"]),
+        ("P" * 20, detection(Screening(3, 1.0, 20), 0.02)["-0.5"]),
+        ("", detection(Screening(3, 1.0), 0.02)["-0.5"]),
     ],
 )
 def test_a_clean_run_says_what_it_would_have_caught(history: str, half: float) -> None:

@@ -6,40 +6,14 @@ import re
 
 import pytest
 
-from tidegate.decide.procedure.detection import DROPS, Screening, detection, weakness
+from tidegate.decide.procedure.detection import Screening, detection, weakness
 from tidegate.lab.simulate import Gate, Situation, simulate
 from tidegate.reports.notes_text import weakness_text
 
 
-def test_deterministic_rows_drop_to_nothing_or_not_at_all() -> None:
-    assert detection([], [True, True, True], 0.02) == {"-1.0": 1.0}
-
-
-def test_a_flip_that_can_not_be_confirmed_is_not_promised() -> None:
-    assert detection([], [True, False], 0.02) == {"-1.0": 0.5}
-
-
-def test_five_trials_a_side_see_a_collapse_of_one_row_and_little_else() -> None:
-    table = detection([(5, 5)], [], 0.02)
-    assert table == pytest.approx({f"-{drop}": drop**5 for drop in DROPS})
-
-
-def test_three_trials_a_side_see_nothing_at_all() -> None:
-    assert detection([(3, 3)] * 4, [], 0.02) == {f"-{drop}": 0 for drop in DROPS}
-
-
-def test_of_a_mixed_run_small_drops_are_those_of_its_tested_rows() -> None:
-    table = detection([(5, 5), (1, 1)], [True, True], 0.02)
-    assert table == pytest.approx({f"-{drop}": drop**5 / 2 for drop in DROPS[:-1]} | {"-1.0": 3 / 4})
-
-
-def test_without_a_row_there_is_no_table() -> None:
-    assert detection([], [], 0.02) == {}
-
-
 @pytest.mark.parametrize("row", [Screening(3, 1.0, 40), Screening(3, 0.95, 10), Screening(1, 1.0, 0)])
 def test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_rate(row: Screening) -> None:
-    table = detection([], [], 0.02, [row])
+    table = detection(row, 0.02)
     for drop, promised in table.items():
         head = max(0.0, row.rate + float(drop))
         found = simulate(Situation.of(drop, (row.rate,), (head,)), Gate(row.trials, row.history), 300, seed=7).named
@@ -47,9 +21,7 @@ def test_the_promise_for_a_screened_row_is_what_the_procedure_does_at_its_own_ra
 
 
 def test_a_row_whose_base_fails_often_or_has_little_history_promises_less() -> None:
-    tables = [
-        detection([], [], 0.02, [Screening(3, *known)]) for known in ((1.0, 40), (0.95, 40), (0.95, 10), (0.8, 40))
-    ]
+    tables = [detection(Screening(3, *known), 0.02) for known in ((1.0, 40), (0.95, 40), (0.95, 10), (0.8, 40))]
     assert tables[0]["-0.5"] > tables[1]["-0.5"] > tables[2]["-0.5"]
     assert tables[1]["-0.5"] > tables[3]["-0.5"]
 
@@ -82,5 +54,5 @@ def test_a_row_that_base_nearly_always_passes_has_no_weakness() -> None:
 
 
 def test_nothing_is_promised_where_base_hardly_passes_or_the_limit_is_too_low() -> None:
-    assert max(detection([], [], 0.02, [Screening(3, 0.2, 40)]).values()) < 0.01
-    assert set(detection([], [], 0.02, [Screening(3, 1.0, 40, most=5)]).values()) == {0.0}
+    assert max(detection(Screening(3, 0.2, 40), 0.02).values()) < 0.01
+    assert set(detection(Screening(3, 1.0, 40, most=5), 0.02).values()) == {0.0}

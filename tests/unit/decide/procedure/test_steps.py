@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.decide.procedure.observed import Past, RowSeen, SeenTrial
+from tidegate.decide.procedure.observed import Past, RowSeen
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.procedure.steps import (
     Decided,
@@ -27,7 +27,6 @@ from tidegate.decide.procedure.steps import (
     observe,
     start,
     stops_early,
-    suite_finding,
 )
 from tidegate.model.measurement import Outcome, TrialResult
 from tidegate.model.run_row import RunRow
@@ -47,8 +46,8 @@ SIDES: tuple[Side, Side] = ("base", "head")
 LETTERS = "PF" + "".join(NOT_MEASURED)
 
 
-def ended(side: Side, end: str, index: int = 1) -> SeenTrial:
-    return SeenTrial.of(make.trial_result(side=side, index=index, end=end, outcome="pass", decides="pass"))
+def ended(side: Side, end: str, index: int = 1) -> TrialResult:
+    return make.trial_result(side=side, index=index, end=end, outcome="pass", decides="pass")
 
 
 @pytest.mark.parametrize("end", ["crashed", "timeout", "limit:output"])
@@ -640,23 +639,22 @@ WORSE = [f"row{n} past:38/40 base:P head:{'PFP' if n < 4 else 'P'}" for n in ran
 
 
 def test_a_little_worse_everywhere_is_seen_over_the_suite_and_only_said() -> None:
-    finding = suite_finding(Story(*WORSE).state)
+    finding = Story(*WORSE).state.played.report.suite
     assert finding is not None
-    assert (finding.hit, finding.regressed, finding.p) == (True, False, None)
-    assert suite_finding(Story(*WORSE, suite="off").state) is None
+    assert (finding.p < 0.15, finding.regressed, finding.level) == (True, False, None)
+    assert Story(*WORSE, suite="off").state.played.report.suite is None
 
 
 def test_in_block_mode_a_hit_is_confirmed_on_concurrent_trials_alone() -> None:
     story = Story(*WORSE, suite="block")
-    finding = suite_finding(story.state)
+    finding = story.state.played.report.suite
     assert finding is not None
-    assert finding.p is not None
-    assert not finding.regressed
+    assert (finding.regressed, finding.level) == (False, 0.005)
     assert all(sum((spec.scenario, spec.side) == (f"row{n}", "base") for spec in story.specs) >= 3 for n in range(6))
 
 
 def test_without_history_or_with_one_trial_a_row_there_is_nothing_to_say_of_the_suite() -> None:
-    assert suite_finding(Story(*WORSE, preset="quick").state) is None
+    assert Story(*WORSE, preset="quick").state.played.report.suite is None
 
 
 # --- one shot: stored runs, of which no trial can be asked for any more
@@ -842,22 +840,22 @@ def test_the_suite_is_not_tested_where_a_row_regressed() -> None:
     rows = ("a past:40/40 base:P head:F", "b past:40/40 base:P head:FP", "c past:40/40 base:P head:FP")
     story = Story(*rows, fail_fast=False, suite="block")
     assert [said.state for said in story.conclusions] == ["regressed", "ok", "ok"]
-    assert suite_finding(story.state) is None
-    assert suite_finding(Story(*rows[1:], fail_fast=False, suite="block").state) is not None
+    assert story.state.played.report.suite is None
+    assert Story(*rows[1:], fail_fast=False, suite="block").state.played.report.suite is not None
 
 
 def test_a_suite_that_looks_worse_than_its_history_and_not_than_base_today_is_given_up() -> None:
     story = Story(*(f"{name} past:36/40 base:FPPPP head:FPPPP" for name in "abcd"), suite="block")
-    found = suite_finding(story.state)
+    found = story.state.played.report.suite
     assert found is not None
-    assert (found.hit, found.regressed, found.level) == (True, False, 0.005)
+    assert (found.regressed, found.level) == (False, 0.005)
 
 
 def test_a_suite_that_is_a_little_worse_in_every_row_is_found_on_pairs_of_all_rows() -> None:
     rows = (f"r{n} past:38/40 base:P head:PPP{'PPPPFPPP' * 6}" for n in range(12))
     story = Story(*rows, "hit past:38/40 base:P head:PFPPPPPPPFPP", suite="block", fail_fast=False)
-    found = suite_finding(story.state)
-    assert found is None or found.midp > 0, "the screening alone decides whether pairs are run"
+    found = story.state.played.report.suite
+    assert found is None or found.p > 0, "the screening alone decides whether pairs are run"
 
 
 def test_a_row_that_turns_out_not_to_be_deterministic_ends_no_run() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.make import trial_result
-from tidegate.decide.comparison.divergence import closest, divergence
+from tidegate.decide.causes.divergence import closest, divergence
 from tidegate.model.measurement import Call, TrialResult
 
 LIST = Call(command="t list", exit_code=0, status="ok", message="1 milk (high)")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tidegate.decide.comparison.left_behind import files_apart as apart
+from tidegate.decide.causes.left_behind import files_apart as apart
 from tidegate.reports.cause_text import left as shown
 
 
