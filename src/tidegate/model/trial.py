@@ -93,7 +93,7 @@ class Record(Value):
     prompt: str = ""
     events: tuple[Event, ...] = ()
     diff: str = ""
-    problem: Problem | None = None
+    problem: str = ""
 
 
 TOOLS_MARK = "descriptions of the tools: sha256:"  # in the output of the check of an MCP server
@@ -142,7 +142,7 @@ class SessionRecord(Value):
     server: str = ""  # name of the MCP server under test
     tools: str = ""  # hash of the descriptions of its tools, as the agent was given them
     steps: tuple[SessionStep, ...] = ()
-    problem: str = ""
+    problem: Problem | None = None
 
     @property
     def key(self) -> RowKey:
