@@ -87,7 +87,7 @@ def _run(
         return subprocess.run(
             ["git", *_OPTIONS, *arguments],
             cwd=root,
-            env={**inherited, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **env},
+            env={**inherited, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C", **env},
             input=given,
             capture_output=True,
             check=False,

@@ -57,6 +57,6 @@ def _words(command: str) -> list[str]:
 def _keys(text: str) -> list[str]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return [text]
     return list(value) if isinstance(value, dict) else []

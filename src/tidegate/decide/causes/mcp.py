@@ -186,7 +186,7 @@ def arguments(call: Call) -> dict[str, Any] | None:
         return None
     try:
         given = json.loads(parts[2])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return given if isinstance(given, dict) else None
 
@@ -231,7 +231,7 @@ def _zod(message: str) -> list[Problem]:
     for text in _OBJECT.findall(message):
         try:
             issue = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if "code" in issue:
             found += _of_zod(issue)

@@ -87,7 +87,7 @@ def _is_json(call: Call) -> bool:
     text = call.message
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         lines = [line for line in text.splitlines() if line.strip()]
         return len(lines) > 1 and _CUT not in text and all(line.strip()[:1] == "{" for line in lines)
     return text.strip()[:1] in "{["
