@@ -14,7 +14,7 @@ from tidegate.github.pull_request import PAUSE_S
 from tidegate.github.workflow_run import artifact_name
 from tidegate.history.branch import NotKeptError
 from tidegate.history.fingerprint import fingerprint_at
-from tidegate.history.known_results import keep_history, past_trial
+from tidegate.history.known_results import keep_history, past_trial, without_failed_rows
 from tidegate.history.store import History
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import PastTrial
@@ -161,10 +161,13 @@ def _past(result: Result, rows: dict[RowKey, str]) -> list[PastTrial]:
     Base's trials come first in a result. They therefore get the times under which a store may already know them.
     """
     shas = {"base": result.sides.base.sha, "head": result.sides.head.sha}
+    of_base = without_failed_rows([trial for trial in result.trials if trial.side == "base"])
+    steady = {trial.key for trial in of_base}
     found = (
         past_trial(trial, result.sides.head.tested_at + number / 1000, shas[trial.side], merged=trial.side == "head")
         for number, trial in enumerate(result.trials)
+        if trial.phase == "screen" and trial.key in rows
         # Reused trials of base are in the history already, with other times.
-        if trial.phase == "screen" and trial.key in rows and not (trial.side == "base" and trial.reused)
+        if trial.side == "head" or (trial.key in steady and not trial.reused)
     )
     return [trial.model_copy(update={"beside_head": not trial.merged}) for trial in found if trial is not None]

@@ -275,6 +275,15 @@ def past_trials(run: Run, counted: Collection[str] = (), *, beside_head: bool = 
     return [trial.model_copy(update={"beside_head": beside_head}) for trial in kept if trial is not None]
 
 
+def without_failed_rows(trials: Sequence[TrialResult]) -> list[TrialResult]:
+    """Return those of base's trials beside a pull request that may enter its history: of rows without a failure.
+
+    Head can be the reason for a failure, and the other trials of the row alone would make it look better than it is.
+    """
+    failed = {trial.key for trial in trials if trial.decides == "fail"}
+    return [trial for trial in trials if trial.key not in failed]
+
+
 def _failed_since(at: float, past: Iterable[PastTrial]) -> bool:
     """Return True if all trials of base since then that were measured apart from a pull request failed."""
     since = [trial.decides for trial in past if trial.at > at and not trial.beside_head]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tidegate.decide.comparison.compare import past_by_row
 from tidegate.decide.procedure.pushes import after_run
 from tidegate.decide.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
-from tidegate.history.known_results import Known, KnownResults, open_pushes
+from tidegate.history.known_results import Known, KnownResults, open_pushes, without_failed_rows
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
@@ -72,7 +72,7 @@ async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Op
     base = base.model_copy(update={"history": known.past})
     head = head.model_copy(update={"rows": with_replays(with_earlier(head.rows, before), replays)})
     runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)))
-    _keep(work, runs, earlier, {entry.row.key for entry in state.rows if entry.dropped("base")})
+    _keep(work, runs, earlier)
     if pushes:
         pushes.add(after_run(state.rows, conclude(state), state.played.by_row, before))
     return runs
@@ -93,15 +93,11 @@ def _begin(work: RunJob, runner: Runner, known: Known, started: float, options: 
         side.store.begin_run(run_of(work, side, known.results, started, started, runner))
 
 
-def _keep(work: RunJob, runs: BothRuns, earlier: KnownResults, dropped: Container[RowKey]) -> None:
-    """Store both runs, and base's new trials and sessions as history.
-
-    Rows in which base fails although its history passes are left out, since head can be the reason.
-    """
+def _keep(work: RunJob, runs: BothRuns, earlier: KnownResults) -> None:
+    """Store both runs, and base's new trials and sessions as history; none of a row in which base failed."""
     for side, run in zip(work.sides, (runs.base, runs.head), strict=True):
         side.store.finish_run(run)
-    trials = tuple(trial for trial in runs.base.trials if trial.key not in dropped)
-    kept = runs.base.model_copy(update={"trials": trials})
+    kept = runs.base.model_copy(update={"trials": tuple(without_failed_rows(runs.base.trials))})
     earlier.add(kept, new_sessions(work, kept, work.sides[0].store))
 
 
