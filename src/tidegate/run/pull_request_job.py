@@ -19,7 +19,7 @@ from tidegate.model.plan import Plan, RowKey
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.result import FileChange, Result
 from tidegate.model.revision import Revision
-from tidegate.model.suite import Suite
+from tidegate.model.suite import Policy, Suite
 from tidegate.model.trial_spec import Side
 from tidegate.reports.comment import without_blocks
 from tidegate.run.build import Checkout
@@ -199,7 +199,12 @@ def _load_both(
         base, folder = tip, sides.tip
         warnings = (f"{config} {why} at the merge base: that of `{branch}` judges",)
     passed = environ if tip is None else {name: environ[name] for name in tip.pass_env if name in environ}
-    head = load_suite(sides.head.folder, config, environ=passed, without_secrets=lenient)
+    try:
+        head = load_suite(sides.head.folder, config, environ=passed, without_secrets=lenient)
+    except NothingToRunError as error:
+        if tip is None:
+            raise
+        raise ConfigurationError(f"On head, {error.message}", "Keep the list: base's scenarios have to run.") from None
     warnings = (*warnings, *_newer_scenarios(tip, base, head, branch), *_of_files(root, config, environ))
     warnings = (*warnings, *lfs_pointers(sides.head.folder, head))
     if base is None or tip is None:
@@ -207,10 +212,18 @@ def _load_both(
         template = _comment_template(sides.head.folder, "head", head)
         return BothSuites(advisory, advisory, head, None, None, template, warnings)
     rules = {key: getattr(tip, key) for key in RULES}
-    judging = base.model_copy(update=rules)
+    judging = base.model_copy(update={**rules, "policy": _policy(tip, base)})
     product = _product(folder, sides, config, environ=passed, lenient=lenient)
     template = _comment_template(sides.tip, "base", tip)
     return BothSuites(judging, product or judging, head, base, folder, template, warnings)
+
+
+def _policy(tip: Suite, base: Suite) -> Policy:
+    """Return the tip's policy. An agent that the tip no longer defines blocks, since `policy.agents` cannot name it."""
+    if tip.policy.agents is None:
+        return tip.policy
+    renamed = (name for name in base.agents if name not in tip.agents)
+    return tip.policy.model_copy(update={"agents": (*tip.policy.agents, *renamed)})
 
 
 def _product(folder: Path, sides: Sides, config: str, *, environ: Mapping[str, str], lenient: bool) -> Suite | None:
