@@ -230,6 +230,15 @@ def test_another_program_than_the_tested_one_is_named(
     assert untested("tk", Built(tmp_path, ["bin", *own]), Built(tmp_path, own)) == said
 
 
+def test_a_file_that_scripts_read_by_its_name_alone_is_one_of_them(tmp_path: Path) -> None:
+    for name in ("bin", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "notes-lib.sh").write_text(name)
+
+    found = untested("tk", Built(tmp_path, ["bin", "new"]), Built(tmp_path, ["new", "bin"]))
+    assert found == ("new/notes-lib.sh", "bin/notes-lib.sh")
+
+
 def test_a_pipe_instead_of_a_program_is_not_read(tmp_path: Path) -> None:
     for name in ("bin", "new"):
         (tmp_path / name).mkdir()

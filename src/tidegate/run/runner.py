@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -114,7 +113,7 @@ class Runner:
         self._executor: TrialExecutor = self._batches or self.attempts
         self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
         self._measuring, self._open = Measuring(suite), AsyncExitStack()
-        self.build_errors, self.build_secs = dict[Side, str](), dict[Side, float]()
+        self.build_errors = dict[Side, str]()
         self.versions, self._replaced = dict[str, str | None](), tuple[str, ...]()
         self.on_result: Callable[[TrialResult], None] = lambda _: None
 
@@ -233,24 +232,22 @@ class Runner:
         compared = base is not head and head in sides
         changed = await asyncio.to_thread(changed_before, base.folder, head.folder) if compared else {}
         folders = (*base.path_of(context.suite), *head.path_of(context.suite))
-        programs = programs_in(head.folder, folders) if changed else ()
+        programs = programs_of(changed, head.folder, folders)
         await together([self._build(side) for side in sides])
         self._replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, programs)
 
     async def _build(self, checkout: Checkout) -> None:
-        error, self.build_secs[checkout.side] = await self._built(checkout)
+        error = await self._built(checkout)
         if self._users is not None and checkout.folder.is_relative_to(self._context.scratch):
             await asyncio.to_thread(make_readable, checkout.folder)
         self.build_errors |= {} if error is None else {checkout.side: error}
 
-    async def _built(self, checkout: Checkout) -> tuple[str | None, float]:
+    async def _built(self, checkout: Checkout) -> str | None:
         one, builder = self._context, self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
         confinement = self._files.of_build(checkout.folder)
         async with one.slots.slot(), await Supervisor.start(builder, confinement) as process:
-            began = time.monotonic()
-            error = await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)
-        return error, round(time.monotonic() - began, 3)
+            return await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)
 
     def _row(self, spec: TrialSpec) -> PlanRow:
         """Return the trial's row, as its side's product has it."""
@@ -381,12 +378,13 @@ def changed_before(base: Path, head: Path) -> Contents:
     return {name: pair for name, pair in both if pair[0] != pair[1] and name.partition("/")[0] != ".git"}
 
 
-def programs_in(head: Path, folders: Iterable[str]) -> frozenset[str]:
-    """Return the files in the folders of `path`, and those that links in them lead to."""
+def programs_of(names: Iterable[str], head: Path, folders: Iterable[str]) -> frozenset[str]:
+    """Return which of these files are below the folders of `path`, or what links in them lead to."""
     root = os.path.realpath(head)
-    places = (Path(os.path.realpath(head / folder)) for folder in folders)
-    files = (file for place in places if place.is_dir() for file in place.iterdir())
-    return frozenset(os.path.relpath(end, root) for file in files for end in (file, os.path.realpath(file)))
+    places = [os.path.realpath(head / folder) for folder in folders]
+    led_to = {os.path.realpath(file) for place in map(Path, places) if place.is_dir() for file in place.iterdir()}
+    below = tuple(f"{place}/" for place in places)
+    return frozenset(name for name in names if f"{root}/{name}".startswith(below) or f"{root}/{name}" in led_to)
 
 
 def replaced_files(base: Path, head: Path, changed: Contents, programs: Collection[str]) -> tuple[str, ...]:

@@ -128,8 +128,7 @@ class _TrialRun:
         if self._scenario.setup:
             sides, account = (place.prepared, place.base_prepared), self._attempt.supervisor.account
             with guidance_of_base(*sides, workspace, account, strictly=True):
-                await start.set_up(self._steps)
-                await asyncio.to_thread(self._watched.begin)
+                await start.set_up(self._steps, self._watched.begin)
 
     async def _measured(self) -> Trial:
         self._enter("agent")

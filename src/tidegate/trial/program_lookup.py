@@ -7,6 +7,7 @@ own program, must not be what the pull request has put there.
 from __future__ import annotations
 
 import filecmp
+import itertools
 import os
 import shlex
 import shutil
@@ -64,6 +65,10 @@ class Built(NamedTuple):
         found = shutil.which(name, path=":".join(map(str, self.folders)))
         return None if found is None else Path(found)
 
+    def file(self, name: str) -> Path | None:
+        """Return the first file of that name in the folders, as a shell's `.` finds it, or None."""
+        return next((folder / name for folder in self.folders if (folder / name).is_file()), None)
+
 
 def find_target(name: str, base: Built, head: Built) -> Path | None:
     """Return where head has the target that `base` has in its `path`; None if it has none any more.
@@ -82,9 +87,10 @@ def find_target(name: str, base: Built, head: Built) -> Path | None:
 
 
 def untested(target: str, tested: Built, own: Built) -> tuple[str, ...]:
-    """Return what head's own `path` finds, if anything, and what trials find, of a program that differs; else ()."""
-    for name in tested.names if tested.folders != own.folders else ():
-        used, first = tested.program(name), own.program(name)
+    """Return what head's own `path` finds, if anything, and what trials find, of a file that differs; else ()."""
+    names = tested.names if tested.folders != own.folders else ()
+    for name, find in itertools.product(names, (Built.program, Built.file)):
+        used, first = find(tested, name), find(own, name)
         if used and (name == target if first is None else not _is_copy(used, first)):
             return tuple(os.path.relpath(one, own.root) if one else "" for one in (first, used))
     return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidegate.trial.safe_files import content_of
-from tidegate.trial.workspace import Prepared, contents
+from tidegate.trial.workspace import OF_GIT, Prepared, contents
 
 
 class WatchedFiles:
@@ -16,12 +16,12 @@ class WatchedFiles:
 
     def __init__(self, prepared: Prepared, of_base: Prepared | None, workspace: Path) -> None:
         of_head, self._workspace = prepared.contents, workspace
-        self._start = {**dict.fromkeys(of_head), **(of_base or prepared).contents}
+        self._start = {**dict.fromkeys((*OF_GIT, *of_head)), **(of_base or prepared).contents}
         self._guidance = {name: has for name, has in self._start.items() if has != of_head.get(name)}
         self.rewritten = set[str]()
 
     def begin(self) -> None:
-        """Add what the setup has made. Guidance files of which the sides have different ones stay as on base."""
+        """Add what a setup command has made. Guidance files of which the sides have different ones stay as on base."""
         self.look()
         self.rewritten -= self._guidance.keys()
         self._start = {**dict.fromkeys(self._start), **contents(self._workspace), **self._guidance}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +65,7 @@ class Start:
         self._environment = environment
         self._server = server
 
-    async def set_up(self, steps: list[Step]) -> None:
+    async def set_up(self, steps: list[Step], after_each: Callable[[], None]) -> None:
         """Run the scenario's setup, and add each command to `steps`. Raises NotReadyError if one fails."""
         most_secs = min(SETUP_TIMEOUT_SECS, self._attempt.most_secs.setup)
         for number, command in enumerate(self._attempt.scenario.setup, 1):
@@ -73,6 +74,7 @@ class Start:
             steps.append(Step(kind="setup", result=result))
             if not result.ok:
                 raise NotReadyError(self._cause(result, "setup"), failure_of("setup command", result))
+            await asyncio.to_thread(after_each)
 
     async def check(self, steps: list[Step]) -> None:
         """Run the health checks, and add each to `steps`. Raises NotReadyError if one fails."""

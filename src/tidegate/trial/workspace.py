@@ -28,6 +28,8 @@ MOST_SECS = 120.0  # to make a workspace, or to copy it
 TOO_SLOW = "the workspace took too long to {}: is a file of the template very large?"
 LOOK_AT_DISK = "Check disk space and permissions."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
+# Of a workspace's repository: what decides the answers of git, and no ordinary command writes again and again.
+OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "packed-refs", "refs/heads/main", "info/exclude"))
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
 _NO_LOG = ("-c", "core.logAllRefUpdates=false")
@@ -99,7 +101,7 @@ def guidance_hash(prepared: Prepared) -> str:
     for name in names:
         path = prepared.folder / name
         content = path.read_bytes() if path.is_file() else b""
-        found.update(f"{name}\0{len(content)}\0".encode() + content)
+        found.update(os.fsencode(f"{name}\0{len(content)}\0") + content)
     return found.hexdigest() if names else ""
 
 
@@ -183,13 +185,13 @@ def everything_below(folder: Path) -> Iterator[Path]:
 
 
 def contents(folder: Path) -> dict[str, Content]:
-    """Return what all files and links below the folder hold, of `.git` its config. Raises TooSlowError."""
+    """Return what all files and links below the folder hold, and some of `.git`. Raises TooSlowError."""
     until, found = time.monotonic() + MOST_SECS, dict[str, Content]()
     for path in everything_below(folder):
         if time.monotonic() > until:
             raise TooSlowError(TOO_SLOW.format("read"))
         name = path.relative_to(folder).as_posix()
-        if (name == ".git/config" or not name.startswith(".git/")) and (content := content_of(path)):
+        if (not name.startswith(".git/") or name in OF_GIT) and (content := content_of(path)):
             found[name] = content
     return found
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.run.runner import changed_before, programs_in, replaced_files
+from tidegate.run.runner import changed_before, programs_of, replaced_files
 
 
 @pytest.fixture
@@ -21,7 +21,8 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
 
 def replaced(sides: tuple[Path, Path], *commands: str) -> tuple[str, ...]:
     """What these commands replace, each in the side that it names."""
-    changed, programs = changed_before(*sides), programs_in(sides[1], ["bin"])
+    changed = changed_before(*sides)
+    programs = programs_of(changed, sides[1], ["bin"])
     for command in commands:
         assert os.system(f"cd {sides[0].parent} && {command}") == 0
     return replaced_files(*sides, changed, programs)
@@ -42,6 +43,13 @@ def test_what_both_builds_make_is_a_product(sides: tuple[Path, Path]) -> None:
 
 def test_a_program_that_only_head_makes_is_found(sides: tuple[Path, Path]) -> None:
     assert replaced(sides, "echo 2 > head/bin/tool; echo 2 > head/lib/a") == ("bin/tool",)
+
+
+def test_a_file_below_a_folder_of_the_path_is_a_program(sides: tuple[Path, Path]) -> None:
+    for side in sides:
+        (side / "bin/sub").mkdir()
+        (side / "bin/sub/part").write_text(side.name)
+    assert replaced(sides, "echo 2 > head/bin/sub/part") == ("bin/sub/part",)
 
 
 def test_a_new_file_may_be_made_runnable(sides: tuple[Path, Path]) -> None:

@@ -33,8 +33,21 @@ def looked(watched: WatchedFiles) -> set[str]:
 
 
 def test_what_is_left_alone_and_what_is_new_is_not_listed(watched: WatchedFiles, workspace: Path) -> None:
-    fill(workspace, "new", ".git/config")
+    fill(workspace, "new", ".git/index")
     assert looked(watched) == set()
+
+
+def test_a_new_file_that_decides_what_git_shows_is_listed(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, ".git/info/exclude")
+    assert looked(watched) == {".git/info/exclude"}
+
+
+def test_what_one_setup_command_makes_and_the_next_changes_is_listed(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, "expected")
+    watched.begin()
+    (workspace / "expected").write_text("y")
+    watched.begin()
+    assert looked(watched) == {"expected"}
 
 
 def test_changed_removed_and_replaced_files_are(watched: WatchedFiles, workspace: Path) -> None:
