@@ -239,7 +239,6 @@ class Run(Value):
     agents: dict[str, AgentInfo]
     judge: JudgeInfo | None = None  # None if nothing was to be judged or there is no judge
     build_error: str | None = None
-    build_s: float = 0.0  # seconds of its build
     started_at: float
     seconds: float
     budget: Budget = Budget(minutes=None)  # the limits that the run was held to

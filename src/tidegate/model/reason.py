@@ -7,7 +7,7 @@ from typing import Literal
 from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.model.value import Value
 
-Kind = Literal["outcome", "setup", "unmeasurable", "unused", "rewritten", "base_fails"]
+Kind = Literal["outcome", "setup", "unmeasurable", "unused", "rewritten", "cut_short", "base_fails"]
 Counts = tuple[int, int]  # passes, trials
 ReasonCode = Literal[
     "replayed",  # recorded sessions replay alike
@@ -28,6 +28,7 @@ ReasonCode = Literal[
     "unused_tool",
     "replaced_files",
     "other_program",
+    "cut_short",  # by the budget
     "mended_at_tip",
 ]
 

@@ -68,6 +68,7 @@ _CLEARS = {
     "unused_tool": "a trial on head uses the tool",
     "replaced_files": "the build leaves these files alone",
     "other_program": "both are the same program",
+    "cut_short": "the budget allows all trials",
 }
 
 
@@ -272,6 +273,7 @@ _SENTENCES: dict[str, Callable[[Reason], str]] = {
         f"head's build replaces files of the commit, which are then not what is tested: {few(why.files)}"
     ),
     "other_program": lambda why: f"head's `path` finds {why.files[0] or 'nothing'}, and {why.files[1]} was tested",
+    "cut_short": lambda why: f"the budget ended before all of its trials; {_passes(why)}",
     "mended_at_tip": _mended,
 }
 
@@ -415,7 +417,9 @@ def _reasons(
     comparison: Comparison, decision: Decision
 ) -> tuple[list[str], list[str], list[str], dict[str, str], list[str]]:
     """Return a sentence for each use of the budget, row, definition change and metric that led to the decision."""
-    by_head = decision.reason == "unproven" and any(row.not_measured in ("budget", "judge") for row in decision.rows)
+    by_head = decision.reason == "unproven" and any(
+        row.kind == "cut_short" or row.not_measured in ("budget", "judge") for row in decision.rows
+    )
     overuse = [*map(overuse_text, comparison.used_by_head)] if by_head else []
     rows = [f"{_name(row, comparison.rows)}: {reason_of(row)}" for row in decision.rows]
     if decision.state == "failed":
@@ -428,6 +432,8 @@ def overuse_text(use: Overuse) -> str:
     """Return of what head used so much more than base."""
     if use.what == "judge":
         return f"the judge read {use.limit:,.0f} tokens for a trial of head, and {use.base:,.0f} for one of base"
+    if use.what == "s" and not use.base:
+        return f"no history of base shows that base takes the budget's {use.limit:,.3g} s, too"
     return f"at base's rate, all trials take {use.base:,.3g} of the budget's {use.limit:,.3g} {use.what}"
 
 

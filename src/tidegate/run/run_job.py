@@ -239,7 +239,6 @@ def run_of(
         agents={name: AgentInfo(type=a.type, model=a.model, version=versions.get(name)) for name, a in agents.items()},
         judge=_judge(work),
         build_error=runner.build_errors.get(checkout.side) if runner else None,
-        build_s=runner.build_secs.get(checkout.side, 0.0) if runner else 0.0,
         started_at=started,
         seconds=round(ended - started, 3),
         budget=work.suite.budget,

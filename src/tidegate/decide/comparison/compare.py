@@ -23,7 +23,7 @@ from tidegate.model.plan import RowKey, by_row
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS
 
-MOST_BY_CHANCE = 0.05  # that agents who use the tool now and then show this difference
+MOST_BY_CHANCE = 1 / 6  # as with 2 trials a side; that agents who use the tool now and then show this difference
 Trials = Sequence[TrialResult]
 NEWEST = 5  # trials of the history that show whether base is known to fail
 
@@ -59,7 +59,7 @@ def compare(
         suite=suite_effect(rows, state, holds=holds).model_copy(update={"metrics": metrics}),
         definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
-        used_by_head=used_by_head(base, head, dict(zip((row.key for row in rows), sides, strict=True)), shares),
+        used_by_head=used_by_head(head, dict(zip((row.key for row in rows), sides, strict=True)), shares),
         notes=(
             *(Note(code="interrupted", ref=run.revision.ref) for run in (base, head) if run.interrupted),
             *([Note(code="stored")] if stored else []),
@@ -153,11 +153,11 @@ def _excluded_share(trials: Trials) -> float:
 
 
 def doubting_passes(conclusion: Conclusion, trials: RowTrials, replaced: Sequence[str] = ()) -> Conclusion:
-    """Return the conclusion; as `unconfirmed` if head does not use the tool, or not the files that base has.
+    """Return the conclusion; as `unconfirmed` if head does not use the tool, or not base's files, or was cut short.
 
     `replaced`: files of the commit that head's build has replaced, so that the commit is not what was tested.
     """
-    if conclusion.state not in (*GREEN, "baseline_changed"):
+    if conclusion.state not in (*GREEN, "baseline_changed", "unconfirmed"):
         return conclusion
     if uses := _only_base_uses(conclusion, trials):
         return conclusion.doubted("unused_tool", "unused", uses=uses)
@@ -165,6 +165,8 @@ def doubting_passes(conclusion: Conclusion, trials: RowTrials, replaced: Sequenc
         return conclusion.doubted("replaced_files", "rewritten", files=tuple(replaced))
     if files := next((trial.untested for trial in trials.head if trial.untested), None):
         return conclusion.doubted("other_program", "rewritten", files=files)
+    if any(trial.not_measured == "budget" for trial in (*trials.base, *trials.head)):
+        return conclusion.doubted("cut_short", "cut_short")
     return conclusion
 
 

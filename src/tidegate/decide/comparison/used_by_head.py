@@ -14,39 +14,40 @@ from tidegate.model.plan import RowKey
 MOST_OF_JUDGE = 2.0  # times as many tokens as for base's trials; what a judge's answer takes varies
 AnyTrial = PastTrial | TrialResult
 Amount = Callable[[AnyTrial], float | None]
-_Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, float, Amount, int]
+_Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, Amount, int]
 
 
 def used_by_head(
-    base: Run, head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[Iterable[RowKey]] = ()
+    head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[Iterable[RowKey]] = ()
 ) -> tuple[Overuse, ...]:
     """Return why head can have ended the budget; nothing if base would have ended it, too.
 
-    The trials that were asked for, on both sides, count as if each took what base's trials of the row take. `shares`:
-    the rows of each shard, which had a part of the budget for itself.
+    The trials that were asked for, on both sides, count as if each took what base's trials of the row take; of time,
+    what those apart from a pull request take, since head can keep base waiting. `shares`: the rows of each shard, which
+    had a part of the budget for itself.
     """
     parts = [[rows[key] for key in keys if key in rows] for keys in shares] or [list(rows.values())]
     found: dict[Overuse, None] = {}
     for sides in parts:
         if any(trial.not_measured == "budget" for side in sides for trial in (*side.base, *side.head)):
-            found |= dict.fromkeys(_why(base, head, sides, len(parts)))
+            found |= dict.fromkeys(_why(head, sides, len(parts)))
     return (*found, *_of_judge(list(rows.values())))
 
 
-def _why(base: Run, head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[Overuse]:
+def _why(head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[Overuse]:
     """Yield what base would have used of each limit, unless it would have reached one."""
     found: list[Overuse] = []
     limits: tuple[_Limit, ...] = (
-        ("s", 60 * head.budget.minutes if head.budget.minutes else None, 2 * base.build_s, _seconds, head.slots),
-        ("US dollars", head.budget.usd, 0.0, lambda one: one.metrics.cost_usd, 1),
-        ("tokens", head.budget.tokens, 0.0, _tokens, 1),
-        ("trials", head.budget.trials, 0.0, lambda one: 1.0, 1),
+        ("s", 60 * head.budget.minutes if head.budget.minutes else None, _seconds, head.slots),
+        ("US dollars", head.budget.usd, lambda one: one.metrics.cost_usd, 1),
+        ("tokens", head.budget.tokens, _tokens, 1),
+        ("trials", head.budget.trials, lambda one: 1.0, 1),
     )
-    for name, limit, fixed, of, share in limits:
+    for name, limit, of, share in limits:
         if limit is None:
             continue
         limit = limit if name == "s" else limit / parts
-        expected = fixed + _expected(sides, of) / share
+        expected = _expected(sides, of) / share
         if expected >= limit:
             return
         found.append(Overuse(what=name, base=expected, limit=limit))
@@ -74,7 +75,7 @@ def _mean(side: RowTrials, of: Amount) -> float | None:
 
 
 def _seconds(trial: AnyTrial) -> float | None:
-    return trial.seconds
+    return trial.seconds if isinstance(trial, PastTrial) and not trial.beside_head else None
 
 
 def _tokens(trial: AnyTrial) -> float | None:

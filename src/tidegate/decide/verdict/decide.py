@@ -196,6 +196,8 @@ def is_unproven(row: Row, by_head: Container[str | None] = ()) -> bool:
             return head.passes < head.trials
         case "unconfirmed" if row.kind in ("unused", "rewritten"):
             return True
+        case "unconfirmed" if row.kind == "cut_short":
+            return "budget" in by_head
         case "baseline_changed":
             return True
         case "unconfirmed" if row.kind != "outcome":

@@ -51,11 +51,11 @@ def test_a_use_in_one_trial_of_head_or_none_in_one_of_base_shows_nothing() -> No
 
 
 def test_agents_that_use_the_tool_now_and_then_need_enough_trials() -> None:
-    few = RowTrials((), trials("base", 1, 1), trials("head", 0, 0))
-    three = RowTrials((), trials("base", 1, 1, 1), trials("head", 0, 0, 0))
-    with_history = RowTrials(past(*[1] * 20), (), trials("head", 0))
+    few = RowTrials((), trials("base", 1, 1), trials("head", 0))
+    two = RowTrials((), trials("base", 1, 1), trials("head", 0, 0))
+    with_history = RowTrials(past(*[1] * 5), (), trials("head", 0))
 
-    states = [said(one, deterministic=False).state for one in (few, three, with_history)]
+    states = [said(one, deterministic=False).state for one in (few, two, with_history)]
     assert states == ["ok", "unconfirmed", "unconfirmed"]
 
 

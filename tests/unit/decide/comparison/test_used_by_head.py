@@ -11,7 +11,7 @@ from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.comparison.used_by_head import used_by_head
 from tidegate.model.comparison import Overuse
 from tidegate.model.judge_result import JudgeUse
-from tidegate.model.measurement import Metrics, TrialResult
+from tidegate.model.measurement import Metrics, PastTrial, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side
@@ -26,18 +26,19 @@ def lost(side: Side = "head", why: str = "budget") -> TrialResult:
     return trial(side, 0).model_copy(update={"outcome": None, "decides": None, "not_measured": why})
 
 
-def found(
-    *sides: RowTrials, budget: Budget, build_s: float = 0, slots: int = 1, shares: Any = ()
-) -> tuple[Overuse, ...]:
+def found(*sides: RowTrials, budget: Budget, slots: int = 1, shares: Any = ()) -> tuple[Overuse, ...]:
     rows = {RowKey(scenario=f"row{number}", agent="docs"): side for number, side in enumerate(sides)}
     given = [[RowKey(scenario=name, agent="docs") for name in share] for share in shares]
     head = make.run(side="head").model_copy(update={"budget": budget, "slots": slots})
-    base = make.run(side="base").model_copy(update={"build_s": build_s})
-    return used_by_head(base, head, rows, given)
+    return used_by_head(head, rows, given)
 
 
-def row(base: float, head: float) -> RowTrials:
-    return RowTrials((), (trial("base", base),), (trial("head", head),))
+def row(base: float, head: float, *, beside_head: bool = False) -> RowTrials:
+    seconds = Metrics(duration_s=base)
+    past = PastTrial(
+        scenario="a", agent="b", decides="pass", at=0, sha="c", beside_head=beside_head, metrics=seconds, around_s=0
+    )
+    return RowTrials((past,), (trial("base", base),), (trial("head", head),))
 
 
 UNTRIED = RowTrials((), (lost("base"),), (lost(),))
@@ -56,9 +57,14 @@ def test_the_sentence_has_the_numbers() -> None:
     assert overuse_text(use) == "at base's rate, all trials take 40 of the budget's 60 s"
 
 
-def test_base_s_build_counts_for_both_sides_and_trials_run_side_by_side() -> None:
-    assert not found(row(10, 10), UNTRIED, budget=Budget(minutes=1), build_s=10)
+def test_trials_run_side_by_side() -> None:
     assert found(row(20, 20), UNTRIED, budget=Budget(minutes=1), slots=2)
+
+
+def test_base_s_time_beside_head_is_no_evidence() -> None:
+    """Head can hold what base waits for."""
+    (use,) = found(row(20, 20, beside_head=True), UNTRIED, budget=Budget(minutes=1))
+    assert overuse_text(use) == "no history of base shows that base takes the budget's 60 s, too"
 
 
 @pytest.mark.parametrize(("budget", "by_head"), [(Budget(usd=30), False), (Budget(usd=50), True)])
