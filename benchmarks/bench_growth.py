@@ -93,7 +93,7 @@ def write_run(store: RunFolder, side: Side) -> None:
     chance = random.Random(side)
     results = [a_trial(chance, side, number, index) for number in range(ROWS) for index in range(1, TRIALS + 1)]
     for result in results:
-        record = store.record_folder(result.spec)
+        record = store.trial_folder(result.spec)
         record.mkdir(parents=True)
         lines = "".join(f"{_event.dump_json(event).decode()}\n" for event in events(chance))
         (record / "events.jsonl").write_text(lines, encoding="utf-8")

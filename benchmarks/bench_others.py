@@ -1,4 +1,4 @@
-"""The same work by Tidegate and by other harnesses: `python benchmarks/bench_others.py [--cases N …] [--jobs N …]`.
+"""The same work by Tidegate and by other harnesses: `python benchmarks/bench_others.py --help` says with which options.
 
 The work is that of bench_trials.py: a tool that takes 50 ms, once per case, and a look for the answer in its output.
 Bare asyncio, pydantic-evals, inspect_ai and promptfoo do that alone. Tidegate also makes a workspace of ten files for
@@ -32,18 +32,22 @@ def main() -> None:
     """Measure all of them in turn, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, nargs="+", default=[200, 1000])
-    parser.add_argument("--jobs", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--jobs", type=int, nargs="+", default=[8])
+    parser.add_argument("--folders", nargs="+", default=[tempfile.gettempdir()], help="for the files: each is measured")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tools", type=Path, default=HERE / ".tools", help="folder for the other harnesses")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     began = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as folder:
-        runs = harnesses(Path(folder), options.tools.resolve(), {1, *options.cases})
-        lines = [*start_up(runs, options.rounds)]
-        for cases in options.cases:
-            for jobs in options.jobs:
-                lines += table(runs, cases, jobs, options.rounds)
+    lines: list[str] = []
+    for around in options.folders:
+        os.environ["TMPDIR"] = around
+        with tempfile.TemporaryDirectory(dir=around) as folder:
+            runs = harnesses(Path(folder), options.tools.resolve(), {1, *options.cases})
+            lines += [] if lines else start_up(runs, options.rounds)
+            for cases in options.cases:
+                for jobs in options.jobs:
+                    lines += table(runs, cases, jobs, options.rounds, kind_of(around))
     text = "\n".join([where(began, options.rounds), "", *lines, ""])
     print(text)
     if options.write:
@@ -70,14 +74,25 @@ def start_up(runs: dict[str, Run], rounds: int) -> list[str]:
     return [*lines, ""]
 
 
-def table(runs: dict[str, Run], cases: int, jobs: int, rounds: int) -> list[str]:
+def kind_of(folder: str) -> str:
+    """Return the name of the folder's file system."""
+    return subprocess.run(["df", "--output=fstype", folder], capture_output=True, text=True, check=True).stdout.split()[
+        -1
+    ]
+
+
+def table(runs: dict[str, Run], cases: int, jobs: int, rounds: int, files: str) -> list[str]:
     """Return the table for so many cases, so many at once. The harnesses take turns."""
     used: dict[str, list[Used]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
             used[name].append(run(cases, jobs))
     bare = next(iter(used.values()))
-    lines = [f"{cases} cases, {jobs} at once:", "", "| | CPU per case | ratio | wall | ratio | largest process |"]
+    lines = [
+        f"{cases} cases, {jobs} at once, files on {files}:",
+        "",
+        "| | CPU per case | ratio | wall | ratio | largest process |",
+    ]
     lines.append("|---|---|---|---|---|---|")
     for name, each in used.items():
         cpu, wall = (

@@ -90,7 +90,7 @@ def run_trials(repo: Path, cases: int, jobs: int, out: Path, each: int = 1) -> U
     results = list(out.glob("trials/*/*/*/result.json"))
     assert len(results) == cases * each
     assert all(json.loads(result.read_bytes())["outcome"] == "pass" for result in results)
-    assert len(list(out.glob("trials/*/*/*/record/workspace.diff"))) == cases * each
+    assert len(list(out.glob("trials/*/*/*/workspace.diff"))) == cases * each
     return used
 
 

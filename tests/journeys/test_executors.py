@@ -44,7 +44,7 @@ def test_a_task_manager_is_measured_alike_here_and_on_workers(make_repository: M
     assert outcomes(there.stdout) == outcomes(here.stdout)
     assert len(outcomes(there.stdout)) == 2
     for name in ("events.jsonl", "trial.json", "transcript.txt", "workspace.diff"):
-        assert (repo.root / "there/trials/create_tasks/docs/2/record" / name).stat().st_size
+        assert (repo.root / "there/trials/create_tasks/docs/2" / name).stat().st_size
 
 
 def test_an_engine_that_does_not_work_ends_the_run_before_any_trial(make_repository: Make, tidegate: Make) -> None:

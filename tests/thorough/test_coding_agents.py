@@ -291,7 +291,7 @@ def test_the_raw_output_and_when_each_line_came_are_kept(run_fake: Callable[...,
     ran = run_fake("claude", f"echo 'no json'; echo '{json.dumps(RESULT)}'; echo oops >&2")
     assert ran.trial
     assert ran.trial.end == "completed"
-    output = ran.record / "output"
+    output = ran.record
     assert len((output / "agent.stdout").read_text().splitlines()) == 2
     assert len((output / "agent.arrivals").read_text().splitlines()) == 2
     assert (output / "agent.stderr").read_text() == "oops\n"

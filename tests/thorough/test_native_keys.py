@@ -229,7 +229,7 @@ def test_trials_of_a_serial_scenario_run_alone(make_repository: Make, tidegate: 
     repo.commit(BASE | files | {"tidegate.yaml": SUITE + agent + "trials: {min: 2, jobs: 4}\n"})
     assert tidegate("run", "--out", "out", cwd=repo.root).code in (0, 1)
     times = {}
-    for record in repo.root.glob("out/trials/*/slow/*/record/trial.json"):
+    for record in repo.root.glob("out/trials/*/slow/*/trial.json"):
         trial = json.loads(record.read_text())
         times[trial["spec"]["scenario"], trial["spec"]["index"]] = (
             trial["agent_started_at"],

@@ -248,7 +248,7 @@ def test_a_server_at_a_url_is_started_recorded_and_asked(
     repository.commit({**files, "first.yaml": ASKED, "tidegate.yaml": suite})
     main(["run", "--quiet", "--trials", "1", "--repo", str(repository.root), "--out", str(tmp_path / "run")])
     (trial,) = json.loads((tmp_path / "run" / "run.json").read_text())["trials"]
-    outputs = {file.name: file.read_text() for file in (tmp_path / "run").rglob("output/*")}
+    outputs = {file.name: file.read_text() for file in (tmp_path / "run").rglob("*.std*")}
     assert [gate["passed"] for gate in trial["gates"]] == [True, True, True, True, False], (trial["reason"], outputs)
     assert calls_of(trial) == [
         ("""shelf add '{"title": "Emma"}'""", "ok"),

@@ -17,7 +17,7 @@ from tests.conftest import Repository
 SUITE = "version: 1\nscenarios: [s.yaml]\npath: [bin]\ntarget: {binary: tk}\nagents: {docs: {type: doc-follower}}\n"
 GATES = "gates: [{type: no_transcript_errors}]\n"
 # What the record's place is called, seen from the workspace: the tool's author knows it.
-RECORD = "../shared/invocations.log"
+RECORD = "../invocations.log"
 
 
 @dataclass(frozen=True)

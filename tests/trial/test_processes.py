@@ -510,7 +510,7 @@ def shell(line: str, folder: Path, **fields: Any) -> Any:
     async def body() -> Any:
         async with await Supervisor.start() as supervisor:
             settings = {"timeout_secs": 20.0, "limits": Limits(), "cwd": folder, "env": {"PATH": PATH}, **fields}
-            return await run_shell(supervisor, line, output=folder / "record" / "gate-01", **settings)
+            return await run_shell(supervisor, line, output=folder / "gate-01", **settings)
 
     return asyncio.run(body())
 
@@ -520,8 +520,8 @@ def test_a_shell_command_becomes_a_result_and_files(tmp_path: Path) -> None:
     assert (result.command.startswith("printf"), result.end, result.exit_code) == (True, "exited", 3)
     assert (result.stdout, result.stderr, result.truncated) == ("hé\N{REPLACEMENT CHARACTER}", "err\n", False)
     assert result.duration_s > 0
-    assert (tmp_path / "record" / "gate-01.stdout").read_bytes() == "hé".encode() + b"\xff"
-    assert (tmp_path / "record" / "gate-01.stderr").read_text() == "err\n"
+    assert (tmp_path / "gate-01.stdout").read_bytes() == "hé".encode() + b"\xff"
+    assert (tmp_path / "gate-01.stderr").read_text() == "err\n"
     assert ended.exit_code == 3
 
 

@@ -167,7 +167,7 @@ def test_a_secret_is_taken_out_of_events_outputs_and_files(tmp_path: Path) -> No
     assert KEY not in said
     assert "x[THE_KEY]y" in said
     assert "[THE_KEY], http://127.0.0.1:1" in said
-    kept = "".join(file.read_text() for file in (tmp_path / "record/output").iterdir())
+    kept = "".join(file.read_text() for file in (tmp_path / "record").glob("agent.*"))
     assert KEY not in kept
     assert kept.count("[THE_KEY]") == 3
 
@@ -248,7 +248,7 @@ def test_calls_of_tools_are_events_between_those_of_the_shell(tmp_path: Path) ->
         ("call-004", "error", "x"),
     ]
     assert (tmp_path / "scratch/workspace/titles.txt").read_text() == "Emma\n"
-    assert (tmp_path / "record/output/server.stderr").read_text() == "starting\n"
+    assert (tmp_path / "record/server.stderr").read_text() == "starting\n"
 
 
 def test_a_call_ends_with_the_step(tmp_path: Path) -> None:

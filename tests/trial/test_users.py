@@ -163,10 +163,11 @@ def test_a_hostile_target_gets_nothing_of_ours(open_folder: Path) -> None:
     )
 
     assert "isolation of trials: own user" in done.stderr, done.stderr
+    assert (open_folder / "run/run.json").exists(), done.stderr
     run = json.loads((open_folder / "run/run.json").read_text())
     assert "own user" in run["confinement"]
-    (record,) = (open_folder / "run").glob("trials/*/*/*/record")
-    outputs = [path.read_text() for path in sorted((record / "output").glob("*.stdout"))]
+    (record,) = (open_folder / "run").glob("trials/*/*/*")
+    outputs = [path.read_text() for path in sorted(record.glob("*.stdout"))]
     assert [line for text in outputs for line in text.splitlines() if line.startswith("WORKED")] == [
         # the one folder of the record that scripts may write
         """WORKED: sh -c echo fine > "$TIDEGATE_RESULTS_DIR/mine\""""

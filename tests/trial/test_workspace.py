@@ -13,7 +13,7 @@ from tests.make import scenario
 from tidegate.errors import CannotRunError
 from tidegate.history.fingerprint import template_files
 from tidegate.suite.folders import matching_files as matching_scenarios
-from tidegate.trial.safe_files import remove_tree
+from tidegate.trial.safe_files import remove_trees
 from tidegate.trial.workspace import TooSlowError, copy_workspace, matching_files, prepare, read_file
 from tidegate.trial.workspace_diff import workspace_diff
 
@@ -146,8 +146,8 @@ def test_folders_may_nest_deeper_than_python_does(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"nest too deep|matches no file"):
             matching_scenarios(side, "**/*.yaml")
     finally:
-        remove_tree(side / "t")
-        remove_tree(tmp_path / "made")
+        remove_trees(side / "t")
+        remove_trees(tmp_path / "made")
 
 
 @pytest.mark.parametrize("link", ["t", "t/initial-state"])
@@ -246,5 +246,18 @@ def test_the_same_files_make_the_same_commit(tmp_path: Path) -> None:
     heads = set()
     for name in ("one", "two"):
         made = prepare(scenario(template="t"), side, side, (), tmp_path / name)
-        heads.add((made.folder / ".git/refs/heads/main").read_text())
+        heads.add((made.folder / ".git/packed-refs").read_text())
     assert len(heads) == 1
+
+
+def test_folders_are_removed_without_following_links(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "outside", tmp_path / "folder"
+    (folder / "deep/er").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "secret").write_text("secret")
+    (folder / "deep/er/file").write_text("x")
+    (folder / "link").symlink_to(outside)
+    (tmp_path / "away").symlink_to(outside)
+    remove_trees(folder, tmp_path / "away", tmp_path / "missing")
+    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+    assert (outside / "secret").read_text() == "secret"

@@ -102,7 +102,7 @@ class Tryout:
         for result in results:
             self.asked.update((one.host, None) for one in result.refused_hosts)
             record = side.store.record(result.spec)
-            output = side.store.record_folder(result.spec) / "output"
+            output = side.store.trial_folder(result.spec)
             events = tuple(_whole(event, output) for event in record.events)
             seen.setdefault(result.scenario, []).append(TriedTrial(result, events, commands_of(events), record.diff))
         return seen

@@ -230,7 +230,7 @@ def _is_llm_tool_test(source: Path) -> bool:
 
 def _store(trial: Trial, attempt: PastAttempt, folder: RunFolder) -> TrialResult:
     spec = trial.spec
-    record = folder.record_folder(spec)
+    record = folder.trial_folder(spec)
     write_value(record / "trial.json", trial)
     write_text(record / "prompt.txt", attempt.prompt)
     write_text(record / "events.jsonl", "".join(f"{event.model_dump_json()}\n" for event in trial.events))

@@ -36,12 +36,8 @@ class RunFolder:
         return cls(path.parent if path.is_file() else path)
 
     def trial_folder(self, spec: TrialSpec) -> Path:
-        """Return `trials/SCENARIO/AGENT/INDEX`; the names are percent-encoded."""
+        """Return `trials/SCENARIO/AGENT/INDEX`, with the trial's raw record; the names are percent-encoded."""
         return Path(f"{self.folder}/trials/{encoded(spec.scenario)}/{encoded(spec.agent)}/{spec.index}")
-
-    def record_folder(self, spec: TrialSpec) -> Path:
-        """Return the folder of a trial's raw record: events, invocations, and the output of every command."""
-        return self.trial_folder(spec) / "record"
 
     def clear_trial(self, spec: TrialSpec) -> None:
         """Delete everything stored for a trial, so that it can be retried."""
@@ -60,7 +56,8 @@ class RunFolder:
         """Copy a trial from another run folder, with its record if there is one."""
         self.clear_trial(result.spec)
         with suppress(FileNotFoundError):
-            shutil.copytree(ran_in.record_folder(result.spec), self.record_folder(result.spec), symlinks=True)
+            folders = ran_in.trial_folder(result.spec), self.trial_folder(result.spec)
+            shutil.copytree(*folders, symlinks=True, ignore=shutil.ignore_patterns(RESULT_FILE))
         self.finish_trial(result)
 
     def begin_run(self, run: Run) -> None:
@@ -78,7 +75,7 @@ class RunFolder:
 
     def keep_trial(self, trial: Trial) -> None:
         """Overwrite the trial's raw record, for example after the judge has added its answers."""
-        _replace(self.record_folder(trial.spec) / "trial.json", [_json(trial)], sync=False)
+        _replace(self.trial_folder(trial.spec) / "trial.json", [_json(trial)], sync=False)
 
     def finish_run(self, run: Run) -> None:
         """Write the complete run atomically."""
@@ -89,7 +86,7 @@ class RunFolder:
 
         Raises ConfigurationError for a damaged line.
         """
-        path = self.record_folder(spec) / "events.jsonl"
+        path = self.trial_folder(spec) / "events.jsonl"
         if not path.is_file():
             return
         with path.open(encoding="utf-8", errors="replace") as lines:
@@ -101,7 +98,7 @@ class RunFolder:
 
     def trial(self, spec: TrialSpec) -> Trial | None:
         """Return the raw record of a trial, or None if it never started. Raises ConfigurationError if it is damaged."""
-        path = self.record_folder(spec) / "trial.json"
+        path = self.trial_folder(spec) / "trial.json"
         if not path.is_file():
             return None
         try:
@@ -111,12 +108,12 @@ class RunFolder:
 
     def prompt(self, spec: TrialSpec) -> str:
         """Return the prompt that the agent received, or "" if none was stored."""
-        path = self.record_folder(spec) / "prompt.txt"
+        path = self.trial_folder(spec) / "prompt.txt"
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
     def record(self, spec: TrialSpec) -> Record:
         """Return the prompt, the events and the diff that reports show. If they cannot be read, `problem` says why."""
-        diff = self.record_folder(spec) / "workspace.diff"
+        diff = self.trial_folder(spec) / "workspace.diff"
         try:
             text = diff.read_text(encoding="utf-8", errors="replace") if diff.is_file() else ""
             return Record(prompt=self.prompt(spec), events=tuple(self.events(spec)), diff=text)

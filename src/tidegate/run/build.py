@@ -116,7 +116,8 @@ async def _build_once(
     output = checkout.store.folder / "build" / str(attempt)
     home = checkout.folder / ".tidegate" / "build-home"
     tmp = home / "tmp"
-    tmp.mkdir(parents=True, exist_ok=True)
+    for folder in (output, tmp):
+        folder.mkdir(parents=True, exist_ok=True)
     give(supervisor.account, home.parent)
     path = side_path(checkout.folder, checkout.path_of(suite), around.path)
     for number, command in enumerate(checkout.build_of(suite), 1):

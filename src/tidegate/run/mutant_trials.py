@@ -164,7 +164,7 @@ class MutantTrials:
         price = suite.price_of_budget(row.agent.model)
         result = await asyncio.to_thread(measure_trial, trial, row.scenario, price, judge_blocks=False)
         calls = front.calls(f"{trial.places.trial}/home") if front else ()
-        diff = store.record_folder(spec) / "workspace.diff"
+        diff = store.trial_folder(spec) / "workspace.diff"
         return MutantTrial(trial, result, calls, diff.read_text(errors="replace") if diff.is_file() else "")
 
     def quick(self, row: PlanRow) -> PlanRow:

@@ -142,7 +142,7 @@ class _Work:
             calls = logged_invocations(trial.events, scenario.target, trial.agent_started_at)
             trial = trial.model_copy(update={"invocations": calls or (), "calls_known": calls is not None})
         scratch = self.job.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
-        folders, root = Folders(self.target.record_folder(spec), scratch), self.context.definitions
+        folders, root = Folders(self.target.trial_folder(spec), scratch), self.context.definitions
         confinement = self.context.supervisor.confinement
         confinement.reach(self.job.suite.network.gates)
         confinement.use(folders.file_rules(root, parts_of_checkout(root)))

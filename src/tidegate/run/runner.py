@@ -23,6 +23,7 @@ from tidegate.model.trial_spec import Side, TrialSpec, encoded
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
+from tidegate.run.checkouts import scratch_folder
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.measuring import Judging, Measuring
@@ -34,6 +35,7 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.supervisor.starter import MEMORY
 from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
@@ -131,6 +133,9 @@ class Runner:
                 self.attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
             await self._files.choose(context.around.environ, [side.folder for side in context.sides])
+            if self._files.in_memory and self._batches is None:
+                self.attempts.memory = opened.enter_context(scratch_folder(MEMORY))
+                self.attempts.memory.chmod(0o711)  # others may enter; each folder in it has its own permissions
             if self._batches is None:
                 context.progress.say(f"isolation of trials: {', '.join(self.confinement)}")
             _ = context.agent_path  # found out before builds can change what a checkout belongs to

@@ -206,8 +206,8 @@ def _with_program(attempt: Attempt, environments: Environments) -> tuple[TrialSe
     target, folders, environment = attempt.scenario.target, attempt.folders, environments.agent
     own = dict(environments.tool)
     if attempt.place.hidden:  # the tool itself finds what its side has
-        own["PATH"] = f"{folders.scratch / 'recorder/bin'}:{environment['PATH']}"
-    front = recorder.install(folders.scratch / "recorder", target.binary, environment["PATH"], folders.calls, added=own)
+        own["PATH"] = f"{folders.shared}:{environment['PATH']}"
+    front = recorder.install(folders.shared, target.binary, environment["PATH"], folders.calls, added=own)
     session = _session(
         attempt,
         {**environment, "PATH": f"{front}:{environment['PATH']}"},
@@ -233,7 +233,7 @@ def _with_server(
     session = _session(attempt, environment, server=server)
 
     def read() -> _Recorded:
-        wrote = folders.record / "output" / "server.stderr"
+        wrote = folders.record / "server.stderr"
         told = recording.read(folders.record / folders.calls.name, session.stops)
         invocations = told.invocations + never_arrived(session.events, server.name, session.started_at)
         without: tuple[NotMeasured, str] | None = None if told.lost is None else ("record_lost", told.lost)
@@ -326,7 +326,7 @@ def _hung(attempt: Attempt, invocations: Sequence[Invocation]) -> str | None:
 
 def _system_first(attempt: Attempt) -> Path:
     """Return a folder for PATH with links to the system's programs that only head's `path` hides, if there are any."""
-    folder = attempt.folders.scratch / "system"
+    folder = attempt.folders.shared / "system-programs"
     for name, program in attempt.place.hidden.items():
         folder.mkdir(exist_ok=True)
         (folder / name).symlink_to(program)

@@ -77,8 +77,14 @@ class Checks:
         evaluators = [await self._ask(evaluator, trial) for evaluator in self._scenario.evaluators]
         judge = self._scenario.judge
         of_judge = await self._ask(judge, trial) if judge else ()
-        await asyncio.to_thread(self._watched.look)
+        await self._look()
         return {"answers": tuple(gates), "evaluator_answers": tuple(evaluators), "judge_answers": of_judge}
+
+    async def _look(self) -> None:
+        if self._place.prepared.files is None:
+            await asyncio.to_thread(self._watched.look)
+        else:  # they are few and small, and a thread would cost more
+            self._watched.look()
 
     async def _post_scripts(self) -> None:
         for number, script in enumerate(self._scenario.post, 1):
@@ -115,7 +121,7 @@ class Checks:
         if isinstance(request, ReadFile):
             answer = read_file(self._folders.workspace, request.path, self._place.output_bytes)
             return answer.model_copy(update={"path": request.path})
-        await asyncio.to_thread(self._watched.look)
+        await self._look()
         if isinstance(request, RunJudge):
             request = request.model_copy(update={"timeout_secs": self._left(request.timeout_secs)})
             judged = await self._judge_scripts.run(request, name, self._place.definitions)
@@ -148,7 +154,7 @@ class Checks:
         return result
 
     async def _script(self, command: str, name: str, timeout_secs: float) -> CommandResult:
-        await asyncio.to_thread(self._watched.look)
+        await self._look()
         folders, account = self._folders, self._attempt.supervisor.account
         folders.open_to_scripts(account)
         start = self._place.base_prepared or self._place.prepared  # scripts among guidance files are base's, too
@@ -164,7 +170,7 @@ class Checks:
             command,
             cwd=self._folders.workspace,
             env=env,
-            output=self._folders.record / "output" / name,
+            output=self._folders.record / name,
             timeout_secs=self._left(timeout_secs),
             limits=self._place.limits,
         )

@@ -18,13 +18,32 @@ from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor
-from tidegate.trial.safe_files import copy_plain, remove_tree
-from tidegate.trial.sandbox.file_jail import FileRules
+from tidegate.trial.safe_files import copy_plain, remove_trees
+from tidegate.trial.sandbox.file_jail import SHARED, SHARED_MEMORY, FileRules
+from tidegate.trial.sandbox.readable import is_within
 from tidegate.trial.sandbox.users import make_private
 from tidegate.trial.workspace import Prepared
 
-_SHOWN = ("prompt.txt", "transcript.txt", "events.jsonl")
 LEAST_ROOM = 1 << 20  # bytes; a disk with less of it is full
+LEAST_MEMORY = 1 << 30  # bytes that are free when a trial in memory begins
+
+
+def has_memory() -> bool:
+    """Return True if there is memory for the files of a small trial: in a container with a limit there is none."""
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max")
+        if limit.exists() and limit.read_text(encoding="ascii") != "max\n":
+            return False
+        free = int(Path("/proc/meminfo").read_text(encoding="ascii").partition("MemAvailable:")[2].split()[0]) << 10
+        return min(free, room_of(SHARED_MEMORY)) >= LEAST_MEMORY
+    except (OSError, IndexError):
+        return False
+
+
+def room_of(folder: Path | str) -> int:
+    """Return the bytes that are free in the folder's file system."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
 
 
 @dataclass(frozen=True)
@@ -60,8 +79,8 @@ class TrialDirectories:
 class Folders:
     """The folders of one trial.
 
-    `record` is kept and is written while the trial runs, by Tidegate alone. `scratch` is deleted afterwards. It belongs
-    to the user that the trial's commands run as, except for `shared`, which they can only read.
+    `record` is kept and is written while the trial runs, by Tidegate alone. `scratch` is deleted afterwards. What is in
+    it belongs to the user that the trial's commands run as, except for `shared`, which they can only read.
     """
 
     record: Path
@@ -84,18 +103,19 @@ class Folders:
 
     @cached_property
     def shared(self) -> Path:
-        """What the trial's commands may read of the record: the prompt and, for scripts, transcript and events."""
+        """What the trial's commands may only read, first on their PATH: the recorder, the prompt and, for scripts,
+        transcript and events."""
         return self.scratch / "shared"
 
     @cached_property
     def results(self) -> Path:
         """Where scripts can leave files that are kept in the record."""
-        return self.shared / "results"
+        return self.scratch / "results"
 
     @cached_property
     def wrapped(self) -> Path:
         """The folder of the target's wrapper for what judges it."""
-        return self.scratch / "tool"
+        return self.shared / "for-checks"
 
     @cached_property
     def early_server(self) -> Path:
@@ -104,19 +124,22 @@ class Folders:
 
     @cached_property
     def shared_tmp(self) -> Path:
-        """What the trial's commands see as /tmp, where the system allows mounts."""
-        return self.scratch / "shared-tmp"
+        """What the trial's commands see as /tmp, where the system allows mounts: TMPDIR, unless it is in /tmp itself.
+
+        There, folders that mounts need would appear in it.
+        """
+        return self.scratch / "shared-tmp" if is_within(str(self.scratch), SHARED) else self.tmp
 
     @cached_property
     def calls(self) -> Path:
         """The FIFO that the recorder writes the target's calls to."""
-        return self.shared / "invocations.log"
+        return self.scratch / "invocations.log"
 
     def on_full_disk(self) -> Path | None:
         """Return the record or scratch folder if its disk is full, else None."""
         for folder in (self.record, self.scratch):
             disk = os.statvfs(folder)
-            if disk.f_bavail * disk.f_frsize < LEAST_ROOM or (disk.f_files and not disk.f_favail):
+            if room_of(folder) < LEAST_ROOM or (disk.f_files and not disk.f_favail):
                 return folder
         return None
 
@@ -126,15 +149,14 @@ class Folders:
         make_private(account, self.scratch)
         self.record.mkdir(parents=True, exist_ok=True)
         self.shared.mkdir(mode=0o755)
-        for folder in (self.home, self.tmp):
+        for folder in dict.fromkeys((self.home, self.tmp, self.shared_tmp)):
             _own_folder(folder, account)
-        make_shared_tmp(self.shared_tmp)
+        self.shared_tmp.chmod(0o1777)
 
     def file_rules(self, checkout: Path, readable: Iterable[Path]) -> FileRules:
         """Return the files that the trial's commands may use: these folders, and what is readable of the checkout."""
-        ours = ("recorder", "system", "terminal", "tool", "server-check", *(f"shared/{name}" for name in _SHOWN))
         return FileRules(
-            read=(*readable, *[f"{self.scratch}/{name}" for name in ours]),
+            read=(*readable, self.shared),
             write=(self.workspace, self.home, self.tmp, self.results),
             feed=(self.calls,),
             list=(self.scratch, checkout),
@@ -161,13 +183,7 @@ class Folders:
 
     def remove_scratch(self) -> None:
         """Delete everything except the record."""
-        remove_tree(self.scratch)
-
-
-def make_shared_tmp(folder: Path) -> None:
-    """Create a folder that all users can write to, as /tmp is."""
-    folder.mkdir()
-    folder.chmod(0o1777)
+        remove_trees(self.scratch)
 
 
 def _own_folder(folder: Path, account: Account | None) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tidegate.model.probe import ReadFile
+from tidegate.model.suite import Scenario
 from tidegate.model.target import PREFIXES
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.directories import Attempt, Folders
@@ -73,8 +75,16 @@ class Environments(NamedTuple):
         return cls(*of_checks, agent={**agents, **of_base}, server={**agents, **own}, tool=tool)
 
     def wrap_target(self, attempt: Attempt) -> None:
-        """Create the target's wrapper, which both sides have, so that the tool cannot tell its side by it."""
-        if attempt.place.wraps_target:
+        """Create the target's wrapper for commands of checks. Both sides have it: it tells no tool its side."""
+        if attempt.place.wraps_target and _has_commands(attempt.scenario):
             name, place = attempt.scenario.target.binary, attempt.place
             program, variables = shutil.which(name, path=place.target_path), {"PATH": place.path, **self.tool}
             write_front(attempt.folders.wrapped, name, program, variables)
+
+
+def _has_commands(scenario: Scenario) -> bool:
+    """Return True unless all that judges the scenario are gates that only read files or the record."""
+    others = scenario.setup, scenario.post, scenario.evaluator_scripts, scenario.evaluators, scenario.judge
+    requests = [gate.request() for gate in scenario.gates]
+    reads = all(request is None or isinstance(request, ReadFile) for request in requests)
+    return not reads or any(others) or scenario.target.health_check is not None

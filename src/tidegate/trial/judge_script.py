@@ -40,7 +40,7 @@ class JudgeScripts:
             request.command,
             cwd=checkout / request.folder,
             env=self._environment,
-            output=record / "output" / name,
+            output=record / name,
             timeout_secs=request.timeout_secs,
             limits=self._limits,
             stdin=stdin,

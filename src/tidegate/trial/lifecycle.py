@@ -28,7 +28,7 @@ from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
-from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, workspace_diff
+from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, small_snapshot, workspace_diff
 
 SHIM = Path(__file__).with_name("terminal_shim.py")
 
@@ -107,7 +107,7 @@ class _TrialRun:
             raise
         self._environments.wrap_target(self._attempt)
         gates, scripts, agent, server, _ = self._environments
-        _put_first(self._scenario.target, self._folders.scratch / "terminal", (gates, scripts, agent))
+        _put_first(self._scenario.target, self._folders.shared / "on-terminal", (gates, scripts, agent))
         start = Start(self._attempt, gates, server)
         self._enter("setup")
         try:
@@ -124,7 +124,7 @@ class _TrialRun:
     async def _set_up(self, start: Start) -> None:
         """Run the setup beside base's guidance files, and note what the trial begins with."""
         place, workspace = self._place, self._folders.workspace
-        self._watched = await asyncio.to_thread(WatchedFiles, place.prepared, place.base_prepared, workspace)
+        self._watched = WatchedFiles(place.prepared, place.base_prepared, workspace)
         if self._scenario.setup:
             sides, account = (place.prepared, place.base_prepared), self._attempt.supervisor.account
             with guidance_of_base(*sides, workspace, account, strictly=True):
@@ -215,7 +215,9 @@ class _TrialRun:
         """Store the agent's changes as a diff. Return False if some cannot be kept; the trial counts nevertheless."""
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
-            diff = diff_in_memory(self._place.prepared, workspace, AT_ONCE_BYTES)
+            after = small_snapshot(self._place.prepared, workspace, AT_ONCE_BYTES)
+            self._watched.know(after or {})
+            diff = diff_in_memory(self._place.prepared, after)
             if diff is not None:
                 found = Changes(diff)
             else:

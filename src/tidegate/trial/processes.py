@@ -270,11 +270,10 @@ async def run_shell(
     stdin: Path | None = None,
     interrupt_secs: float = 0,
 ) -> tuple[CommandResult, Ended]:
-    """Run `sh -c command_line`. Its outputs go to `output` plus `.stdout` and `.stderr`; folders are created.
+    """Run `sh -c command_line`. Its outputs go to `output` plus `.stdout` and `.stderr`.
 
     The shell is the system's, regardless of PATH in `env`.
     """
-    output.parent.mkdir(parents=True, exist_ok=True)
     files = [output.with_name(f"{output.name}.{stream}") for stream in ("stdout", "stderr")]
     ended = await supervisor.run(
         Command(

@@ -79,22 +79,21 @@ def install(
     added: Mapping[str, str | None] = _NOTHING,
     program: Path = PROGRAM,
 ) -> Path:
-    """Create the wrapper below `folder`; return the directory to put first on PATH. `record` is the FIFO of `call_log`.
+    """Create the wrapper in `folder`, to be put first on PATH; return the folder. `record` is the FIFO of `call_log`.
 
     The wrapper finds the target in `search_path`. If `binary` is a path, it is the target itself; a relative path is
     resolved from where it is called. Everything is written into the wrapper, since agents may filter the environment.
     `added`: variables that the target gets, and the agent's program does not; those that are None are removed.
     """
-    directory = folder.absolute() / "bin"
+    folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    directory.mkdir(exist_ok=True)
-    wrapper = directory / binary.rpartition("/")[2]
+    wrapper = folder / binary.rpartition("/")[2]
     variables = (name if value is None else f"{name}={value}" for name, value in added.items())
     texts = (binary, search_path, str(record.absolute()), *variables)
     wrapped = b"".join(os.fsencode(text) + b"\0" for text in texts)
-    write_file(wrapper, _first_lines(_reachable(program, folder.absolute())) + wrapped)
+    write_file(wrapper, _first_lines(_reachable(program, folder)) + wrapped)
     wrapper.chmod(0o755)
-    return directory
+    return folder
 
 
 def _reachable(program: Path, folder: Path) -> Path:
@@ -120,7 +119,7 @@ def write_script(path: Path, program: bytes) -> None:
     interpreter = os.path.realpath(sys.executable)
     first_line = os.fsencode(f"#!{interpreter} {FLAGS}\n")
     if len(first_line) > FIRST_LINE_BYTES or re.search(r"\s", interpreter):
-        inner = path.parent.with_name(f"{path.name}.py")
+        inner = path.with_name(f"{path.name}.py")
         inner.write_bytes(program)
         words = shlex.join([interpreter, FLAGS, str(inner)])
         first_line, program = b"#!/bin/sh\n", os.fsencode(f'exec {words} "$@"\n')

@@ -6,12 +6,10 @@ The command has ended when these functions are used, so files do not change betw
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import shutil
 import stat
 import subprocess
-import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
@@ -114,38 +112,11 @@ def _copy_one(name: str, folder: int, target: Path, limit_bytes: int) -> int | N
     return None
 
 
-def remove_tree(folder: Path) -> None:
-    """Delete a folder, even if it is deeply nested or unreadable. What cannot be deleted is left."""
-    with suppress(OSError, RecursionError):
-        _remove_folder(folder)
+def remove_trees(*folders: Path) -> None:
+    """Delete folders, even if they are deeply nested or unreadable. What cannot be deleted is left."""
     for command in (["rm", "-rf"], ["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
-        if os.path.lexists(folder):
-            subprocess.run([*command, "--", str(folder)], capture_output=True, check=False)
-
-
-def removed_in_time(folder: Path, seconds: float) -> bool:
-    """Delete a folder; return False if it is not gone after so many seconds."""
-    with suppress(OSError, RecursionError):
-        _remove_folder(folder, None, time.monotonic() + seconds)
-        return True
-    return False
-
-
-def _remove_folder(path: Path | str, above: int | None = None, until: float = math.inf) -> None:
-    """Delete a folder below the open folder `above`. Raises TimeoutError at that time, on the monotonic clock."""
-    folder = os.open(path, _FOLDER, dir_fd=above)
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    _remove_folder(entry.name, folder, until)
-                else:
-                    os.unlink(entry.name, dir_fd=folder)
-                if time.monotonic() > until:
-                    raise TimeoutError
-    finally:
-        os.close(folder)
-    os.rmdir(path, dir_fd=above)
+        if left := [str(folder) for folder in folders if os.path.lexists(folder)]:
+            subprocess.run([*command, "--", *left], capture_output=True, check=False)
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -126,7 +126,6 @@ class TrialSession:
             return ServerTools()
         context = self._context
         stderr = self._output("server.stderr")
-        stderr.parent.mkdir(parents=True, exist_ok=True)
         self._open.callback(redact_file, stderr, self._redaction)
         program = Command(
             argv=(str(self.server.program),),
@@ -242,12 +241,11 @@ class TrialSession:
         return name
 
     def _output(self, name: str) -> Path:
-        return self._context.folders.record / "output" / name
+        return self._context.folders.record / name
 
     async def _watched(
         self, command: Coroutine[None, None, CommandResult], watch: Watch, *, silent: bool
     ) -> CommandResult:
-        self._output("agent").parent.mkdir(parents=True, exist_ok=True)
         tail = Tail(self._output("agent").with_name("agent.stdout"), self._started)
         by: StoppedBy = "other"
 

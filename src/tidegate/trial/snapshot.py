@@ -23,6 +23,7 @@ class Entry(NamedTuple):
     mode: int
     modified_ns: int
     data: bytes = b""
+    version: tuple[int, int] = (0, 0)  # inode and time of the last change of a regular file
 
     @property
     def git_mode(self) -> int:
@@ -114,7 +115,8 @@ def _read(path: str, state: os.stat_result) -> Entry | None:
         return None
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
-        return Entry(state.st_mode, state.st_mtime_ns, os.read(file, state.st_size))
+        data = os.read(file, state.st_size)
+        return Entry(state.st_mode, state.st_mtime_ns, data, (state.st_ino, state.st_ctime_ns))
     finally:
         os.close(file)
 

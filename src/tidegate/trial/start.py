@@ -121,7 +121,7 @@ class Start:
             command,
             cwd=self._attempt.folders.workspace,
             env=self._environment,
-            output=self._attempt.folders.record / "output" / name,
+            output=self._attempt.folders.record / name,
             timeout_secs=min(timeout_secs, left),
             limits=self._attempt.place.limits,
         )
@@ -131,9 +131,8 @@ class Start:
 def server_command(attempt: Attempt, server: McpServer, environment: Mapping[str, str], name: str) -> Command:
     """Return the command that starts the server as agents do, without recording. `name`: of its output."""
     folders = attempt.folders
-    folder = folders.scratch / "server-check" / name  # where a trial's commands may start programs
-    stderr = folders.record / "output" / f"{name}.stderr"
-    stderr.parent.mkdir(parents=True, exist_ok=True)
+    folder = folders.shared / "server-check" / name  # where a trial's commands may start programs
+    stderr = folders.record / f"{name}.stderr"
     return Command(
         argv=(
             str(recording.install(folder, server, environment, folders.workspace, Path(os.devnull), Path(os.devnull))),
@@ -176,7 +175,7 @@ class AgentCheckDirectories:
         """Run `sh -c command` in an empty folder, without the agent's API key, and confined as the agent is."""
         folders = Folders(record=self.folder, scratch=self.folder)
         home, tmp = folders.home, folders.tmp
-        for folder in (home, tmp, folders.shared_tmp):
+        for folder in (home, tmp, folders.shared_tmp, folders.shared):
             folder.mkdir(parents=True, exist_ok=True)
         give(self.supervisor.account, home, tmp, folders.shared_tmp)
         self.supervisor.confinement.reach(self.network)

@@ -19,7 +19,7 @@ from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.probe import FileAnswer
 from tidegate.model.suite import INITIAL_STATE, Scenario
 from tidegate.trial.processes import Account
-from tidegate.trial.safe_files import Content, content_of, open_regular, remove_tree
+from tidegate.trial.safe_files import Content, content_of, open_regular, remove_trees
 from tidegate.trial.sandbox.users import give
 from tidegate.trial.snapshot import Snapshot, has_attributes, take, write
 from tidegate.vcs.git import IDENTITY
@@ -32,6 +32,7 @@ GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "packed-refs", "refs/heads/main", "info/exclude"))
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
+_NO_INDEX_BACK = ("-c", "pack.writeReverseIndex=false")
 _NO_LOG = ("-c", "core.logAllRefUpdates=false")
 IDENTIFIED = {
     **IDENTITY,
@@ -91,7 +92,9 @@ def prepare(
         _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
     entries = tuple(_entries(folder, guidance))
-    return Prepared(folder, entries, _with_repository(folder, until))
+    prepared = Prepared(folder, entries, _with_repository(folder, until))
+    _ = prepared.contents  # read here, since this runs in a thread
+    return prepared
 
 
 def guidance_hash(prepared: Prepared) -> str:
@@ -246,8 +249,7 @@ def _make_usable(folder: Path) -> None:
 
 def _remove_repositories(folder: Path) -> None:
     """Delete all `.git` entries. A commit has none; one made by a build could start programs in later git commands."""
-    for path in [path for path in everything_below(folder) if path.name == ".git"]:
-        remove_tree(path)
+    remove_trees(*[path for path in everything_below(folder) if path.name == ".git"])
 
 
 def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
@@ -269,7 +271,24 @@ def _with_repository(folder: Path, until: float) -> Snapshot | None:
     _git(folder, environment, until, *_IN_ONE_PACK, "add", "--all", "--force", ".")
     _git(folder, environment, until, *_NO_LOG, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
     files = take(str(folder))
-    return None if files is None or has_attributes(files, str(folder)) else files
+    if files is None or has_attributes(files, str(folder)):
+        return None
+    _compact(folder, environment, until)
+    return take(str(folder))
+
+
+def _compact(folder: Path, environment: dict[str, str], until: float) -> None:
+    """Leave as few files and folders in the repository as git accepts: each trial gets them."""
+    repository = folder / ".git"
+    _git(folder, environment, until, *_NO_INDEX_BACK, "pack-objects", "--all", "--quiet", str(repository / "pack"))
+    commit = (repository / "refs/heads/main").read_text(encoding="ascii")
+    (repository / "packed-refs").write_text(f"{commit.strip()} refs/heads/main\n", encoding="ascii")
+    (repository / "COMMIT_EDITMSG").unlink()
+    for part in ("refs/heads", "objects"):
+        shutil.rmtree(repository / part)
+    (repository / "objects/pack").mkdir(parents=True)
+    for file in repository.glob("pack-*"):
+        file.rename(repository / "objects/pack" / file.name)
 
 
 def _git(folder: Path, environment: dict[str, str], until: float, *arguments: str) -> None:

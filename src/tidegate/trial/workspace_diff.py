@@ -142,7 +142,8 @@ def workspace_diff(
     """
     if workspace.is_symlink() or not workspace.is_dir():
         raise NoDiffError("the workspace is not a folder any more")
-    diff = diff_in_memory(prepared, workspace)
+    after = small_snapshot(prepared, workspace)
+    diff = diff_in_memory(prepared, after)
     left_out: tuple[str, ...] = ()
     if diff is None:
         scratch.mkdir()
@@ -154,14 +155,17 @@ def workspace_diff(
     return Changes(diff, left_out)
 
 
-def diff_in_memory(prepared: Prepared, workspace: Path, most_bytes: int = MOST_BYTES) -> bytes | None:
-    """Return what the agent changed, if the workspace is a folder with at most so many bytes; None if git is needed."""
+def small_snapshot(prepared: Prepared, workspace: Path, most_bytes: int = MOST_BYTES) -> Snapshot | None:
+    """Return what the workspace holds, if it began small and is a folder with at most so many bytes; else None."""
     if prepared.files is None or workspace.is_symlink() or not workspace.is_dir():
         return None
     after = take(str(workspace), leave_out=".git")
-    if after is None or sum(len(entry.data) for entry in after.values()) > most_bytes:
-        return None
-    return patch(prepared.files, after)
+    return after if after and sum(len(entry.data) for entry in after.values()) <= most_bytes else None
+
+
+def diff_in_memory(prepared: Prepared, after: Snapshot | None) -> bytes | None:
+    """Return what the agent changed; None if git is needed."""
+    return None if prepared.files is None or after is None else patch(prepared.files, after)
 
 
 def _larger_than(most: int, workspace: Path) -> list[str]:

@@ -236,11 +236,11 @@ class Machine:
     def run_alone(self) -> subprocess.CompletedProcess[str]:
         """Run the probe without Tidegate, as root: what does not come through then shows nothing."""
         scratch, out = self.folder / "scratch/one", self.folder / "out/output"
-        for folder in (scratch / "home", scratch / "shared", scratch / "recorder/bin", scratch.with_name("two"), out):
+        for folder in (scratch / "home", scratch / "shared", scratch.with_name("two"), out):
             folder.mkdir(parents=True)
-        for file in (scratch / "shared/prompt.txt", out.parent / "prompt.txt"):
+        for file in (scratch / "shared/prompt.txt", out / "prompt.txt"):
             file.write_text("prompt")
-        os.mkfifo(scratch / "shared/invocations.log")
+        os.mkfifo(scratch / "invocations.log")
         environment = {name: f"planted-key-of-{name}" for name in VARIABLES} | {"HOME": str(scratch / "home")}
         with (out / "probe.stdout").open("w") as output:
             return subprocess.run(

@@ -363,7 +363,7 @@ def files() -> dict[str, Attempt]:
         "read the file commands": lambda: read(f"{PLACES['runner']}/set_env"),
         "list the other trials": lambda: listed(SCRATCH.parent),
         "list the record": lambda: listed(output_folder()),
-        "read the record's prompt": lambda: bool((output_folder().parent / "prompt.txt").read_text()),
+        "read the record's prompt": lambda: bool((output_folder() / "prompt.txt").read_text()),
         "read what Tidegate inherited": inherited,
         "read passwords": lambda: bool(Path("/etc/shadow").read_bytes()),
     }  # fmt: skip
@@ -392,7 +392,7 @@ def files() -> dict[str, Attempt]:
 
 def while_recording() -> dict[str, Attempt]:
     """Attempts on the FIFO that the recorder writes to."""
-    fifo = SCRATCH / "shared/invocations.log"
+    fifo = SCRATCH / "invocations.log"
     return {
         "open the record's FIFO to all": lambda: bool(opened(str(fifo))),
         "read the record's FIFO": lambda: os.open(fifo, os.O_RDONLY | os.O_NONBLOCK) > 0,
@@ -405,7 +405,7 @@ def inside() -> dict[str, Attempt]:
     return {
         "change the tool under test": lambda: changed(CHECKOUT / "bin/probe"),
         "put a module beside the tool": lambda: bool(create(CHECKOUT / "bin")),
-        "replace the recorder": lambda: bool(create(SCRATCH / "recorder/bin")),
+        "replace the recorder": lambda: bool(create(SCRATCH / "shared")),
         **(while_recording() if ROLE in ("agent", "target") else {}),
         "change the prompt": lambda: changed(SCRATCH / "shared/prompt.txt"),
         "put a file into the record": lambda: bool(create(output_folder())),

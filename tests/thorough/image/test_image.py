@@ -191,7 +191,7 @@ def test_a_pull_requests_tool_reaches_neither_token_nor_the_runners_files(
 
     ran, step = job.run("pr")
 
-    (diff, *_) = (job.workspace / ".tidegate/pr/runs/head").glob("trials/*/*/1/record/workspace.diff")
+    (diff, *_) = (job.workspace / ".tidegate/pr/runs/head").glob("trials/*/*/1/workspace.diff")
     added = [line[1:] for line in diff.read_text().splitlines() if line.startswith("+") and line[1:2] != "+"]
     told = [line for line in added if line.startswith(("READ", "WROTE")) or "TOKEN" in line or line.isdigit()]
     (uid,) = {line for line in told if line.isdigit()}
@@ -289,7 +289,7 @@ def test_the_image_with_agents_has_a_real_one_do_a_trial_as_a_user_of_its_own(
 
     assert ran.exit_code == 0, ran.stdout + ran.stderr
     assert step.outputs()["verdict"] == "passed"
-    (diff,) = (job.workspace / ".tidegate/pr/runs/head").glob("trials/*/*/1/record/workspace.diff")
+    (diff,) = (job.workspace / ".tidegate/pr/runs/head").glob("trials/*/*/1/workspace.diff")
     (uid,) = re.findall(r"^\+(\d+)$", diff.read_text(), re.M)
     assert int(uid) in UIDS
     result = json.loads((job.workspace / step.outputs()["result_path"]).read_text(encoding="utf-8"))

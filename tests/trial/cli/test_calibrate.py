@@ -71,7 +71,7 @@ def test_a_slip_is_mended_by_going_back(judged: Path, tmp_path: Path) -> None:
 def test_what_an_agent_said_cannot_write_to_the_terminal_itself(judged: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(judged, out)
-    events = out / "runs/head/trials/keep_notes/docs/1/record/events.jsonl"
+    events = out / "runs/head/trials/keep_notes/docs/1/events.jsonl"
     said = {"type": "message", "text": "\x1b[2J\x1b]0;title\x07 all \u202egood\n" + "line\n" * 40}
     events.write_text(events.read_text() + json.dumps(said) + "\n")
     done = tidegate("label", out, cwd=tmp_path, stdin="t\nq\n")

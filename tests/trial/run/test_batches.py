@@ -73,7 +73,7 @@ def test_records_come_back_to_each_side_s_run(tmp_path: Path) -> None:
     trials = run(tmp_path, Worker().working(lambda spec: drawn(spec, passed=spec.side == "base")), specs_of("a"))
     assert [trial and trial.answers[0] and trial.answers[0].kind for trial in trials] == ["file", "file"]
     for side, state in (("base", "present"), ("head", "missing")):
-        stored = json.loads((tmp_path / f"runs/{side}/trials/a/docs/1/record/trial.json").read_text())
+        stored = json.loads((tmp_path / f"runs/{side}/trials/a/docs/1/trial.json").read_text())
         assert stored["answers"][0]["state"] == state
 
 

@@ -69,7 +69,7 @@ def test_a_folder_without_a_run_says_what_would_be_one(tmp_path: Path) -> None:
 
 def test_a_damaged_event_line_is_named(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    record = folder.record_folder(trial_result().spec)
+    record = folder.trial_folder(trial_result().spec)
     record.mkdir(parents=True)
     (record / "events.jsonl").write_text('{"type":"message","text":"hi"}\nnot json\n')
 

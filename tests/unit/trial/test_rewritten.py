@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
 from tidegate.trial.rewritten import WatchedFiles
+from tidegate.trial.snapshot import take
 from tidegate.trial.workspace import Prepared
 
 
@@ -95,4 +98,20 @@ def test_guidance_is_expected_as_base_has_it(tmp_path: Path, workspace: Path) ->
 def test_a_large_file_in_place_of_a_small_one_is_not_read(watched: WatchedFiles, workspace: Path) -> None:
     with (workspace / "a").open("wb") as file:
         file.truncate(1 << 40)
+    assert looked(watched) == {"a"}
+
+
+def test_what_is_known_is_not_read_again_until_it_changes(watched: WatchedFiles, workspace: Path) -> None:
+    time.sleep(0.1)  # a change in the same moment would have the same time
+    for name in ("a", "sub/b"):
+        (workspace / name).chmod(0o600)
+    known = take(str(workspace))
+    assert known is not None
+    watched.know(known)
+    assert looked(watched) == set()
+    time.sleep(0.1)
+    watched.know(known)
+    state = (workspace / "a").stat()
+    (workspace / "a").write_text("y")
+    os.utime(workspace / "a", ns=(state.st_atime_ns, state.st_mtime_ns))
     assert looked(watched) == {"a"}

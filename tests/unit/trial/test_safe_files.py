@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.safe_files import copy_plain, removed_in_time, write_below
+from tidegate.trial.safe_files import copy_plain, write_below
 
 LIMIT = 1000
 
@@ -95,18 +95,3 @@ def test_the_file_and_the_folders_made_for_it_are_the_owners(tmp_path: Path) -> 
 
     for path in (tmp_path / ".agent", tmp_path / ".agent/deep", tmp_path / ".agent/deep/config"):
         assert (path.stat().st_uid, path.stat().st_gid) == (60_001, 60_002)
-
-
-def test_a_folder_is_removed_in_time_or_stays_for_others_to_remove(tmp_path: Path, outside: Path) -> None:
-    folder = tmp_path / "folder"
-    (folder / "deep/er").mkdir(parents=True)
-    (folder / "deep/er/file").write_text("x")
-    (folder / "link").symlink_to(outside.parent)
-    assert not removed_in_time(folder, -1)
-    assert folder.is_dir()
-    assert removed_in_time(folder, 20)
-    assert not folder.exists()
-    assert outside.read_text() == "secret"
-    (tmp_path / "away").symlink_to(outside.parent)
-    assert not removed_in_time(tmp_path / "away", 20)
-    assert outside.read_text() == "secret"

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from tidegate import __version__
 from tidegate.errors import ConfigurationError
-from tidegate.history.run_folder import RunFolder
+from tidegate.history.run_folder import RESULT_FILE, RunFolder
 from tidegate.model.bundle import Batch, BundleContents
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
@@ -87,7 +87,7 @@ def _add_records(
 ) -> None:
     """Add plain files of the records only: a trial may have left links in them."""
     for spec in specs:
-        for file, name in _plain_files(stores[spec.side].record_folder(spec)):
+        for file, name in _plain_files(stores[spec.side].trial_folder(spec)):
             with suppress(OSError):
                 archive.writestr(f"{spec.id}/{name}", masked(file.read_bytes()))
 
@@ -97,7 +97,7 @@ def _plain_files(record: Path) -> Iterator[tuple[Path, str]]:
         folders.sort()
         for name in sorted(names):
             file = Path(folder) / name
-            if stat.S_ISREG(file.lstat().st_mode):
+            if file != record / RESULT_FILE and stat.S_ISREG(file.lstat().st_mode):
                 yield file, file.relative_to(record).as_posix()
 
 
@@ -151,11 +151,11 @@ class Bundle:
 
     def extract(self, spec: TrialSpec, into: RunFolder) -> None:
         """Write a trial's record into the run's folder; names that would leave it are skipped."""
-        record = into.record_folder(spec)
+        record = into.trial_folder(spec)
         record.mkdir(parents=True, exist_ok=True)
         for name in self._files[spec.id]:
             parts = name.split("/")[4:]
-            if parts and not {"", ".", ".."} & set(parts):
+            if parts and parts != [RESULT_FILE] and not {"", ".", ".."} & set(parts):
                 path = record.joinpath(*parts)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(self._archive.read(name))

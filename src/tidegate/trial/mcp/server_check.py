@@ -43,7 +43,7 @@ async def early_server(
         yield None
         return
     early = folders.early_server
-    where = (folders.scratch / "recorder", server, environment, folders.workspace, folders.calls, early)
+    where = (folders.shared, server, environment, folders.workspace, folders.calls, early)
     script = ServerScript(server.name, recording.install(*where))
     if not attempt.row.agent.starts_server or len(os.fsencode(early)) > LONGEST_SOCKET:
         yield script
@@ -63,7 +63,7 @@ async def server_at_url(
     """
     folders = attempt.folders
     port = attempt.server_port
-    where = (folders.scratch / "recorder", server, environment, folders.workspace, record, folders.early_server, port)
+    where = (folders.shared, server, environment, folders.workspace, record, folders.early_server, port)
     script = recording.install(*where)
     url = urlsplit(server.url)._replace(netloc=f"127.0.0.1:{port}").geturl()
     async with _running(attempt, environment, (str(script),), name):
@@ -77,14 +77,12 @@ async def _running(
     """Run a server that listens at the trial's socket, beside the trial's other commands."""
     folders = attempt.folders
     folders.early_server.unlink(missing_ok=True)
-    output = folders.record / "output"
-    output.mkdir(parents=True, exist_ok=True)
     command = Command(
         argv=argv,
         cwd=folders.workspace,
         env=environment,
         stdout=Path(os.devnull),
-        stderr=output / f"{name}.stderr",
+        stderr=folders.record / f"{name}.stderr",
         limits=attempt.place.limits,
     )
     async with attempt.supervisor.beside() as other:
@@ -120,7 +118,7 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
     except NoAnswerFromServerError as error:
         why, late = error.why, error.status == "timeout"
     is_usable = any(offered.get(kind) for kind in ("tools", "resources", "resourceTemplates", "prompts"))
-    said = read_output(attempt.folders.record / "output" / f"{name}.stderr", MOST_READ)[0]
+    said = read_output(attempt.folders.record / f"{name}.stderr", MOST_READ)[0]
     attempt.supervisor.confinement.note_output(said)
     return CommandResult(
         command=name,

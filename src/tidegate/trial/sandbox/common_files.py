@@ -19,6 +19,8 @@ MANY = 8  # listed entries of one folder, from which on they are held open
 LOWEST = 512  # number of a descriptor: the others stay below the limit of the command's open files
 SURE_NS = 1_000_000_000  # with a change as new as this, another one could have the same time
 
+DEVICE_FILES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+
 Version = tuple[int, int, int]
 
 
@@ -38,6 +40,7 @@ class CommonFiles:
         self._inside: tuple[str, ...] = ()
         self._others: tuple[str, ...] = ()
         self._entries: list[_Entries] = []
+        self._devices = _Entries("/dev", [f"/dev/{name}" for name in DEVICE_FILES])
 
     def set_replaced(self, folders: Sequence[str]) -> None:
         """Name the folders in whose place a command sees others: their files are not held open."""
@@ -48,7 +51,11 @@ class CommonFiles:
         start = tuple([f"{folder.rstrip('/')}/" for folder in (*folders, "/proc")])
         self._inside = tuple([path for path in self.paths if f"{path}/".startswith(start)])
         by_folder: dict[str, list[str]] = {}
+        common = tuple([f"{path}/" for path in self.paths])
         for path in self.paths:
+            target = os.path.realpath(path)
+            if target != path and path not in self._inside and f"{target}/".startswith(common):
+                continue  # a link to another one, whose rule is enough: /bin to /usr/bin
             by_folder.setdefault("" if path in self._inside else path.rpartition("/")[0], []).append(path)
         others = by_folder.pop("", [])  # with those of `/`, where file systems may be mounted meanwhile
         for folder, found in by_folder.items():
@@ -73,9 +80,14 @@ class CommonFiles:
             paths += entries.others
         return held, paths
 
+    def devices(self) -> tuple[Held, list[str]]:
+        """Return the same of the devices that every command may use."""
+        self._devices.renew()
+        return self._devices.held, self._devices.others
+
     def close(self) -> None:
         """Close all files: a command that has no rules would inherit them."""
-        for entries in self._entries:
+        for entries in (*self._entries, self._devices):
             entries.close()
         self._entries, self._replaced = [], None
 
@@ -109,7 +121,7 @@ class _Entries:
     def close(self) -> None:
         for descriptor in (*self.held.files, *self.held.folders):
             os.close(descriptor)
-        self.held, self.others = Held([], []), []
+        self.held, self.others, self._version = Held([], []), [], None
 
 
 def _opened(path: str) -> int:

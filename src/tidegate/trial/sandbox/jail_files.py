@@ -26,7 +26,6 @@ LIST, WRITE_FILE, TRUNCATE = 1 << 3, 1 << 1, 1 << 14
 DEVICES = 1 << 6 | 1 << 11  # creating device files, which is never allowed
 OF_A_FILE = 1 << 0 | 1 << 1 | 1 << 2 | TRUNCATE  # the rights that a rule for a file can have
 SCOPES = 3  # no abstract sockets of others, no signals to others; from ABI 6 on
-DEVICE_FILES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 MOST_SHARED_MEMORY = "1g"  # of /dev/shm
 
 
@@ -84,14 +83,17 @@ def rules_for(files: Mapping[str, Any], common: CommonFiles) -> Rules:
     handled = (1 << (13 if abi < 2 else 14 if abi == 2 else 15)) - 1
     attribute = struct.pack("=QQQ", handled, 0, SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
     everything = handled & ~DEVICES
-    devices = [f"/dev/{name}" for name in DEVICE_FILES]
+    held_devices, devices = common.devices()
     whole = [*files["write"], *(["/dev/shm"] if files["shared_memory"] else [])]
     if files["mounts"] and files["mounts"]["tmp"]:
         whole += ["/tmp", "/var/tmp"]
     given = [(READ, [*read, *files["read"]]), (LIST, files["list"]), (everything, whole), (WRITE_FILE, files["feed"])]
-    given.append((READ | WRITE_FILE | TRUNCATE, devices))
+    of_devices = (READ | WRITE_FILE | TRUNCATE) & handled
+    given.append((of_devices, devices))
     paths = [(rights & handled, path) for rights, listed in given for path in listed]
     descriptors = [*((READ & OF_A_FILE, file) for file in held.files), *((READ, folder) for folder in held.folders)]
+    descriptors += [(of_devices & OF_A_FILE, device) for device in held_devices.files]
+    descriptors += [(of_devices, folder) for folder in held_devices.folders]
     return Rules(attribute, OF_A_FILE & ~1 & handled, paths, descriptors)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from tidegate.trial.safe_files import remove_tree
+from tidegate.trial.safe_files import remove_trees
 
 _FOLDERS = ("/dev/shm", "/dev/mqueue")
 _IPC_RMID = 0
@@ -23,7 +23,7 @@ def remove_left_in_memory(uid: int) -> None:
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 if entry.stat(follow_symlinks=False).st_uid == uid:
-                    remove_tree(Path(entry.path))
+                    remove_trees(Path(entry.path))
     libc = ctypes.CDLL(None)
     for number in _objects("shm", uid):
         libc.shmctl(number, _IPC_RMID, None)

@@ -61,10 +61,10 @@ def results(number: int) -> list[TrialResult]:
 def write(path: Path, own: int, ran: Path, **changes: Any) -> None:
     stores = {side: RunFolder(ran / side) for side in SIDES}
     for spec in specs(own):
-        record = stores[spec.side].record_folder(spec)
-        (record / "output").mkdir(parents=True, exist_ok=True)
+        record = stores[spec.side].trial_folder(spec)
+        record.mkdir(parents=True, exist_ok=True)
         (record / "prompt.txt").write_text(f"do {spec.id}")
-        (record / "output/call-001.stdout").write_text("printed")
+        (record / "call-001.stdout").write_text("printed")
     given = changes.pop("results", results(own))
     write_results(path, contents(own, **changes), given, stores)
 
@@ -92,7 +92,7 @@ def test_a_bundle_shows_no_key(tmp_path: Path) -> None:
     key = "npm_" + "aB3" * 12
     shown = [make.trial_result(**spec.model_dump(), reason=f"printed {key}") for spec in specs(1)]
     for spec in specs(1):
-        record = RunFolder(tmp_path / spec.side).record_folder(spec)
+        record = RunFolder(tmp_path / spec.side).trial_folder(spec)
         record.mkdir(parents=True)
         (record / "workspace.diff").write_bytes(f"+{key}\n".encode() + b"\xff")
     write(path := tmp_path / bundle_name(1, SHARDS), 1, tmp_path, results=shown)
@@ -100,7 +100,7 @@ def test_a_bundle_shows_no_key(tmp_path: Path) -> None:
     joined = join(path.parent, PLAN)
     stores = {side: RunFolder(tmp_path / "merged" / side) for side in SIDES}
     assert {result.reason for result in joined.take(specs(1), stores)} == {"printed [secret]"}
-    diff = stores["base"].record_folder(specs(1)[0]) / "workspace.diff"
+    diff = stores["base"].trial_folder(specs(1)[0]) / "workspace.diff"
     assert diff.read_bytes() == b"+[secret]\n\xff"
 
 
@@ -116,7 +116,7 @@ def test_all_trials_of_whole_bundles_are_handed_out_with_their_records(bundles: 
     spec = specs(2)[1]
     assert stores["head"].prompt(spec) == f"do {spec.id}"
     assert next(stores["head"].finished_trials()) == results(2)[1]
-    assert (stores["head"].record_folder(spec) / "output/call-001.stdout").read_text() == "printed"
+    assert (stores["head"].trial_folder(spec) / "call-001.stdout").read_text() == "printed"
 
 
 def test_a_trial_of_another_phase_is_no_answer(bundles: Path, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_shard_with_another_version_of_the_agent_is_lost(bundles: Path) -> Non
 def test_a_link_that_a_trial_left_in_its_record_takes_nothing_along(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("the token")
-    record = RunFolder(tmp_path / "ran/head").record_folder(specs(1)[1])
+    record = RunFolder(tmp_path / "ran/head").trial_folder(specs(1)[1])
     record.mkdir(parents=True)
     (record / "events.jsonl").symlink_to(secret)
     os.mkfifo(record / "stdout")

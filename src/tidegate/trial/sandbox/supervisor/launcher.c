@@ -218,9 +218,15 @@ static void leave_mounts(void)
 /* Return a descriptor of the path, created where it is missing, without following a link that a trial has made. */
 static int place(const char *path, int is_folder)
 {
+    static const char *last = ""; /* the path before, */
+    static int around = -1;       /* and the folder that it is in: often the same */
+    static size_t size_around;
     char name[NAME_MAX + 1];
-    int here = open("/", O_PATH | O_CLOEXEC);
-    for (const char *rest = path + strspn(path, "/"); here >= 0 && *rest != '\0';) {
+    const char *end = strrchr(path, '/');
+    int is_beside = around >= 0 && end != NULL && (size_t)(end - path) == size_around && strncmp(path, last, size_around + 1) == 0;
+    int here = is_beside ? around : open("/", O_PATH | O_CLOEXEC);
+    around = -1;
+    for (const char *rest = is_beside ? end + 1 : path + strspn(path, "/"); here >= 0 && *rest != '\0';) {
         size_t size = strcspn(rest, "/");
         if (size > NAME_MAX) {
             errno = ENAMETOOLONG;
@@ -231,31 +237,39 @@ static int place(const char *path, int is_folder)
         rest += size;
         rest += strspn(rest, "/");
         int is_file = *rest == '\0' && !is_folder;
-        int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC | (is_file ? 0 : O_DIRECTORY);
-        int inner = openat(here, name, flags);
-        if (inner < 0 && errno == ENOENT) {
-            int made = is_file ? openat(here, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644) : mkdirat(here, name, 0755);
-            if (made >= 0 && is_file)
-                close(made);
-            if (made >= 0 || errno == EEXIST)
-                inner = openat(here, name, flags);
-        }
+        int inner = is_file ? openat(here, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644) : mkdirat(here, name, 0755);
+        if (inner <= 0)
+            inner = openat(here, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | (is_file ? 0 : O_DIRECTORY));
         if (inner < 0)
             break;
+        if (*rest == '\0') {
+            last = path;
+            around = here; /* closed when the next one is elsewhere, or by the command's start */
+            size_around = end == NULL ? 0 : (size_t)(end - path);
+            return inner;
+        }
         close(here);
         here = inner;
-        if (*rest == '\0')
-            return here;
     }
     fail("cannot keep %s: %s", path, strerror(errno));
 }
 
-/* A path that stays where folders are replaced; `file` is -1 if it does not exist. */
-struct kept {
+/* Paths that stay where folders are replaced; `file` is -1 if one does not exist. */
+static struct kept {
     const char *path;
     int is_writable;
     int file;
-};
+} *kept_paths;
+static size_t kept_count;
+
+/* Return a descriptor of the path, or -1: that of a kept one, which stays open, or a new one. */
+static int opened(const char *path)
+{
+    for (size_t index = 0; index < kept_count; index++)
+        if (strcmp(kept_paths[index].path, path) == 0)
+            return fcntl(kept_paths[index].file, F_DUPFD_CLOEXEC, 0);
+    return open(path, O_PATH | O_CLOEXEC);
+}
 
 static void bind_kept(const struct kept *kept)
 {
@@ -274,7 +288,6 @@ static void bind_kept(const struct kept *kept)
     if (!kept->is_writable
         && syscall(MOUNT_SETATTR_CALL, AT_FDCWD, kept->path, AT_RECURSIVE_FLAG, read_only, sizeof read_only) < 0)
         fail("%s: %s", files_failed, strerror(errno));
-    close(kept->file);
 }
 
 static void mount_own(void)
@@ -286,16 +299,17 @@ static void mount_own(void)
     leave_mounts();
     mounted("none", "/", NULL, MS_REC | MS_SLAVE, NULL);
     size_t size = count();
-    struct kept *kept = allocated(size, sizeof *kept);
+    kept_paths = allocated(size, sizeof *kept_paths);
     for (size_t index = 0; index < size; index++) {
-        kept[index].path = text();
-        kept[index].is_writable = number() != 0;
-        kept[index].file = open(kept[index].path, O_PATH | O_CLOEXEC);
+        kept_paths[index].path = text();
+        kept_paths[index].is_writable = number() != 0;
+        kept_paths[index].file = open(kept_paths[index].path, O_PATH | O_CLOEXEC);
     }
+    kept_count = size;
     const char *own = text();
     size_t shared = count();
     if (shared > 0) {
-        int file = open(own, O_PATH | O_CLOEXEC);
+        int file = opened(own);
         if (file < 0)
             fail("cannot open %s: %s", own, strerror(errno));
         descriptor_path(path, file);
@@ -309,9 +323,8 @@ static void mount_own(void)
             mounted("tmpfs", folder, "tmpfs", MS_NOSUID | MS_NODEV, options);
     }
     for (size_t index = 0; index < size; index++)
-        if (kept[index].file >= 0)
-            bind_kept(&kept[index]);
-    free(kept);
+        if (kept_paths[index].file >= 0)
+            bind_kept(&kept_paths[index]);
     if (geteuid() == 0) /* a container may allow mounts, and not this one */
         (void)mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2");
 }
@@ -359,7 +372,7 @@ static void restrict_files(void)
     uint64_t of_a_file = (uint64_t)number(), of_an_output = (uint64_t)number();
     for (size_t rest = count(); rest > 0; rest--) {
         uint64_t rights = (uint64_t)number();
-        int file = open(text(), O_PATH | O_CLOEXEC);
+        int file = opened(text());
         if (file < 0)
             continue; /* what does not exist needs no rule */
         allow_beneath(ruleset, file, rights, of_a_file);

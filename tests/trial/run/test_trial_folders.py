@@ -1,0 +1,120 @@
+"""What a trial leaves on a disk and in memory: few files, and nothing after it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Repository
+from tidegate.run.checkouts import scratch_folder
+from tidegate.trial.sandbox.supervisor.starter import MEMORY
+
+MOST_FOLDERS, MOST_OPENED = 12, 120  # per trial
+SUITE = "version: 1\nscenarios: [s.yaml]\npath: [bin]\nagents:\n  fake: {type: command, command: tool}\n"
+SCENARIO = """\
+name: first
+description: One call, one gate.
+target: {binary: tool}
+template_folder: start
+task: Ask the tool for the answer.
+evaluation:
+  gates: [{type: file_contains, path: answer.txt, substring: "42"}]
+"""
+TOOL = "#!/bin/sh\npwd\necho 42 > answer.txt\n"
+# Relative paths are those of the launcher's mounts, which only a command has, and of `rm`.
+PATHS = re.compile(r'(mkdir|openat)\([^"\n]*"(/[^"\n]*)".* = \d')
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A tool, and a template of ten files."""
+    found = Repository(tmp_path / "repo")
+    template = {f"start/{'docs/' if number % 2 else ''}file{number}": "text\n" * 100 for number in range(10)}
+    found.commit({**template, "tidegate.yaml": SUITE, "s.yaml": SCENARIO, "bin/tool": TOOL})
+    return found
+
+
+def run(repository: Repository, out: Path, *before: str, trials: int = 1) -> dict[str, Any]:
+    """The run in a process of its own, in which a plain PATH leads to programs."""
+    command = [*before, sys.executable, "-m", "tidegate", "run", "--jobs", "1", "--trials", str(trials)]
+    environment = {**os.environ, "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    subprocess.run([*command, "--out", str(out)], cwd=repository.root, env=environment, check=True, capture_output=True)
+    found: dict[str, Any] = json.loads((out / "run.json").read_text())
+    assert [trial["outcome"] for trial in found["trials"]] == ["pass"] * trials
+    return found
+
+
+def stdout(out: Path) -> str:
+    (file,) = out.glob("trials/first/fake/1/agent.stdout")
+    return file.read_text()
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace counts system calls")
+def test_a_trial_makes_few_folders_and_opens_few_files(repository: Repository, tmp_path: Path) -> None:
+    counts = []
+    for trials in (1, 5):
+        log = tmp_path / f"{trials}.log"
+        strace = ("strace", "-qf", "-e", "trace=mkdir,mkdirat,openat", "-o", str(log))
+        run(repository, tmp_path / str(trials), *strace, trials=trials)
+        calls = [match.groups() for match in PATHS.finditer(log.read_text()) if not match[2].startswith("/proc")]
+        counts.append([sum(call == name for call, _ in calls) for name in ("mkdir", "openat")])
+    folders, opened = ((many - one) / 4 for one, many in zip(*counts, strict=True))
+    assert (folders <= MOST_FOLDERS, opened <= MOST_OPENED) == (True, True), (folders, opened)
+
+
+def test_a_small_workspace_is_in_memory_where_that_is_hidden(repository: Repository, tmp_path: Path) -> None:
+    in_memory = "small workspaces in memory" in run(repository, tmp_path / "out")["confinement"]
+    assert stdout(tmp_path / "out").startswith(MEMORY) == in_memory
+
+
+def test_a_large_workspace_is_on_the_disk(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"start/large": "x" * 600_000})
+    run(repository, tmp_path / "out")
+    assert not stdout(tmp_path / "out").startswith(MEMORY)
+
+
+def test_what_needs_more_memory_than_it_may_have_runs_again_on_the_disk(repository: Repository, tmp_path: Path) -> None:
+    grow = "head -c 300000000 /dev/zero > large\nsleep 0.2\nrm large\n"
+    repository.commit({"bin/tool": TOOL + grow})
+    run(repository, tmp_path / "out")
+    assert not stdout(tmp_path / "out").startswith(MEMORY)
+
+
+def test_nothing_is_left_of_trials(repository: Repository, tmp_path: Path) -> None:
+    run(repository, tmp_path / "out")
+    workspace = Path(stdout(tmp_path / "out").splitlines()[0])
+    assert not workspace.parent.parent.exists()
+
+
+def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path: Path) -> None:
+    """One that a process uses stays, one that was just made does, and one of another name."""
+    names = ("run-killed", "run-used", "run-new", "other")
+    killed, used, new, other = (tmp_path / name for name in names)
+    for folder in (killed, used, new, other):
+        (folder / "deep").mkdir(parents=True)
+    long_ago = time.time() - 3600
+    for folder in (killed, used, other):
+        os.utime(folder, (long_ago, long_ago))
+    lock = os.open(used, os.O_RDONLY)
+    flock(lock, LOCK_EX)
+    with scratch_folder(f"{tmp_path}/run-") as mine:
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([mine.name, "run-used", "run-new", "other"])
+    os.close(lock)
+    assert not mine.exists()
+
+
+def test_the_folder_of_a_run_is_not_removed_by_another(tmp_path: Path) -> None:
+    with scratch_folder(f"{tmp_path}/run-") as mine:
+        os.utime(mine, (0, 0))
+        with scratch_folder(f"{tmp_path}/run-"):
+            assert mine.is_dir()
