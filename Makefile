@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 INSTALLED := pyproject.toml setup.py build_backend.py $(shell find src -name "*.c") # what an editable installation is made from
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all attempts clean-pull-requests image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills faults mutation bench check clean
+.PHONY: help install demo test test-all attempts clean-pull-requests image release-check lock lint types format docs site golden error-rates real-rates trouble-rates kills faults mutation bench check clean escapes
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,10 @@ real-rates: $(READY) ## the same with real processes and real git: 240 pull requ
 
 trouble-rates: $(READY) ## the same for 51 clean ones while something else fails, a quarter of an hour
 	@TIDEGATE_TROUBLE_PRS=17 $(BIN)/pytest --quiet -s tests/thorough/test_trouble_rates.py
+
+escapes: $(READY) ## have programs in every role of a trial try to get out: as root, as a user, in a container of runc; ten minutes
+	@$(BIN)/python -m tests.thorough.escapes.run_all
+	@$(BIN)/pytest --quiet tests/thorough/escapes/test_verdicts.py
 
 kills: $(READY) ## kill 100 runs of 198 trials at random moments and resume them, half an hour
 	@$(ROOMY) TIDEGATE_KILLS=100 $(BIN)/pytest --quiet -s tests/thorough/test_killed.py

@@ -12,7 +12,7 @@ PR_SET_SECCOMP, FILTER, STEP_BYTES = 22, 2, 8  # the size of struct sock_filter
 
 def refuse_as_docker() -> None:
     """Refuse the calls to this process and its children."""
-    steps = filter_steps(tracing=False)
+    steps = filter_steps()
     code = ctypes.create_string_buffer(steps)
     told = struct.pack("@HP", len(steps) // STEP_BYTES, ctypes.addressof(code))
     assert ctypes.CDLL(None).prctl(PR_SET_SECCOMP, FILTER, told, 0, 0) == 0

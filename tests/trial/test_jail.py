@@ -22,10 +22,10 @@ from tidegate.model.progress import Progress
 from tidegate.run.slots import SlotNetworks
 from tidegate.trial.free_port import free_port
 from tidegate.trial.processes import Account, Command, Supervisor
-from tidegate.trial.sandbox import jail, jail_calls
+from tidegate.trial.sandbox import jail_calls
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, Means
-from tidegate.trial.sandbox.network import NoNamespaceError, new_namespace
+from tidegate.trial.sandbox.network import NoNamespaceError, new_namespace, way_to_confine
 
 OFFLINE = NetworkAccess(agent=False)
 TRIES = """
@@ -113,9 +113,10 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "namespace" and not can_have_namespaces():
         pytest.skip("this machine allows no network namespace")
     if request.param == "ports":
-        if (missing := jail.missing_for_ports()) is not None:
+        monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/new_namespace.py"))
+        how, missing = asyncio.run(way_to_confine())
+        if how is None:
             pytest.skip(missing)
-        monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/jail.py"))
     return str(request.param)
 
 
@@ -223,8 +224,8 @@ def test_no_command_gets_a_descriptor_of_another_process(tmp_path: Path) -> None
 
 
 def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/jail.py"))
-    monkeypatch.setattr(jail, "CALLS", {})
+    monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/new_namespace.py"))
+    monkeypatch.setattr(jail_calls, "OF_MACHINE", {})
 
     class Told(Progress):
         def __init__(self) -> None:

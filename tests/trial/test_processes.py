@@ -525,11 +525,10 @@ def test_a_shell_command_becomes_a_result_and_files(tmp_path: Path) -> None:
     assert ended.exit_code == 3
 
 
-def test_a_shell_command_that_cannot_start_says_why(tmp_path: Path) -> None:
-    result, _ = shell("true", tmp_path, cwd=tmp_path / "nowhere")
-    assert result.how_it_ended() == (
-        f"could not be started (cannot enter the folder {tmp_path}/nowhere: No such file or directory)"
-    )
+def test_a_shell_that_cannot_be_started_is_no_failure_of_its_command(tmp_path: Path) -> None:
+    """A gate that did not run has measured nothing."""
+    with pytest.raises(Refused, match=f"cannot enter the folder {tmp_path}/nowhere"):
+        shell("true", tmp_path, cwd=tmp_path / "nowhere")
 
 
 def test_output_at_its_limit_is_marked_as_cut(tmp_path: Path) -> None:

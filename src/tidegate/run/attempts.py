@@ -236,8 +236,8 @@ class Attempts:
             yield attempt
         finally:
             await self._put_away(folders, kept)
-            if supervisor.account is not None:
-                remove_left_in_memory(supervisor.account.uid)
+            if supervisor.account is not None and not remove_left_in_memory(supervisor.account.uid):
+                await supervisor.close()  # the slot's next trial has another user
 
     async def _put_away(self, folders: Folders, kept: Path) -> None:
         """Move a trial's record, without secrets, to its place in the run, and delete its other folders later.
@@ -413,4 +413,5 @@ def _limits(attempt: Attempt) -> TrafficLimits:
         return over[0] if over is not None else None
 
     turns = None if agent.limits_turns else attempt.scenario.max_turns or agent.max_turns
-    return TrafficLimits(turns, spent)
+    leaves_room = (lambda _: True) if meter is None else meter.leaves_room
+    return TrafficLimits(turns, spent, leaves_room, may_fetch=attempt.place.network.agent is True)

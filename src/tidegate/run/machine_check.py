@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
 import shutil
 import socket
@@ -20,9 +21,10 @@ from tidegate.model.judge import SYSTEM_PATH, Judge
 from tidegate.model.progress import Progress
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
+from tidegate.run.isolation_check import NothingTriedError, Tried, tried
 from tidegate.run.slots import SlotFiles
 from tidegate.trial.directories import has_memory
-from tidegate.trial.processes import Supervisor
+from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import means_to_confine
 from tidegate.trial.sandbox.network import way_to_confine
@@ -62,9 +64,26 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
     for member in judge.members if judge else ():
         if member.model_api is not None:
             yield await _judge(member, member.model_api, environ)
-    yield await _users(repo, path)
-    yield await _files()
-    yield await _network()
+    async for finding in _isolation(environ, repo, path):
+        yield finding
+
+
+async def _isolation(environ: Mapping[str, str], repo: Path, path: str) -> AsyncIterator[MachineFinding]:
+    environ = {**environ, "PATH": path}
+    try:
+        try:
+            found = await tried(environ)
+            yield await _users(repo, path, found)
+        except CannotRunError as error:
+            yield MachineFinding("users", "missing", error.message, error.advice)
+            found = await tried(environ, own_user=False)
+    except NothingTriedError as error:
+        yield MachineFinding(
+            "isolation", "missing", f"no command starts as in a trial: {error}", "Nothing is measured here."
+        )
+        return
+    yield await _files(found)
+    yield await _network(found)
 
 
 def _git(path: str) -> MachineFinding:
@@ -107,6 +126,10 @@ async def _agent(name: str, agent: Agent, place: AgentCheckDirectories) -> Machi
         version = await agent.check(place)
     except TidegateError as error:
         return MachineFinding(f"agent {name}", "missing", error.message, error.advice)
+    except SupervisorLost as lost:
+        return MachineFinding(
+            f"agent {name}", "missing", str(lost), "Without a command that starts, nothing can be measured."
+        )
     return MachineFinding(f"agent {name}", "ok", " ".join(filter(None, (agent.type, version))))
 
 
@@ -140,39 +163,48 @@ async def _judge(judge: Judge, api: ModelApi, environ: Mapping[str, str]) -> Mac
     return MachineFinding(what, "ok", f"{judge.type}, with a key in {key}" if key else f"{judge.type}, without a key")
 
 
-async def _users(repo: Path, path: str) -> MachineFinding:
-    try:
+async def _users(repo: Path, path: str, found: Tried) -> MachineFinding:
+    if found.user != os.geteuid() and not found.signalled:
         why = await why_not([repo], path)
-    except CannotRunError as error:
-        return MachineFinding("users", "missing", error.message, error.advice)
-    if why is None:
-        return MachineFinding("users", "ok", "every trial runs as a user of its own")
+        advice = f"Trials of the working tree itself do not: {why}." if why else ""
+        return MachineFinding(
+            "users", "ok", f"every trial runs as a user of its own: a command ran as {found.user}", advice
+        )
+    why = await why_not([], path)
     return MachineFinding("users", "limited", f"trials are not isolated by user: {why}", advice_on_users())
 
 
-async def _files() -> MachineFinding:
+async def _files(found: Tried) -> MachineFinding:
     means = await means_to_confine()
     calls = "; system calls are filtered" if means.calls else "; no filter of system calls is written for this machine"
     calls += f"; small workspaces are {'in memory' if means.mounts and has_memory() else 'on disk'}"
-    if means.landlock and means.mounts:
-        return MachineFinding("files", "ok", f"trials are confined by Landlock, with mounts of their own{calls}")
-    if means.landlock:
-        advice = (
-            "A trial has no `/tmp` to write to (TMPDIR works), and Unix sockets are limited by their permissions alone."
+    if found.read or found.written:
+        advice = "Trials can use what every user of the machine can: run untrusted changes in a container."
+        return MachineFinding(
+            "files", "limited", f"a command reached files of another folder: {means.lacking}{calls}", advice
         )
-        return MachineFinding("files", "limited", f"trials are confined by Landlock: {means.lacking}{calls}", advice)
-    advice = "Trials can use what every user of the machine can: run untrusted changes in a container."
-    what = "trials have mounts of their own" if means.mounts else "files cannot be confined"
-    return MachineFinding("files", "limited", f"{what}: {means.lacking}{calls}", advice)
-
-
-async def _network() -> MachineFinding:
-    how, lacking = await way_to_confine()
-    if how == "namespace":
-        return MachineFinding("network", "ok", "`network` is enforced by a namespace for each slot")
-    if how == "ports":
-        advice = "Where `network` is limited, a trial reaches services of its own at `{port}` only."
-        return MachineFinding("network", "limited", f"`network` is enforced by Landlock and seccomp: {lacking}", advice)
-    return MachineFinding(
-        "network", "limited", f"`network` cannot be enforced: {lacking}", "Trials reach the whole network."
+    if means.mounts:
+        by = "Landlock, with mounts of their own" if means.landlock else f"mounts of their own: {means.lacking}"
+        return MachineFinding(
+            "files", "ok", f"a command reached none of another folder. Trials are confined by {by}{calls}"
+        )
+    advice = (
+        "A trial has no `/tmp` to write to (TMPDIR works), no shared memory of System V, and /dev/shm together with"
+        " others; Unix sockets are limited by their permissions alone."
     )
+    return MachineFinding("files", "limited", f"trials are confined by Landlock: {means.lacking}{calls}", advice)
+
+
+async def _network(found: Tried) -> MachineFinding:
+    how, lacking = await way_to_confine()
+    if found.connected or how is None:
+        return MachineFinding(
+            "network", "limited", f"`network` cannot be enforced: {lacking}", "Trials reach all of it."
+        )
+    if how == "namespace":
+        return MachineFinding(
+            "network", "ok", "`network` is enforced by a namespace for each slot: a command reached nothing"
+        )
+    advice = "Where `network` is limited, a trial reaches services of its own at `{port}` only."
+    by = "`network` is enforced by Landlock and seccomp: a command reached nothing"
+    return MachineFinding("network", "limited", f"{by}; {lacking}", advice)

@@ -132,7 +132,8 @@ class Runner:
             elif context.suite.model_proxy and any(agent.api for agent in agents.values()):
                 self.attempts.model_proxy = opened.enter_context(ModelProxy())
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
-            await self._files.choose(context.around.environ, [side.folder for side in context.sides])
+            checkouts = [side.folder for side in context.sides]
+            await self._files.choose(context.around.environ, checkouts, own_users=self._users is not None)
             if self._files.in_memory and self._batches is None:
                 self.attempts.memory = opened.enter_context(scratch_folder(MEMORY))
                 self.attempts.memory.chmod(0o711)  # others may enter; each folder in it has its own permissions

@@ -19,7 +19,7 @@ from tidegate.trial.directories import has_memory
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import SHARED_MEMORY, FileJail, FileRules, Means, means_to_confine
 from tidegate.trial.sandbox.network import How, Network, new_namespace, way_to_confine
-from tidegate.trial.sandbox.readable import home_folders, is_within, readable_folders
+from tidegate.trial.sandbox.readable import home_folders, is_within, listening_sockets, readable_folders
 from tidegate.vcs.revisions import main_folder
 
 _SAID = {
@@ -42,7 +42,7 @@ class SlotFiles:
         self.jail: FileJail | None = None
         self.in_memory = False  # small workspaces: only if mounts hide the rest of the memory from a command
 
-    async def choose(self, environ: Mapping[str, str], checkouts: Sequence[Path]) -> None:
+    async def choose(self, environ: Mapping[str, str], checkouts: Sequence[Path], *, own_users: bool = False) -> None:
         """Find out what this machine has; say it if files cannot be confined.
 
         This comes before builds, which can change what a checkout's `.git` says, and own it: git then refuses it.
@@ -66,11 +66,12 @@ class SlotFiles:
             means=means,
             access=access,
             read=(
-                *readable_folders(environ.get("PATH", ""), passed, homes, protected),
+                *readable_folders(environ.get("PATH", ""), passed, homes, protected, own_users=own_users),
                 str(self._scratch / "system-programs"),
             ),
             hidden=tuple(homes),
             shared_memory=not in_memory,
+            sockets=tuple(listening_sockets()),
         )
 
     @property

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, quote_plus
 
@@ -26,16 +26,27 @@ def secret_variables(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if _NAMES.search(name) and not value.startswith("/")}
 
 
+# What programs put between the characters of a long text, and JSON in front of some: removed before it is searched.
+_BREAKS = re.compile(rb"(?<!\\)\\++[nrt]")
+_BLANKS = b" \t\r\n\\"
+_BETWEEN = rb"(?:[\s\\]|(?<=\\)[nrt])*+"
+# The same for hexadecimal text: `\x61`, `\u0061`, `&#x61;`, `0x61, 0x62`, `61:62`, `%61`, `=61`.
+_MARKS = (b"\\x", b"\\u00", b"&#x", b"0x")
+_SEPARATORS = _BLANKS + b":,;%=_.-"
+_BETWEEN_PAIRS = rb"(?:[\s\\:,;%=_.-]|(?<=\\)[nrtx]|(?<=\\)u00|&#x|0x(?=[0-9a-f]))*+"
+
+
 class Redaction:
     """Replaces each secret's value with `[NAME]`. Variables that hold a URL are not secret."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
+        kept = {name: value for name, value in secrets.items() if len(value) >= SHORTEST and not name.endswith("_URL")}
         self._forms = {
-            form: f"[{name}]"
-            for name, value in secrets.items()
-            if len(value) >= SHORTEST and not name.endswith("_URL")
+            form.encode(): f"[{name}]".encode()
+            for name, value in kept.items()
             for form in sorted(_forms(value), key=len, reverse=True)
         }
+        self._names = {name: value.encode() for name, value in kept.items()}
 
     def __bool__(self) -> bool:
         """True if there is any secret to replace."""
@@ -43,19 +54,43 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """Return the text without the secrets."""
-        for form, name in self._forms.items():
-            text = text.replace(form, name)
-        return text
+        whole = text.encode(errors="surrogatepass")
+        clean = self.data(whole)
+        return text if clean == whole else clean.decode(errors="surrogatepass")
 
     def data(self, data: bytes) -> bytes:
-        """Return the bytes without the secrets."""
-        for form, name in self._encoded:
+        """Return the bytes without the secrets: in each form, also in pieces with nothing but blanks in between."""
+        if not self._forms:
+            return data
+        for form, name in self._forms.items():
             data = data.replace(form, name)
+        joined, pairs = _joined(data), _pairs(data)
+        for form, name in self._forms.items():
+            if (short := _joined(form)) in joined:
+                data = _pattern(short, 1, _BETWEEN).sub(name, data)
+        for variable, value in self._names.items():
+            if (digits := value.hex().encode()) in pairs:
+                data = _pattern(digits, 2, _BETWEEN_PAIRS, re.IGNORECASE).sub(f"[{variable}]".encode(), data)
         return data
 
-    @cached_property
-    def _encoded(self) -> list[tuple[bytes, bytes]]:
-        return [(form.encode(), name.encode()) for form, name in self._forms.items()]
+
+def _joined(data: bytes) -> bytes:
+    """Return the data without line breaks, blanks and backslashes."""
+    return _BREAKS.sub(b"", data).translate(None, _BLANKS)
+
+
+def _pairs(data: bytes) -> bytes:
+    """Return the data without what can stand between two bytes in hexadecimal."""
+    data = _BREAKS.sub(b"", data.lower())
+    for one in _MARKS:
+        data = data.replace(one, b"")
+    return data.translate(None, _SEPARATORS)
+
+
+def _pattern(text: bytes, size: int, between: bytes, flags: int = 0) -> re.Pattern[bytes]:
+    """Return a pattern of the text in pieces of so many bytes, with anything of `between` in front of the others."""
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    return re.compile(between.join(map(re.escape, pieces)), flags)
 
 
 def _forms(value: str) -> set[str]:

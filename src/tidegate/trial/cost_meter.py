@@ -29,6 +29,13 @@ class Spending:
         self._usd += usd
         self._tokens += tokens
 
+    def leaves_room(self, usd: float, tokens: int) -> bool:
+        """Return True if the run's budget is enough for so much more."""
+        spent_usd, spent_tokens = self.spent()
+        most_usd, most_tokens = self._budget.usd, self._budget.tokens
+        enough = most_usd is None or spent_usd + usd <= most_usd
+        return enough and (most_tokens is None or spent_tokens + tokens <= most_tokens)
+
     def used_up(self) -> str | None:
         """Return a message if the run's budget is used up, else None."""
         usd, tokens = self._budget.usd, self._budget.tokens
@@ -61,6 +68,13 @@ class CostMeter:
         tokens = max(self.tokens, (told.tokens_in or 0) + (told.tokens_out or 0))
         self._spending.add(usd - self.usd, tokens - self.tokens)
         self.usd, self.tokens = usd, tokens
+
+    def leaves_room(self, told: End) -> bool:
+        """Return True if an attempt that tells this is within its own limit and the run's."""
+        usd = max(self.usd, cost_of(told, self.price) or 0.0)
+        tokens = max(self.tokens, (told.tokens_in or 0) + (told.tokens_out or 0))
+        enough = self._most_usd is None or usd <= self._most_usd
+        return enough and self._spending.leaves_room(usd - self.usd, tokens - self.tokens)
 
     def over(self) -> tuple[str, NotMeasured] | None:
         """Return why the attempt has to stop, and what that makes of it: its own limit, or the run's; else None."""

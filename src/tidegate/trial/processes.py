@@ -198,11 +198,11 @@ class Supervisor:
             self._lost = "the supervisor does not answer any more"
             await self.close()
             raise SupervisorLost(self._lost) from None
-        if answer["end"] == "refused":
-            raise Refused(f"the system refused a command: {answer['reason']}")
         if unended := answer.pop("unended"):
             self._lost = f"{unended} processes of a command could not be ended"
             raise SupervisorLost(self._lost)
+        if answer["end"] == "refused":
+            raise Refused(f"the system refused a command: {answer['reason']}")
         return Ended(**answer)
 
     async def _wind_up(self, exchange: asyncio.Future[Ended]) -> None:
@@ -272,7 +272,7 @@ async def run_shell(
 ) -> tuple[CommandResult, Ended]:
     """Run `sh -c command_line`. Its outputs go to `output` plus `.stdout` and `.stderr`.
 
-    The shell is the system's, regardless of PATH in `env`.
+    The shell is the system's, regardless of PATH in `env`. Raises Refused if it cannot be started.
     """
     files = [output.with_name(f"{output.name}.{stream}") for stream in ("stdout", "stderr")]
     ended = await supervisor.run(
@@ -288,6 +288,8 @@ async def run_shell(
             interrupt_secs=interrupt_secs,
         )
     )
+    if ended.end == "not_started":  # a shell always can be, unless something is wrong with the machine or its folder
+        raise Refused(f"the system refused a command: {ended.reason}")
     result = _result(command_line, ended, files, int(limits.output_mb * MEGABYTE))
     supervisor.confinement.note_output(f"{result.stderr}\n{result.stdout}")
     return result, ended
@@ -296,15 +298,14 @@ async def run_shell(
 def _result(command_line: str, ended: Ended, files: Sequence[Path], most: int) -> CommandResult:
     """Return how the command ended, with at most that many bytes of each of its outputs."""
     (stdout, cut), (stderr, cut_too) = [read_output(file, most) for file in files]
-    not_started = ended.end == "not_started"
     return CommandResult(
         command=command_line,
         end=ended.end,
         exit_code=ended.exit_code,
         signal=ended.signal,
         limit=ended.limit,
-        stdout="" if not_started else stdout,
-        stderr=ended.reason if not_started else stderr,
-        truncated=not not_started and (cut or cut_too or ended.limit == "output"),
+        stdout=stdout,
+        stderr=stderr,
+        truncated=cut or cut_too or ended.limit == "output",
         duration_s=round(ended.duration_s, 3),
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tidegate.model.value import Value
 from tidegate.text.redaction import Redaction
@@ -18,8 +19,20 @@ def redacted(value: M, redaction: Redaction) -> M:
     if not redaction:
         return value
     whole = value.model_dump_json()
-    clean = redaction.text(whole)
-    return value if clean == whole else type(value).model_validate_json(clean)
+    if redaction.text(whole) == whole:
+        return value
+    return type(value).model_validate_json(json.dumps(_cleaned(json.loads(whole), redaction)))
+
+
+def _cleaned(data: Any, redaction: Redaction) -> Any:
+    """Return JSON data without the secrets in its texts."""
+    if isinstance(data, str):
+        return redaction.text(data)
+    if isinstance(data, list):
+        return [_cleaned(one, redaction) for one in data]
+    if isinstance(data, dict):
+        return {redaction.text(name): _cleaned(one, redaction) for name, one in data.items()}
+    return data
 
 
 def redact_file(path: Path, redaction: Redaction) -> None:

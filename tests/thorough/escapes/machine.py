@@ -17,10 +17,11 @@ import re
 import secrets
 import shutil
 import socket
-import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -29,12 +30,14 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from tests.as_root import SYSTEM_PATH, tidegate
 from tests.conftest import Repository
-from tests.docker_filter import refuse_as_docker
+from tests.thorough.escapes.settings import OF_SOCKETS, USER, become, by_runc
 
 PROBE = Path(__file__).with_name("probe.py")
-USER = 64_321
-CLONE_NEWNET, SIOCSIFADDR, SIOCGIFFLAGS, SIOCSIFFLAGS, IPC_CREAT = 0x40000000, 0x8916, 0x8913, 0x8914, 0o1000
-CLONE_NEWIPC = 0x08000000
+CLONE_NEWNET, CLONE_NEWIPC, IPC_CREAT = 0x40000000, 0x08000000, 0o1000
+FAMILIES = PROBE.with_name("families.py")
+PORTS = range(40_000, 40_128)  # that the kernel chooses from: a host outside listens at all of them
+HERE, HOST, HERE6, HOST6 = "198.51.100.1", "198.51.100.2", "fd00::1", "fd00::2"
+PRIVATE = ("/etc", "/opt", "/var/cache/apt", "/usr/local", "/usr/local/share", "/var/lib", "/var/cache")
 OUTSIDE = {"169.254.169.254": 80, "192.0.2.1": 443}
 KEYS: tuple[str, ...] = (
     ".ssh/id_rsa",
@@ -54,8 +57,6 @@ VARIABLES: tuple[str, ...] = (
     "INPUT_GITHUB_TOKEN",
 )
 VARIABLES += ("AWS_SECRET_ACCESS_KEY", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "SSH_AUTH_SOCK", "A_SECRET")
-# What Docker leaves root in a container.
-DOCKERS = {0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 27, 29, 31}
 SUITE = """\
 version: 1
 scenarios: [scenarios/*.yaml]
@@ -122,6 +123,7 @@ class Machine:
         self.made.append(held)
         paths = {"/tmp": shared["/tmp"], "the home": self.home, "/run": held}
         sockets = {name: str(self.listen(folder / "open.sock", 0o666)) for name, folder in paths.items()}
+        sockets |= {place: str(self.listen(self.own_folder(place) / "open.sock", 0o666)) for place in OF_SOCKETS}
         sockets["/run, as Docker's"] = str(self.listen(held / "docker.sock", 0o660))
         self.listen_at("\0" + self.mark)
         self.places = {
@@ -131,6 +133,11 @@ class Machine:
             "shared": {place: str(folder) for place, folder in shared.items()},
             "keys": KEYS,
             "port": self.port,
+            "private": {place: str(plant(self.own_folder(place) / "private")) for place in PRIVATE},
+            "terminal": self.open_terminal(),
+            "outside": HOST,
+            "outside6": HOST6,
+            "ports": list(PORTS),
             "sockets": sockets,
             "abstract": self.mark,
             "pid": os.getpid(),
@@ -148,19 +155,27 @@ class Machine:
             for entry in path.glob("docker.sock"):
                 entry.chmod(0o660)
         (self.home / "closed").chmod(0o600)
+        for private in self.places["private"].values():
+            Path(private).chmod(0o600)
+        os.chown(self.places["terminal"], self.owner, self.owner)
         os.chown(programs / "id", 0, 0)
         (programs / "id").chmod(0o4755)
 
     def make_repository(self, programs: Path) -> None:
         """The suite, and the probe as its tool."""
         repository = Repository(self.repo)
-        probe = {"bin/probe": PROBE.read_text(), "bin/places.json": json.dumps(self.places)}
+        probe = {"bin/probe": PROBE.read_text(), "bin/families.py": FAMILIES.read_text()}
+        probe |= {"bin/places.json": json.dumps(self.places)}
         repository.commit({**FILES, **probe, "tidegate.yaml": SUITE.format(programs=programs)})
         (self.repo / ".git/config").open("a").write("[planted]\n\tsecret = PLANTED\n")
         plant(self.repo / ".env")
 
     def serve(self) -> None:
         """Listen where hosts, services of the machine and name servers would."""
+        for address, family in ((HOST, socket.AF_INET), (HOST6, socket.AF_INET6)):
+            for port in PORTS:
+                self.listen_at((address, port), family)
+        Thread(target=visit, daemon=True).start()
         one = self.listen_at(("", 0))
         self.port = one.getsockname()[1]
         for address, port in OUTSIDE.items():
@@ -169,6 +184,27 @@ class Machine:
         for place in (("", self.port), ("127.0.0.1", 53)):
             self.receive(socket.AF_INET, place)
         self.receive(socket.AF_INET6, ("::1", self.port))
+
+    def own_folder(self, place: str) -> Path:
+        """A folder of ours in one of the system's, removed afterwards."""
+        folder = Path(place, self.mark)
+        if folder not in self.made:
+            folder.mkdir(parents=True, exist_ok=True)
+            self.made.append(folder)
+        return folder
+
+    def open_terminal(self) -> str:
+        """A terminal of another session, in which a secret has been typed; returns its path."""
+        ours, theirs = os.openpty()
+        os.write(ours, b"PLANTED\n" * 50)
+
+        def see() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    self.came.update(os.read(ours, 1000).decode(errors="replace").splitlines())
+
+        Thread(target=see, daemon=True).start()
+        return os.ttyname(theirs)
 
     def listen(self, path: Path, mode: int) -> Path:
         """Listen at a path."""
@@ -179,7 +215,9 @@ class Machine:
     def listen_at(self, address: Any, family: int | None = None) -> socket.socket:
         """Accept connections, and note what they say."""
         kind = family or (socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
-        server = socket.socket(kind, socket.SOCK_STREAM)
+        is_outside = kind != socket.AF_UNIX and address[0] in (HOST, HOST6)
+        with outside() if is_outside else contextlib.nullcontext():
+            server = socket.socket(kind, socket.SOCK_STREAM)
         if kind != socket.AF_UNIX:
             server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind(address)
@@ -215,22 +253,14 @@ class Machine:
         environment |= {"PATH": f"{self.home}/.cargo/bin:{self.home}/.local/bin:{SYSTEM_PATH}", "HOME": str(self.home)}
         environment["RUNNER_TEMP"] = str(self.runner)
 
-        def become() -> None:
-            if self.way == "user":
-                os.setgroups([])
-                os.setresgid(USER, USER, USER)
-                os.setresuid(USER, USER, USER)
-            if self.way == "container":
-                libc = ctypes.CDLL(None)
-                for number in set(range(41)) - DOCKERS:
-                    libc.prctl(24, number, 0, 0, 0)
-                refuse_as_docker()
-
         (self.home / ".cargo/bin").mkdir()
         (self.home / ".local/bin").mkdir()
+        if self.way == "runc":
+            shared = [self.folder, *self.made]
+            arguments, environment = by_runc(self.folder / "podman", self.repo, arguments, environment, shared)
         return subprocess.run(
-            arguments, cwd=self.repo, env=environment, capture_output=True, text=True, check=False, preexec_fn=become,
-            timeout=200,
+            arguments, cwd=self.repo, env=environment, capture_output=True, text=True, check=False,
+            preexec_fn=partial(become, self.way), timeout=200,
         )  # fmt: skip
 
     def run_alone(self) -> subprocess.CompletedProcess[str]:
@@ -266,7 +296,9 @@ class Machine:
         return len(found)
 
     def clear_up(self) -> None:
-        """Remove what is not in the folder."""
+        """Remove what is not in the folder, and the mount that podman leaves there."""
+        if (mounted := self.folder / "podman/root/overlay").exists():
+            subprocess.run(["umount", "--lazy", str(mounted)], capture_output=True, check=False)
         for path in self.made:
             shutil.rmtree(path, ignore_errors=True)
         for folder in ("/etc", "/usr/local/bin"):
@@ -285,17 +317,59 @@ def command_line(pid: str) -> bytes:
 
 
 def own_namespaces() -> None:
-    """A network in which every address of the suite's leads to us, and shared memory that ends with us."""
+    """A network in which every address of the suite's leads to us, and shared memory that ends with us.
+
+    A cable leads to a host outside, in another network; what listens there are sockets of this process.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(CLONE_NEWNET | CLONE_NEWIPC) != 0:
         raise OSError(ctypes.get_errno(), "no namespaces")
-    import fcntl
+    devices = ["link set lo up", *(f"address add {address}/32 dev lo" for address in OUTSIDE)]
+    devices += ["link add here type veth peer name there", "link set here up", f"address add {HERE}/24 dev here"]
+    for line in (*devices, f"address add {HERE6}/64 dev here nodad"):
+        subprocess.run(["ip", *line.split()], check=True)
+    Path("/proc/sys/net/ipv4/ip_local_port_range").write_text(f"{PORTS[0]} {PORTS[-1]}")
+    with Path("/proc/self/ns/net").open() as ours:
+        if libc.unshare(CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), "no second network")
+        OUTSIDE_NETWORK.append(os.open("/proc/self/ns/net", os.O_RDONLY))
+        libc.setns(ours.fileno(), CLONE_NEWNET)
+    subprocess.run(["ip", "link", "set", "there", "netns", f"/proc/{os.getpid()}/fd/{OUTSIDE_NETWORK[0]}"], check=True)
+    with outside():
+        lines = ("lo up", "there up")
+        for line in lines:
+            subprocess.run(["ip", "link", "set", *line.split()], check=True)
+        for address in (f"{HOST}/24", f"{HOST6}/64"):
+            subprocess.run(
+                ["ip", "address", "add", address, "dev", "there", *(["nodad"] * (":" in address))], check=True
+            )
 
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", 1))
-        for number, address in enumerate(OUTSIDE):
-            place = struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(address))
-            fcntl.ioctl(control, SIOCSIFADDR, struct.pack("16s16s8x", b"lo:%d" % number, place))
+
+OUTSIDE_NETWORK: list[int] = []
+
+
+@contextlib.contextmanager
+def outside() -> Iterator[None]:
+    """This thread is in the other network."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with Path("/proc/thread-self/ns/net").open() as ours:
+        libc.setns(OUTSIDE_NETWORK[0], CLONE_NEWNET)
+        try:
+            yield
+        finally:
+            libc.setns(ours.fileno(), CLONE_NEWNET)
+
+
+def visit() -> None:
+    """From outside, connect to every port of ours, again and again."""
+    with outside():
+        while True:
+            for family, address in ((socket.AF_INET, HERE), (socket.AF_INET6, HERE6)):
+                for port in PORTS:
+                    with contextlib.suppress(OSError), socket.socket(family) as one:
+                        one.settimeout(0.05)
+                        one.connect((address, port))
+            time.sleep(0.3)
 
 
 def make_shared_memory() -> int:
@@ -305,14 +379,28 @@ def make_shared_memory() -> int:
     return key
 
 
-def plant(path: Path) -> None:
-    """A file with a secret."""
+def plant(path: Path) -> Path:
+    """A file with a secret; returns its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("PLANTED\n")
+    return path
 
 
 def is_left(what: str) -> bool:
-    """Return True if a file is there, `FILE?TEXT` has the text, `FILE!` is empty, `-FILE` is gone, `+FILE` is open."""
+    """Return True if a file is there, `FILE?TEXT` has the text, and so on: `!` empty, `-` gone, `+` open to all.
+
+    `=KIND KEY` is an object in shared memory.
+    """
+    if what.startswith("="):
+        kind, key = what[1:].split()
+        libc, number = ctypes.CDLL(None), int(key)
+        looks: dict[str, Callable[[], int]] = {
+            "shm": lambda: libc.shmget(number, 0, 0),
+            "sem": lambda: libc.semget(number, 0, 0),
+            "msg": lambda: libc.msgget(number, 0),
+            "mq": lambda: libc.mq_open(b"/%d" % number, 0),
+        }
+        return looks[kind]() >= 0
     if what.startswith("-"):
         return not os.path.lexists(what[1:])
     if what.startswith("+"):

@@ -22,6 +22,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parent))  # the interpreter may leave it out
+
+import families  # type: ignore[import-not-found]
+
 ROLE = sys.argv[1] if len(sys.argv) > 1 else "target"
 PLACES = json.loads(Path(__file__).with_name("places.json").read_text())
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -32,6 +36,11 @@ SCRATCH = CHECKOUT if ROLE == "build" else Path(os.environ["HOME"]).parent
 UNSET = ctypes.c_void_p(-1)
 Attempt = Callable[[], object]
 NAME = ""  # of the attempt that is being made
+
+
+def words() -> str:
+    """What an attempt leaves, by which it is known."""
+    return f"{ROLE}|{NAME}\n"
 
 
 def supervisor() -> int:
@@ -130,7 +139,7 @@ def connect(family: int, address: object, kind: int = socket.SOCK_STREAM) -> boo
     with socket.socket(family, kind) as one:
         one.settimeout(2)
         one.connect(address)  # type: ignore[arg-type]
-        one.sendall(f"{ROLE}|{NAME}\n".encode())
+        one.sendall(words().encode())
     return True
 
 
@@ -143,7 +152,7 @@ def multipath(port: int) -> bool:
 def datagram(family: int, address: tuple[object, ...]) -> None:
     """Send a datagram; whether it has arrived, the test knows."""
     with socket.socket(family, socket.SOCK_DGRAM) as one:
-        one.sendto(f"{ROLE}|{NAME}\n".encode(), address)
+        one.sendto(words().encode(), address)
 
 
 def by_proxy(variable: str, host: str) -> bool:
@@ -387,6 +396,8 @@ def files() -> dict[str, Attempt]:
         "create a file in /etc": lambda: create("/etc"),
         "create a program of the system": lambda: create("/usr/local/bin"),
         "make a device": device,
+        **families.private(PLACES["private"]),
+        **families.terminals(PLACES["terminal"], words),
     }  # fmt: skip
 
 
@@ -434,6 +445,7 @@ def network() -> dict[str, Attempt]:
         "ask the proxy for localhost by a number": lambda: by_proxy("HTTPS_PROXY", f"2130706433:{port}"),
         "connect over vsock": lambda: connect(40, (2, 80)),
         "send raw packets": lambda: bool(socket.socket(inet, socket.SOCK_RAW, 1)),
+        **families.hosts(PLACES, words),
     }  # fmt: skip
 
 
@@ -475,6 +487,8 @@ def processes() -> dict[str, Attempt]:
         "become root by a program": lambda: root_by(PLACES["setuid"], "-u"),
         "keep rights": gained,
         "make calls that nobody filters": filtered,
+        **families.processes(PARENT),
+        **families.left_in_memory(ROLE),
     }
 
 
@@ -516,6 +530,7 @@ def calls() -> dict[str, Attempt]:
         "change a control group": lambda: opened_to_write("/sys/fs/cgroup/cgroup.procs"),
         "open a disk": lambda: opened_to_write("/dev/" + PLACES["disk"]),
         "open the machine's memory": lambda: opened_to_write("/dev/mem"),
+        **families.kernel(),
     }
 
 

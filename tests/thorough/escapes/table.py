@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tests.thorough.escapes.settings import OF_SOCKETS
+
 # The ways in which the suite is run, and how docs/security.md names them.
 WAYS = {
     "container": "root in a container",
     "root": "root on the machine",
     "user": "another user on the machine",
 }
+ABOVE = ("the supervisor", "the starter", "Tidegate's process")
 ROLES = ("build", "setup", "agent", "target", "server", "gate", "script")
 # How many attempts there are, on what, and what stops them in each way.
 AREAS = {
     "files": (
-        *(54, "Files of the machine, repository, runner, other trials"),
+        *(65, "Files of the machine, repository, runner, other trials, terminals"),
         *("own user, Landlock", "own user, Landlock, mounts", "Landlock, mounts"),
     ),
     "inside": (
@@ -22,21 +25,21 @@ AREAS = {
         *("own user, Landlock", "own user, Landlock, read-only mounts", "Landlock, read-only mounts"),
     ),
     "sockets": (
-        *(5, "Unix sockets, Docker's too"),
+        *(12, "Unix sockets, Docker's too"),
         *("own user, Landlock's scopes", "own user, mounts, Landlock's scopes", "mounts, Landlock's scopes"),
     ),
     "network": (
-        *(19, "Hosts, services, name servers, metadata"),
-        *("Landlock and seccomp", "a network namespace", "a network namespace"),
+        *(50, "Hosts, services, name servers, metadata"),
+        *("Landlock, seccomp, sockets of the loopback device", "a network namespace", "a network namespace"),
     ),
     "processes": (
-        *(26, "Tidegate, its supervisor, others, limits"),
-        "own user, `no_new_privs`, rlimits",
+        *(144, "Tidegate, its supervisor, others, limits, shared memory"),
+        "own user, `no_new_privs`, rlimits, seccomp",
         "own user, hidden `/proc`, `no_new_privs`, rlimits",
-        "Landlock's scopes, `no_new_privs`, rlimits",
+        "Landlock's scopes, `no_new_privs`, rlimits, seccomp",
     ),
     "calls": (
-        *(32, "The kernel, its settings and devices"),
+        *(107, "The kernel, its settings and devices, namespaces"),
         *("seccomp, Landlock, own user", "seccomp, Landlock, own user", "seccomp, Landlock, its user's rights"),
     ),
     "environment": (9, "Secrets in variables", *("a list of what is passed on",) * 3),
@@ -70,14 +73,8 @@ OPEN = (
     Open(
         ("container",),
         "sockets",
-        ("connect to a socket in /tmp", "connect to a socket in the home", "connect to a socket in /run"),
+        tuple(f"connect to a socket in {place}" for place in ("/tmp", "the home", "/run", *OF_SOCKETS)),
         "without mounts, Unix sockets are limited by their permissions alone; Docker's is root's",
-    ),
-    Open(
-        ("container",),
-        "processes",
-        ("attach shared memory of others",),
-        "without namespaces, System V's shared memory is limited by its permissions alone",
     ),
     Open(
         ("container", "user"),
@@ -88,14 +85,18 @@ OPEN = (
     Open(
         ("user",),
         "processes",
-        ("slow down the supervisor", "limit the supervisor", "list the supervisor's files"),
-        "a process may do this to others of its user; a supervisor that ends is an inside cause",
+        (
+            "list the supervisor's files",
+            *(f"list {what} of {who}" for what in ("fd", "ns") for who in ABOVE),
+        ),
+        "a process sees how many files others of its user have open, and not which",
     ),
 )
 
 
 def expected(way: str) -> set[tuple[str, str, str]]:
-    """Return what comes through: area, name and role."""
+    """Return what comes through: area, name and role. A container by runc is one as well."""
+    way = "container" if way == "runc" else way
     return {
         (one.area, name, role) for one in OPEN if way in one.ways for name in one.names for role in one.roles
     }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import selectors
 import socket
@@ -9,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
+from ipaddress import ip_address
 from threading import Thread
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -142,10 +144,40 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(403, "The suite's `network` does not list this host")
         else:
             try:
-                return socket.create_connection((host, int(port)), CONNECT_SECS)
+                return _connected_outside(host, int(port))
             except (OSError, UnicodeError, OverflowError):
                 self.send_error(502, "This host does not answer")
         return None
+
+
+def _connected_outside(host: str, port: int) -> socket.socket:
+    """Return a connection to the host. Raises OSError, also for a name that leads to this machine or its neighbours.
+
+    Its owner can change where a name leads. An address, or `localhost`, is what the suite itself lists.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    places = [str(address[0]) for *_, address in found]
+    if host.lower().rstrip(".") != "localhost" and not is_address(host) and not all(map(_is_outside, places)):
+        raise OSError(errno.EACCES, "this name leads to the machine itself")
+    for place in dict.fromkeys(places):
+        with suppress(OSError):
+            return socket.create_connection((place, port), CONNECT_SECS)
+    raise OSError(errno.ECONNREFUSED, "no address of this host answers")
+
+
+def is_address(host: str) -> bool:
+    """Return True for an address of version 4 or 6, in each form that the system takes; False for a name."""
+    with suppress(OSError):
+        return bool(socket.inet_aton(host))
+    with suppress(OSError, ValueError):
+        return bool(ip_address(host))
+    return False
+
+
+def _is_outside(text: str) -> bool:
+    address = ip_address(text.partition("%")[0])
+    address = getattr(address, "ipv4_mapped", None) or address
+    return not (address.is_loopback or address.is_link_local or address.is_unspecified)
 
 
 def _relay(client: socket.socket, upstream: socket.socket) -> None:

@@ -26,6 +26,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from pydantic_core import from_json
 
+from tidegate.agents.model_proxy.asked import NOTHING, Asked, read
 from tidegate.agents.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
 from tidegate.agents.model_proxy.token_usage import LONGEST, Answer, request_letters
 from tidegate.agents.model_proxy.traffic import SLOW_DOWN, Lease, RateLimit, Traffic, TrafficLimits
@@ -258,9 +259,11 @@ class _Handler(BaseHTTPRequestHandler):
             with self._body(lease) as body:
                 self._check_path(lease)
                 self._check_characters(lease)
-                if (why := lease.traffic.full()) is not None:  # 400, which agents do not send again
-                    raise RefusedError(400, "invalid_request_error", why)
-                self._forward(lease, body)
+                asked = self._asked(lease, body)
+                with lease.traffic.reserved(asked, lambda: self._is_over(lease)) as why:
+                    if why is not None:  # 400, which agents do not send again
+                        raise RefusedError(400, "invalid_request_error", why)
+                    self._forward(lease, body)
         except RefusedError as refused:
             self._refuse(refused)
 
@@ -289,6 +292,20 @@ class _Handler(BaseHTTPRequestHandler):
         known = any(re.fullmatch(pattern, asked) for pattern in lease.api.paths)
         if not path.startswith(base) or _DOTS.search(path) or not known:
             raise RefusedError(404, "not_found_error", "the model proxy passes on nothing but requests to models")
+
+    def _asked(self, lease: Lease, body: bytes) -> Asked:
+        """Return what the request asks of the model. Raises RefusedError."""
+        if self.command != "POST" or _COUNTING.search(self.path):
+            return NOTHING
+        asked = read(body, may_fetch=lease.traffic.limits.may_fetch)
+        if asked.refused is not None:
+            why = f"the model proxy does not pass on {asked.refused}"
+            lease.traffic.note_refusal(why)
+            raise RefusedError(400, "invalid_request_error", why)
+        return asked
+
+    def _is_over(self, lease: Lease) -> bool:
+        return lease.token not in self.server.leases
 
     def _check_characters(self, lease: Lease) -> None:
         """Refuse what no provider would take: it is the request that is wrong, not the provider."""
@@ -334,7 +351,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Pass the request on when the provider takes requests; again, if it asks for fewer for a while."""
         began, again = time.monotonic(), True
         while again:
-            if not lease.waits(began, lambda: lease.token not in self.server.leases):
+            if not lease.waits(began, lambda: self._is_over(lease)):
                 self.close_connection = True
                 return
             again = self._forward_once(lease, body, began)

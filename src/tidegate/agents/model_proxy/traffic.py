@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from email.message import Message
 from functools import reduce
-from threading import Lock
+from threading import Condition, Lock, RLock
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
+from tidegate.agents.model_proxy.asked import Asked
 from tidegate.agents.model_proxy.token_usage import Answer
 from tidegate.agents.streams.json_lines import end_of_api
 from tidegate.agents.streams.provider_answers import Tokens
@@ -77,21 +79,31 @@ REFUSED = 400  # the status of what is not passed on
 MOST_BYTES = 64 << 20  # of all requests of one trial that are read or passed on at once
 
 
+PAUSE_SECS = 0.5  # between two looks at whether a trial that waits has ended
+
+
 class TrafficLimits(NamedTuple):
-    """When no more requests of a trial are passed on: after `turns` answers of the model, or if `spent` says why."""
+    """When no more requests of a trial are passed on: after `turns` answers of the model, or if `spent` says why.
+
+    `leaves_room` says if an end with so many tokens is within the limits, `may_fetch` if providers may fetch addresses.
+    """
 
     turns: int | None = None
     spent: Callable[[End], str | None] = lambda _: None
+    leaves_room: Callable[[End], bool] = lambda _: True
+    may_fetch: bool = True
 
 
 class Traffic:
     """What has passed for one trial. Its requests are answered in several threads."""
 
     def __init__(self, limits: TrafficLimits = TrafficLimits()) -> None:  # noqa: B008  (a frozen value)
-        self._limits = limits
+        self.limits = limits
+        self._under_way: list[Asked] = []
         self._turns = 0  # answers of the model without errors
         self._full: tuple[TrialEnd, str] | None = None  # the limit that was reached, and what it was
-        self._lock = Lock()
+        self._lock = RLock()
+        self._changed = Condition(self._lock)
         self._answered = False
         self._answers: list[Answer] = []  # those under way too
         self._failure: int | None = None  # the status of the last answer, if that was an error
@@ -125,12 +137,38 @@ class Traffic:
         with self._lock:
             self._turns += 1
 
+    @contextmanager
+    def reserved(self, asked: Asked, is_over: Callable[[], bool]) -> Iterator[str | None]:
+        """Yield why the request is not passed on; None if it may be, and then its worst case counts inside the block.
+
+        One that may be too much beside others waits for their ends. One alone is passed on as long as anything is left.
+        """
+        with self._changed:
+            while (why := self.full()) is None and self._under_way and not self._fits(asked) and not is_over():
+                self._changed.wait(PAUSE_SECS)
+            self._under_way.append(asked)
+        try:
+            yield why
+        finally:
+            with self._changed:
+                self._under_way.remove(asked)
+                self._changed.notify_all()
+
+    def _fits(self, asked: Asked) -> bool:
+        """Return True if the request is within the limits even if it and those under way become as long as they may."""
+        if self.limits.turns is not None and self._turns + len(self._under_way) >= self.limits.turns:
+            return False
+        worst, told = (*self._under_way, asked), self.told() or End(end="killed")
+        given = (told.tokens_in or 0) + sum(one.given for one in worst)
+        said = (told.tokens_out or 0) + sum(one.said for one in worst)
+        return self.limits.leaves_room(told.model_copy(update={"tokens_in": given, "tokens_out": said}))
+
     def full(self) -> str | None:
         """Return why no request of the trial is passed on any more; None if the next one may be."""
-        most, told = self._limits.turns, self.told()
+        most, told = self.limits.turns, self.told()
         if most is not None and self._turns >= most:
             self._full = "max_turns", f"the model has answered {most} requests (max_turns)"
-        elif told is not None and (why := self._limits.spent(told)) is not None:
+        elif told is not None and (why := self.limits.spent(told)) is not None:
             self._full = "budget", why
         return self._full[1] if self._full else None
 

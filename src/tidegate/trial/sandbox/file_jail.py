@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidegate.model.access import FileAccess
-from tidegate.trial.sandbox import jail_calls, jail_files, starter
+from tidegate.trial.sandbox import jail_calls, jail_files
 from tidegate.trial.sandbox.jail_files import Mounts
 from tidegate.trial.sandbox.readable import is_within, prefixes
-from tidegate.trial.sandbox.supervisor.spawn import Launch, spawn
+from tidegate.trial.sandbox.starter import SHELL, why_not_started
+from tidegate.trial.sandbox.supervisor.spawn import Launch
 
-SHELL = "/bin/sh"
 SHARED = ("/tmp", "/var/tmp")
 SHARED_MEMORY = "/dev/shm"
 MOST_NAMED = 5
@@ -47,19 +47,8 @@ async def means_to_confine() -> Means:
 
 def _why_no_mounts() -> str:
     """Return why a command can have no mounts of its own, as one says that is to have some; '' if it can."""
-    empty = Mounts("", (), [(SHARED_MEMORY, "size=1m")], ())
-    launch = Launch("/", SHELL, [SHELL, "-c", ":"], {}, mounts=empty)
-    read_end, write_end = os.pipe()
-    with os.fdopen(read_end, errors="replace") as errors:
-        try:
-            pid = spawn(str(starter.LAUNCHER), launch, (), write_end)
-        except OSError as error:
-            return str(error.strerror)
-        finally:
-            os.close(write_end)
-        said = errors.read()
-        os.waitpid(pid, 0)
-    return said
+    empty = Mounts("", (), [(SHARED_MEMORY, "size=1m")], (), ())
+    return why_not_started(Launch("/", SHELL, [SHELL, "-c", ":"], {}, mounts=empty))
 
 
 @dataclass(frozen=True)
@@ -77,7 +66,8 @@ class FileRules:
 class FileJail:
     """What every command of a run may use. `hidden` are folders that it sees empty, if mounts are allowed.
 
-    `shared_memory` says if it may use all of /dev/shm where mounts are not allowed.
+    `shared_memory` says if it may use all of /dev/shm where mounts are not allowed; if they are, no command reaches the
+    machine's `sockets`.
     """
 
     means: Means
@@ -85,6 +75,7 @@ class FileJail:
     read: tuple[str, ...]
     hidden: tuple[str, ...]
     shared_memory: bool = True
+    sockets: tuple[str, ...] = ()
 
     @cached_property
     def common(self) -> list[str]:
@@ -103,7 +94,7 @@ class FileJail:
         own_tmp = rules.tmp is not None and not any(f"{folder}/".startswith(used) for folder in SHARED)
         files = {
             "landlock": means.landlock,
-            "mounts": {"tmp": str(rules.tmp) if own_tmp else None, "hidden": hidden} if means.mounts else None,
+            "mounts": self._mounts(rules.tmp if own_tmp else None, hidden) if means.mounts else None,
             "read": read,
             "write": write,
             "feed": list(map(str, rules.feed)),
@@ -111,6 +102,11 @@ class FileJail:
             "shared_memory": SHARED_MEMORY in hidden if means.mounts else self.shared_memory,
         }
         return {**found, "files": files}
+
+    def _mounts(self, tmp: Path | None, hidden: Sequence[str]) -> dict[str, Any]:
+        reached = (*hidden, *(SHARED if tmp else ()), *self.access.read, *self.access.write)
+        covered = [path for path in self.sockets if not is_within(path, reached)]
+        return {"tmp": None if tmp is None else str(tmp), "hidden": hidden, "covered": covered}
 
     def refused(self, text: str, rules: FileRules) -> list[str]:
         """Return the paths that a command's output says it was refused, and that are not its own.

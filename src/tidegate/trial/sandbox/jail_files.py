@@ -16,8 +16,6 @@ import struct
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tidegate.trial.sandbox.common_files import CommonFiles
-
 LIBC = ctypes.CDLL(None, use_errno=True)
 CREATE_RULESET = 444
 LEAST_ABI = 2  # the first that can allow moving a file to another folder
@@ -26,6 +24,7 @@ LIST, WRITE_FILE, TRUNCATE = 1 << 3, 1 << 1, 1 << 14
 DEVICES = 1 << 6 | 1 << 11  # creating device files, which is never allowed
 OF_A_FILE = 1 << 0 | 1 << 1 | 1 << 2 | TRUNCATE  # the rights that a rule for a file can have
 SCOPES = 3  # no abstract sockets of others, no signals to others; from ABI 6 on
+DEVICE_FILES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 MOST_SHARED_MEMORY = "1g"  # of /dev/shm
 
 
@@ -41,6 +40,7 @@ class Mounts(NamedTuple):
     shared: Sequence[str]
     hidden: Sequence[tuple[str, str]]  # with the options of the empty file system
     kept: Sequence[tuple[str, bool]]  # the paths in there that stay, and if they can be changed
+    covered: Sequence[str]  # sockets that cannot be connected to
 
 
 class Rules(NamedTuple):
@@ -49,13 +49,6 @@ class Rules(NamedTuple):
     attribute: bytes  # of landlock_create_ruleset(2): what is refused otherwise
     outputs: int  # rights to the command's outputs
     paths: Sequence[tuple[int, str]]  # rights, and where
-    held: Sequence[tuple[int, int]]  # rights, and inherited descriptors, which are closed
-
-
-def replaced_by(files: Mapping[str, Any]) -> list[str]:
-    """Return the folders in whose place the mounts for `files` put others."""
-    mounts = files["mounts"] or {"hidden": (), "tmp": None}
-    return [*mounts["hidden"], *(("/tmp", "/var/tmp") if mounts["tmp"] else ())]
 
 
 def mounts_for(files: Mapping[str, Any], common: Sequence[str]) -> Mounts:
@@ -65,36 +58,33 @@ def mounts_for(files: Mapping[str, Any], common: Sequence[str]) -> Mounts:
     """
     tmp, hidden = files["mounts"]["tmp"], files["mounts"]["hidden"]
     shared = ["/tmp", *(() if os.path.islink("/var/tmp") else ("/var/tmp",))] if tmp else []
-    kept = _to_bind([*common, *files["read"], *files["write"], *files["feed"]], replaced_by(files), files["write"])
-    return Mounts(tmp or "", shared, [(folder, _options(folder)) for folder in hidden], kept)
+    replaced = [*hidden, *(("/tmp", "/var/tmp") if tmp else ())]
+    kept = _to_bind([*common, *files["read"], *files["write"], *files["feed"]], replaced, files["write"])
+    empty = [(folder, _options(folder)) for folder in hidden]
+    return Mounts(tmp or "", shared, empty, kept, files["mounts"]["covered"])
 
 
 def _options(folder: str) -> str:
     return f"mode=1777,size={MOST_SHARED_MEMORY}" if folder == "/dev/shm" else "mode=755,size=1m"
 
 
-def rules_for(files: Mapping[str, Any], common: CommonFiles) -> Rules:
+def rules_for(files: Mapping[str, Any], common: Sequence[str]) -> Rules:
     """Return the rules for `files`: `read`, `write`, `feed` (FIFOs to write to), `list` (folders whose names to read).
 
     `shared_memory` says if all of /dev/shm is among them. Every command may read the common files.
     """
-    held, read = common.opened()
     abi = landlock_abi()
     handled = (1 << (13 if abi < 2 else 14 if abi == 2 else 15)) - 1
     attribute = struct.pack("=QQQ", handled, 0, SCOPES)[: 24 if abi >= 6 else 16 if abi >= 4 else 8]
     everything = handled & ~DEVICES
-    held_devices, devices = common.devices()
+    devices = [f"/dev/{name}" for name in DEVICE_FILES]
     whole = [*files["write"], *(["/dev/shm"] if files["shared_memory"] else [])]
     if files["mounts"] and files["mounts"]["tmp"]:
         whole += ["/tmp", "/var/tmp"]
-    given = [(READ, [*read, *files["read"]]), (LIST, files["list"]), (everything, whole), (WRITE_FILE, files["feed"])]
-    of_devices = (READ | WRITE_FILE | TRUNCATE) & handled
-    given.append((of_devices, devices))
+    given = [(READ, [*common, *files["read"]]), (LIST, files["list"]), (everything, whole), (WRITE_FILE, files["feed"])]
+    given.append((READ | WRITE_FILE | TRUNCATE, devices))
     paths = [(rights & handled, path) for rights, listed in given for path in listed]
-    descriptors = [*((READ & OF_A_FILE, file) for file in held.files), *((READ, folder) for folder in held.folders)]
-    descriptors += [(of_devices & OF_A_FILE, device) for device in held_devices.files]
-    descriptors += [(of_devices, folder) for folder in held_devices.folders]
-    return Rules(attribute, OF_A_FILE & ~1 & handled, paths, descriptors)
+    return Rules(attribute, OF_A_FILE & ~1 & handled, paths)
 
 
 def _to_bind(paths: Iterable[str], replaced: Iterable[str], writable: Sequence[str]) -> list[tuple[str, bool]]:

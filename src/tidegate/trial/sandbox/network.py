@@ -10,12 +10,16 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from tidegate.model.access import Access
-from tidegate.trial.sandbox import jail
+from tidegate.trial.sandbox import jail_calls, jail_files
+from tidegate.trial.sandbox.starter import SHELL, why_not_started
+from tidegate.trial.sandbox.supervisor.spawn import Launch
 
-PROGRAM = Path(jail.__file__)
+PROGRAM = Path(__file__).with_name("new_namespace.py")
+LEAST_ABI = 4  # of Landlock, the first with rules for TCP
+CONNECT, BIND = 2, 1  # of Landlock's rights
 PATIENCE_SECS = 30.0
 How = Literal["namespace", "ports"]
 
@@ -42,17 +46,18 @@ class Network:
     hosts: HostFilter
     proxy_port: int
 
-    def jail(self, access: Access, *own_ports: int) -> dict[str, list[int]]:
+    def jail(self, access: Access, *own_ports: int) -> dict[str, Any]:
         """Return what the supervisor has to do for a command with this access; nothing if it has the whole network.
 
-        Without a namespace, the trial's own services can be reached at `own_ports` alone.
+        Without a namespace, the trial's own services can listen and be reached at `own_ports` alone.
         """
         if access is True:
             return {}
         self.hosts.allow(() if access is False else access)
         if self.namespaces:
             return {"namespaces": list(self.namespaces)}
-        return {"ports": [*self.ports, *own_ports]}
+        rights = [(CONNECT, port) for port in self.ports] + [(CONNECT | BIND, port) for port in own_ports if port]
+        return {"ports": rights}
 
     def variables(self, access: Access) -> Mapping[str, str]:
         """Return the variables by which programs find the proxy; none for a command that has the whole network."""
@@ -86,11 +91,23 @@ async def way_to_confine() -> tuple[How | None, str]:
     try:
         namespace = await new_namespace([])
     except NoNamespaceError as error:
-        missing = jail.missing_for_ports()
+        missing = await asyncio.to_thread(_missing_for_ports)
         return ("ports" if missing is None else None), "; ".join(filter(None, (str(error), missing)))
     for descriptor in namespace.descriptors:
         os.close(descriptor)
     return "namespace", ""
+
+
+def _missing_for_ports() -> str | None:
+    """Return what this machine lacks to limit TCP to ports of the loopback device; None if it lacks nothing."""
+    if not jail_calls.can_refuse():
+        return f"no filter of system calls is written for {os.uname().machine}"
+    if jail_files.landlock_abi() < LEAST_ABI:
+        return "Landlock's rules for TCP need Linux 6.7 or newer"
+    filters = [jail_calls.network_steps()]
+    return (
+        why_not_started(Launch("/", SHELL, [SHELL, "-c", ":"], {}, ports=[], is_asking=True, filters=filters)) or None
+    )
 
 
 async def new_namespace(ports: Collection[int]) -> Namespace:

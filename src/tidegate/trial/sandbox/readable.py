@@ -13,9 +13,14 @@ from pathlib import Path
 from tidegate.trial.recorder import PROGRAM
 
 SYSTEM = (
-    *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix", "/snap", "/gnu", "/sys", "/proc"),
-    *("/var/lib", "/var/cache", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/home/linuxbrew"),
+    *("/bin", "/sbin", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/opt", "/nix", "/snap", "/gnu", "/sys"),
+    *("/proc", "/var/lib", "/var/cache", "/home/linuxbrew"),
+    # Where /etc/resolv.conf leads to; the sockets beside it answer questions.
+    *("/run/systemd/resolve/stub-resolv.conf", "/run/systemd/resolve/resolv.conf"),
+    *("/run/resolvconf/resolv.conf", "/run/NetworkManager/resolv.conf"),
 )
+PRIVATE = ("/etc", "/opt", "/usr/local", "/var/lib", "/var/cache")
+_DEPTH = 3  # of the folders in which private files are looked for
 _PROGRAMS = {"bin", "sbin", "shims", "Scripts", ".bin"}  # folders whose parent has what their programs need
 # Of a folder that has keys as well, what programs need.
 _PARTS = {
@@ -24,21 +29,46 @@ _PARTS = {
 }
 
 
-def readable_folders(path: str, passed: Iterable[str], homes: Iterable[str], protected: Iterable[str]) -> list[str]:
+def readable_folders(
+    path: str, passed: Iterable[str], homes: Iterable[str], protected: Iterable[str], *, own_users: bool = False
+) -> list[str]:
     """Return the folders and files that every command may read.
 
     `passed` are the values of the variables that `pass_env` names: RUSTUP_HOME, say. `homes` are never readable as a
-    whole, and nothing below `protected` is, except what PATH or a variable leads to.
+    whole, and nothing below `protected` is, except what PATH or a variable leads to. Unless commands have `own_users`,
+    neither is what Tidegate's user can read and others cannot, such as a runner's credentials.
     """
     kept, homes = list(protected), [os.path.realpath(home) for home in homes]
+    kept += [path for folder in PRIVATE if not own_users for path in private_in(folder)]
     found = [part for folder in SYSTEM for part in without(folder, kept)]
-    found += [entry.path for entry in _entries("/etc") if _for_all(entry) and entry.name != "ssh"]
     for folder in dict.fromkeys(path.split(":")):
         if folder.startswith("/") and os.path.isdir(folder):  # noqa: PTH112
             found += _of_programs(folder, homes, found)
     found += [part for value in passed for part in value.split(":") if _is_folder(part) and part not in (*homes, "/")]
-    found += [sys.prefix, sys.base_prefix, str(PROGRAM)]
+    found += [*without(sys.prefix, kept), *without(sys.base_prefix, kept), str(PROGRAM)]
     return _outermost(found)
+
+
+def private_in(folder: str, depth: int = _DEPTH) -> Iterator[str]:
+    """Yield what this user can read in the folder, and others cannot."""
+    for entry in _entries(folder):
+        with suppress(OSError):
+            mode = entry.stat(follow_symlinks=False).st_mode
+            if not mode & stat.S_IROTH:  # a link has all rights
+                if os.access(entry.path, os.R_OK):
+                    yield entry.path
+            elif depth and stat.S_ISDIR(mode):
+                yield from private_in(entry.path, depth - 1)
+
+
+def listening_sockets() -> list[str]:
+    """Return the paths of the machine's Unix sockets, as far as the system lists them."""
+    try:
+        lines = Path("/proc/net/unix").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return []
+    paths = [path for line in lines for path in line.split(None, 7)[7:]]
+    return sorted({path for path in paths if path.startswith("/")})
 
 
 def home_folders(environ: Mapping[str, str]) -> list[str]:
@@ -134,13 +164,6 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
     with suppress(OSError), os.scandir(folder) as entries:
         return list(entries)
     return []
-
-
-def _for_all(entry: os.DirEntry[str]) -> bool:
-    """Return True if every user of the machine may read it: not the passwords' file, say."""
-    with suppress(OSError):
-        return bool(entry.stat().st_mode & stat.S_IROTH)
-    return False
 
 
 def _is_folder(path: str) -> bool:

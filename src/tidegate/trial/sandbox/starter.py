@@ -13,10 +13,29 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from tidegate.trial.sandbox.supervisor.spawn import Launch, received, spawn
+
 PROGRAM = Path(__file__).with_name("supervisor") / "__main__.py"
 LAUNCHER = PROGRAM.with_name("launcher-program")  # launcher.c, compiled by the build
+SHELL = "/bin/sh"
 PATIENCE_SECS = 5.0
 _LINE_BYTES = 1000  # of the first line, at most
+
+
+def why_not_started(launch: Launch) -> str:
+    """Return why a command cannot be started in this way, as its launcher says; '' if it can."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        try:
+            pid = spawn(str(LAUNCHER), launch, (), theirs.fileno())
+        except OSError as error:
+            return str(error.strerror)
+        theirs.close()
+        said, listeners = received(ours)
+        for listener in listeners:
+            os.close(listener)
+        os.waitpid(pid, 0)
+    return said
 
 
 class NoSupervisorError(Exception):

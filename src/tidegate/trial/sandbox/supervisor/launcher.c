@@ -2,8 +2,9 @@
  * Starts a command: takes the steps of supervisor/launch.py in a new process, and becomes the command.
  *
  * `launcher DESCRIPTION ERRORS`: numbers of two inherited descriptors. The first is a file with what supervisor/spawn.py
- * writes: numbers of 8 bytes, and texts, each as its size, its bytes and a NUL. To the second goes the reason if the
- * command cannot be started; it is closed when the command starts. Nothing of the environment is read.
+ * writes: numbers of 8 bytes, and texts, each as its size, its bytes and a NUL. To the second, a socket, goes the reason
+ * if the command cannot be started, or the descriptor that listens for its calls of socket(2), if any; it is closed when
+ * the command starts. Nothing of the environment is read.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,7 +36,8 @@
 #define READ_ONLY_FLAG 1
 #define RULE_BENEATH 1
 #define RULE_PORT 2
-#define CONNECT_TCP 2
+#define BIND_AND_CONNECT_TCP 3
+#define NEW_LISTENER 8 /* of seccomp(2) */
 #define NONE (-1) /* stands for an absent part of the description */
 
 static const char files_failed[] = "the files of the machine could not be taken away from the trial";
@@ -325,6 +328,13 @@ static void mount_own(void)
     for (size_t index = 0; index < size; index++)
         if (kept_paths[index].file >= 0)
             bind_kept(&kept_paths[index]);
+    for (size_t rest = count(); rest > 0; rest--) {
+        const char *covered = text();
+        if (stat(covered, &state) == 0 && S_ISSOCK(state.st_mode))
+            mounted("/dev/null", covered, NULL, MS_BIND, NULL);
+    }
+    if (stat("/dev/pts", &state) == 0) /* no terminals but the trial's own */
+        mounted("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
     if (geteuid() == 0) /* a container may allow mounts, and not this one */
         (void)mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "hidepid=2");
 }
@@ -344,22 +354,19 @@ static void restrict_self(int ruleset, const char *failed)
     close(ruleset);
 }
 
-static void add_rule(int ruleset, int file, uint64_t rights)
+static void allow_beneath(int ruleset, int file, uint64_t rights, uint64_t of_a_file)
 {
+    struct stat state;
     struct {
         uint64_t rights;
         int32_t file;
     } __attribute__((packed)) rule = {rights, file};
-    if (rights != 0 && syscall(ADD_RULE_CALL, ruleset, RULE_BENEATH, &rule, 0) < 0)
-        fail("%s: %s", files_failed, strerror(errno));
-}
-
-static void allow_beneath(int ruleset, int file, uint64_t rights, uint64_t of_a_file)
-{
-    struct stat state;
     if (fstat(file, &state) < 0)
         fail("%s: %s", files_failed, strerror(errno));
-    add_rule(ruleset, file, S_ISDIR(state.st_mode) ? rights : rights & of_a_file);
+    if (!S_ISDIR(state.st_mode))
+        rule.rights &= of_a_file;
+    if (rule.rights != 0 && syscall(ADD_RULE_CALL, ruleset, RULE_BENEATH, &rule, 0) < 0)
+        fail("%s: %s", files_failed, strerror(errno));
 }
 
 static void restrict_files(void)
@@ -378,12 +385,6 @@ static void restrict_files(void)
         allow_beneath(ruleset, file, rights, of_a_file);
         close(file);
     }
-    for (size_t rest = count(); rest > 0; rest--) {
-        uint64_t rights = (uint64_t)number();
-        int file = (int)number();
-        add_rule(ruleset, file, rights);
-        close(file); /* the command does not inherit it */
-    }
     for (int output = 1; output <= 2; output++)
         allow_beneath(ruleset, output, of_an_output, of_a_file);
     restrict_self(ruleset, files_failed);
@@ -391,20 +392,38 @@ static void restrict_files(void)
 
 static void restrict_ports(void)
 {
-    const uint64_t attribute[2] = {0, CONNECT_TCP};
+    const uint64_t attribute[2] = {0, BIND_AND_CONNECT_TCP};
     if (number() == NONE)
         return;
     int ruleset = new_ruleset(attribute, sizeof attribute, network_failed);
     for (size_t rest = count(); rest > 0; rest--) {
-        const uint64_t rule[2] = {CONNECT_TCP, (uint64_t)number()};
+        uint64_t rights = (uint64_t)number();
+        const uint64_t rule[2] = {rights, (uint64_t)number()};
         if (syscall(ADD_RULE_CALL, ruleset, RULE_PORT, rule, 0) < 0)
             fail("%s: %s", network_failed, strerror(errno));
     }
     restrict_self(ruleset, network_failed);
 }
 
+/* Send a descriptor to the supervisor. */
+static void hand_over(int file)
+{
+    char room[CMSG_SPACE(sizeof file)] __attribute__((aligned(8))) = {0};
+    struct iovec mark = {"", 1};
+    struct msghdr message = {.msg_iov = &mark, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct cmsghdr *part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof file);
+    memcpy(CMSG_DATA(part), &file, sizeof file);
+    if (sendmsg(errors, &message, 0) < 0)
+        fail("%s: %s", network_failed, strerror(errno));
+    close(file);
+}
+
 static void refuse_calls(void)
 {
+    int is_asking = number() != 0; /* the first filter asks the supervisor */
     for (size_t rest = count(); rest > 0; rest--) {
         struct {
             unsigned short length;
@@ -413,8 +432,14 @@ static void refuse_calls(void)
         size_t size;
         program.steps = sized_text(&size);
         program.length = (unsigned short)(size / 8);
-        if (size % 8 != 0 || size / 8 > USHRT_MAX || prctl(PR_SET_SECCOMP, 2, &program, 0, 0) < 0)
+        long listener = -1;
+        if (size % 8 == 0 && size / 8 <= USHRT_MAX)
+            listener = syscall(SYS_seccomp, 1, is_asking ? NEW_LISTENER : 0, &program);
+        if (listener < 0)
             fail("system calls could not be taken away from the trial: %s", strerror(errno));
+        if (is_asking)
+            hand_over((int)listener);
+        is_asking = 0;
     }
 }
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 # The supervisor starts fast and stays small: no pathlib.
 # ruff: noqa: PTH113, PTH118
+import _socket  # `socket` imports much
 import os
 import resource
+from array import array
 from collections.abc import Collection, Sequence
 from functools import lru_cache, partial
 from struct import pack
 from typing import NamedTuple
 
 from tidegate.trial.sandbox import jail_calls, jail_files
-from tidegate.trial.sandbox.common_files import CommonFiles
 from tidegate.trial.sandbox.jail_files import OF_A_FILE, Mounts, Rules
 from tidegate.trial.sandbox.supervisor.messages import NotStartedError, Request
+
+NONE = pack("=q", -1)  # instead of a step that is left out
 
 
 class Launch(NamedTuple):
@@ -28,37 +31,36 @@ class Launch(NamedTuple):
     namespaces: Sequence[int] = ()  # descriptors
     mounts: jail_files.Mounts | None = None
     rules: jail_files.Rules | None = None
-    ports: Sequence[int] | None = None  # that may be connected to
+    ports: Sequence[tuple[int, int]] | None = None  # Landlock's rights to each
+    is_asking: bool = False  # the first filter asks for sockets
     filters: Sequence[bytes] = ()  # programs of seccomp
     capabilities: int | None = None  # that are kept, as a bit mask
     account: tuple[int, int] | None = None  # uid and gid
 
 
-def launch_of(request: Request, common: CommonFiles) -> Launch:
+def launch_of(request: Request, common: Sequence[str]) -> Launch:
     """Return the steps that the request asks for. Raises NotStartedError if its program is not found."""
     wanted = request.jail
     files, ports, calls = wanted.get("files"), wanted.get("ports"), wanted.get("calls")
+    mounted = files if files and files["mounts"] else None
     filters: list[bytes] = []
     keeps = None
-    if files:
-        common.set_replaced(jail_files.replaced_by(files))
-    if not (files and files["landlock"]):
-        common.close()
     if ports is not None:
-        from tidegate.trial.sandbox.jail import filter_steps  # 4 ms: it imports much, which others need not wait for
-
-        filters.append(filter_steps())
+        filters.append(jail_calls.network_steps())
     if calls is not None:
-        filters.append(jail_calls.filter_steps(tracing=calls["tracing"]))
+        alike = request.uid is None
+        steps = jail_calls.filter_steps(tracing=calls["tracing"], same_user=alike, shared_memory=not mounted)
+        filters.append(steps)
         if request.uid is None and os.geteuid() == 0:
             keeps = sum(1 << number for number in jail_calls.KEPT_CAPABILITIES)
     try:
         return Launch(
             limits=_limits(request),
             namespaces=wanted.get("namespaces", []),
-            mounts=jail_files.mounts_for(files, common.inside) if files and files["mounts"] else None,
+            mounts=jail_files.mounts_for(mounted, common) if mounted else None,
             rules=jail_files.rules_for(files, common) if files and files["landlock"] else None,
             ports=ports,
+            is_asking=ports is not None,
             filters=filters,
             capabilities=keeps,
             account=None if request.uid is None or request.gid is None else (request.uid, request.gid),
@@ -92,11 +94,8 @@ def _program(request: Request) -> str:
     raise NotStartedError(f"{name}: not found on PATH")
 
 
-NONE = pack("=q", -1)  # instead of a step that is left out
-
-
 def spawn(launcher: str, launch: Launch, files: Sequence[int], errors: int) -> int:
-    """Start the command with these three files. Return the process id. What fails is written to `errors`."""
+    """Start the command with these three files. Return the process id. `errors` is a socket, which gets the reason."""
     description = os.memfd_create("command", 0)  # both are inherited
     try:
         with open(description, "wb", closefd=False) as file:
@@ -108,6 +107,18 @@ def spawn(launcher: str, launch: Launch, files: Sequence[int], errors: int) -> i
         os.close(description)
 
 
+def received(errors: _socket.socket) -> tuple[str, Sequence[int]]:
+    """Return what a new process sends until it is the command: why it cannot be, and descriptors, if any."""
+    said, descriptors = b"", array("i")
+    while True:
+        data, parts, _, _ = errors.recvmsg(1 << 16, _socket.CMSG_SPACE(4))
+        for _, _, sent in parts:
+            descriptors.frombytes(sent)
+        if not data:
+            return said.decode(errors="replace"), descriptors
+        said += data.strip(b"\0")
+
+
 def encoded(launch: Launch) -> bytes:
     """Return the description that the launcher reads."""
     limits = [number for limit in launch.limits for number in limit]
@@ -117,8 +128,9 @@ def encoded(launch: Launch) -> bytes:
         _numbers(launch.namespaces),
         NONE if launch.mounts is None else _mounts(launch.mounts),
         NONE if launch.rules is None else _rules(launch.rules),
-        NONE if launch.ports is None else pack("=q", 0) + _numbers(launch.ports),
-        pack("=q", len(launch.filters)),
+        NONE if launch.ports is None else pack("=qq", 0, len(launch.ports)),
+        *(pack("=qq", *port) for port in launch.ports or ()),
+        pack("=qq", launch.is_asking, len(launch.filters)),
         *map(_text, launch.filters),
         pack("=2q", -1, 0) if launch.capabilities is None else pack("=2q", 0, launch.capabilities),
         pack("=2q", *(launch.account or (-1, -1))),
@@ -141,6 +153,7 @@ def _mounts(mounts: Mounts) -> bytes:
             _texts(mounts.shared),
             pack("=q", len(hidden)),
             *hidden,
+            _texts(mounts.covered),
         ]
     )
 
@@ -148,9 +161,7 @@ def _mounts(mounts: Mounts) -> bytes:
 def _rules(rules: Rules) -> bytes:
     paths = [part for rights, path in rules.paths for part in (_number(rights), _path(path))]
     numbers = pack("=qqq", OF_A_FILE, rules.outputs, len(rules.paths))
-    held = [number for one in rules.held for number in one]
-    held_numbers = pack(f"={1 + len(held)}q", len(rules.held), *held)
-    return b"".join([pack("=q", 0), _text(rules.attribute), numbers, *paths, held_numbers])
+    return b"".join([pack("=q", 0), _text(rules.attribute), numbers, *paths])
 
 
 def _numbers(numbers: Sequence[int]) -> bytes:

@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from struct import unpack
 
-from tidegate.trial.sandbox.common_files import CommonFiles
 from tidegate.trial.sandbox.supervisor.messages import (
     CANCEL,
     CONTROL,
@@ -29,25 +28,32 @@ from tidegate.trial.sandbox.supervisor.messages import (
     RefusedError,
     Request,
 )
-from tidegate.trial.sandbox.supervisor.spawn import launch_of, spawn
+from tidegate.trial.sandbox.supervisor.sockets import answer
+from tidegate.trial.sandbox.supervisor.spawn import launch_of, received, spawn
 from tidegate.trial.sandbox.supervisor.tree import look_at, processes_below, send_all, sweep
 
 TICK_SECS = 0.02  # between two checks of the sizes of the outputs
 TREE_SECS = 0.1  # minimum between two checks of the process tree
 MEMORY = "/dev/shm/tidegate-memory-"  # how paths of small trials in memory begin
 MOST_GROWTH = 256 << 20, 100_000  # bytes and files in memory during one command, of all trials
+SHARED_MEMORY, LEAST_FREE = "/dev/shm", 4  # a quarter
+NO_MEMORY = "less than a quarter of /dev/shm is free, which trials share here: give the container more"
 TREE_SHARE = 20  # checks of the process tree take at most 1/20 of the time
 
 
 class Command:
     """One command. `launcher` is the path of the program that starts it (launcher.c)."""
 
-    def __init__(self, request: Request, control: Control, launcher: str, common: CommonFiles) -> None:
+    def __init__(self, request: Request, control: Control, launcher: str, common: Sequence[str]) -> None:
         self._request = request
         self._launcher = launcher
         self._common = common
         self._control = control
+        self._owner = None if request.uid is None or request.gid is None else (request.uid, request.gid)
+        files = request.jail.get("files") or {}
+        self._shares_memory = not files.get("mounts") and files.get("shared_memory", True)
         self._outputs: list[int] = []
+        self._listeners: Sequence[int] = ()  # for its calls of socket(2), if those need answers
         self._peak = 0
         self._room = _room(request.cwd)
         self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
@@ -85,18 +91,19 @@ class Command:
         return files
 
     def _start(self, files: list[int]) -> int:
-        """Start the process. The error pipe is closed when it becomes the command, so reading no data means success."""
+        """Start the process. The connection ends when it becomes the command, so reading no data means success."""
         launch = launch_of(self._request, self._common)
-        read_end, write_end = os.pipe()
+        ours, theirs = _socket.socketpair()
         try:
-            pid = spawn(self._launcher, launch, files, write_end)
+            pid = spawn(self._launcher, launch, files, theirs.fileno())
         except OSError as error:
-            os.close(read_end)
+            ours.close()
             raise RefusedError(f"cannot start a process: {error.strerror}") from None
         finally:
-            os.close(write_end)
-        with os.fdopen(read_end, errors="replace") as errors:
-            error_text = errors.read()
+            theirs.close()
+        error_text, self._listeners = received(ours)
+        ours.close()
+        files.extend(self._listeners)  # closed with them
         if error_text:
             with suppress(ChildProcessError):  # the launcher is waited for elsewhere
                 os.waitpid(pid, 0)
@@ -114,6 +121,8 @@ class Command:
         if why == "exited" and self._output_size() > self._request.output_bytes:
             why = "output"  # it ended before the next check of its output
         self._close_outputs()
+        if self._is_memory_short():
+            return Answer("refused", reason=NO_MEMORY, unended=unended)
         return described(why, status)._replace(
             duration_s=duration,
             left_behind=len(killed),
@@ -129,12 +138,10 @@ class Command:
         deadline = None if timeout is None else started + timeout
         process = os.pidfd_open(pid)
         try:
-            poll = select.poll()
-            poll.register(process, select.POLLIN)
-            poll.register(CONTROL, select.POLLIN)
+            poll = self._poll(process, CONTROL)
             while True:
                 left = TICK_SECS if deadline is None else min(TICK_SECS, deadline - time.monotonic())
-                ready = {file for file, _ in poll.poll(max(0, left) * 1000)}
+                ready = self._ready(poll, left)
                 if process in ready:
                     return "exited"
                 if CONTROL in ready:
@@ -147,6 +154,20 @@ class Command:
                     return limit
         finally:
             os.close(process)
+
+    def _poll(self, *files: int) -> select.poll:
+        poll = select.poll()
+        for file in (*files, *self._listeners):
+            poll.register(file, select.POLLIN)
+        return poll
+
+    def _ready(self, poll: select.poll, seconds: float) -> set[int]:
+        """Wait for the files of the poll, and return those that are ready. Give the command the sockets it asks for."""
+        ready = dict(poll.poll(max(0, seconds) * 1000))
+        for listener in self._listeners:
+            if ready.pop(listener, 0) & select.POLLIN:
+                answer(listener, self._owner)
+        return set(ready)
 
     def _limit_reached(self) -> str | None:
         if self._output_size() > self._request.output_bytes:
@@ -166,7 +187,17 @@ class Command:
             return "memory"
         if running > self._request.processes:
             return "processes"
-        return None
+        return "shared_memory" if self._is_memory_short() else None
+
+    def _is_memory_short(self) -> bool:
+        """Return True if the memory that this trial shares with others is nearly used up: any of them may fail then."""
+        if not self._shares_memory:
+            return False
+        try:
+            state = os.statvfs(SHARED_MEMORY)
+        except OSError:
+            return False
+        return state.f_bavail * LEAST_FREE < state.f_blocks or state.f_favail * LEAST_FREE < state.f_files
 
     def _output_size(self) -> int:
         states = [os.fstat(file) for file in self._outputs]
@@ -190,8 +221,7 @@ class Command:
     def _wait_for_all_of(self, session: int, seconds: float, number: int | None = None) -> None:
         """Wait for the session to end, after an optional signal to all of it; stop early if Tidegate sends anything."""
         deadline = time.monotonic() + seconds
-        poll = select.poll()
-        poll.register(CONTROL, select.POLLIN)
+        poll = self._poll(CONTROL)
         asked = False
         while time.monotonic() < deadline:
             tree = processes_below(os.getpid())
@@ -201,7 +231,7 @@ class Command:
             if number is not None and not asked:
                 send_all(members, number)
                 asked = True
-            if poll.poll(10):
+            if self._ready(poll, 0.01):
                 return  # left unread: the command is ending anyway, and the main loop handles the message
 
 
@@ -237,7 +267,7 @@ def serve(launcher: str) -> None:
     missing = what_is_missing()
     control.introduce(missing)
     first = control.next_line() if missing is None else None
-    common = CommonFiles(json.loads(first or b"[]"))
+    common = json.loads(first or b"[]")
     while first is not None and (line := control.next_line()) is not None:
         if line != CANCEL:  # a late cancellation, sent before the answer arrived, has nothing to cancel
             control.send(Command(Request(**json.loads(line)), control, launcher, common).run()._asdict())
