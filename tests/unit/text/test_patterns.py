@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -18,7 +17,8 @@ from tidegate.checks.gates.json_path import check_path, find
 from tidegate.checks.gates.text_gates import matches
 from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.event import ToolCall
-from tidegate.text.patterns import MOST_SECONDS, PatternTooSlowError, check_pattern, search
+from tidegate.text import patterns
+from tidegate.text.patterns import PatternTooSlowError, check_pattern, search
 
 SLOW = r"^(([a-z])+.)+[A-Z]([a-z])+$"
 LONG = "a" * 5000
@@ -58,7 +58,7 @@ def _is_one(text: str) -> bool:
 def _gate() -> None:
     decision = matches("the file", LONG, SLOW)
     assert not decision.passed
-    assert "is not decided for the file: the search was given up after 2 s" in decision.message
+    assert "is not decided for the file: the search was given up after 0.1 s" in decision.message
 
 
 def _call() -> None:
@@ -70,7 +70,7 @@ def _evaluator(evaluator: ToolTrajectory | Parameters) -> None:
     score = advance(evaluator, record, ())
     assert isinstance(score, Score)
     assert (score.value, score.missing) == (None, "evaluator")
-    assert score.reason == "a pattern is not decided: the search was given up after 2 s"
+    assert score.reason == "a pattern is not decided: the search was given up after 0.1 s"
 
 
 def _trajectory() -> None:
@@ -93,24 +93,18 @@ def _sub() -> None:
         find(f"$.text.`sub(/{SLOW}/, x)`", {"text": LONG})
 
 
-def _descent() -> None:
-    document: object = {}
-    for _ in range(60):
-        document = {"a": document, "b": 1}
-    with pytest.raises(ValueError, match="too much to do: given up after 5,000,000 steps"):
-        find("$..*..*..*..*..*", document)
-
-
-@pytest.mark.parametrize("hostile", [_gate, _call, _trajectory, _schema, _filter, _sub, _descent])
-def test_a_hostile_one_ends_and_is_told_as_undecided(hostile: Callable[[], None]) -> None:
-    began = time.process_time()
-    hostile()
-    assert time.process_time() - began < 20 * MOST_SECONDS  # without a limit: for ages
-
-
-def test_a_search_that_was_given_up_is_no_answer() -> None:
+def _search() -> None:
     with pytest.raises(PatternTooSlowError):
         search(SLOW, LONG)
+
+
+@pytest.mark.parametrize("hostile", [_search, _gate, _call, _trajectory, _schema, _filter, _sub])
+def test_a_hostile_one_ends_and_is_told_as_undecided(
+    hostile: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a limit, it would take ages."""
+    monkeypatch.setattr(patterns, "MOST_SECONDS", 0.1)
+    hostile()
 
 
 def test_patterns_in_paths_are_checked_beforehand() -> None:

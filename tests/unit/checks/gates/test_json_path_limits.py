@@ -6,15 +6,26 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tidegate.checks.gates.json_path import MOST_BYTES, check_path, find
+from tidegate.checks.gates import json_path
+from tidegate.checks.gates.json_path import check_path, find
 from tidegate.checks.gates.json_text import MAX_CHARACTERS, parse_json
 
 
-def test_a_path_that_takes_too_much_memory_is_given_up() -> None:
+def test_a_path_that_takes_too_much_memory_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """`$..*` keeps an object for each of the document's values."""
-    document: list[object] = [[] for _ in range(1_500_000)]
-    with pytest.raises(ValueError, match=rf"takes more than {MOST_BYTES // 1_000_000} MB|given up after"):
+    monkeypatch.setattr(json_path, "MOST_BYTES", 1_000_000)
+    document: list[object] = [[] for _ in range(300_000)]
+    with pytest.raises(ValueError, match="it takes more than 1 MB"):
         find("$..*", document)
+
+
+def test_a_path_that_makes_too_many_calls_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_path, "MOST_CALLS", 100_000)
+    document: object = {}
+    for _ in range(60):
+        document = {"a": document, "b": 1}
+    with pytest.raises(ValueError, match="too much to do: given up after 100,000 steps"):
+        find("$..*..*..*..*..*", document)
 
 
 def test_a_text_that_is_too_long_is_not_read() -> None:
