@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import jsonschema
@@ -21,8 +21,9 @@ from hypothesis import settings
 from tests.warm import end_warm
 from tidegate.model.result import Result
 
-# No deadline: a busy machine is no defect. In CI the same examples every time; elsewhere new ones are looked for.
-settings.register_profile("tidegate", deadline=None, derandomize=bool(os.environ.get("CI")))
+# No deadline: a busy machine is no defect. In CI many examples, the same every time; elsewhere new ones, a few per run.
+CI = bool(os.environ.get("CI"))
+settings.register_profile("tidegate", deadline=None, derandomize=CI, max_examples=100 if CI else 20)
 settings.load_profile("tidegate")
 
 # Under nohup and in the background of a script some signals are ignored, and would be by every program that a test
@@ -41,11 +42,18 @@ def pytest_xdist_auto_num_workers() -> int:
     return max(2, len(os.sched_getaffinity(0)) * 3 // 2)
 
 
-class Repository:
-    """A git repository that a test makes, commit by commit."""
+QUICK = ("-c", "maintenance.auto=false", "-c", "core.fsync=none")  # no process after each commit, no waiting for disks
 
-    def __init__(self, root: Path) -> None:
+
+class Repository:
+    """A git repository that a test makes, commit by commit; or, of a template, a copy."""
+
+    def __init__(self, root: Path, template: Path | None = None) -> None:
         self.root = root
+        self.environ: dict[str, str] = {}
+        if template is not None:
+            shutil.copytree(template, root, symlinks=True)
+            return
         root.mkdir(parents=True)
         self.git("init", "--quiet", "--initial-branch=main")
 
@@ -59,9 +67,10 @@ class Repository:
             "GIT_AUTHOR_EMAIL": "t@example.org",
             "GIT_COMMITTER_NAME": "t",
             "GIT_COMMITTER_EMAIL": "t@example.org",
+            **self.environ,
         }
         done = subprocess.run(
-            ["git", *arguments], cwd=self.root, env=environment, check=True, capture_output=True, text=True
+            ["git", *QUICK, *arguments], cwd=self.root, env=environment, check=True, capture_output=True, text=True
         )
         return done.stdout.strip()
 
@@ -121,9 +130,14 @@ def shared_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def _validate_results(folder: Path) -> None:
     for path in folder.rglob("result.json"):
-        value = json.loads(path.read_text(encoding="utf-8"))
-        if "verdict" in value:  # a stored trial has a file of this name too
-            result_schema().validate(value)
+        _validate(path.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=1000)
+def _validate(text: str) -> None:
+    value = json.loads(text)
+    if "verdict" in value:  # a stored trial has a file of this name too
+        result_schema().validate(value)
 
 
 @pytest.fixture

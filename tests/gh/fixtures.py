@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Repository
 from tests.gh.emulated.front import Front
 from tests.gh.emulated.node import EquipmentMissingError, evaluate_command
 from tests.gh.emulated.runner import Step
 from tests.gh.emulated.server import GitHub
 from tests.gh.fake.server import BlobHost, FakeGitHub
-from tests.gh.job import Job, MakeStep, act_here
+from tests.gh.job import Job, MakeStep, Start, act_here, repository
+from tests.gh.remembered import Remembered
 from tests.make import BASE_SHA, HEAD_SHA, result, row
 from tidegate.model.result import BaseSide, HeadSide, Result, Sides, Verdict
 from tidegate.model.suite import RowState
@@ -91,13 +92,17 @@ def make_step(tmp_path: Path) -> Callable[..., Step]:
 @pytest.fixture
 def job(
     request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
     github: FakeGitHub,
     make_step: MakeStep,
-    make_repository: Callable[..., Repository],
+    tmp_path: Path,
 ) -> Job:
     """A pull request that renames a command which AGENTS.md still has."""
-    own_process = request.node.get_closest_marker("own_process")
-    return Job(github, make_step, make_repository(), Step.run if own_process else act_here)
+    start: Start = partial(act_here, compare=Remembered.of_the_session(tmp_path_factory))
+    if request.node.get_closest_marker("own_process"):
+        start = Step.run
+    template = tmp_path_factory.getbasetemp() / "template of jobs"
+    return Job(github, make_step, repository(tmp_path / "repo", template), start)
 
 
 def make_result(head: str = HEAD_SHA, instance: str = "default", **states: RowState) -> Result:

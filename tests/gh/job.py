@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import Any
 
 from tests.conftest import Repository
@@ -25,15 +26,18 @@ from tests.journeys.conftest import FILES, NOTES
 from tidegate.cli.action import perform
 from tidegate.errors import TidegateError
 from tidegate.github.client import connect
+from tidegate.github.job import Compare
 from tidegate.github.port import RepositoryPort
 from tidegate.github.settings import GitHubJob, Settings
 
 MakeStep = Callable[..., Step]
 Start = Callable[[Step, Mapping[str, str]], Ran]
 RENAMED = NOTES.replace("  add)", "  append)")
+# The same content makes the same commit in every test.
+SAME_DATES = {f"GIT_{who}_DATE": "2026-01-01T00:00:00Z" for who in ("AUTHOR", "COMMITTER")}
 
 
-def act_here(step: Step, environ: Mapping[str, str]) -> Ran:
+def act_here(step: Step, environ: Mapping[str, str], compare: Compare | None = None) -> Ran:
     """What `tidegate action` does, in this process and without pauses between requests; a process takes a second more.
 
     The runner's commands are read from what is printed, as they are when a process has printed it.
@@ -41,7 +45,7 @@ def act_here(step: Step, environ: Mapping[str, str]) -> Ran:
     stdout, stderr = io.StringIO(), io.StringIO()
     with redirect_stdout(stdout), redirect_stderr(stderr):
         try:
-            code = perform(environ, connect_here, lambda _: None)
+            code = perform(environ, connect_here, lambda _: None, compare)
         except TidegateError as error:
             print(error.message, error.advice, sep="\n", file=sys.stderr)
             code = error.exit_code
@@ -56,6 +60,18 @@ def connect_here(settings: Settings, runner: GitHubJob) -> RepositoryPort | None
     return connect(runner.api_url, settings.github_token, runner.repository, NO_WAITING)
 
 
+def repository(root: Path, template: Path) -> Repository:
+    """The branches `main` and `pr`, which is checked out. The first is made, and the others are copies of it."""
+    if not template.exists():
+        made = Repository(template)
+        made.environ.update(SAME_DATES)
+        made.commit(FILES)
+        made.branch("pr", {"bin/notes": RENAMED})
+    copy = Repository(root, template)
+    copy.environ.update(SAME_DATES)
+    return copy
+
+
 class Job:
     """A pull request on a rule-enforcing GitHub, its commits in a real repository, and the job that looks at it.
 
@@ -66,8 +82,6 @@ class Job:
         self.github, self.make_step, self.repo, self.start = github, make_step, repo, start
         self.pull: PullRequest = github.pull_request()
         self.runs = 0
-        repo.commit(FILES)
-        repo.branch("pr", {"bin/notes": RENAMED})
 
     def fix(self) -> None:
         """A further commit on the pull request that takes the rename back."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.as_root import needs_root
@@ -477,7 +477,6 @@ FRAGMENTS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(FRAGMENTS, max_size=12))
 def test_reads_any_bytes(tmp_path_factory: pytest.TempPathFactory, fragments: list[bytes]) -> None:
     """The agent can write what it likes into the record: reading it never fails."""

@@ -16,7 +16,7 @@ from tidegate.cli import options
 from tidegate.errors import ConfigurationError, TidegateError
 
 if TYPE_CHECKING:
-    from tidegate.github.job import Connect
+    from tidegate.github.job import Compare, Connect
     from tidegate.github.port import RepositoryPort
     from tidegate.github.settings import GitHubJob, Settings
     from tidegate.github.stop_commands import Fence
@@ -57,8 +57,13 @@ def trusted_checkout(environ: Mapping[str, str]) -> dict[str, str]:
     return {"GIT_CONFIG_VALUE_0": os.path.normpath(Path(environ["GIT_CONFIG_VALUE_0"], path))}
 
 
-def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None] = time.sleep) -> int:
-    """Handle the event as the inputs say, and return the exit code. `connect` and `sleep` are those of `Outside`."""
+def perform(
+    environ: Mapping[str, str],
+    connect: Connect,
+    sleep: Callable[[float], None] = time.sleep,
+    compare: Compare | None = None,
+) -> int:
+    """Handle the event as the inputs say, and return the exit code. The last three are those of `Outside`."""
     from tidegate.github.stop_commands import Fence  # 160 ms
     from tidegate.github.workflow_commands import add_masks
 
@@ -68,13 +73,19 @@ def perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float
     fence = Fence(partial(print, flush=True), secrets.token_hex)
     fence.put_up()
     try:
-        return _perform(environ, connect, sleep, fence)
+        return _perform(environ, connect, sleep, compare, fence)
     finally:
         # Between our own commands the runner ignores all, so no output of an agent can have been one.
         fence.take_down()
 
 
-def _perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[float], None], fence: Fence) -> int:
+def _perform(
+    environ: Mapping[str, str],
+    connect: Connect,
+    sleep: Callable[[float], None],
+    compare: Compare | None,
+    fence: Fence,
+) -> int:
     from rich.console import Console  # 220 ms
 
     from tidegate.cli.progress import make_progress
@@ -83,7 +94,7 @@ def _perform(environ: Mapping[str, str], connect: Connect, sleep: Callable[[floa
 
     settings = Settings.valid(environ)
     with make_progress(Console(width=200), command=fence.command) as progress:
-        outside = Outside(environ, progress, connect, fence.command, sleep)
+        outside = Outside(environ, progress, connect, fence.command, sleep, compare)
         if settings.command in EVENTS:
             return options.run_until_stopped(lambda: act(outside))
         try:

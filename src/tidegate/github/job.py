@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,9 @@ from tidegate.vcs.revisions import repository_root
 
 if TYPE_CHECKING:
     from tidegate.github.own_check import OwnCheck
+    from tidegate.model.result import Result
+    from tidegate.run.checkouts import Commits
+    from tidegate.run.run_job import Options
 
 
 import base64
@@ -26,6 +29,7 @@ BEFORE = 0.25  # of the time that is left, for one request before the verdict
 OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read
 
 Connect = Callable[[Settings, GitHubJob], RepositoryPort | None]
+Compare = Callable[[Path, "Commits", Path, "Options"], Awaitable["Result"]]
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Outside:
     connect: Connect  # opens the job's repository; returns None without a token
     command: Callable[[str], None]  # sends one workflow command to the runner
     sleep: Callable[[float], None]
+    compare: Compare | None = None  # runs both sides; None: the pipeline, which takes long to import
 
 
 @dataclass(frozen=True)

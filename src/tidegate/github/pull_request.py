@@ -116,7 +116,8 @@ async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, l
     `number` is the pull request's.
     """
     options = options_of(asked, job, number, lenient_keys=lenient_keys)
-    return await pull_request(job.root, commits_of(job.root, asked), _out(job), options)
+    run = job.outside.compare or pull_request
+    return await run(job.root, commits_of(job.root, asked), _out(job), options)
 
 
 def options_of(asked: RevisionPair, job: Job, number: int | None = None, *, lenient_keys: bool = False) -> Options:

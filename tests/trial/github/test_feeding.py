@@ -33,14 +33,7 @@ agents:
 
 
 @pytest.fixture
-def same_dates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same content makes the same commit in every test."""
-    for who in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{who}_DATE", "2026-01-01T00:00:00Z")
-
-
-@pytest.fixture
-def job(same_dates: None, job: Job) -> Job:
+def job(job: Job) -> Job:
     """A pull request that changes nothing for the worse, of an agent that chance has a part in."""
     job.repo.git("checkout", "--quiet", "main")
     job.repo.commit({"tidegate.yaml": SUITE})
@@ -50,22 +43,14 @@ def job(same_dates: None, job: Job) -> Job:
 
 
 @pytest.fixture
-def tested(job: Job, shared_path: Path) -> Tested:
-    """Runs the pull request's own job and uploads its artifact; the same job of the same commits is run once."""
+def tested(job: Job) -> Tested:
+    """Runs the pull request's own job and uploads its artifact."""
 
     def run(**changes: Any) -> None:
         job.check_out_merge()
-        base, head = (job.repo.git("rev-parse", name) for name in ("main", "pr"))
-        folder = job.repo.root / ".tidegate"
-        kept = shared_path / f"{base} {head} {job.start.__name__} {str(job.pull.row.head_repo).replace('/', ' ')}"
-        if not kept.exists():
-            ran, _ = job.run()
-            assert ran.exit_code == 0, ran.stderr
-            shutil.copytree(folder, kept, symlinks=True)
-        else:
-            job.pull.push(head)
-            shutil.copytree(kept, folder, symlinks=True)
-        result = json.loads((folder / "pr/result.json").read_text(encoding="utf-8"))
+        ran, _ = job.run()
+        assert ran.exit_code == 0, ran.stderr
+        result = json.loads((job.repo.root / ".tidegate/pr/result.json").read_text(encoding="utf-8"))
         job.pull.upload(RUN, NAME, packed(json.dumps({**result, **changes})))
 
     return run

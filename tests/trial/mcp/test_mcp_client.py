@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import mcp_server
@@ -263,7 +263,6 @@ class Answering(ServerProcess):
 
 
 @given(st.lists(RESULTS | RESULTS | ODD, min_size=3, max_size=3))
-@settings(max_examples=100)
 def test_whatever_a_server_answers_can_be_told_and_offered(results: list[Any]) -> None:
     async def told() -> tuple[ServerTools | None, ToolAnswer]:
         client = McpClient(Answering(results))

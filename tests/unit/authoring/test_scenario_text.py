@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.authoring.scenario_text import Story, file_name, free_name, item, scenario_text
@@ -16,7 +16,6 @@ from tidegate.suite.load import load_suite
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 
 
-@settings(max_examples=300)
 @given(TEXT, TEXT, TEXT)
 def test_every_text_comes_back(prompt: str, source: str, description: str) -> None:
     story = Story(

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.errors import ConfigurationError, NothingToRunError
@@ -45,19 +45,16 @@ def loads_or_says_what_is_wrong(suite: str, scenario: str) -> None:
 
 
 @given(st.text(max_size=80))
-@settings(deadline=None)
 def test_any_text(text: str) -> None:
     loads_or_says_what_is_wrong(text, SCENARIO + text)
 
 
 @given(st.text(alphabet="ab:-[]{}&*!|>'\"#%?,<~ \n\t01", max_size=60))
-@settings(deadline=None)
 def test_anything_that_looks_like_yaml(text: str) -> None:
     loads_or_says_what_is_wrong(SUITE + text, text)
 
 
 @given(st.dictionaries(st.sampled_from(WORDS), VALUES, max_size=5))
-@settings(max_examples=200, deadline=None)
 def test_any_yaml_made_of_our_words(values: dict[str, object]) -> None:
     text = yaml.safe_dump(values, allow_unicode=True)
     loads_or_says_what_is_wrong(text, text)
@@ -74,7 +71,6 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(), JSON, min_size=1))
-@settings(deadline=None)
 def test_what_another_program_writes_is_read_as_it_was(values: dict[str, object]) -> None:
     """Any JSON-like data without NUL comes back from YAML unchanged."""
     if "\0" in repr(values).replace("\\x00", "\0"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tidegate.errors import ConfigurationError
@@ -69,7 +69,6 @@ PLACES = [(file, place) for file, value in FILES.items() for place in places(val
 
 @given(st.sampled_from(PLACES), ODD, st.booleans())
 @example(("e.yaml", ("evalcases", 0, "expected_messages", 0, "content")), " ", False)
-@settings(max_examples=150, deadline=None)
 def test_one_value_replaced_or_one_key_misspelt(place: tuple[str, tuple[Any, ...]], odd: Any, misspelt: bool) -> None:
     file, path = place
     files = copy.deepcopy(FILES)
