@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable
+import re
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -30,6 +31,12 @@ class Ended(NamedTuple):
 
 
 OTHERS = [example for example in EVERY if example.event not in OURS]
+# One of each action, and strangers who open and close one: other examples differ in fields that nothing here reads.
+KINDS = [
+    example
+    for name, example in {re.sub(r"\.\d+", "", example.name): example for example in ALL}.items()
+    if " " not in name or "opened " in name or "closed " in name
+]
 
 
 def end(example: Example, pull: PullRequest, repo: Repository, make_step: MakeStep, **inputs: str) -> Ended:
@@ -63,16 +70,16 @@ def _fit(payload: Payload, pull: PullRequest, repo: Repository) -> None:
         payload["merge_group"] |= {"base_sha": repo.git("rev-parse", "main"), "head_sha": repo.git("rev-parse", "HEAD")}
 
 
-@pytest.fixture
-def repo(make_repository: Callable[..., Repository]) -> Repository:
+@pytest.fixture(scope="module")
+def repo(shared_path: Path) -> Repository:
     """A pull request that touches nothing that an agent could notice: what is looked at here is the event."""
-    repo = make_repository()
+    repo = Repository(shared_path / "repo")
     repo.commit({**FILES, "tidegate.yaml": SUITE})
     repo.branch("pr", {"LICENSE": "MIT\n"})
     return repo
 
 
-@pytest.mark.parametrize("example", ALL, ids=lambda example: example.name)
+@pytest.mark.parametrize("example", KINDS, ids=lambda example: example.name)
 def test_every_payload_ends_as_the_table_says(
     example: Example, github: FakeGitHub, repo: Repository, make_step: MakeStep
 ) -> None:

@@ -1,18 +1,18 @@
-"""GitHub's examples of every event that can start Tidegate, run to the end; and forks, for which it has none."""
+"""GitHub's examples of every event that can start Tidegate; and forks, for which it has none."""
 
 from __future__ import annotations
 
 import copy
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
 
-from tests.conftest import Repository
 from tests.gh.emulated.node import HERE, EquipmentMissingError, npm_packages
 from tests.journeys.conftest import FILES
+from tidegate.github.event import OtherEvent, read_event
 
 SUITE = FILES["tidegate.yaml"] + "watch: [bin/**]\n"
 Payload = dict[str, Any]
@@ -57,17 +57,14 @@ EVERY = list(examples())
 ALL = [example for example in EVERY if example.event in OURS]
 
 
-@pytest.fixture
-def repo(make_repository: Callable[..., Repository]) -> Repository:
-    """A pull request that touches nothing that an agent could notice: what is looked at here is the event."""
-    repo = make_repository()
-    repo.commit({**FILES, "tidegate.yaml": SUITE})
-    repo.branch("pr", {"LICENSE": "MIT\n"})
-    return repo
-
-
 def test_there_are_as_many_as_github_has() -> None:
     if not ALL:
         pytest.skip("npm could not install the examples")
     assert len(ALL) == 29 * 4 + 2 + 5 + 2 + 9
     assert len(EVERY) == 329 + 29 * 3
+
+
+def test_every_example_is_read_as_its_event() -> None:
+    for example in EVERY:
+        event = read_event(example.event, example.payload)
+        assert isinstance(event, OtherEvent) == (example.event not in (*OURS, "push")), example.name

@@ -114,7 +114,7 @@ def test_a_judge_that_draws_at_random_blocks_at_most_2_percent_of_harmless_pull_
     async def all_of_them() -> list[str]:
         judge = DrawingJudge(draw=random.Random(21).random)
         states = []
-        for number in range(200):
+        for number in range(50):
             said: dict[Side, str] = {"base": f"I kept note {number}.", "head": f"I kept note {number}.{head}"}
             pair = ("b", f"h{number}")
             state, _ = await pull_request(judge, pair, said, deterministic=deterministic, store=tmp_path)
@@ -122,7 +122,7 @@ def test_a_judge_that_draws_at_random_blocks_at_most_2_percent_of_harmless_pull_
         return states
 
     states = asyncio.run(all_of_them())
-    assert states.count("failed") <= 4, states.count("failed")
+    assert states.count("failed") <= 1, states.count("failed")
 
 
 def play(said: dict[Side, str], shas: tuple[str, str] = ("b", "h"), store: Path | None = None) -> DrawingJudge:
