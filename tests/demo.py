@@ -57,6 +57,10 @@ def demo_of_the_session(factory: pytest.TempPathFactory) -> Demo:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not printed.exists():
+            earlier = folder / ".tidegate" / "demo"
+            (earlier / "gone").mkdir(parents=True)
+            (earlier / ".made-by-tidegate-demo").touch()
+            (earlier.parent / "pr").mkdir()
             made = run_demo(folder)
             for name in NAMES:
                 text = (made.out / name / "result.json").read_text(encoding="utf-8")

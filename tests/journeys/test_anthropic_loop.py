@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Repository
-from tests.model_server import Fault, Step, serving
+from tests.model_server import Step, serving
 from tests.thorough.real_agents.agents import KEYS, MASK, example
 from tidegate.model.event import End, ToolCall, ToolResult
 from tidegate.model.trial import Trial
@@ -56,20 +56,3 @@ def test_it_is_recorded_exactly_and_its_shell_sees_no_secret(run: Callable[..., 
     turns = len(SCRIPT)
     expected = (turns * (100 + 20 * 5) + 50 * 1.25 + (turns - 1) * 50 * 0.1) / 1e6
     assert (end.turns, result["metrics"]["cost_usd"]) == (turns, pytest.approx(expected))
-
-
-def test_a_refused_key_ends_the_run_at_once(run: Callable[..., Any]) -> None:
-    with serving(SCRIPT, [Fault(401)]) as server:
-        done, _ = run(server.url)
-    assert len(server.requests) == 1
-    assert done.code == 4
-    assert "was refused by its model's provider" in done.stderr
-
-
-def test_an_outage_is_not_measured(run: Callable[..., Any]) -> None:
-    """Three attempts at the trial, each with the SDK's own three requests."""
-    with serving(SCRIPT, [Fault(529, headers={"retry-after-ms": "1"})] * 9) as server:
-        done, out = run(server.url)
-    (result,) = json.loads((out / "run.json").read_text())["trials"]
-    assert (done.code, result["outcome"], result["not_measured"]) == (4, None, "outage")
-    assert len(server.requests) == 9

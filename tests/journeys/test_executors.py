@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,33 +54,6 @@ def test_an_engine_that_does_not_work_ends_the_run_before_any_trial(make_reposit
     assert ran.code == 4
     assert "tidegate: The executor `command` does not work: the executor's command ended with 127:" in ran.stderr
     assert "no-such-engine" in ran.stderr
-
-
-def test_values_of_variables_come_from_the_worker_and_are_in_no_bundle(
-    make_repository: Make, tidegate: Make, tmp_path: Path
-) -> None:
-    repo, kept = make_repository(), tmp_path / "kept"
-    kept.mkdir()
-    # The worker has another value than this machine.
-    line = f"cp {{bundle}} {kept}/{{name}}.zip && NOTES_TOKEN=of-the-worker {WORKER}"
-    tool = FILES["bin/notes"].replace("add) shift;", 'add) shift; echo "$NOTES_TOKEN" >> token.txt;')
-    scenario = FILES["scenarios/keep.yaml"].replace(
-        "{binary: notes,", "{binary: notes, env: {NOTES_TOKEN: '${NOTES_TOKEN}'},"
-    )
-    gate = "    - {type: command_succeeds, command: 'test \"$(head -n 1 token.txt | wc -c)\" = 14'}\n"
-    more = f"pass_env: [NOTES_TOKEN]\nexecutor: {{type: command, run: '{line}'}}\n"
-    repo.commit(
-        FILES
-        | {"bin/notes": tool, "scenarios/keep.yaml": scenario + gate, "tidegate.yaml": FILES["tidegate.yaml"] + more}
-    )
-    ran = tidegate("run", cwd=repo.root, env={**os.environ, "NOTES_TOKEN": "of-this-machine"})
-    assert ran.code == 0, ran.stdout + ran.stderr
-    for path in kept.iterdir():
-        with zipfile.ZipFile(path) as bundle:
-            texts = {name: bundle.read(name) for name in bundle.namelist()}
-        assert texts.keys() == {"batch.json", "head.tar"}
-        assert not any(b"of-this-machine" in text for text in texts.values())
-        assert b"${NOTES_TOKEN}" in texts["batch.json"]
 
 
 @pytest.mark.parametrize("line", ["nothing", "true {bundle} > {out}"])

@@ -53,27 +53,6 @@ def test_what_is_on_the_branch_need_not_be_run_and_a_pull_request_adds_nothing(
     assert repo.git("status", "--porcelain") == ""
 
 
-def test_what_somebody_has_changed_on_the_branch_is_ignored_and_said(repo: Repository, tidegate: Make) -> None:
-    repo.git("checkout", "--quiet", BRANCH)
-    (file,) = (repo.root / "history").glob("*.jsonl")
-    first, *others = file.read_text(encoding="utf-8").splitlines()
-    repo.commit({str(file.relative_to(repo.root)): "\n".join([first.replace('"pass"', '"fail"'), *others])})
-
-    ran = pr(tidegate, repo)
-
-    assert ran.result["sides"]["base"]["history_trials"] == 9
-    assert "1 ignored: its digest does not match" in ran.comment
-
-
-def test_a_branch_without_a_history_is_ignored_and_said(repo: Repository, tidegate: Make) -> None:
-    repo.git("branch", "--force", BRANCH, "main")
-
-    ran = pr(tidegate, repo)
-
-    assert ran.result["cost"]["trials"] == {"base": 3, "head": 3}
-    assert "it is not a history of this version" in ran.comment
-
-
 def test_a_commit_that_has_the_store_s_folder_is_refused(repo: Repository, tidegate: Make) -> None:
     repo.git("checkout", "--quiet", "main")
     (repo.root / ".tidegate/.gitignore").unlink()

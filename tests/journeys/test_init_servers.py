@@ -41,19 +41,3 @@ def test_a_server_gets_a_suite_that_runs_without_a_key_and_names_what_breaks_it(
         repo.branch(f"change-{number}", {"server.py": SERVER.replace(old, new)})
         ran = tidegate("pr", cwd=repo.root)
         assert (ran.code, cause in ran.comment) == (1, True), ran.stderr + ran.comment
-
-
-def test_a_server_that_does_not_start_is_told_with_the_variables_that_its_files_name(
-    make_repository: Make, tidegate: Make
-) -> None:
-    repo = make_repository("shelf")
-    broken = FILES | {
-        "server.py": "raise SystemExit('no key')\n",
-        ".mcp.json": FILES[".mcp.json"].replace('"command"', '"env": {"SHELF_KEY": "x"}, "command"'),
-    }
-    repo.commit(broken)
-
-    done = tidegate("init", cwd=repo.root)
-
-    assert done.code == 4
-    assert "opened no session that lists tools; its files name the variables SHELF_KEY" in done.stdout

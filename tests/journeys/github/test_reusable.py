@@ -76,8 +76,9 @@ def test_a_pull_request_is_compared_commented_and_uploaded(job: Job, *, native: 
     assert ended.failed
 
 
-@pytest.mark.parametrize("refuses", ["Artifact storage quota has been hit.", "(403) Forbidden", GHES])
-@pytest.mark.parametrize("copied", [False, True], ids=["called", "copied"])
+@pytest.mark.parametrize(
+    ("refuses", "copied"), [("Artifact storage quota has been hit.", False), ("(403) Forbidden", True), (GHES, False)]
+)
 def test_an_upload_never_decides_and_what_is_lost_is_said(job: Job, refuses: str, *, copied: bool) -> None:
     job.fix()
     event = opened(job, RUN)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.trial.run.test_prove import SCENARIO, SUITE, TOOL, commit
+from tests.warm import Finished, run_tidegate
 
 
-def ran(repo: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "tidegate", "prove", "-q", *options]
-    return subprocess.run(words, cwd=repo, capture_output=True, text=True, check=False, timeout=60)
+def ran(repo: Path, *options: str) -> Finished:
+    return run_tidegate("prove", "-q", *options, cwd=repo)
 
 
 def prove(repo: Path, *options: str) -> tuple[int, str]:

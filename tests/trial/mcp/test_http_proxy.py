@@ -50,7 +50,7 @@ SDK = f"exec {sys.executable} {sdk_server.__file__}"
 
 @pytest.mark.parametrize(
     ("carrier", "path", "mode"),
-    [("streamable-http", "/mcp", "auto"), ("streamable-http", "/mcp", "legacy"), ("sse", "/sse", "legacy")],
+    [("streamable-http", "/mcp", "auto"), ("sse", "/sse", "legacy")],
 )
 def test_sessions_of_two_clients_at_once_are_recorded(tmp_path: Path, carrier: str, path: str, mode: str) -> None:
     """Both number their requests from one."""

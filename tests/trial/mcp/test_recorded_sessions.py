@@ -46,7 +46,9 @@ def told(conversation: recording.Conversation) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_calls_reads_prompts_and_completions_are_recorded(tmp_path: Path, mode: str) -> None:
+def test_everything_of_a_session_is_recorded(tmp_path: Path, mode: str) -> None:
+    """A call that asks back is one call, one that is given up a timeout, and what the server announces a notice."""
+
     async def work(client: Client) -> None:
         assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
         assert (await client.call_tool("add", {"title": "Emma"})).structured_content == {"items": ["Emma"]}
@@ -56,6 +58,16 @@ def test_calls_reads_prompts_and_completions_are_recorded(tmp_path: Path, mode: 
             await client.read_resource("shelf://nothing")
         await client.get_prompt("greet", {"name": "Ann"})
         await client.complete(PromptReference(name="greet"), {"name": "name", "value": "A"})
+        assert (await client.call_tool("clear")).content[0].text == "answered with decline"  # type: ignore[union-attr]
+        await client.call_tool("say", {"text": "Error: no disk"})
+        with pytest.raises(MCPError):
+            await client.call_tool("wait", {"seconds": 60}, read_timeout_seconds=0.5)
+        if mode == "legacy":
+            await client.call_tool("grow")
+            return
+        async with client.listen(tools_list_changed=True) as changes:
+            await client.call_tool("grow")
+            await anext(aiter(changes))
 
     found = session(tmp_path, mode, work)
     assert told(found) == [
@@ -65,51 +77,16 @@ def test_calls_reads_prompts_and_completions_are_recorded(tmp_path: Path, mode: 
         ("resources/read", "shelf://nothing", "error"),
         ("prompts/get", "greet", '{"name": "Ann"}', "ok"),
         ("completion/complete", "greet", "name=A", "ok"),
+        ("clear", "ok"),
+        ("say", '{"text": "Error: no disk"}', "ok"),
+        ("wait", '{"seconds": 60}', "timeout"),
+        ("grow", "ok"),
     ]
-    assert (found.opened, found.warnings) == (True, ())
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_call_that_asks_back_is_one_call(tmp_path: Path, mode: str) -> None:
-    async def work(client: Client) -> None:
-        result = await client.call_tool("clear")
-        assert result.content[0].text == "answered with decline"  # type: ignore[union-attr]
-
-    assert told(session(tmp_path, mode, work)) == [("clear", "ok")]
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_what_the_server_announces_is_a_notice(tmp_path: Path, mode: str) -> None:
-    async def work(client: Client) -> None:
-        if mode == "legacy":
-            await client.call_tool("grow")
-            return
-        async with client.listen(tools_list_changed=True) as changes:
-            await client.call_tool("grow")
-            await anext(aiter(changes))
-
-    found = session(tmp_path, mode, work)
-    assert told(found) == [("grow", "ok")]
-    assert [text for _, text in found.notices] == ["the server sent notifications/tools/list_changed"]
-
-
-def test_a_result_that_looks_like_an_error_is_warned_of(tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
-        await client.call_tool("say", {"text": "Error: no disk"})
-
-    found = session(tmp_path, "auto", work)
-    assert told(found) == [("say", '{"text": "Error: no disk"}', "ok")]
+    assert (found.opened, [text for _, text in found.notices]) == (
+        True,
+        ["the server sent notifications/tools/list_changed"],
+    )
     assert found.warnings == ("say: the text of a result without an error begins with `Error:`",)
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_call_that_is_given_up_is_a_timeout(tmp_path: Path, mode: str) -> None:
-    async def work(client: Client) -> None:
-        with pytest.raises(MCPError):
-            await client.call_tool("wait", {"seconds": 60}, read_timeout_seconds=0.5)
-        await client.call_tool("say", {"text": "x"})
-
-    assert [status for *_, status in told(session(tmp_path, mode, work))] == ["timeout", "ok"]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ FIELDS = Path(__file__).parent / "golden/result_v1.txt"
 def test_every_result_is_valid_by_its_own_schema(story: tuple[str, Result]) -> None:
     _, result = story
     closed_schema().validate(json.loads(result_json(result)))
-    jsonschema.Draft202012Validator(result_schema()).validate(json.loads(result_json(result)))
 
 
 def test_the_schema_refuses_what_is_no_result() -> None:
@@ -26,8 +25,8 @@ def test_the_schema_refuses_what_is_no_result() -> None:
     assert not jsonschema.Draft202012Validator(result_schema()).is_valid({"schema_version": 2})
 
 
-def test_a_reader_minds_no_field_that_a_later_release_adds(story: tuple[str, Result]) -> None:
-    later = json.loads(result_json(story[1]))
+def test_a_reader_minds_no_field_that_a_later_release_adds(stories: dict[str, Callable[[], Result]]) -> None:
+    later = json.loads(result_json(next(iter(stories.values()))()))
     later["verdict"]["mood"] = "calm"
     jsonschema.Draft202012Validator(result_schema()).validate(later)
     assert not closed_schema().is_valid(later)

@@ -1,0 +1,33 @@
+"""Fixes that are tried and not named."""
+
+from __future__ import annotations
+
+from tests.journeys.test_tried_fix import RENAMED, Make
+from tests.thorough.test_causes import store
+
+
+def test_scenario_files_are_never_edited(make_repository: Make, tidegate: Make) -> None:
+    """The scenario's own check uses the option, too: only a maintainer changes that."""
+    repo = make_repository()
+    checked = store()["keep.yaml"].replace(
+        "substring: '\"stock\": 7'}]", "substring: stock}, {type: command_succeeds, command: store put --count 1}]"
+    )
+    repo.commit({**store(), "keep.yaml": checked})
+    repo.branch("pr", {"bin/store": RENAMED})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    assert done.code == 1
+    assert done.result["fix"] is None
+    assert (repo.root / "keep.yaml").read_text() == checked
+
+
+def test_an_edit_that_does_not_pass_is_not_named(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    repo.commit(store())
+    repo.branch("pr", {"bin/store": RENAMED.replace("-args.count", "-2 * args.count")})
+    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    assert done.code == 1
+    assert done.result["fix"] is None
+    assert "makes" not in done.comment
+    assert "**To fix:** update `AGENTS.md:4` and `AGENTS.md:5`" in done.comment
+    missing = tidegate("fix", str(done.out), cwd=repo.root)
+    assert (missing.code, "there is no patch" in missing.stderr) == (2, True)
