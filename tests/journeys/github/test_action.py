@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import load_event
 from tests.gh.job import RENAMED, Job, MakeStep, act_here
 from tests.journeys.conftest import FILES, NOTES
@@ -61,37 +60,6 @@ def test_a_test_merge_checkout_is_compared_with_its_first_parent(job: Job) -> No
     assert step.outputs()["reason"] == "nothing_passes"
 
 
-def test_it_is_found_among_131_other_comments_and_a_strangers_forgery(job: Job) -> None:
-    job.run()
-    (ours,) = job.pull.bot_comments()
-    for number in range(131):
-        job.pull.say(f"comment {number}")
-    job.pull.say(ours.body)
-
-    ran, _ = job.run()
-
-    (still,) = job.pull.bot_comments()
-    assert (ran.exit_code, still.id) == (1, ours.id)
-    assert len(job.pull.comments()) == 133
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Fault("POST", LISTED, "before"),
-        Fault("POST", LISTED, "after"),
-    ],
-    ids=["502 before the commit", "502 after the commit"],
-)
-def test_trouble_with_a_post_never_makes_a_second_comment(job: Job, fault: Fault) -> None:
-    job.github.front.faults.append(fault)
-
-    ran, _ = job.run()
-
-    assert ran.exit_code == 1, ran.stderr
-    assert len(job.pull.bot_comments()) == 1
-
-
 def test_a_token_that_may_not_write_leaves_the_exit_code_and_says_what_to_add(job: Job) -> None:
     ran, step = job.run(token=job.github.token_like("read-only"))
 
@@ -100,15 +68,6 @@ def test_a_token_that_may_not_write_leaves_the_exit_code_and_says_what_to_add(jo
     assert all(line in ran.stdout for line in PERMISSIONS.splitlines())
     assert "notes: unknown command: add" in step.summary()
     assert step.outputs()["comment_url"] == ""
-
-
-def test_a_draft_can_be_skipped_and_still_reports(job: Job) -> None:
-    ran, step = job.run(inputs={"drafts": "skip"}, draft=True)
-
-    assert ran.exit_code == 0
-    assert (step.outputs()["verdict"], step.outputs()["reason"]) == ("not_run", "draft")
-    assert "draft" in step.summary()
-    assert job.pull.bot_comments() == []
 
 
 def test_a_dry_run_posts_nothing_and_ends_as_the_real_one(job: Job) -> None:
@@ -171,31 +130,6 @@ def test_a_broken_suite_is_said_in_log_summary_and_annotation(job: Job) -> None:
     assert "tirals" in step.summary()
     assert "tirals" in ran.log.annotations()[0].message
     assert step.outputs()["verdict"] == "not_run"
-
-
-def test_a_merge_queue_gets_its_answer_without_a_comment(job: Job) -> None:
-    payload = load_event("merge_group.checks_requested")
-    shas = {"base_sha": job.repo.git("rev-parse", "main"), "head_sha": job.repo.git("rev-parse", "pr")}
-    payload["merge_group"] |= shas
-    payload["repository"]["full_name"] = job.pull.repository
-    step = job.make_step(job.repo.root, job.github.api_url)
-
-    ran = job.start(step, step.environ("merge_group", payload, {"github_token": job.github.token}))
-
-    assert ran.exit_code == 1, ran.stderr
-    assert job.pull.bot_comments() == []
-    assert "regressed" in step.summary()
-
-
-def test_an_event_without_two_sides_says_so_and_passes(job: Job) -> None:
-    payload = load_event("push")
-    payload["repository"]["full_name"] = job.pull.repository
-    step = job.make_step(job.repo.root, job.github.api_url)
-
-    ran = job.start(step, step.environ("push", payload))
-
-    assert ran.exit_code == 0
-    assert step.outputs()["reason"] == "nothing_to_do"
 
 
 def test_the_events_own_target_variant_is_refused(job: Job, tmp_path: Path) -> None:

@@ -30,17 +30,6 @@ def test_a_caller_passes_inputs_permissions_and_any_secret_by_name(job: Job) -> 
         assert evaluated({"on": called.job["runs-on"]}, called.contexts)["on"] == ["self-hosted", "tidegate"]
 
 
-def test_a_plan_that_could_not_be_uploaded_is_said_in_the_comment(job: Job) -> None:
-    run = SeveralJobs(job)
-    needs = run.plan()
-    del run.artifacts["tidegate-plan-default"]
-
-    merged = run.merge(needs)
-
-    assert merged.ran.exit_code == 4
-    assert "there is no plan of the shards" in job.pull.bot_comments()[0].body
-
-
 def test_a_run_with_nothing_to_do_has_no_shards_and_passes_by_its_merge(job: Job) -> None:
     run = SeveralJobs(job, action="closed")
     needs = run.plan()
