@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import result_schema
 from tidegate.cli.demo import NAMES
 from tidegate.model.result import Result
 
@@ -64,6 +63,6 @@ def demo_of_the_session(factory: pytest.TempPathFactory) -> Demo:
             made = run_demo(folder)
             for name in NAMES:
                 text = (made.out / name / "result.json").read_text(encoding="utf-8")
-                result_schema().validate(json.loads(text))
+                Result.model_validate_json(text, strict=True, extra="forbid")
             printed.write_text(json.dumps([made.code, made.stdout, made.stderr]), encoding="utf-8")
     return Demo(folder, *json.loads(printed.read_text(encoding="utf-8")))
