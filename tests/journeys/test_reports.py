@@ -10,12 +10,14 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
+from tests.conftest import Repository
+from tests.journeys.conftest import AGENTS_MD, FILES, NOTES, SCENARIO, SUITE, Ran, start
 
 Make = Callable[..., Any]
 RENAMED = NOTES.replace("  add)", "  append)")
@@ -32,12 +34,21 @@ def repo(make_repository: Make, files: dict[str, str]) -> Any:
     return repo
 
 
-def compared(repo: Any, tidegate: Make, *arguments: str) -> Any:
-    return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", "--quiet", *arguments, cwd=repo.root)
+def compared(repo: Any, tidegate: Make, *arguments: str) -> Ran:
+    ran: Ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", "--quiet", *arguments, cwd=repo.root)
+    return ran
 
 
-def test_a_pipe_gets_the_findings_the_summary_and_the_verdict_last(repo: Any, tidegate: Make) -> None:
-    ran = compared(repo, tidegate)
+@pytest.fixture(scope="module")
+def ran(shared_path: Path) -> Ran:
+    """The run of such a pull request, whose output goes to a pipe."""
+    repo = Repository(shared_path / "repo")
+    repo.commit(FILES)
+    repo.branch("pr", {"bin/notes": RENAMED})
+    return compared(repo, partial(start, shared_path / "out"))
+
+
+def test_a_pipe_gets_the_findings_the_summary_and_the_verdict_last(ran: Ran) -> None:
     text, _, summary = ran.stdout.partition("--- short summary ---\n")
     assert text.splitlines()[:3] == ran.comment.splitlines()[:3]
     assert "\x1b" not in ran.stdout
@@ -85,11 +96,10 @@ def _read(terminal: int) -> Iterator[bytes]:
             return
 
 
-def test_a_terminal_of_80_columns_is_enough_with_and_without_colour(repo: Any, tidegate: Make) -> None:
-    ran = compared(repo, tidegate)
+def test_a_terminal_of_80_columns_is_enough_with_and_without_colour(ran: Ran, tmp_path: Path) -> None:
     stored = [str(ran.out / "runs" / side) for side in ("base", "head")]
-    coloured = on_a_terminal(80, "compare", *stored, cwd=repo.root)
-    plain = on_a_terminal(80, "compare", *stored, cwd=repo.root, NO_COLOR="1")
+    coloured = on_a_terminal(80, "compare", *stored, cwd=tmp_path)
+    plain = on_a_terminal(80, "compare", *stored, cwd=tmp_path, NO_COLOR="1")
 
     codes = {code for run in re.findall(r"\x1b\[([\d;]*)m", plain) for code in run.split(";") if code}
     assert not [code for code in codes if 30 <= int(code) <= 107], "NO_COLOR leaves bold and underline"
@@ -192,10 +202,9 @@ def test_base_s_runs_become_trends_and_a_badge(repo: Any, tidegate: Make, tmp_pa
     ]
 
 
-def test_a_coding_agent_gets_cause_divergence_and_how_to_verify(repo: Any, tidegate: Make) -> None:
-    done = compared(repo, tidegate)
-    shown = tidegate("show", str(done.out), "--for-agent", cwd=repo.root).stdout
+def test_a_coding_agent_gets_cause_divergence_and_how_to_verify(ran: Ran, tidegate: Make, tmp_path: Path) -> None:
+    shown = tidegate("show", str(ran.out), "--for-agent", cwd=tmp_path).stdout
     assert "Likely cause:\n| " in shown
     assert "First difference (- base, + head):\n| " in shown
     assert shown.rstrip().splitlines()[-1] == "tidegate pr --base main --scenario keep_notes --agent docs"
-    assert shown.strip() in done.comment
+    assert shown.strip() in ran.comment

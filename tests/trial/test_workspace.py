@@ -207,7 +207,7 @@ def test_a_huge_sparse_file_of_a_template_ends_in_time(tmp_path: Path) -> None:
     with pytest.raises(TooSlowError, match="very large"):
         prepare(scenario(template="t"), side, side, GUIDANCE, tmp_path / "made", seconds=1)
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
 
 
 def test_a_copy_ends_in_time(tmp_path: Path) -> None:
