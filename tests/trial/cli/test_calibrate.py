@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.journeys.test_judges import FEWER, JUDGED
 from tests.packed import page_data
 from tests.warm import run_tidegate as tidegate
+from tidegate.decide.trust import trust
+from tidegate.model.calibration import Calibration
+from tidegate.reports.judge_summary import calibrated as said_of
 
 
 @pytest.fixture(scope="module")
@@ -113,29 +118,28 @@ def test_later_runs_quote_it(judged: Path, calibrated: str, tmp_path: Path) -> N
     assert said == "agrees with people 75% (kappa 0.50), calibrated on 4 labels of these criteria"
 
 
-def test_a_reworded_criterion_has_no_labels_any_more(judged: Path, calibrated: str, tmp_path: Path) -> None:
+def told(calibration: Mapping[str, Any], model: str, wordings: Collection[str]) -> str:
+    """What reports say of a judge with that model and criteria of these wordings."""
+    return said_of(trust(Calibration.model_validate(calibration), model, wordings))
+
+
+def test_a_reworded_criterion_has_no_labels_any_more(calibrated: str) -> None:
     """Only those of the others are quoted: of `complete`, one of two; the two others agreed."""
-    rubric = JUDGED["scenarios/rubrics/notes.yaml"].replace("There was no detour.", "It took three commands at most.")
-    files = {"tidegate.calibration.json": calibrated, "scenarios/rubrics/notes.yaml": rubric}
-    said = quoted(judged, tmp_path, files)
-    assert said == (
+    found = json.loads(calibrated)
+    wordings = ["0" * 64 if one["criterion"] == "direct" else one["wording"] for one in found["criteria"]]
+    assert told(found, found["model"], wordings) == (
         "agrees with people 67% (kappa 0.40), calibrated on 3 labels of 2 of these criteria; 1 criterion has none"
     )
 
 
 @pytest.mark.parametrize("what", ["model", "words", "format"])
-def test_a_calibration_of_something_else_is_not_quoted(
-    what: str, judged: Path, calibrated: str, tmp_path: Path
-) -> None:
+def test_a_calibration_of_something_else_is_not_quoted(what: str, calibrated: str) -> None:
     found = json.loads(calibrated)
-    if what == "model":
-        found["model"] = "another"
-    for criterion in found["criteria"]:
-        if what == "words":
-            criterion["wording"] = "0" * 64
-        elif what == "format":  # of a version that did not write it
+    model, wordings = found["model"], [one["wording"] for one in found["criteria"]]
+    if what == "format":  # of a version that did not write it
+        for criterion in found["criteria"]:
             del criterion["wording"], criterion["table"]
-    said = quoted(judged, tmp_path, {"tidegate.calibration.json": json.dumps(found)})
+    said = told(found, "another" if what == "model" else model, ["0" * 64] if what == "words" else wordings)
     assert said == "not calibrated for these criteria: the labels are of others, or of another model"
 
 
