@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -52,6 +53,7 @@ def npm_packages(locked: Path) -> Path:
     return _installed(_node(), locked) / "node_modules"
 
 
+@cache
 def _node() -> Path:
     """The wheel's Node (the `dev` extra installs it), else the system's, if it is new enough."""
     for candidate in (_wheel_folder() / "bin/node", Path(shutil.which("node") or "/nonexistent")):
