@@ -66,8 +66,8 @@ CHANGES = [
     ("decide/comparison/metric_tests.py", "if min(len(head), len(base)) < 2:", "if min(len(head), len(base)) < 1:"),
     ("decide/comparison/metric_tests.py", "worse >= margin - _CLOSE", "worse > margin + _CLOSE"),
     ("decide/comparison/one_row.py", "pass_at_k(c, n, k) if k <= n", "pass_at_k(c, n, k) if k < n"),
-    ("decide/comparison/doubtful_passes.py", "(base and head and all(head))", "(base and head and any(head))"),
-    ("decide/comparison/doubtful_passes.py", "<= MOST_BY_CHANCE", "> MOST_BY_CHANCE"),
+    ("decide/comparison/compare.py", "(base and passes and all(base))", "(base and passes and any(base))"),
+    ("decide/comparison/compare.py", "chance <= MOST_BY_CHANCE", "chance > MOST_BY_CHANCE"),
     ("decide/comparison/used_by_head.py", 'not trial.reused and trial.phase == "screen"', "not trial.reused"),
     (
         "decide/comparison/used_by_head.py",
@@ -96,7 +96,7 @@ CHANGES = [
     ("github/comment.py", "standing.body.strip() == body.strip()", "standing.body"),
     ("github/comment.py", "if wait > left:", "if wait > 10 * left:"),
     ("trial/recorder.py", "and entry.id not in calls", ""),
-    ("trial/recorder.py", "elif first.status == 0:", "elif first.status != 0:"),
+    ("trial/recorder.py", "if call.started_at <= stop.at and (", "if ("),
     ("trial/recorder.py", 'return "ok" if end.status == 0 else "error"', 'return "ok" if end.status >= 0 else "error"'),
 ]
 

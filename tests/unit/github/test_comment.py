@@ -12,7 +12,7 @@ from tests.gh.fake.server import PullRequest
 from tests.gh.fake.state import BOT
 from tests.gh.fixtures import make_result
 from tests.make import HEAD_SHA
-from tidegate.github.comment import Publication, Statement, WorkflowRun, publish_comment
+from tidegate.github.comment import PATIENCE, Publication, Statement, WorkflowRun, publish_comment
 from tidegate.github.port import PERMISSIONS
 from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
@@ -282,10 +282,11 @@ def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub, seconds: int)
     assert (publication.outcome, slept) == ("created", [seconds])
 
 
-def test_a_long_wait_is_refused(github: GitHub) -> None:
+@pytest.mark.parametrize("seconds", [int(PATIENCE) + 1, 3600])
+def test_a_long_wait_is_refused(github: GitHub, seconds: int) -> None:
     pull = github.pull_request()
     limit = "You have exceeded a secondary rate limit"
-    github.front.faults.append(Fault("POST", LISTED, status=403, message=limit, headers={"Retry-After": "3600"}))
+    github.front.faults.append(Fault("POST", LISTED, status=403, message=limit, headers={"Retry-After": str(seconds)}))
 
     publication = publish(pull, RED)
 
