@@ -428,6 +428,16 @@ def test_a_second_end_of_a_call_cannot_make_it_good(target: Recorded) -> None:
         assert lost is not None
 
 
+def test_a_second_beginning_of_a_call_cannot_replace_the_first(target: Recorded) -> None:
+    target.shell("taskmgr fail")
+    data = target.record.read_bytes()
+    call = data[: data.index(b"\0tidegate-end")]
+    target.record.write_bytes(data + call.replace(b"fail", b"list"))
+    calls, lost = recorder.read(target.record)
+    assert lost is not None
+    assert [call.argv for call in calls] == [("fail",)]
+
+
 @pytest.mark.parametrize("size", [1, 20, 60, 150, 400, 9999])
 @pytest.mark.parametrize("forged", ["part\0x\x001\0SIZE\0", "part\0x\x000\0SIZE\0", "call\x001-1\x005\0/\0SIZE\0"])
 def test_a_forged_header_hides_no_call(target: Recorded, forged: str, size: int) -> None:
