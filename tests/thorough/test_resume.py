@@ -2,65 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
-
-from tests.journeys.test_resume import Make, pr, start_history, told, without_chance
+from tests.journeys.test_resume import Make, pr, start_history, told
 from tests.journeys.test_resume import flawed as flawed
-
-
-def test_a_run_killed_in_the_middle_of_a_confirmation_goes_on_to_the_same_end(
-    flawed: Make, tidegate: Make, tmp_path: Path
-) -> None:
-    """The same outcomes as of a run that nothing interrupted: draws depend on seed, side and index alone."""
-    calm, killed = flawed("calm", 0.9), flawed("killed", 0.9, slow="sleep 0.3;")
-    for repo in (calm, killed):
-        start_history(tidegate, repo)
-    expected = pr(tidegate, calm)
-    assert expected.code == 1, expected.stderr
-    story = told(expected)
-    out = tmp_path / "out"
-
-    command = [
-        sys.executable,
-        "-m",
-        "tidegate",
-        "pr",
-        "--base",
-        "main",
-        "--head",
-        "pr",
-        "--pause",
-        "0",
-        "--out",
-        str(out),
-    ]
-    running = subprocess.Popen(command, cwd=killed.root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    confirmed = killed.root / ".tidegate/store/tests"
-    give_up = time.monotonic() + 60
-    while len(list(confirmed.glob("*/head/trials/*/*/*/result.json"))) < 5:
-        assert running.poll() is None, "it ended before it could be killed"
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
-    os.kill(running.pid, signal.SIGKILL)
-    running.wait()
-    shown = tidegate("show", str(out / "runs/head"), cwd=killed.root)
-    assert shown.code == 0, shown.stderr
-    assert "interrupted: these are the trials that had finished" in shown.stdout
-    assert shown.stdout.count("keep_notes") >= 5
-
-    resumed = pr(tidegate, killed)
-
-    assert resumed.code == 1, resumed.stderr
-    assert without_chance(told(resumed)) == without_chance(story)
-    used = resumed.result["cost"]["trials"]["head"]
-    # At least four of them are used again; the one beside the fifth may still have been running.
-    assert 0 < used <= len([trial for trial in story["trials"] if trial[0].startswith("head/")]) - 4
-    assert "used again" in resumed.stderr
 
 
 def test_re_runs_of_a_unconfirmed_pull_request_are_one_test(flawed: Make, tidegate: Make) -> None:
