@@ -84,7 +84,7 @@ def check(text: str, marker: Marker) -> None:
     assert [heading for heading in page.headings if not heading.startswith(HEADINGS)] == []
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=settings.default.max_examples // 4)
+@settings(suppress_health_check=list(HealthCheck), max_examples=settings().max_examples // 4)
 @given(anything(Result), hostile, hostile)
 def test_nothing_stands_in_the_comment_but_what_we_have_put_there(result: Result, notice: str, name: str) -> None:
     result = result.model_copy(update={"comment_template": None, "links": Links()})  # links would be ours
@@ -96,7 +96,7 @@ def test_nothing_stands_in_the_comment_but_what_we_have_put_there(result: Result
     assert comment_body(result, notice=notice) == text
 
 
-@settings(suppress_health_check=list(HealthCheck), max_examples=settings.default.max_examples // 10)
+@settings(suppress_health_check=list(HealthCheck), max_examples=settings().max_examples // 10)
 @given(anything(Result), st.sampled_from([40, 400, 4_000]))
 def test_nor_in_one_of_many_rows(result: Result, times: int) -> None:
     """Whole parts go, so that what stays is whole."""
