@@ -375,3 +375,17 @@ def test_a_scenario_may_have_no_target(load: Load) -> None:
     assert load(files).scenarios[0].target.binary == ""
     with pytest.raises(ConfigurationError, match="target: is required: the agent `docs`"):
         load(files | {"tidegate.yaml": "version: 1\nscenarios: [scenarios/*.yaml]\n"})
+
+
+def test_a_scenario_with_a_mistake_is_not_missed_by_an_agents_steps(tmp_path: Path) -> None:
+    scenario = "name: NAME\ndescription: d\ntarget: {binary: t}\ntask: w\n"
+    scenario += "evaluation: {gates: [{type: file_exists, path: x}]}\n"
+    agents = "agents: {fake: {type: scripted, steps: {a: [x], b: [y]}}}\n"
+    (tmp_path / "tidegate.yaml").write_text(f"version: 1\nscenarios: [a.yaml, b.yaml]\n{agents}")
+    (tmp_path / "a.yaml").write_text(scenario.replace("NAME", "a"))
+    (tmp_path / "b.yaml").write_text(scenario.replace("NAME", "b") + "gates: [{type: file_exists, path: y}]\n")
+
+    with pytest.raises(ConfigurationError) as error:
+        load_suite(tmp_path, environ={})
+
+    assert error.value.message == "b.yaml:6:1: gates: occur twice: `evaluation.gates` has them, too"
