@@ -46,6 +46,10 @@ def test_a_lucky_screening_does_not_clear_it() -> None:
     assert found(RED, lambda trial: trial <= 3) == "regressed"
 
 
+def test_what_an_earlier_push_left_unconfirmed_is_tested_again() -> None:
+    assert found(EarlierPushes(state="unconfirmed", pushes=1), lambda _: True) == "ok"
+
+
 def test_a_repair_clears_it_on_pairs() -> None:
     (row,) = played(RED, lambda _: True).rows
     assert row.paired is not None
