@@ -12,7 +12,7 @@ import pytest
 
 from tidegate.decide.trust import agreement_rate, cohens_kappa
 
-SETS = 1_000
+SETS = 200
 
 
 def test_a_table_computed_by_hand() -> None:

@@ -16,7 +16,7 @@ from tidegate.decide.statistics.ranks import mean_shift, van_elteren
 from tidegate.decide.statistics.rates import newcombe, wilson
 from tidegate.decide.statistics.student import t_above, t_quantile
 
-TABLES = 1_000
+TABLES = 250
 
 
 @pytest.fixture(scope="module")
