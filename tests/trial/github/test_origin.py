@@ -13,7 +13,7 @@ from tests.conftest import Repository
 from tests.gh.emulated.runner import Ran, Step
 from tests.gh.fake.server import FakeGitHub
 from tests.gh.git_server import GitServer, serve
-from tests.gh.job import Job, MakeStep
+from tests.gh.job import Job, MakeStep, repository
 from tests.journeys.conftest import FILES
 from tidegate.github.job import Job as ActionJob
 from tidegate.github.job import Outside, origin_of
@@ -67,12 +67,12 @@ def on_branch(served: Repository) -> int:
 
 @pytest.fixture
 def run_history(
-    github: FakeGitHub, make_step: MakeStep, make_repository: Callable[..., Repository], server: GitServer
+    github: FakeGitHub, make_step: MakeStep, tmp_path: Path, server: GitServer
 ) -> Callable[[str], tuple[Ran, str, Repository]]:
     """A person starts the history's workflow, with a token of that profile: what was run, its summary, its checkout."""
 
     def run(profile: str) -> tuple[Ran, str, Repository]:
-        job = Job(github, make_step, make_repository(), Step.run)
+        job = Job(github, make_step, repository(tmp_path / "repo", tmp_path / "template"), Step.run)
         job.repo.git("checkout", "--quiet", "main")
         main = job.repo.commit({**FILES, "tidegate.yaml": SUITE})
         job.repo.git("remote", "add", "origin", f"{server.url}/notes.git/.git")
