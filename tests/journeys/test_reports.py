@@ -53,7 +53,7 @@ def test_a_pipe_gets_the_findings_the_summary_and_the_verdict_last(ran: Ran) -> 
     assert text.splitlines()[:3] == ran.comment.splitlines()[:3]
     assert "\x1b" not in ran.stdout
     row, advice, _, result, _, _, last = summary.splitlines()
-    assert row == "regressed  keep_notes × docs  2/2 → 0/3  `notes` no longer has the command `add`"
+    assert row == "regressed  keep_notes × docs  2/2 → 0/3  bin/notes:4: `notes` no longer has the command `add`"
     assert advice.startswith("Intentional? A maintainer can accept")
     assert result == f"result:  {ran.out / 'result.json'}"
     assert re.fullmatch(r"failed: 1 regressed in [\d.]+ s", last)
