@@ -22,7 +22,7 @@ def test_re_runs_of_a_unconfirmed_pull_request_are_one_test(flawed: Make, tidega
     assert 3 < head_trials <= 6 + 41 + 6  # screening, pairs and verification, over all of them
     assert ran.result["cost"]["trials"] == {"base": 0, "head": 0}
     assert ran.result["sides"]["head"]["origin"] == "reused"
-    assert (ran.out / "runs/head/trials/keep_notes/fake/1/record/events.jsonl").is_file()
+    assert (ran.out / "runs/head/trials/keep_notes/fake/1/events.jsonl").is_file()
 
 
 def test_a_push_outside_of_the_subject_pays_nothing_and_one_inside_pays_again(flawed: Make, tidegate: Make) -> None:
