@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 GENERATED = {"docs/cli.md", "docs/error-rates.md", "docs/judge-warnings.md"}
 LINES, WORDS, LINES_OF_A_PAGE, WORDS_OF_A_SENTENCE = 2500, 24_000, 250, 25
 
-_MADE = re.compile(r"<!-- (\w+): written by .*?<!-- end of \1 -->\n", re.S)
+_MADE = re.compile(r"<!-- (\w+): written by .*?<!-- end of \1 -->\n| <!-- \w+ -->", re.S)
 _FENCE = re.compile(r"^( *)```.*?^\1```$", re.M | re.S)
 _TABLE = re.compile(r"(?:^\|.*\n)+", re.M)
 _YAML = re.compile(r"^ *```yaml\n(.*?)^ *```$", re.M | re.S)

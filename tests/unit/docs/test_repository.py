@@ -75,16 +75,14 @@ def test_every_link_inside_the_repository_leads_somewhere() -> None:
 
 
 def test_every_way_to_end_badly_has_its_heading() -> None:
-    classes = {
-        name
-        for name, value in vars(errors).items()
+    codes = {
+        value.exit_code
+        for value in vars(errors).values()
         if isinstance(value, type) and issubclass(value, errors.TidegateError) and value is not errors.TidegateError
     }
-    headings = re.findall(r"^## (\w+Error)$", _page("help.md"), re.MULTILINE)
 
-    assert set(headings) == classes
-    for name in classes:
-        assert f"Exit code {vars(errors)[name].exit_code}." in _page("help.md").split(f"## {name}\n")[1][:40]
+    assert len(codes) >= 3
+    assert codes <= set(map(int, re.findall(r"^## Exit code (\d+): ", _page("help.md"), re.MULTILINE)))
 
 
 def test_every_target_of_make_that_the_documents_name_is_there() -> None:
