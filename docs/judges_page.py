@@ -35,6 +35,7 @@ all required gates have passed.
   builtin:guidance` asks whether the docs were sufficient and the agent's path direct.
 - The [evaluators](evaluators.md) `rubrics`, `step_rubrics`, `llm_judge` and `plan` ask the same judge.
 - `tidegate generate rubrics FILE` drafts rubrics for the cases of an AgentV eval file. Review them.
+- A judge has the same [providers](providers.md) as an agent. `type: openai` with `api: chat` works with compatible servers, too.
 - Without a `judge`, the variable `LLM_TOOL_TEST_JUDGE` names its model.
 
 ## What counts
@@ -116,18 +117,6 @@ import json, sys
 prompt = sys.stdin.read()  # criteria, task and transcript; ask your model here
 said = {name: 1.0 if "decided" in prompt else 0.0 for name in ("complete", "clear")}
 print(json.dumps({"scores": [{"id": n, "reason": "by the word", "score": s} for n, s in said.items()]}))
-```
-
-## Other models
-
-A judge has the same [providers](providers.md) as an agent. `openai` also works with compatible servers:
-
-```yaml
-judge:
-  type: openai
-  api: chat
-  model: qwen3
-  provider: {type: compatible, base_url: "http://localhost:8000/v1", key: VLLM_KEY}
 ```
 
 ## Keys of each judge

@@ -38,11 +38,8 @@ credential and allows requests to models alone. `provider` is read from the base
 | `azure` | yes | yes | – | `anthropic/…`, `openai/…` | yes | yes | `tidegate[azure]` |
 | `compatible` | yes | yes | yes | `anthropic/…`, `openai/…`, `google/…` | yes | if the server needs none | – |
 
-| judge | its providers |
-|---|---|
-| `anthropic` | `anthropic`, `bedrock`, `vertex`, `azure`, `compatible` |
-| `openai` | `openai`, `bedrock`, `azure`, `compatible` |
-| `google` | `gemini`, `vertex`, `compatible` |
+Judges: `anthropic` works with `anthropic`, `bedrock`, `vertex`, `azure` and `compatible`. `openai` works with `openai`,
+`bedrock`, `azure` and `compatible`, and `google` with `gemini`, `vertex` and `compatible`.
 
 The action has all libraries. On your own machine, install the one that you need: `pip install 'tidegate[aws]'`. There,
 `bedrock`, `vertex` and `azure` use the credentials of AWS's, Google's and Azure's own tools. `tidegate doctor` reports whether there is access.
@@ -80,10 +77,7 @@ Tidegate gets one credential for each agent before the first trial. If it cannot
 |---|---|
 | needs the permission `id-token: write`; GitHub refused an OIDC token | add the permission to the job |
 | AWS did not let the job assume the role: `AccessDenied` | check the role's ARN and its trust policy: audience and subject |
-| Google did not exchange the OIDC token | check the pool's provider, its condition, and the service account |
-| Azure gave no token: `AADSTS…` | compare the federated credential with the job: issuer, subject, audience |
-| Anthropic did not exchange the OIDC token: HTTP 401 | compare the federation rule with the job |
-| OpenAI did not exchange the OIDC token: HTTP 400 | compare the mapping with the job |
+| … did not exchange the OIDC token; Azure gave no token: `AADSTS…` | compare provider, credential, rule or mapping with the job: issuer, subject, audience |
 | `Signature expired` | correct the machine's time |
 
 If access is refused later, the agent's trials are not measured (*auth*).
