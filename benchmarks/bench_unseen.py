@@ -2,7 +2,7 @@
 
     python benchmarks/bench_unseen.py
 
-Each agent takes one of its ways in a session; a way has a call shape of its own. Prints two tables of docs/replay.md:
+Each agent takes one of its ways in a session; a way has a call shape of its own. Prints two tables:
 the estimate, and what `use: skip` loses of the pull requests that break one way.
 """
 
