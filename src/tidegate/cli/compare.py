@@ -16,7 +16,7 @@ from tidegate.reports.terminal import score_table
 
 DESCRIPTION = """\
 Compares two stored runs and prints the findings; the exit code is the verdict's. This command runs no trials, so it
-cannot confirm a regression: what `tidegate pr` would confirm is unconfirmed here.
+cannot confirm a regression: rows that need new trials are unconfirmed.
 """
 
 

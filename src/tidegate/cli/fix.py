@@ -13,8 +13,8 @@ from tidegate.vcs.git import git
 from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
-Applies the edit of docs that `tidegate pr` has tried on head: the regressed scenarios pass with it. RUN is the folder
-with its fix.patch, or the patch. The files are changed in the working tree; nothing is committed.
+Applies the edit of docs that `tidegate pr` has tried on head, and with which the regressed scenarios pass. RUN is the
+folder with its fix.patch, or the patch. It changes the files in the working tree, and commits nothing.
 """
 
 

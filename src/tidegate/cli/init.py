@@ -57,7 +57,7 @@ commit in a separate checkout, and runs the tool's help and the examples of the 
 users if you are root). Writes tidegate.yaml, scenarios with the checks that passed each time, and the workflows: for
 pull requests, for those from forks, and for base's history. Existing files are not changed.
 `--workflow NAME` writes nothing but that workflow.
-Exits with 4 if the suite could not be run: what is missing is printed.
+Exits with 4 if the suite could not be run, and prints what is missing.
 """
 
 

@@ -27,9 +27,9 @@ BELOW = 1  # exit code: fewer mutants are caught than `--min` asks for
 DESCRIPTION = """\
 Changes the tool under test in small ways, one at a time, without touching its source: an option is ignored, a
 subcommand is gone, a key of JSON output is renamed. Runs the scenarios whose calls meet the change, and lets the
-procedure of pull requests decide which changes the suite catches. Prints those that it does not, and how much of the
-tool's surface the scenarios use, and what differs from an earlier commit. Results that an interrupted run left are
-reused. Needs no key: agents that cost are run only with --agent.
+procedure of pull requests decide which changes the suite catches. Prints the others, how much of the tool's surface
+the scenarios use, and what differs from an earlier commit. Reuses the results of an interrupted run. Needs no key:
+agents that cost are run only with --agent.
 Exits with 0, or with 1 if fewer mutants are caught than --min asks for.
 """
 
@@ -39,7 +39,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("prove", description=DESCRIPTION)
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument(
-        "--base", metavar="REV", help="also list what is new, gone or different in the surface since this branch"
+        "--base", metavar="REV", help="also list what is new, changed or gone compared with this branch"
     )
     parser.add_argument("--surface", action="store_true", help="run no mutants: only map what the scenarios use")
     parser.add_argument(

@@ -18,9 +18,9 @@ DIFFERS = 1  # exit code: a session shows something else than on base
 
 DESCRIPTION = """\
 Runs the recorded sessions of base again, step by step, without an agent: on base, and on the working tree or --rev.
-Prints which sessions show an agent the same, and the first step that does not. Sessions are recorded by
+Prints which sessions look the same to an agent, and the first step that differs. Sessions are recorded by
 `tidegate run --history` and by base's trials of `tidegate pr`.
-Exits with 0 if all sessions show the same, with 1 if one does not, with 3 if there is none.
+Exits with 0 if all sessions look the same, with 1 if one differs, with 3 if there is none.
 """
 
 
