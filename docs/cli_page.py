@@ -48,5 +48,6 @@ def _row(action: argparse.Action) -> str:
         value = " ".join(value)
     takes = action.nargs != 0
     name = " ".join([", ".join(action.option_strings), value if takes else ""]).strip() or value
-    meaning = re.sub(r"%\((\w+)\)[gs]", lambda match: f"{getattr(action, match[1])}".removesuffix(".0"), action.help or "").replace("%%", "%")
+    told = (action.help or "").replace("%%", "%")
+    meaning = re.sub(r"%\((\w+)\)[gs]", lambda match: f"{getattr(action, match[1])}".removesuffix(".0"), told)
     return "| `{}` | {} |\n".format(*(text.replace("|", "\\|") for text in (name, meaning)))

@@ -32,7 +32,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--replay-only",
         action="store_true",
-        help="replay base's recorded sessions instead of running agents with models; needs no key",
+        help="replay base's recorded sessions instead of running agents that vary; needs no key",
     )
     options.add_repository(parser)
     options.add_selection(parser)
