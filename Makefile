@@ -112,7 +112,7 @@ faults: $(READY) ## spoil each request to GitHub of 1,000 jobs in real time, 24 
 mutation: $(READY) ## break the code in 60 places, one at a time, and show what the tests find; hours
 	@$(ROOMY) $(BIN)/python -m tests.mutation
 
-bench: $(READY) ## measure Tidegate and other harnesses on the same work, and write docs/performance.md; needs cc and npm
+bench: $(READY) ## measure Tidegate and other harnesses on the same work, and write benchmarks/performance.md; needs cc and npm
 	@$(ROOMY) $(BIN)/python benchmarks/bench_others.py --write
 
 golden: $(READY) ## write the tests' expected reports again; read the diff

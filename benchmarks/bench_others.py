@@ -3,7 +3,7 @@
 The work is that of bench_trials.py: a tool that takes 50 ms, once per case, and a look for the answer in its output.
 Bare asyncio, pydantic-evals, inspect_ai and promptfoo do that alone. Tidegate also makes a workspace of ten files for
 each case, records the call, isolates it, and keeps the diff. The others are installed into `--tools`, where they stay.
-`--write` puts the table into docs/performance.md.
+`--write` puts the table into benchmarks/performance.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from bench_trials import GATES, HERE, Used, make_repository, measured, run_bare, run_trials
 
-PAGE = HERE.parent / "docs/performance.md"
+PAGE = HERE / "performance.md"
 FIRST, LAST = "<!-- harnesses -->\n", "<!-- /harnesses -->\n"
 PYTHON = {"pydantic-evals": "run_pydantic_evals.py", "inspect_ai": "run_inspect_ai.py"}
 Run = Callable[[int, int], Used]  # cases, jobs
