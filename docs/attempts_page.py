@@ -1,4 +1,4 @@
-"""The generated tables in docs/security.md: the attempts to hide a broken tool that the tests make, and their ends.
+"""The attempts to hide a broken tool: docs/attempts.md; those that are not stopped also in docs/security.md.
 
 They are read from the tests' source: calls of `Attempt(…)` in tests/thorough/attempts, and of `pytest.mark.attempt(…)`.
 """
@@ -12,6 +12,21 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 START, END = "<!-- attempts: written by `make docs` from the tests -->\n", "<!-- end of attempts -->\n"
+INTRODUCTION = """# Attempts
+
+<!-- Written by `make docs` from the tests. -->
+
+Each row is a test on real processes: a pull request breaks the tool, and tries to end green. {count} attempts, of which
+{unseen}, of {kinds} kinds, [are not stopped](security.md#attempts-that-are-not-stopped).
+
+## Stopped
+
+{stopped}
+## Honest pull requests
+
+These must not be blocked.
+
+{honest}"""
 UNSEEN = "no_regression"
 ENDS = {
     "regression": "failed: regressed",
@@ -30,23 +45,26 @@ class _Row(NamedTuple):
     why: str = ""  # it is not stopped
 
 
-def attempts() -> str:
-    """Return docs/security.md with its tables made from the tests."""
+def security() -> str:
+    """Return docs/security.md with its table of the attempts that are not stopped."""
     page = (ROOT / "docs/security.md").read_text(encoding="utf-8")
     before, _, rest = page.partition(START)
     _, _, after = rest.partition(END)
+    return f"{before}{START}\n{_open_table([row for row in _rows() if row.why])}\n{END}{after}"
+
+
+def attempts() -> str:
+    """Return docs/attempts.md: all other attempts, and honest pull requests."""
     rows = list(_rows())
     unseen = [row for row in rows if row.why]
     honest = [row for row in rows if row.code == 0 and not row.why]
-    tables = [
-        "### Stopped\n\n" + _table([row for row in rows if row.code]),
-        "### Not stopped\n\nRead these changes in a review: each of them is a visible part of the pull request.\n\n"
-        + _open_table(unseen),
-        "### Honest pull requests\n\nThese must not be blocked.\n\n" + _table(honest),
-    ]
-    kinds = len({row.why for row in unseen})
-    count = f"{len(rows) - len(honest)} attempts, of which {len(unseen)}, of {kinds} kinds, are not stopped."
-    return f"{before}{START}\n{count}\n\n" + "\n".join(tables) + f"\n{END}{after}"
+    return INTRODUCTION.format(
+        count=len(rows) - len(honest),
+        unseen=len(unseen),
+        kinds=len({row.why for row in unseen}),
+        stopped=_table([row for row in rows if row.code]),
+        honest=_table(honest),
+    )
 
 
 def _table(rows: list[_Row]) -> str:

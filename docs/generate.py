@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from architecture_page import architecture
-from attempts_page import attempts
+from attempts_page import attempts, security
 from cli_page import cli
 from escapes_page import escapes
 from executors_page import EXECUTORS
@@ -239,7 +239,8 @@ def main() -> int:
         "templates.md": templates(),
         "cli.md": cli(),
         "../CONTRIBUTING.md": architecture(),
-        "security.md": escapes(attempts()),
+        "security.md": escapes(security()),
+        "attempts.md": attempts(),
         "prove.md": prove_page(),
         "../native/action.yml": native_action(),
     }

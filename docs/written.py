@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-GENERATED = {"docs/cli.md", "docs/error-rates.md", "docs/judge-warnings.md"}
+GENERATED = {"docs/attempts.md", "docs/cli.md", "docs/error-rates.md", "docs/judge-warnings.md"}
 LINES, WORDS, LINES_OF_A_PAGE, WORDS_OF_A_SENTENCE = 2500, 24_000, 250, 25
 
 _MADE = re.compile(r"<!-- (\w+): written by .*?<!-- end of \1 -->\n| <!-- \w+ -->", re.S)
