@@ -57,11 +57,12 @@ image: $(READY) ## build the container image and run it as GitHub does; Debian 1
 release-check: $(READY) ## rehearse a release: wheels, a local index and registry, pipx and podman; Debian 12 with those of image, docker-registry, gcc-aarch64-linux-gnu
 	@$(ROOMY) TIDEGATE_RELEASE_TEST=1 $(BIN)/pytest --quiet -rs tests/thorough/release
 
-lint: $(READY) ## ruff's rules and format, the direction of imports, and banned phrases
+lint: $(READY) ## ruff's rules and format, the direction of imports, banned phrases, and the length of the docs
 	@$(BIN)/ruff check --quiet
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/python docs/plain_english.py
+	@$(BIN)/python docs/written.py
 
 types: $(READY) ## mypy --strict
 	@$(BIN)/mypy
