@@ -24,7 +24,8 @@ class WatchedFiles:
 
     def __init__(self, prepared: Prepared, of_base: Prepared | None, workspace: Path) -> None:
         of_head, self._workspace = prepared.contents, workspace
-        self._start = {**dict.fromkeys((*OF_GIT, *of_head)), **(of_base or prepared).contents}
+        self._start = {**dict.fromkeys(of_head), **(of_base or prepared).contents}
+        self._start |= {name: of_head.get(name) for name in OF_GIT}  # its own commit, with its own guidance files
         self._guidance = {name: has for name, has in self._start.items() if has != of_head.get(name)}
         self._known = dict[str, tuple[tuple[int, int], Content]]()
         self.rewritten = set[str]()
