@@ -40,7 +40,7 @@ ROOMY := $(shell test -z "$$TMPDIR" && test "$$(df --output=avail /dev/shm 2>/de
 PYTEST := $(ROOMY) $(BIN)/pytest --quiet -rs --numprocesses=auto --dist=worksteal
 
 test: $(READY) ## run the tests that a commit needs: units, trials, journeys
-	@$(PYTEST) tests/unit tests/trial tests/journeys
+	@$(PYTEST) tests/journeys tests/trial tests/unit
 
 test-all: $(READY) ## run all tests, also the thorough ones
 	@$(PYTEST)
