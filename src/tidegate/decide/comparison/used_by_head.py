@@ -20,11 +20,9 @@ _Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, Amo
 def used_by_head(
     head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[Iterable[RowKey]] = ()
 ) -> tuple[Overuse, ...]:
-    """Return why head can have ended the budget; nothing if base would have ended it, too.
+    """Return why head can have ended the budget; nothing if base's trials on both sides would have ended it, too.
 
-    The trials that were asked for, on both sides, count as if each took what base's trials of the row take; of time,
-    what those apart from a pull request take, since head can keep base waiting. `shares`: the rows of each shard, which
-    had a part of the budget for itself.
+    Of time, only trials apart from a pull request show that: head can keep base waiting. `shares`: each shard's rows.
     """
     parts = [[rows[key] for key in keys if key in rows] for keys in shares] or [list(rows.values())]
     found: dict[Overuse, None] = {}
