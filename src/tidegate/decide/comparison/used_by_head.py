@@ -92,5 +92,4 @@ def _of_judge(sides: Sequence[RowTrials]) -> Iterator[Overuse]:
 
 def _judged(trials: Iterable[TrialResult]) -> float:
     uses = [trial.judge_use for trial in trials if trial.judge_use is not None and trial.judge_use.calls]
-    counts = [(use.tokens_in or 0) + (use.tokens_out or 0) for use in uses]
-    return fmean(counts) if counts else 0.0
+    return fmean((use.tokens_in or 0) + (use.tokens_out or 0) for use in uses) if uses else 0.0
