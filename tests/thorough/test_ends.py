@@ -154,7 +154,8 @@ def test_a_full_disk_is_no_failure_of_what_was_tried_on_it(
         pytest.skip("no small disk can be made here")
     filling = files["bin/notes"].replace(f"  {step})", f"  {step}) head -c 99999999 /dev/zero > filling || exit 3;")
     repo = make_repository()
-    repo.commit({**files, "bin/notes": filling})
+    too_large_for_memory = {"scenarios/keep/large": "x" * 600_000}
+    repo.commit({**files, **too_large_for_memory, "bin/notes": filling})
     try:
         ran = tidegate("run", "--out", str(tmp_path / "out"), cwd=repo.root, env={"TMPDIR": str(small)})
     finally:

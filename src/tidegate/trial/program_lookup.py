@@ -89,7 +89,7 @@ def find_target(name: str, base: Built, head: Built) -> Path | None:
 def untested(target: str, tested: Built, own: Built) -> tuple[str, ...]:
     """Return what head's own `path` finds, if anything, and what trials find, of a file that differs; else ()."""
     names = tested.names if tested.folders != own.folders else ()
-    for name, find in itertools.product(names, (Built.program, Built.file)):
+    for find, name in itertools.product((Built.program, Built.file), names):
         used, first = find(tested, name), find(own, name)
         if used and (name == target if first is None else not _is_copy(used, first)):
             return tuple(os.path.relpath(one, own.root) if one else "" for one in (first, used))

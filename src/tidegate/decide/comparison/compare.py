@@ -165,7 +165,7 @@ def doubting_passes(conclusion: Conclusion, trials: RowTrials, replaced: Sequenc
         return conclusion.doubted("replaced_files", "rewritten", files=tuple(replaced))
     if files := next((trial.untested for trial in trials.head if trial.untested), None):
         return conclusion.doubted("other_program", "rewritten", files=files)
-    if any(trial.not_measured == "budget" for trial in (*trials.base, *trials.head)):
+    if conclusion.kind == "outcome" and any(one.not_measured == "budget" for one in (*trials.base, *trials.head)):
         return conclusion.doubted("cut_short", "cut_short")
     return conclusion
 

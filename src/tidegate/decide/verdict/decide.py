@@ -197,7 +197,7 @@ def is_unproven(row: Row, by_head: Container[str | None] = ()) -> bool:
         case "unconfirmed" if row.kind in ("unused", "rewritten"):
             return True
         case "unconfirmed" if row.kind == "cut_short":
-            return "budget" in by_head
+            return "budget" in by_head or failed_every_trial
         case "baseline_changed":
             return True
         case "unconfirmed" if row.kind != "outcome":
