@@ -47,3 +47,20 @@ def test_the_verdict_page_shows_every_policy_key_with_its_default() -> None:
     shown = yaml.safe_load(next(text for text in blocks if "preset" in text))["policy"]
     assert set(shown) == set(Policy.model_fields)
     assert Policy.model_validate(shown) == Policy()
+
+
+def test_readmes_figures_are_those_of_the_error_rates() -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    page = (ROOT / "docs/error-rates.md").read_text(encoding="utf-8")
+
+    def cells(heading: str, *start: str) -> list[str]:
+        lines = page.partition(f"## {heading}\n")[2].splitlines()
+        line = next(line for line in lines if line.startswith(f"| {' | '.join(start)} |"))
+        return [cell.strip().partition(" ")[0] for cell in line.strip("|").split("|")]
+
+    usual, new = (round(float(cells("Suites of other sizes", "3", history)[2])) for history in ("40", "none"))
+    assert f"about {usual} trials, and {new} as long as base has no history" in readme
+    found = cells("Scenarios whose base fails often", "0.8")[1]
+    assert f"found in {found} of 100 if base passes 8 of 10 trials" in readme
+    worst = round(float(cells("False alarms where trials of one run are correlated", "mixed")[1]))
+    assert f"up to {worst} of 100 where one side has a worse run" in readme
