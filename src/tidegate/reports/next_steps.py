@@ -23,7 +23,7 @@ OF_VERDICT: dict[VerdictReason, str] = {
     "regression": "Fix what broke these scenarios, in the code or in the docs that agents read.",
     "setup_regression": "Fix what keeps head's trials from starting; the row shows its output.",
     "checks_less": (
-        "Restore what is no longer checked. If it goes on purpose, say why: the merge takes it away for good."
+        "Restore what is no longer checked. If you removed it on purpose, say why: nothing checks it after the merge."
     ),
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
     "unconfirmed": (
@@ -62,7 +62,7 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "unreadable_judge": "Find out why the judge's answer cannot be read; the row shows it.",
     "evaluator": "Fix the evaluator; the row shows its message. `tidegate regrade` then needs no agent.",
     "no_trace": "Use an agent that records its calls, or an evaluator that does not need them.",
-    "unfinished": f"{_AGAIN}: the run ended first.",
+    "unfinished": f"{_AGAIN}: the run ended before this trial.",
     "record_lost": "Find out what removes the record of the tool's calls, or writes into it.",
     "rewritten": "Find out why the tool changes files that its checks may use; a trial that leaves them alone counts.",
     "no_session": "Fix what keeps the agent's session or the MCP server from starting; the row has its output.",
