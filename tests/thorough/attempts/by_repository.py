@@ -25,6 +25,20 @@ def moved(repo: Repository) -> None:
     repo.git("mv", "bin/notes", "notes")
 
 
+def renamed_since(repo: Repository) -> None:
+    """Main has given the agent another name, which its policy has, too."""
+    repo.commit({})
+    repo.git("checkout", "--quiet", "main")
+    repo.commit(suite("policy: {agents: [robot]}\n", "docs:", "robot:"))
+    repo.git("checkout", "--quiet", "pr")
+
+
+def replaced(repo: Repository) -> None:
+    """Git shows main's tool instead of the broken one."""
+    repo.commit({})
+    repo.git("replace", repo.git("rev-parse", "pr:bin/notes"), repo.git("rev-parse", "main:bin/notes"))
+
+
 def orphan(repo: Repository) -> None:
     """The branch has no commit in common with main."""
     repo.commit({})
@@ -196,6 +210,20 @@ REPOSITORY = {
         base={"bin/notes": FORGETFUL},
         tool=FORGETFUL + "# again\n",
         prepare=repaired_since,
+    ),
+    "agent renamed since": Attempt(
+        "begins before main gave the agent another name, which `policy.agents` has",
+        "regression",
+        prepare=renamed_since,
+    ),
+    "replaced object": Attempt(
+        "is looked at in a clone whose refs/replace hide the break", "regression", prepare=replaced
+    ),
+    "no scenarios": Attempt(
+        "empties the list of scenarios",
+        "`scenarios` is an empty list",
+        2,
+        head=suite(old="scenarios: [scenarios/*.yaml]", new="scenarios: []"),
     ),
     "no common history": Attempt("has no commit in common with main", "no commit in common", 2, prepare=orphan),
     "tool in a submodule": Attempt("makes the tool's folder a submodule", "regression", tool=None, prepare=submodule),

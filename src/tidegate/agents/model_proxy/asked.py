@@ -47,7 +47,7 @@ def read(body: bytes, *, may_fetch: bool) -> Asked:
     refused = "a request in the background, whose tokens cannot be counted" if request.get("background") else None
     if refused is None and not may_fetch and (found := next(_fetched(request), None)) is not None:
         refused = f"{found}: the provider would fetch an address, which `network` does not allow the agent"
-    return Asked(given, max(most, default=UNLIMITED) * max(1, *times, 1), refused)
+    return Asked(given, max(0, *(most or [UNLIMITED])) * max(1, *times, 1), refused)
 
 
 def _fetched(request: dict[str, Any]) -> Iterator[str]:

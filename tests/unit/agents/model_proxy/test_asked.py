@@ -26,6 +26,7 @@ def asked(request: Any, *, may_fetch: bool = True) -> tuple[int, str | None]:
         ({"max_output_tokens": 5}, 5),
         ({"generationConfig": {"maxOutputTokens": 4, "candidateCount": 2}}, 8),
         ({"inferenceConfig": {"maxTokens": 6}}, 6),
+        ({"max_tokens": -9}, 0),
         ({}, UNLIMITED),
         ([1], UNLIMITED),
     ],

@@ -393,3 +393,11 @@ def test_a_check_that_misses_the_option_has_the_cause_of_the_refusal(used: str) 
     other = {"-r": "--remove", "--remove": "-r"}[used]
     assert says(cause).startswith(f"`strip-tags` no longer accepts `{used}` and `{other}`; ")
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
+
+
+@pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000], ids=["lists", "objects"])
+def test_json_of_any_depth_does_not_end_the_run(deep: str) -> None:
+    """Of what a tool prints, and of what it is called with."""
+    kinds([trial("base", ("tool list", "ok", '{"a": 1}'))], [trial("head", ("tool list", "ok", deep))])
+    call = f"server add '{deep}'"
+    kinds([trial("base", (call, "ok", ""))], [trial("head", (call, "error", "no"))])

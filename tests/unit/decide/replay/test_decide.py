@@ -66,6 +66,8 @@ def test_a_call_has_the_shape_of_its_subcommand_and_options() -> None:
     assert call_shape(("add", "Tag it", "--priority=high", "-v", "--", "-5")) == "add --priority -v"
     assert call_shape(("add_task", '{"title": "x", "due": null}')) == "add_task due title"
     assert call_shape(("--help",)) == " --help"
+    deep = '{"a":' * 100_000
+    assert call_shape(("add_task", deep)) == f"add_task {deep}"
 
 
 def test_a_trial_has_each_shape_once() -> None:
