@@ -61,3 +61,10 @@ def test_without_a_token_it_says_how_to_get_one(pull: PullRequest, monkeypatch: 
 def test_another_address_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="is not the address of a workflow run"):
         uploaded_result("https://github.com/o/r/pull/3", "default", {})
+
+
+@pytest.mark.parametrize(("fork", "shown"), [("", "passed"), ("mallory/fork", "failed")])
+def test_a_fork_cannot_say_that_it_was_accepted(github: FakeGitHub, fork: str, shown: str) -> None:
+    pull = github.pull_request(fork)
+    pull.upload(77, NAME, packed(result_json(RED.model_copy(update={"verdict": RED.verdict.accepted("olivia")}))))
+    assert fetched(pull).verdict.state == shown
