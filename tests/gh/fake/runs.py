@@ -61,21 +61,13 @@ class RunRoutes:
             for row in asked.repo.artifacts
             if row.run == int(asked.found[0]) and (names is None or row.name == names[0])
         ]
-        return said({"total_count": len(rows), "artifacts": [_artifact(row) for row in rows]})
+        return said({"total_count": len(rows), "artifacts": [_artifact(row, asked.repo.name) for row in rows]})
 
     def _list_all_artifacts(self, asked: Asked) -> Answer:
         may(asked.token, asked.repo, ("actions",), "read", "read")
         names = asked.query.get("name")
         rows = [row for row in asked.repo.artifacts if names is None or row.name == names[0]]
-        told = []
-        for row in reversed(rows):
-            run = {"id": row.run, "head_sha": row.head_sha, "repository_id": 1}
-            told.append(
-                {
-                    **_artifact(row),
-                    "workflow_run": {**run, "head_repository_id": 1 + (row.head_repo != asked.repo.name)},
-                }
-            )
+        told = [_artifact(row, asked.repo.name) for row in reversed(rows)]
         return said({"total_count": len(rows), "artifacts": told})
 
     def _archive(self, asked: Asked) -> Answer:
@@ -88,5 +80,12 @@ class RunRoutes:
         return Answer(302, {"Location": f"{self.blobs}/{row.id}?sig=secret"}, b"")
 
 
-def _artifact(row: ArtifactRow) -> dict[str, Any]:
-    return {"id": row.id, "name": row.name, "size_in_bytes": row.said_size, "expired": row.expired}
+def _artifact(row: ArtifactRow, repo: str) -> dict[str, Any]:
+    run = {"id": row.run, "head_sha": row.head_sha, "repository_id": 1}
+    return {
+        "id": row.id,
+        "name": row.name,
+        "size_in_bytes": row.said_size,
+        "expired": row.expired,
+        "workflow_run": {**run, "head_repository_id": 1 + (row.head_repo != repo)},
+    }
