@@ -186,7 +186,7 @@ async def _files(found: Tried) -> MachineFinding:
     if means.mounts:
         by = "Landlock, with mounts of their own" if means.landlock else f"mounts of their own: {means.lacking}"
         return MachineFinding(
-            "files", "ok", f"a command reached none of another folder. Trials are confined by {by}{calls}"
+            "files", "ok", f"a command reached no file of another folder. Trials are confined by {by}{calls}"
         )
     advice = (
         "A trial has no `/tmp` to write to (TMPDIR works), no shared memory of System V, and /dev/shm together with"
