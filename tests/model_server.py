@@ -68,6 +68,7 @@ class Turn(NamedTuple):
 class ModelServer(ThreadingHTTPServer):
     """The server; `requests` are the bodies that it was sent, in order, with their paths and headers."""
 
+    request_queue_size = 128  # as a provider has: with five, requests at once are reset on a busy machine
     daemon_threads = True
 
     def __init__(self, steps: list[Step], faults: list[Fault] | None = None) -> None:
