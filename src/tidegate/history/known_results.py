@@ -304,6 +304,7 @@ def past_trial(trial: TrialResult, at: float, sha: str, *, merged: bool = False)
         uses=trial.invocations.uses,
         shapes=shapes_of(trial),
         rewritten=trial.rewritten,
+        made=trial.made,
         metrics=trial.metrics,
         around_s=trial.around_s,
     )

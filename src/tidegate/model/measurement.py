@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 from tidegate.model.access import RefusedHost
 from tidegate.model.evaluator import EvaluatorVerdict, Judgement
@@ -161,6 +162,7 @@ class TrialResult(Value):
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     rewritten: tuple[str, ...] = ()  # files of its start that it has changed or removed
+    made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list
@@ -202,6 +204,7 @@ class PastTrial(Value):
     uses: int | None = None  # see InvocationCounts
     shapes: tuple[str, ...] | None = None
     rewritten: tuple[str, ...] = ()  # see TrialResult
+    made: tuple[str, ...] | None = ()
     metrics: Metrics = Metrics()
     around_s: float | None = None
 
@@ -214,6 +217,23 @@ class PastTrial(Value):
     def key(self) -> RowKey:
         """The row that this trial belongs to."""
         return row_key(self.scenario, self.agent)
+
+
+class FilesOfPasses(NamedTuple):
+    """Files of their start that some passing trials have changed, and those that their setup has made.
+
+    `made` is None if it is not known: no trial passed, or one has too many.
+    """
+
+    rewritten: frozenset[str] = frozenset()
+    made: frozenset[str] | None = None
+
+
+def files_of_passes(passes: Sequence[TrialResult | PastTrial | FilesOfPasses]) -> FilesOfPasses:
+    """Return the files of all these passing trials."""
+    made = [one.made for one in passes]
+    known = None if None in made or not made else frozenset().union(*filter(None, made))
+    return FilesOfPasses(frozenset().union(*(one.rewritten for one in passes)), known)
 
 
 class AgentInfo(Value):

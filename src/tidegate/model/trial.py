@@ -74,6 +74,7 @@ class Trial(Value):
     places: Places = Places()
     guidance: str = ""  # hash of the guidance files that the agent was given
     rewritten: tuple[str, ...] = ()  # files of its start that the trial has changed or removed
+    made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()

@@ -167,7 +167,8 @@ class _TrialRun:
             self._stop_on_full_disk()
         except BudgetEndedError as ended:
             return trial.model_copy(update={"not_measured": "budget", "reason": str(ended)})
-        return trial.model_copy(update={**answers, "rewritten": tuple(sorted(self._watched.rewritten))})
+        files = {"rewritten": tuple(sorted(self._watched.rewritten)), "made": self._watched.made}
+        return trial.model_copy(update={**answers, **files})
 
     def _stop_on_full_disk(self) -> None:
         """Raise OSError if the disk is full, because a failure may then not be the agent's or the tool's fault."""

@@ -13,6 +13,7 @@ from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.workspace import OF_GIT, Prepared, contents
 
+MOST_MADE = 1_000  # names of files that a trial keeps
 SURE_NS = 50_000_000  # a change as new as this may have the time of an earlier one
 
 
@@ -29,12 +30,20 @@ class WatchedFiles:
         self._guidance = {name: has for name, has in self._start.items() if has != of_head.get(name)}
         self._known = dict[str, tuple[tuple[int, int], Content]]()
         self.rewritten = set[str]()
+        self._made = set[str]()
 
     def begin(self) -> None:
         """Add what a setup command has made. Guidance files of which the sides have different ones stay as on base."""
         self.look()
         self.rewritten -= self._guidance.keys()
-        self._start = {**dict.fromkeys(self._start), **contents(self._workspace), **self._guidance}
+        has = contents(self._workspace)
+        self._made |= has.keys() - self._start.keys()
+        self._start = {**dict.fromkeys(self._start), **has, **self._guidance}
+
+    @property
+    def made(self) -> tuple[str, ...] | None:
+        """The files that setup commands have made; None if they are too many."""
+        return tuple(sorted(self._made)) if len(self._made) <= MOST_MADE else None
 
     def know(self, snapshot: Snapshot) -> None:
         """Use what these files hold, as long as their times show no change: those of older ones would."""

@@ -25,6 +25,7 @@ def scenario(name: str) -> str:
 def edits(word: str) -> dict[str, tuple[Files, Files]]:
     """What main has besides, and what the pull request changes, by kind; `word` makes variants."""
     tool = NOTES.replace("  --help)", f"  {word}) echo {word} ;;\n  --help)")
+    elsewhere = NOTES.replace('echo "$1" >> notes.txt', f'echo "$1" >> notes.txt; date >> .notes.{word}')
     reworded = SCENARIO.replace("Add two notes", f"Please ({word}) add two notes")
     judge = '{type: code_judge, name: NAME, weight: 1, script: \'echo "{\\"score\\": 1}"\'}'
     evaluated = SCENARIO + f"  evaluators: [{judge.replace('NAME', word)}]\n"
@@ -79,9 +80,10 @@ def edits(word: str) -> dict[str, tuple[Files, Files]]:
             {"tidegate.yaml": SUITE.replace("[bin]", "[out]") + made + f"# {word}\n", "bin/notes": tool},
         ),
         "another program in path": ({}, {f"bin/notes-{word}": "#!/bin/sh\necho x\n", "bin/notes": tool}),
-        "a tool that keeps its state elsewhere": (
-            {},
-            {"bin/notes": NOTES.replace('echo "$1" >> notes.txt', f'echo "$1" >> notes.txt; date > .notes.{word}')},
+        "a tool that keeps its state elsewhere": ({}, {"bin/notes": elsewhere}),
+        "a new state file, which the setup makes": (
+            {"scenarios/keep.yaml": SCENARIO + "setup: {commands: [notes add zero]}\n"},
+            {"bin/notes": elsewhere},
         ),
         "a new agent": ({}, {"tidegate.yaml": SUITE + f"  {word}: {{type: doc-follower, timeout_secs: 200}}\n"}),
     }

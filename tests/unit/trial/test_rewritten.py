@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.rewritten import WatchedFiles
+from tidegate.trial.rewritten import MOST_MADE, WatchedFiles
 from tidegate.trial.snapshot import take
 from tidegate.trial.workspace import Prepared
 
@@ -50,7 +50,13 @@ def test_what_one_setup_command_makes_and_the_next_changes_is_listed(watched: Wa
     watched.begin()
     (workspace / "expected").write_text("y")
     watched.begin()
-    assert looked(watched) == {"expected"}
+    assert (looked(watched), watched.made) == ({"expected"}, ("expected",))
+
+
+def test_more_files_of_the_setup_than_a_trial_keeps_are_not_known(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, *map(str, range(MOST_MADE + 1)))
+    watched.begin()
+    assert watched.made is None
 
 
 def test_changed_removed_and_replaced_files_are(watched: WatchedFiles, workspace: Path) -> None:

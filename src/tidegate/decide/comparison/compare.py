@@ -18,7 +18,7 @@ from tidegate.decide.procedure.steps import State, conclude, observe, start
 from tidegate.decide.procedure.suite_gate import history_holds
 from tidegate.decide.statistics.exact import fisher_less
 from tidegate.model.comparison import Comparison, DefinitionChange, Note
-from tidegate.model.measurement import PastTrial, Run, TrialResult
+from tidegate.model.measurement import PastTrial, Run, TrialResult, files_of_passes
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS
@@ -124,8 +124,8 @@ def _past(trials: Sequence[PastTrial]) -> Past:
     apart = _passed(trial for trial in trials if not trial.beside_head)
     enough = apart if len(apart) >= LEAST_HISTORY else _passed(trials)
     newest = _passed(trial for trial in trials if trial.decides == "pass" or not trial.beside_head)
-    rewritten = frozenset(name for trial in trials if trial.decides == "pass" for name in trial.rewritten)
-    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:], rewritten)
+    files = files_of_passes([trial for trial in trials if trial.decides == "pass"])
+    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:], files)
 
 
 def _passed(trials: Iterable[PastTrial]) -> tuple[bool, ...]:

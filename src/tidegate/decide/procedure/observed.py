@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 from tidegate.decide.procedure.repeats import CLEARS, Enough, Flip, Tally, enough_for, flip, repeats_needed
 from tidegate.decide.procedure.rules import LEAST_HISTORY
 from tidegate.decide.statistics.e_process import e_of_fall
-from tidegate.model.measurement import TrialResult
+from tidegate.model.measurement import FilesOfPasses, TrialResult, files_of_passes
 from tidegate.model.reason import Counts
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
@@ -24,15 +24,14 @@ class Past(NamedTuple):
     """Base's history of a row: whether each trial passed, oldest first.
 
     `unsteady`: trials of one commit disagree. `apart`, `newest`: passes and number of all trials, and the newest ones,
-    without those that were measured beside a pull request's head, which can make base fail. `rewritten`: files of their
-    start that passing trials have changed.
+    without those that were measured beside a pull request's head, which can make base fail.
     """
 
     outcomes: Sequence[bool] = ()
     unsteady: bool = False
     apart: Counts = (0, 0)
     newest: Sequence[bool] = ()
-    rewritten: frozenset[str] = frozenset()
+    files: FilesOfPasses = FilesOfPasses()
 
     @property
     def counts(self) -> Counts:
@@ -70,11 +69,12 @@ def _without(trial: TrialResult, cause: NotMeasured, reason: str) -> TrialResult
     return trial.model_copy(update=lost)
 
 
-def _proved(trial: TrialResult, by_base: Collection[str]) -> TrialResult:
-    """Return a pass that changed files of its start without its outcome, unless passes of base change them, too."""
+def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:
+    """Return a pass that changed files of its start without its outcome, unless base's passes do or head made them."""
     if not trial.rewritten or (trial.decides != "pass" and trial.not_measured != "rewritten"):
         return trial
-    if files := sorted({*trial.rewritten} - {*by_base}):
+    new = set(trial.made or ()) - by_base.made if by_base.made is not None else set[str]()
+    if files := sorted(set(trial.rewritten) - by_base.rewritten - new):
         return _without(trial, "rewritten", f"it changes files that no passing trial of base changes: {few(files)}")
     return trial.model_copy(update={"outcome": "pass", "decides": "pass", "not_measured": None, "reason": ""})
 
@@ -99,7 +99,7 @@ class RowSeen(Value):
         ordered = tuple(known[place] for place in sorted(known))
         passes = [one for one in ordered if one.side == "base" and one.decides == "pass"]
         ends_well = bool(passes) and not any(map(_cut_off, passes))
-        by_base = self.past.rewritten.union(*(one.rewritten for one in passes))
+        by_base = files_of_passes([*passes, *([self.past.files] if any(self.past.outcomes) else [])])
 
         def counted(one: TrialResult) -> TrialResult:
             if one.side == "base":

@@ -46,6 +46,19 @@ def test_a_file_that_passes_of_base_change_is_a_product(base: list[str], head: l
     assert (found.state, found.head.passes) == ("ok", len(head))
 
 
+@pytest.mark.parametrize(
+    ("of_base", "of_head", "unmeasured"),
+    [(("old",), ("old", "f"), 0), (("f",), ("f",), 1), ((), (), 1), (None, ("f",), 1), ((), None, 1)],
+)
+def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
+    of_base: tuple[str, ...] | None, of_head: tuple[str, ...] | None, unmeasured: int
+) -> None:
+    base = [one.model_copy(update={"made": of_base}) for one in trials("base", "", "")]
+    head = [one.model_copy(update={"made": of_head}) for one in trials("head", "f")]
+
+    assert row(base, head).head.not_measured == unmeasured
+
+
 def test_what_failing_trials_of_base_change_is_no_product() -> None:
     base = [*trials("base", "f", outcome="fail"), make.trial_result(side="base", index=2, outcome="pass")]
 
