@@ -39,6 +39,16 @@ def test_pr_names_them(repo: Repository, tidegate: Make) -> None:
 
     assert any(IGNORED in warning for warning in ran.result["warnings"])
     assert "git does not track scenarios/new.yaml" in ran.comment
+    assert not any("ubmodule" in warning for warning in ran.result["warnings"])
+
+
+def test_pr_says_which_submodules_it_does_not_check_out(repo: Repository, tidegate: Make) -> None:
+    repo.git("update-index", "--add", "--cacheinfo", f"160000,{repo.git('rev-parse', 'HEAD')},vendor/core")
+    repo.git("commit", "--quiet", "--message", "submodule")
+
+    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
+
+    assert "⚠️ Submodules are not checked out: vendor/core." in ran.comment
 
 
 def test_a_suite_that_is_committed_has_nothing_to_name(make_repository: Make, tidegate: Make) -> None:

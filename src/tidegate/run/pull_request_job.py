@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import dropwhile
@@ -39,6 +40,8 @@ from tidegate.text.shorten import few
 from tidegate.vcs.links import LinkedCheckout, with_link_targets
 from tidegate.vcs.revisions import changed_files, file_diffs, submodules
 
+_NO_SUBMODULE = "Submodules are not checked out: {}. If the tool needs one, let `build` fetch its commit."
+
 
 class PullRequestJob(NamedTuple):
     """What to run, and why: `touched` are the changed files that can change an outcome."""
@@ -69,7 +72,8 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
         plan = _with_head(plan, suites, every, options)
     definitions = changes(suites.base, suites.head, every)
     both = (suites.head, suites.base or suites.head)
-    watched = _watched(root, sides, both)
+    missing = submodules(root, base, head)
+    watched = _watched(sides, both, missing)
     if options.replay_only:
         plan = without_agents(plan, None)
     elif options.lenient_keys:
@@ -79,11 +83,13 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
         blocks = suite.policy.rules == "block" and any(change.effect == "less" for change in definitions)
         job, left_out = _runnable(root, job, options, required=not blocks)
         warnings = (*warnings, *left_out)
+    if missing:
+        warnings = (*warnings, _NO_SUBMODULE.format(few(missing)))
     touched = changed_files(root, base, head, watched)
     return PullRequestJob(job, suites, definitions, touched, warnings)
 
 
-def _watched(root: Path, sides: Sides, suites: Sequence[Suite]) -> tuple[str, ...]:
+def _watched(sides: Sides, suites: Sequence[Suite], submodules: Sequence[str]) -> tuple[str, ...]:
     """Return globs of all files that can change an outcome, wherever links and submodules keep them."""
     pair = (sides.base, sides.head)
     programs = (
@@ -93,9 +99,8 @@ def _watched(root: Path, sides: Sides, suites: Sequence[Suite]) -> tuple[str, ..
         for agent in suite.agents.values()
         for one in program_globs(side.folder, agent, suite.path)
     )
-    moved = submodules(root, *(side.revision for side in pair))
     checkouts = [LinkedCheckout(side.folder) for side in pair]
-    return with_link_targets(checkouts, (*watched_files(*suites), *programs, *moved))
+    return with_link_targets(checkouts, (*watched_files(*suites), *programs, *map(glob.escape, submodules)))
 
 
 def _with_options(suite: Suite, options: Options) -> Suite:
