@@ -29,11 +29,11 @@ def secret_variables(environ: Mapping[str, str]) -> dict[str, str]:
 # What programs put between the characters of a long text, and JSON in front of some: removed before it is searched.
 _BREAKS = re.compile(rb"(?<!\\)\\++[nrt]")
 _BLANKS = b" \t\r\n\\"
-_BETWEEN = rb"(?:[\s\\]|(?<=\\)[nrt])*+"
+_BETWEEN = rb"(?:[\s\\]|(?<=\\)[nrt])*"
 # The same for hexadecimal text: `\x61`, `\u0061`, `&#x61;`, `0x61, 0x62`, `61:62`, `%61`, `=61`.
 _MARKS = (b"\\x", b"\\u00", b"&#x", b"0x")
 _SEPARATORS = _BLANKS + b":,;%=_.-"
-_BETWEEN_PAIRS = rb"(?:[\s\\:,;%=_.-]|(?<=\\)[nrtx]|(?<=\\)u00|&#x|0x(?=[0-9a-f]))*+"
+_BETWEEN_PAIRS = rb"(?:[\s\\:,;%=_.-]|(?<=\\)[nrtx]|(?<=\\)u00|&#x|0x(?=[0-9a-f]))*"
 
 
 class Redaction:
@@ -88,9 +88,13 @@ def _pairs(data: bytes) -> bytes:
 
 
 def _pattern(text: bytes, size: int, between: bytes, flags: int = 0) -> re.Pattern[bytes]:
-    """Return a pattern of the text in pieces of so many bytes, with anything of `between` in front of the others."""
-    pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    return re.compile(between.join(map(re.escape, pieces)), flags)
+    """Return a pattern of the text in pieces of so many bytes, with all of `between` in front of the others.
+
+    Lookaheads, since possessive groups match wrongly before Python 3.11.5.
+    """
+    first, *others = (re.escape(text[at : at + size]) for at in range(0, len(text), size))
+    gaps = (b"(?=(?P<g%d>%b))(?P=g%d)%b" % (at, between, at, piece) for at, piece in enumerate(others))
+    return re.compile(first + b"".join(gaps), flags)
 
 
 def _forms(value: str) -> set[str]:
