@@ -37,6 +37,7 @@ class ClaudeCodeAgent(CodingAgent):
     max_usd: float | None = Field(default=None, gt=0)
 
     keeps_folder: ClassVar[bool] = True
+    helpers: ClassVar[str] = r".*claude-(\d-\d-)?haiku-.*"
     program: ClassVar[str] = "claude"
     package: ClassVar[str] = "@anthropic-ai/claude-code"
     image_package: ClassVar[str] = "@anthropic-ai/claude-code-linux-x64"

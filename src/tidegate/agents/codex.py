@@ -49,6 +49,7 @@ class CodexAgent(CodingAgent):
     type: Literal["codex"]
 
     limits_turns: ClassVar[bool] = False
+    helpers: ClassVar[str] = r".*-(mini|nano)"
     program: ClassVar[str] = "codex"
     package: ClassVar[str] = "@openai/codex"
     image_package: ClassVar[str] = "@openai/codex-linux-x64"

@@ -94,11 +94,21 @@ class CodingAgent(Agent):
     calls_servers: ClassVar[bool] = True
     starts_server: ClassVar[bool] = True
     shell: ClassVar[Literal["sh", "bash"]] = "bash"
+    helpers: ClassVar[str] = ""  # regular expression of the small models that it asks besides
     program: ClassVar[str]
     package: ClassVar[str]  # npm package
     image_package: ClassVar[str]  # the one that the image with agents has: the native one, if there is one
     oldest: ClassVar[tuple[int, int, int]]  # oldest supported version
     tested: ClassVar[str]  # version used in the project's tests
+
+    def may_ask(self, model: str) -> bool:
+        """Return True for the agent's model, also with a date, and for the small ones that the program asks besides.
+
+        Without a model, or with a name such as `opus`, the program chooses.
+        """
+        own = re.sub(r"\[\w+\]$", "", self.model or "").rpartition("/")[2]
+        is_own = re.fullmatch(rf"{re.escape(own)}([-@]\d{{8}})?", model.rpartition("/")[2]) is not None
+        return is_own or not re.search(r"\d", own) or re.fullmatch(self.helpers, model) is not None
 
     @classmethod
     def apis(cls, model: str | None) -> Mapping[str, ModelApi]:

@@ -23,6 +23,7 @@ class GeminiAgent(CodingAgent):
 
     type: Literal["gemini"]
 
+    helpers: ClassVar[str] = r"gemini-.*flash.*"
     program: ClassVar[str] = "gemini"
     package: ClassVar[str] = "@google/gemini-cli"
     image_package: ClassVar[str] = "@google/gemini-cli"

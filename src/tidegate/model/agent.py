@@ -241,6 +241,10 @@ class Agent(Value):
         """The provider that the suite names; None for the API's own, with a key."""
         return None
 
+    def may_ask(self, model: str) -> bool:
+        """Return True if its program may ask this model; the model proxy refuses requests to others."""
+        return True
+
     def lacks(self, environ: Mapping[str, str]) -> str | None:
         """Return what it lacks to reach its model, such as `a key in X`; None if nothing is known to be missing."""
         if self.chosen_provider is not None:

@@ -414,4 +414,4 @@ def _limits(attempt: Attempt) -> TrafficLimits:
 
     turns = None if agent.limits_turns else attempt.scenario.max_turns or agent.max_turns
     leaves_room = (lambda _: True) if meter is None else meter.leaves_room
-    return TrafficLimits(turns, spent, leaves_room, may_fetch=attempt.place.network.agent is True)
+    return TrafficLimits(turns, spent, leaves_room, agent.may_ask, may_fetch=attempt.place.network.agent is True)

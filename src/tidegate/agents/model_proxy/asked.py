@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from pydantic_core import from_json
 
 from tidegate.agents.model_proxy.token_usage import LETTERS, request_letters
 
 UNLIMITED = 32_000  # tokens of an answer without a limit
+_IN_PATH = re.compile(r"/model/([^/]+)|/models/([^/:]+)|/deployments/([^/]+)")
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "maxTokens")
 _SETTINGS = ("generationConfig", "inferenceConfig")  # where the limits of Google and of Bedrock are
 _ANSWERS = ("n", "candidateCount")
@@ -32,8 +35,11 @@ class Asked(NamedTuple):
 NOTHING = Asked(0, 0)
 
 
-def read(body: bytes, *, may_fetch: bool) -> Asked:
-    """Return what a request to a model asks for. Unless it `may_fetch`, no provider fetches an address for it."""
+def read(body: bytes, path: str = "", *, may_ask: Callable[[str], bool] = lambda _: True, may_fetch: bool) -> Asked:
+    """Return what a request to a model asks for: of no model that it may not ask.
+
+    Unless it `may_fetch`, no provider fetches an address for it.
+    """
     given = -(-request_letters(body) // LETTERS)
     try:
         request = from_json(body)
@@ -45,9 +51,17 @@ def read(body: bytes, *, may_fetch: bool) -> Asked:
     most = [found for one in settings for name in _LIMITS if isinstance(found := one.get(name), int)]
     times = [found for one in settings for name in _ANSWERS if isinstance(found := one.get(name), int)]
     refused = "a request in the background, whose tokens cannot be counted" if request.get("background") else None
+    if other := [model for model in _models(request, path) if not may_ask(model)]:
+        refused = f"a request to {other[0]}: `model` names another one"
     if refused is None and not may_fetch and (found := next(_fetched(request), None)) is not None:
         refused = f"{found}: the provider would fetch an address, which `network` does not allow the agent"
     return Asked(given, max(0, *(most or [UNLIMITED])) * max(1, *times, 1), refused)
+
+
+def _models(request: dict[str, Any], path: str) -> list[str]:
+    """Return the models that the request names."""
+    named = [unquote(name) for groups in _IN_PATH.findall(path) for name in groups if name]
+    return [*named, *(model for model in [request.get("model")] if isinstance(model, str))]
 
 
 def _fetched(request: dict[str, Any]) -> Iterator[str]:

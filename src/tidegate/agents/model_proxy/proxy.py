@@ -297,7 +297,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Return what the request asks of the model. Raises RefusedError."""
         if self.command != "POST" or _COUNTING.search(self.path):
             return NOTHING
-        asked = read(body, may_fetch=lease.traffic.limits.may_fetch)
+        limits = lease.traffic.limits
+        asked = read(body, self.path.partition("?")[0], may_ask=limits.may_ask, may_fetch=limits.may_fetch)
         if asked.refused is not None:
             why = f"the model proxy does not pass on {asked.refused}"
             lease.traffic.note_refusal(why)

@@ -85,12 +85,14 @@ PAUSE_SECS = 0.5  # between two looks at whether a trial that waits has ended
 class TrafficLimits(NamedTuple):
     """When no more requests of a trial are passed on: after `turns` answers of the model, or if `spent` says why.
 
-    `leaves_room` says if an end with so many tokens is within the limits, `may_fetch` if providers may fetch addresses.
+    `leaves_room` says if an end with so many tokens is within the limits, `may_ask` if a model of that name may be
+    asked, `may_fetch` if providers may fetch addresses.
     """
 
     turns: int | None = None
     spent: Callable[[End], str | None] = lambda _: None
     leaves_room: Callable[[End], bool] = lambda _: True
+    may_ask: Callable[[str], bool] = lambda _: True
     may_fetch: bool = True
 
 

@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
+from tidegate.agents import AnyAgent
 from tidegate.agents.model_proxy.asked import UNLIMITED, read
 from tidegate.agents.model_proxy.host_proxy import is_address
 
@@ -33,6 +35,50 @@ def asked(request: Any, *, may_fetch: bool = True) -> tuple[int, str | None]:
 )
 def test_the_longest_answer_is_what_the_request_allows(request_body: Any, tokens: int) -> None:
     assert asked(request_body) == (tokens, None)
+
+
+@pytest.mark.parametrize(
+    ("path", "request_body", "asks"),
+    [
+        ("/v1/messages", {"model": "big-1"}, "big-1"),
+        ("/v1beta/models/big-1:streamGenerateContent", {"model": "own-1"}, "big-1"),
+        ("/model/big-1%3A0/invoke", {}, "big-1:0"),
+        ("/openai/deployments/big-1/chat/completions", {}, "big-1"),
+    ],
+)
+def test_a_request_to_a_model_that_the_agent_may_not_ask_is_refused(path: str, request_body: Any, asks: str) -> None:
+    body = json.dumps(request_body).encode()
+
+    refused = read(body, path, may_ask=lambda model: model.startswith("own"), may_fetch=True).refused
+    assert refused == f"a request to {asks}: `model` names another one"
+    assert read(body, path, may_ask=lambda model: model in ("own-1", asks), may_fetch=True).refused is None
+
+
+CLAUDE = "claude-opus-5-5"
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "asked_for", "may"),
+    [
+        ("claude-code", CLAUDE, CLAUDE, True),
+        ("claude-code", f"{CLAUDE}[1m]", f"{CLAUDE}-20260101", True),
+        ("claude-code", CLAUDE, "claude-haiku-5-5-20260101", True),
+        ("claude-code", CLAUDE, "claude-mythos-5", False),
+        ("claude-code", "claude-haiku-5-5", CLAUDE, False),
+        ("claude-code", "opus", CLAUDE, True),
+        ("claude-code", None, CLAUDE, True),
+        ("claude-code", f"us.anthropic.{CLAUDE}-v1:0", f"us.anthropic.{CLAUDE}-v1:0", True),
+        ("claude-code", "arn:aws:bedrock:x:1:application-inference-profile/a1", "arn:aws:x/a1", True),
+        ("gemini", "gemini-3.8-pro", "gemini-2.5-flash-lite", True),
+        ("gemini", "gemini-3.8-flash", "gemini-3.8-pro", False),
+        ("codex", "gpt-5.5", "gpt-5.5-mini", True),
+        ("codex", "gpt-5.5", "gpt-5.5-pro", False),
+        ("opencode", f"anthropic/{CLAUDE}", CLAUDE, True),
+        ("opencode", f"anthropic/{CLAUDE}", "claude-mythos-5", False),
+    ],
+)
+def test_an_agent_asks_its_own_model_and_small_ones(kind: str, model: str | None, asked_for: str, may: bool) -> None:
+    assert TypeAdapter(AnyAgent).validate_python({"type": kind, "model": model}).may_ask(asked_for) is may
 
 
 FETCHING: list[dict[str, Any]] = [
