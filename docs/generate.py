@@ -223,7 +223,7 @@ def _words(annotation: Any) -> str:
         case origin if origin is dict:
             return f"names → {_words(arguments[1])}"
         case _:
-            return f"list of {_words(arguments[0])}"
+            return f"list of {_words(arguments[0])}".replace("number", "numbers")
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, FiniteFloat, ValidationError
 
-from tidegate.agents.invocations.counting import failed, in_order, named
+from tidegate.agents.invocations.counting import as_defined, failed, in_order
 from tidegate.agents.invocations.from_log import logged_calls, logged_tool_calls
 from tidegate.agents.invocations.metrics import invocation_counts, subcommand_counts, trial_metrics
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
@@ -49,7 +49,7 @@ def measure_trial(
     `outcome` includes the judge. `decides` is what the verdict counts; it leaves the judge out unless `judge_blocks`.
     If a judge is the only check, `decides` is None for a trial that it could not judge.
     """
-    trial = trial.model_copy(update={"invocations": named(trial.invocations, scenario.target)})
+    trial = _read_as(scenario, trial)
     checks = _checks(trial, scenario, judge_blocks=judge_blocks)
     scores = {
         **detail_means(checks.evaluators),
@@ -76,6 +76,10 @@ def measure_trial(
         warnings=(*trial.warnings, *warnings, *scored[1], *_unused(trial, scenario, checks.decides)),
         refused_hosts=trial.refused_hosts,
     )
+
+
+def _read_as(scenario: Scenario, trial: Trial) -> Trial:
+    return trial.model_copy(update={"invocations": as_defined(trial.invocations, scenario.target)})
 
 
 def _unused(trial: Trial, scenario: Scenario, decides: Outcome | None) -> tuple[str, ...]:
@@ -213,7 +217,8 @@ def passed_gates(trial: Trial, scenario: Scenario) -> bool:
     """Return True if every gate was evaluated and the required ones passed."""
     if _not_measured(trial, scenario.gates)[0]:
         return False
-    return all(gate.passed for gate in _gate_results(trial, scenario.gates, trial.answers) if gate.required)
+    gates = _gate_results(_read_as(scenario, trial), scenario.gates, trial.answers)
+    return all(gate.passed for gate in gates if gate.required)
 
 
 class _EvaluatorOutput(Value, extra="ignore", strict=True):

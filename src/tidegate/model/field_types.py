@@ -132,6 +132,8 @@ ServerName = Annotated[str, AfterValidator(_server_name)]
 Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]
+ExitStatus = Annotated[int, Field(ge=0, le=255)]
+ExitStatuses = Annotated[tuple[ExitStatus, ...], Field(min_length=1)]
 Trials = Annotated[int, Field(ge=1, le=10_000)]  # per row; a larger number is most likely a typo
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]

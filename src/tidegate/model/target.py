@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
 
-from tidegate.model.field_types import ServerName, Text, wrong
+from tidegate.model.field_types import ExitStatuses, ServerName, Text, wrong
 from tidegate.model.value import Value
 
 REFERENCE = re.compile(r"\$\{([^}]*)\}")  # to a variable, in the values of `target.env`
@@ -55,6 +55,7 @@ class Target(Value):
     env: dict[str, str] = {}
     secrets: tuple[str, ...] = ()  # variables that `env` refers to; jobs of forks do not have them
     mcp: McpServer | None = None
+    ok_statuses: ExitStatuses = (0,)  # exit codes with which a call has not failed
     tty: bool = False  # its calls run on a pseudo-terminal
 
     @property

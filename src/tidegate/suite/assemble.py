@@ -182,6 +182,7 @@ class Assembly:
         return Target(
             binary=shared.binary or "",
             command_pattern=shared.command_pattern,
+            ok_statuses=shared.ok_statuses or (0,),
             health_check=shared.health_check,
             env=self._env(self.suite_document, shared),
             secrets=self._secrets(shared),
@@ -220,6 +221,7 @@ class Assembly:
             tty=tty,
             binary=binary,
             command_pattern=own.command_pattern or shared.command_pattern,
+            ok_statuses=own.ok_statuses or shared.ok_statuses or (0,),
             health_check=own.health_check or shared.health_check,
             env={**self._env(self.suite_document, shared), **self._env(document, own)},
             secrets=self._secrets(shared, own),

@@ -148,6 +148,11 @@ def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[D
             old, new = (getattr(one, key) or unlimited for one in (before, now))
             if old != new:
                 yield _change(before.name, "less" if new < old else "more", key)
+        ok, still = ({*one.target.ok_statuses} for one in (before, now))
+        if ok != still:
+            yield _change(before.name, "more" if still < ok else "less", "target.ok_statuses")
+            target = now.target.model_copy(update={"ok_statuses": before.target.ok_statuses})
+            now = now.model_copy(update={"target": target})
         if keys := [key for key in different(before, now) if key not in _ALONE]:
             yield _change(before.name, "other", ", ".join(keys))
         if files := touched_files(now, head.guidance, touched):

@@ -12,6 +12,7 @@ from tidegate.checks.gates.fields import Regex
 from tidegate.model.agent import ScriptedStep
 from tidegate.model.field_types import (
     Count,
+    ExitStatuses,
     InsidePath,
     Name,
     Positive,
@@ -38,6 +39,7 @@ class TargetFile(Value):
     command_pattern: Regex | None = None
     health_check: Text | None = None
     env: dict[VariableName, str] = {}
+    ok_statuses: ExitStatuses | None = None
     tty: bool | None = None
 
 

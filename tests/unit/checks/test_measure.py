@@ -14,7 +14,7 @@ from tidegate.checks.gates.command_gate import CommandSucceeds
 from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.script import Script
-from tidegate.checks.measure import MAX_CALLS, measure_trial
+from tidegate.checks.measure import MAX_CALLS, measure_trial, passed_gates
 from tidegate.model.event import CallStatus, CommandResult, End, Event, Invocation, ToolCall, ToolResult
 from tidegate.model.gate import Gate
 from tidegate.model.measurement import EvaluatorResult, TrialResult
@@ -69,6 +69,28 @@ def test_passes_when_all_required_gates_pass() -> None:
     assert result.reason == "all 2 required gates passed"
     assert result.spec == SPEC
     assert result.id == "head/link/docs/2"
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "ok", "failed"),
+    [
+        ("error", 1, (0, 1), False),
+        ("error", 1, (0,), True),
+        ("error", 2, (0, 1), True),
+        ("ok", 0, (1,), True),
+        ("timeout", 1, (0, 1), True),
+        ("error", None, (0, 1), True),
+    ],
+)
+def test_a_call_has_failed_unless_it_exits_with_an_ok_status_of_its_target(
+    status: CallStatus, code: int | None, ok: tuple[int, ...], failed: bool
+) -> None:
+    call = Invocation(argv=("x",), status=status, exit_code=code, started_at=0)
+    target = Target(binary="taskmgr", ok_statuses=ok)
+    one, its = trial(None, invocations=(call,)), scenario(NoTranscriptErrors(), target=target)
+    result = measure_trial(one, its)
+    assert (result.outcome, result.metrics.error_count) == (("fail", 1) if failed else ("pass", 0))
+    assert passed_gates(one, its) is not failed
 
 
 def test_fails_with_the_first_failed_gate_and_how_many_more() -> None:

@@ -144,6 +144,9 @@ IN_A_SCENARIO = {
     "missing ), unterminated subpattern at position 0",
     "gates: [{type: command_json_path, command: x, path: '$[', assertion: exists}]": "5:53: gates[0].path: "
     "is not a JSONPath: Parse error near the end of string!",
+    "gates: [{type: command_exits, command: x}]": "5:9: gates[0].status: is required",
+    "gates: [{type: command_exits, command: x, status: 256}]": "5:51: gates[0].status: must be at most 255 or a list",
+    "gates: [{type: command_exits, command: x, status: [0, no]}]": "5:55: gates[0].status[1]: must be a whole number",
     "gates: []\nevaluation: {gates: []}": "5:1: gates: occur twice: `evaluation.gates` has them, too",
     "template_folder: nope": "5:18: template_folder: no such folder in the repository "
     "(looked for scenarios/nope, llm-test-fixtures/templates/nope, fixtures/nope, nope)",

@@ -121,6 +121,13 @@ def test_what_else_a_scenario_has(more: dict[str, Any], found: tuple[str, str] |
     assert of_scenario(**more) == ([found] if found else [("less", "agents: docs"), ("more", "agents: docs:m")])
 
 
+def test_more_ok_statuses_may_check_less_and_fewer_check_more() -> None:
+    loose, strict, other = (Target(binary="x", ok_statuses=ok) for ok in ((0, 1), (0,), (2,)))
+    assert of_scenario({"target": loose}, target=strict) == [("more", "target.ok_statuses")]
+    for before, after in ((strict, loose), (strict, other)):
+        assert of_scenario({"target": before}, target=after) == [("less", "target.ok_statuses")]
+
+
 def test_agents_and_rules() -> None:
     base, head = suite(agents={"a": DOCS, "b": DOCS}), suite(agents={"b": DOCS, "c": DOCS})
     assert changed(base, head) == [("a", "less", "agent removed"), ("c", "more", "new agent")]

@@ -41,7 +41,8 @@ watch: [src/**]
 guidance: [AGENTS.md]
 build: [make]
 path: [bin]
-target: {binary: taskmgr, command_pattern: 'taskmgr\\s+(\\S+)', health_check: taskmgr --version, env: {A: shared, B: x}}
+target: {binary: taskmgr, command_pattern: 'taskmgr\\s+(\\S+)', health_check: taskmgr --version, env: {A: shared, B: x},
+  ok_statuses: [0, 1]}
 agents:
   docs: {type: doc-follower}
   fake: {type: scripted, seed: 7, steps: {first: [taskmgr add a, {run: taskmgr list, probability: 0.9}]}}
@@ -147,6 +148,7 @@ def test_every_key_of_both_files_arrives(load: Load) -> None:
             command_pattern=r"taskmgr\s+(\S+)",
             health_check="taskmgr2 --version",
             env={"A": "own-${TOKEN}", "B": "x", "C": "$HOME"},
+            ok_statuses=(0, 1),
         ),
         prompt="Tidy up.",
         steps=("taskmgr list", ScriptedStep(call="add", input={"title": "a"})),

@@ -201,8 +201,10 @@ def test_another_agent_of_the_same_name_is_a_row_of_its_own() -> None:
 
 def test_how_the_tool_is_started_is_head_s_and_its_name_is_base_s() -> None:
     server = McpServer(command="old", name="base")
-    before = Target(binary="base", mcp=server, env={"A": "1", "B": "1"}, command_pattern="x", health_check="y")
-    after = Target(binary="head", mcp=McpServer(command="new", name="head"), env={"A": "1", "B": "2", "C": "3"})
+    rules = {"command_pattern": "x", "health_check": "y", "ok_statuses": (0, 2)}
+    before = Target(binary="base", mcp=server, env={"A": "1", "B": "1"}, **rules)
+    own = {"env": {"A": "1", "B": "2", "C": "3"}, "ok_statuses": (0, 1)}
+    after = Target(binary="head", mcp=McpServer(command="new", name="head"), **own)
     row = planned(suite(scenario("a", target=before)), suite(scenario("a", target=after))).rows[0]
 
     assert (row.on("base").env_of_base, row.on("head").env_of_base) == (None, before.env)

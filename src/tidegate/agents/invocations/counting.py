@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from tidegate.model.event import COUNTED, Invocation
+from tidegate.model.event import COUNTED, CallStatus, Invocation
 from tidegate.model.target import Target
 from tidegate.text.patterns import PatternTooSlowError, search
 
@@ -21,12 +21,21 @@ def subcommand(binary: str, argv: Sequence[str], pattern: str | None) -> str | N
     return next((argument for argument in argv if argument and not argument.startswith("-")), None)
 
 
-def named(invocations: Sequence[Invocation], target: Target) -> tuple[Invocation, ...]:
-    """Return the invocations with their subcommands, as the target's `command_pattern` defines them now."""
+def as_defined(invocations: Sequence[Invocation], target: Target) -> tuple[Invocation, ...]:
+    """Return the invocations with subcommands by the target's `command_pattern`, and failures by its `ok_statuses`."""
     pattern = None if target.mcp else target.command_pattern  # a server's subcommands are its tools
     return tuple(
-        call.model_copy(update={"subcommand": subcommand(target.binary, call.argv, pattern)}) for call in invocations
+        call.model_copy(
+            update={"subcommand": subcommand(target.binary, call.argv, pattern), "status": _status(call, target)}
+        )
+        for call in invocations
     )
+
+
+def _status(call: Invocation, target: Target) -> CallStatus:
+    if call.exit_code is None or call.status not in ("ok", "error"):  # a server's tools have no exit code
+        return call.status
+    return "ok" if call.exit_code in target.ok_statuses else "error"
 
 
 def is_help(argv: Sequence[str]) -> bool:
@@ -55,5 +64,5 @@ def counted(invocations: Sequence[Invocation]) -> tuple[Invocation, ...]:
 
 
 def failed(invocation: Invocation) -> bool:
-    """Return True if a counted invocation timed out or ended with a non-zero exit status."""
+    """Return True if a counted invocation timed out or did not end with one of the target's `ok_statuses`."""
     return invocation.status in ("error", "timeout")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import TypeVar
 
-from tidegate.agents.invocations.counting import named
+from tidegate.agents.invocations.counting import as_defined
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.model.evaluator import PASS, Evaluator, EvaluatorRecord, Score
 from tidegate.model.gate import Gate
@@ -88,7 +88,7 @@ def record_of(trial: Trial, scenario: Scenario) -> EvaluatorRecord:
         prompt=scenario.prompt,
         case=scenario.case,
         events=trial.events,
-        invocations=named(trial.invocations, scenario.target),
+        invocations=as_defined(trial.invocations, scenario.target),
         agent_started_at=trial.agent_started_at,
     )
 

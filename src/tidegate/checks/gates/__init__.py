@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tidegate.checks.gates.command_gate import CommandSucceeds
+from tidegate.checks.gates.command_gate import CommandExits, CommandSucceeds
 from tidegate.checks.gates.file_gate import FileExists
 from tidegate.checks.gates.json_output import CommandJsonPath
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
@@ -22,6 +22,7 @@ from tidegate.checks.gates.text_gates import (
 
 AnyGate = Annotated[
     CommandSucceeds
+    | CommandExits
     | CommandOutputContains
     | CommandOutputMatches
     | CommandOutputWords

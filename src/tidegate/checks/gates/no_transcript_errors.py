@@ -14,7 +14,8 @@ from tidegate.text.shorten import excerpt
 class NoTranscriptErrors(Gate):
     """Passes when no call of the tool under test failed or timed out.
 
-    It also passes if the tool was never called; the message says so.
+    A call failed if it exited with none of the `ok_statuses` of `target` (only 0, unless they are set). The gate also
+    passes if the tool was never called; the message says so.
     """
 
     type: Literal["no_transcript_errors"] = "no_transcript_errors"

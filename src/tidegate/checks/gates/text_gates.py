@@ -60,7 +60,7 @@ class FileMatches(_Matches, FileGate):
 
 
 class CommandOutputContains(_Contains, CommandGate):
-    """Passes when `command` exits with status 0 and its standard output contains `substring`."""
+    """Passes when `command` exits with `status` and its standard output contains `substring`."""
 
     type: Literal["command_output_contains"] = "command_output_contains"
 
@@ -78,7 +78,7 @@ class CommandOutputContains(_Contains, CommandGate):
 
 
 class CommandOutputMatches(_Matches, CommandGate):
-    """Passes when `command` exits with status 0 and its standard output matches the regular expression `pattern`.
+    """Passes when `command` exits with `status` and its standard output matches the regular expression `pattern`.
 
     The syntax is that of Python's `re`. The pattern may match anywhere in the output, as in `re.search`.
     """
@@ -126,7 +126,7 @@ _OTHER_NAME = r"[\w-]+(?:[ =][A-Z<\[][^\s,|/]*)?(?:, ?| ?\| ?| / )"
 
 
 class CommandOutputWords(CommandGate):
-    """Passes when `command` exits with status 0 and its standard output contains each of `words`, in any order.
+    """Passes when `command` exits with `status` and its standard output contains each of `words`, in any order.
 
     Words match as a whole: `--prio` is not in `--priority`, and `list` is not in `list-all`. With `listed`, each word
     begins a line, after spaces and other names of the same entry: `--due` in `  -d, --due DATE`, not in a sentence.

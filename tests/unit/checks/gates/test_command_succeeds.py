@@ -1,4 +1,4 @@
-"""The gate `command_succeeds`, and what all gates with a command have in common."""
+"""The gates `command_succeeds` and `command_exits`, and what all gates with a command have in common."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tidegate.checks.gates.command_gate import CommandSucceeds
+from tidegate.checks.gates.command_gate import CommandExits, CommandGate, CommandSucceeds
+from tidegate.checks.gates.json_output import CommandJsonPath
+from tidegate.checks.gates.text_gates import CommandOutputContains, CommandOutputMatches, CommandOutputWords
 from tidegate.model.event import CommandResult
 from tidegate.model.gate import GateDecision, GateInput
 from tidegate.model.probe import CommandAnswer, RunCommand
@@ -32,6 +34,26 @@ def test_a_command_that_was_stopped_fails(result: CommandResult, message: str) -
     assert GATE.decide(GateInput(answer=CommandAnswer(result=result))) == GateDecision(passed=False, message=message)
 
 
+@pytest.mark.parametrize(
+    "gate",
+    [
+        CommandExits(command="lint", status=(1, 2)),
+        CommandSucceeds(command="lint", status=(1, 2)),
+        CommandOutputContains(command="lint", status=(1, 2), substring="[]"),
+        CommandOutputMatches(command="lint", status=(1, 2), pattern="^.]"),
+        CommandOutputWords(command="lint", status=(1, 2), words=("[]",)),
+        CommandJsonPath(command="lint", status=(1, 2), path="$", assertion="len == 0"),
+    ],
+)
+def test_a_command_has_to_exit_with_one_of_the_statuses_named(
+    sees: Callable[..., GateInput], gate: CommandGate
+) -> None:
+    ends = {code: gate.decide(sees(exit_code=code, stdout="[]")) for code in (0, 1, 2, 127)}
+    assert {code: end.passed for code, end in ends.items()} == {0: False, 1: True, 2: True, 127: False}
+    assert ends[0].message == "exit 0, expected exit 1 or 2: []"
+    assert not gate.decide(sees(end="signal", signal=1, stdout="[]")).passed
+
+
 def test_without_an_answer_nothing_passes(file: Callable[..., GateInput]) -> None:
     assert not GATE.decide(GateInput()).passed
     assert not GATE.decide(file(text="exit 0")).passed
@@ -43,6 +65,8 @@ def test_without_an_answer_nothing_passes(file: Callable[..., GateInput]) -> Non
         ({"command": " \n"}, "must not be empty"),
         ({"command": "a\0b"}, "NUL"),
         ({"command": "x", "timeout_secs": 0}, "greater than 0"),
+        ({"command": "x", "status": -1}, "greater than or equal to 0"),
+        ({"command": "x", "status": []}, "at least 1 item"),
         ({"command": "x", "comand": "y"}, "Extra inputs are not permitted"),
     ],
 )

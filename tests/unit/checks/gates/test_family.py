@@ -33,7 +33,7 @@ def test_type_chooses_the_gate() -> None:
 
 
 def test_an_unknown_type_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValidationError, match="'command_succeeds', 'command_output_contains'"):
+    with pytest.raises(ValidationError, match="'command_succeeds', 'command_exits'"):
         GATES.validate_python({"type": "min_notes", "count": 3})
 
 
