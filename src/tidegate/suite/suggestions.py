@@ -50,6 +50,7 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
         *_once((_uncalibrated(scenario, suite) for scenario in suite.scenarios), "scenario"),
         *_once(map(_only_path, suite.scenarios), "scenario"),
         *_few_cases(suite),
+        *_once(map(_without_steps, plan.rows), "row"),
         *_once(map(_without_calls, plan.rows), "row"),
         *_once((_few_trials(row, suite) for row in plan.rows), "row"),
         *_once((_weak(row, suite, past or {}) for row in plan.rows), "row"),
@@ -183,6 +184,14 @@ def _only_path(scenario: Scenario) -> tuple[str, str] | None:
         f"the path alone decides ({paths[0].label}), which is brittle; check the outcome too, by a gate or "
         "expected_state",
     )
+
+
+def _without_steps(row: PlanRow) -> tuple[str, str] | None:
+    """Report a scripted agent that does nothing in a scenario, as neither of them has steps for it."""
+    if row.agent.type != "scripted" or row.key.scenario in row.agent.named_scenarios:
+        return None
+    what = "has no steps here, and does nothing; add `task: {steps: […]}`, or choose other agents by `tool_matrix`"
+    return f"{row.scenario.file}, {row.key.agent}", what
 
 
 def _without_calls(row: PlanRow) -> tuple[str, str] | None:

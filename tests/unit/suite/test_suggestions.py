@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from tests import make
 from tidegate.agents.claude_code import ClaudeCodeAgent
 from tidegate.agents.command import CommandAgent
+from tidegate.agents.scripted import Scripted
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.judges.scripted import ScriptedJudge
@@ -55,6 +56,17 @@ def test_a_scenario_that_cannot_fail() -> None:
 def test_what_many_share_is_said_once_with_their_number() -> None:
     assert said(*(scenario(name) for name in "abcd")) == [
         "a.yaml and 3 more scenarios: no gate, so every trial passes whatever the agent does"
+    ]
+
+
+def test_a_scripted_agent_without_steps_does_nothing() -> None:
+    script = Scripted.model_validate({"type": "scripted", "steps": {"a": ["tool"]}})
+    rows = [scenario("a", GATE), scenario("b", GATE), scenario("c", GATE), scenario("d", GATE, steps=("tool",))]
+    suite = make.suite(*rows, agents={"fake": script, "docs": make.DOCS})
+    found = [text for text in advice(suite, make_plan(suite)) if "fake" in text]
+    assert found == [
+        "b.yaml, fake and 1 more row: has no steps here, and does nothing; add `task: {steps: […]}`, or choose other"
+        " agents by `tool_matrix`"
     ]
 
 
