@@ -65,12 +65,16 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
     )
     suite = _with_options(suites.judging, options)
     base, head = sides.base.revision, sides.head.revision
-    every = changed_files(root, base, head, ["**"])
+    every = changed_files(root, target if suites.folder == sides.tip else base, head, ["**"])
     plan = make_plan(suite, options.selection)
     warnings = (*suites.warnings, *not_selected(suite, plan))
     if suites.base is not None:
         plan = _with_head(plan, suites, every, options)
     definitions = changes(suites.base, suites.head, every)
+    if definitions and suites.tip is not None and suites.folder != sides.tip:
+        new = changes(suites.tip, suites.head, changed_files(root, target, head, ["**"]))
+        still = {(one.scenario, one.agent) for one in new}
+        definitions = tuple(one for one in definitions if (one.scenario, one.agent) in still)
     both = (suites.head, suites.base or suites.head)
     missing = submodules(root, base, head)
     watched = _watched(sides, both, missing)
@@ -174,7 +178,8 @@ class BothSuites(NamedTuple):
 
     `judging` is base's with the target branch's rules; `product` is the same with the prompts that contain files as
     head has these. `base` is what head's suite is compared with; None if there is no suite before this one, which then
-    judges. `folder` is the clean checkout that `judging` was read from.
+    judges. `folder` is the clean checkout that `judging` was read from. `tip` is the target branch's suite: what head has
+    as `tip` does is no change by the pull request.
     """
 
     judging: Suite
@@ -184,6 +189,7 @@ class BothSuites(NamedTuple):
     folder: Path | None
     comment_template: str | None
     warnings: tuple[str, ...]
+    tip: Suite | None = None
 
 
 def _load_both(
@@ -220,7 +226,7 @@ def _load_both(
     judging = base.model_copy(update={**rules, "policy": _policy(tip, base)})
     product = _product(folder, sides, config, environ=passed, lenient=lenient)
     template = _comment_template(sides.tip, "base", tip)
-    return BothSuites(judging, product or judging, head, base, folder, template, warnings)
+    return BothSuites(judging, product or judging, head, base, folder, template, warnings, tip)
 
 
 def _policy(tip: Suite, base: Suite) -> Policy:

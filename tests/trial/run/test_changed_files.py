@@ -9,13 +9,23 @@ from typing import Any
 import pytest
 
 from tests.journeys.conftest import FILES
+from tidegate.model.progress import Progress
 from tidegate.model.result import FileChange
-from tidegate.run.pull_request_job import MOST_CHARACTERS, MOST_FILES, MOST_IN_ALL, file_changes
+from tidegate.run.checkouts import RevisionPair, commits_of, two_sides
+from tidegate.run.pull_request_job import (
+    MOST_CHARACTERS,
+    MOST_FILES,
+    MOST_IN_ALL,
+    file_changes,
+    load_pull_request,
+)
+from tidegate.run.run_job import Options
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import watched_files
 from tidegate.vcs.revisions import changed_files, file_diffs, resolve
 
 Make = Callable[..., Any]
+Files = dict[str, str | None]
 
 
 @pytest.fixture
@@ -84,3 +94,34 @@ def test_each_file_has_its_own_diff(make_repository: Make) -> None:
     assert list(found) == names
     assert found["a"].count("diff --git") == 2
     assert [f"+new {number}\n" in found[name] for number, name in enumerate(names)] == [False, *[True] * 4]
+
+
+TEMPLATE = {"scenarios/keep/list.txt": "first\n"}
+WHOLE, ONE_GATE = FILES | TEMPLATE, {"scenarios/keep.yaml": FILES["scenarios/keep.yaml"].rpartition("    - ")[0]}
+NO_GATE = {"scenarios/keep.yaml": FILES["scenarios/keep.yaml"].partition("evaluation:")[0]}
+
+
+@pytest.mark.parametrize(
+    ("base", "tip", "head", "effects", "is_added"),
+    [
+        ({"bin/notes": FILES["bin/notes"]}, WHOLE, WHOLE, [], False),
+        ({"bin/notes": FILES["bin/notes"]}, WHOLE, WHOLE | {"scenarios/keep/list.txt": "x"}, ["other"], True),
+        (WHOLE, ONE_GATE, ONE_GATE, [], True),
+        (WHOLE, ONE_GATE, NO_GATE, ["less"], True),
+        (WHOLE, {"other": ""}, ONE_GATE, ["less"], True),
+    ],
+)
+def test_what_the_target_branch_has_by_now_is_no_change_of_a_branch_stacked_on_a_squashed_one(
+    make_repository: Make, tmp_path: Path, base: Files, tip: Files, head: Files, effects: list[str], is_added: bool
+) -> None:
+    repo = make_repository()
+    repo.commit(base)
+    repo.branch("pr", head)
+    repo.git("checkout", "--quiet", "main")
+    repo.commit(tip)
+    commits = commits_of(repo.root, RevisionPair("main", "pr"))
+    with two_sides(repo.root, commits, tmp_path, tmp_path / "out") as sides:
+        options = Options(environ={}, progress=Progress())
+        loaded = load_pull_request(repo.root, commits.target, sides, tmp_path, options)
+    assert [change.effect for change in loaded.definitions] == effects
+    assert ("added" in {row.presence for row in loaded.job.plan.rows}) is is_added
