@@ -106,11 +106,12 @@ class BatchSide(Value):
 
 
 class RowPace(Value):
-    """How long base needed for a row so far: seconds of its agent and of its setup, and whether head hung."""
+    """How long base needed for a row so far: seconds of its agent, its setup and all else, and whether head hung."""
 
     key: RowKey
     agent: float | None = None
     setup: float | None = None
+    around: float | None = None
     hung: bool = False
 
 

@@ -10,7 +10,16 @@ from pathlib import Path
 
 from tidegate.decide.comparison.compare import past_by_row
 from tidegate.decide.procedure.pushes import after_run
-from tidegate.decide.procedure.steps import RunTrials, State, conclude, next_step, observe, start, stops_early
+from tidegate.decide.procedure.steps import (
+    RunTrials,
+    State,
+    conclude,
+    failed_fast,
+    next_step,
+    observe,
+    start,
+    stops_early,
+)
 from tidegate.history.known_results import Known, KnownResults, open_pushes, without_failed_rows
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.measurement import TrialResult
@@ -129,6 +138,8 @@ async def _until_decided(
     """Run the trials that the procedure requests, and return its state with the results of all trials."""
     state = observe(state, results)
     while isinstance(step := next_step(state), RunTrials):
+        if options.first_only and failed_fast(state):
+            break
         if found := _from_shards(work, runner, step.specs):
             results = [*results, *found]
             state = observe(state, found)

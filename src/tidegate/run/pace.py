@@ -14,6 +14,7 @@ from typing import NamedTuple
 from tidegate.model.bundle import RowPace
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.probe import CommandAnswer
 from tidegate.model.progress import Progress
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
@@ -33,7 +34,8 @@ class Multiple(NamedTuple):
 
 FIRST = Multiple(times=10, least_secs=60)
 OVERTIME = 2  # so many times what base needed: then a trial that the budget cuts off is not the budget's doing
-AFTER_A_HANG = Multiple(times=5, least_secs=30)  # once a head trial of the row was stopped for its time
+AFTER_A_HANG = Multiple(times=3, least_secs=5)  # once a head trial of the row was stopped for its time
+EVERYWHERE = 3  # rows that hung on head: then it is the tool that hangs, and all rows have the shorter limits
 
 
 class Pace:
@@ -57,7 +59,13 @@ class Pace:
     def known(self, keys: Iterable[RowKey]) -> tuple[RowPace, ...]:
         """Return what is known of these rows, for a worker elsewhere."""
         return tuple(
-            RowPace(key=key, agent=self._agent.get(key), setup=self._setup.get(key), hung=key in self._hung)
+            RowPace(
+                key=key,
+                agent=self._agent.get(key),
+                setup=self._setup.get(key),
+                around=self._around.get(key),
+                hung=key in self._hung,
+            )
             for key in keys
         )
 
@@ -66,6 +74,7 @@ class Pace:
         for row in known:
             self._raise(self._agent, row.key, row.agent)
             self._raise(self._setup, row.key, row.setup)
+            self._raise(self._around, row.key, row.around)
             if row.hung:
                 self._hung.add(row.key)
 
@@ -92,7 +101,7 @@ class Pace:
             for step in trial.steps:
                 if step.kind in ("setup", "health_check") and step.result.ok:
                     self._raise(self._setup, key, step.result.duration_s)
-        elif trial.end == "timeout":
+        elif _hangs(trial):
             self._hung.add(key)
 
     def charged(self, trial: Trial) -> Trial:
@@ -123,17 +132,27 @@ class Pace:
             return TimeLimits()
         if (event := self._first_of_base.get(_row(spec))) is not None:
             await event.wait()
-        multiple = AFTER_A_HANG if _row(spec) in self._hung else FIRST
-        agent, setup = self._agent.get(_row(spec)), self._setup.get(_row(spec))
+        hangs = _row(spec) in self._hung or len(self._hung) >= EVERYWHERE
+        multiple = AFTER_A_HANG if hangs else FIRST
+        agent, setup, around = (known.get(_row(spec)) for known in (self._agent, self._setup, self._around))
+        after_hang = math.inf if around is None else AFTER_A_HANG.of(around)
         return TimeLimits(
             agent=math.inf if agent is None else multiple.of(agent),
             setup=math.inf if setup is None else multiple.of(setup),
+            check=after_hang if hangs else math.inf,
+            after_hang=after_hang,
         )
 
     @staticmethod
     def _raise(slowest: dict[RowKey, float], key: RowKey, secs: float | None) -> None:
         if secs is not None:
             slowest[key] = max(secs, slowest.get(key, 0.0))
+
+
+def _hangs(trial: Trial) -> bool:
+    """Return True if the agent, a setup command or a check was stopped for time."""
+    results = [answer.result for answer in trial.answers if isinstance(answer, CommandAnswer)]
+    return trial.end == "timeout" or any(one.end == "timeout" for one in (*(s.result for s in trial.steps), *results))
 
 
 def _row(spec: TrialSpec) -> RowKey:

@@ -61,12 +61,15 @@ class Checks:
         self._watched = watched
         self._judge_scripts = JudgeScripts(self._folders, environments.scripts, self._place.limits, attempt.supervisor)
         self._numbers = count(1)
+        self._most_secs = attempt.most_secs.check
 
     async def run(self, trial: Trial) -> dict[str, object]:
         """Run post scripts, gates, diagnostic scripts and evaluators; return the answers as fields of the trial.
 
         Raises BudgetEndedError.
         """
+        if trial.end == "timeout":
+            self._most_secs = self._attempt.most_secs.after_hang
         await self._post_scripts()
         gates = [await self._gate(number) for number in range(len(self._scenario.gates))]
         await self._evaluator_scripts()
@@ -178,9 +181,11 @@ class Checks:
         return result
 
     def _left(self, timeout_secs: float) -> float:
-        """Return the seconds that a command may take: the end of the budget stops it."""
-        return min(timeout_secs, max(0.1, self._attempt.deadline - time.monotonic()))
+        """Return the seconds that a command may take. A hang on head and the end of the budget shorten them."""
+        return min(timeout_secs, self._most_secs, max(0.1, self._attempt.deadline - time.monotonic()))
 
     def _stop_if_over(self, result: CommandResult) -> None:
+        if result.end == "timeout":
+            self._most_secs = self._attempt.most_secs.after_hang
         if result.end == "timeout" and time.monotonic() >= self._attempt.deadline:
             raise BudgetEndedError(f"the run's budget ended while `{result.command}` checked the trial")

@@ -197,10 +197,15 @@ def _nothing_relayed() -> None:
 
 
 class TimeLimits(NamedTuple):
-    """Seconds that the agent and each setup command may take, besides the suite's own limits."""
+    """Seconds that the agent, each setup command and each check may take, besides the suite's own limits.
+
+    `after_hang`: each check, once the agent or another check of the trial was stopped for time.
+    """
 
     agent: float = math.inf
     setup: float = math.inf
+    check: float = math.inf
+    after_hang: float = math.inf
 
 
 UNLIMITED = TimeLimits()

@@ -10,9 +10,12 @@ import pytest
 
 from tidegate.model.event import CommandResult
 from tidegate.model.measurement import Metrics, PastTrial
+from tidegate.model.plan import RowKey
+from tidegate.model.probe import CommandAnswer
 from tidegate.model.trial import Step, Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.pace import Pace
+from tidegate.trial.directories import TimeLimits
 
 
 def spec(side: Side, scenario: str = "a", index: int = 1) -> TrialSpec:
@@ -44,13 +47,39 @@ def test_head_has_ten_times_what_base_s_slowest_trial_took_and_never_less_than_a
     assert agent_limit(pace) == limit
 
 
-def test_a_row_that_hung_on_head_is_repeated_with_a_shorter_limit() -> None:
+STOPPED = CommandResult(command="notes list", end="timeout", duration_s=30)
+
+
+@pytest.mark.parametrize(
+    "hang",
+    [
+        {"end": "timeout"},
+        {"answers": (CommandAnswer(result=STOPPED),)},
+        {"steps": (Step(kind="setup", result=STOPPED),), "not_measured": "setup"},
+    ],
+)
+def test_a_row_that_hung_on_head_is_repeated_with_shorter_limits_and_other_rows_are_not(hang: dict[str, Any]) -> None:
     pace = Pace()
-    pace.saw(trial("base", 8))
-    pace.saw(trial("head", 80, end="timeout"))
-    assert agent_limit(pace) == 40
-    pace.saw(trial("base", 1))
-    assert agent_limit(pace) == 40
+    for row in ("a", "b"):
+        pace.saw(trial("base", 8, around_s=1.0).model_copy(update={"spec": spec("base", row)}))
+    before = TimeLimits(agent=80, after_hang=5)
+    assert asyncio.run(pace.limits(spec("head"))) == before
+    pace.saw(trial("head", 80, **hang))
+    assert asyncio.run(pace.limits(spec("head"))) == TimeLimits(agent=24, check=5, after_hang=5)
+    assert asyncio.run(pace.limits(spec("head", "b"))) == before
+
+    elsewhere = Pace()
+    elsewhere.take_over(pace.known([RowKey(scenario="a", agent="docs")]))
+    assert asyncio.run(elsewhere.limits(spec("head"))) == TimeLimits(agent=24, check=5, after_hang=5)
+
+
+def test_once_three_rows_have_hung_all_have_the_shorter_limits() -> None:
+    pace = Pace()
+    pace.saw(trial("base", 0.5))
+    for row in ("b", "c", "d"):
+        assert agent_limit(pace) == 60
+        pace.saw(trial("head", 60, end="timeout").model_copy(update={"spec": spec("head", row)}))
+    assert agent_limit(pace) == 5
 
 
 def test_trials_of_base_that_were_not_measured_show_nothing() -> None:
@@ -85,7 +114,7 @@ def test_setup_commands_have_a_limit_of_their_own() -> None:
     pace = Pace()
     took = CommandResult(command="make", end="exited", exit_code=0, duration_s=20)
     pace.saw(trial("base", 1, steps=(Step(kind="setup", result=took),)))
-    assert asyncio.run(pace.limits(spec("head"))) == (60, 200)
+    assert asyncio.run(pace.limits(spec("head"))) == TimeLimits(agent=60, setup=200)
 
 
 def test_a_setup_that_the_budget_cuts_off_is_charged_to_head_where_it_took_much_longer_than_base() -> None:

@@ -84,10 +84,9 @@ def next_step(state: State) -> RunTrials | Decided:
     """
     rows = () if state.stored else state.rows
     turns = [tuple(_next_of(entry for entry in rows if entry.row.turn == turn)) for turn in range(2)]
-    specs = (*state.played.missing, *turns[0]) or turns[1]
-    if not specs or _failed_fast(state):
-        return Decided(conclusions=conclude(state))
-    return RunTrials(specs=_confirmed_first(state) or specs)
+    wanted = _confirmed_first(state) or (*state.played.missing, *turns[0]) or turns[1]
+    specs = _untried(state) if failed_fast(state) else wanted
+    return RunTrials(specs=specs) if specs else Decided(conclusions=conclude(state))
 
 
 def stops_early(state: State, running: Collection[TrialSpec]) -> bool:
@@ -95,7 +94,9 @@ def stops_early(state: State, running: Collection[TrialSpec]) -> bool:
 
     Otherwise a suite in which everything hangs would use up the budget before one failure is confirmed.
     """
-    return _failed_fast(state) or any(spec not in running for spec in _confirmed_first(state))
+    if failed_fast(state):
+        return not _untried(state)
+    return any(spec not in running for spec in _confirmed_first(state))
 
 
 def observe(state: State, results: Sequence[TrialResult]) -> State:
@@ -197,7 +198,7 @@ def _facts(entry: RowSeen, policy: Policy) -> Facts:
 # --- deterministic rows
 
 
-def _failed_fast(state: State) -> bool:
+def failed_fast(state: State) -> bool:
     """Return True if repeats confirmed a regression that blocks: further trials cannot change the verdict."""
     if not state.policy.fail_fast or "regressed" not in state.policy.block:
         return False
@@ -212,6 +213,12 @@ def _confirmed_first(state: State) -> tuple[TrialSpec, ...]:
     wanted = ((entry, _wanted(entry)) for entry in failing)
     repeats = (chain.from_iterable(_rounds(entry, *trials)) for entry, trials in wanted if trials[0] == "confirm")
     return tuple(chain.from_iterable(repeats))
+
+
+def _untried(state: State) -> tuple[TrialSpec, ...]:
+    """Return the screening of base's rows that a hang in another row has kept from starting."""
+    waiting = (entry for entry in state.rows if entry.row.turn == 0 and not entry.of("head"))
+    return _in_turns(_rounds(entry, "screen", *_screening(entry)) for entry in waiting)
 
 
 def _blocks(entry: RowSeen, policy: Policy) -> bool:

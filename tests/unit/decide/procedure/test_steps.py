@@ -358,7 +358,7 @@ def test_all_failures_are_confirmed_together_before_anything_else() -> None:
     assert {spec.phase for spec in story.asked[1]} == {"confirm"}
 
 
-def test_a_batch_is_left_as_soon_as_one_of_its_rows_is_to_be_confirmed() -> None:
+def test_a_batch_is_left_to_confirm_one_of_its_rows_and_then_the_rows_that_were_left_are_tried() -> None:
     lines = [f"row{n} det base:P head:F" for n in range(16)]
     story = Story(*lines)
     running, state, begun = story.asked[0], story.start, 0
@@ -370,6 +370,14 @@ def test_a_batch_is_left_as_soon_as_one_of_its_rows_is_to_be_confirmed() -> None
     assert isinstance(step, RunTrials)
     for spec in step.specs:
         assert not stops_early(state, step.specs), "the repeats themselves are not left"
+        state = observe(state, [story.result(spec)])
+    rest = next_step(state)
+    assert isinstance(rest, RunTrials)
+    assert {(spec.scenario, spec.side) for spec in rest.specs} == {
+        (f"row{n}", side) for n in range(1, 16) for side in ("base", "head")
+    }
+    for spec in rest.specs:
+        assert not stops_early(state, rest.specs), "one that hangs keeps no other from being tried"
         state = observe(state, [story.result(spec)])
     assert stops_early(state, running)
     assert isinstance(next_step(state), Decided)
