@@ -6,21 +6,26 @@ from collections.abc import Callable
 
 import pytest
 
+from tests import make
 from tests.simulated_pushes import simulate_pushes
-from tidegate.decide.procedure.pushes import after_push
+from tidegate.decide.procedure.observed import RowSeen
+from tidegate.decide.procedure.pushes import after_push, after_run
+from tidegate.decide.procedure.row_states import conclusions_of
 from tidegate.decide.procedure.rules import Ask, Facts
 from tidegate.decide.procedure.screening import Procedure, Report
 from tidegate.lab.simulate import Gate, Situation
+from tidegate.model.measurement import Outcome
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import EarlierPushes
+from tidegate.model.run_row import EarlierPushes, RunRow
 from tidegate.model.suite import Policy
+from tidegate.model.trial_spec import NotMeasured, Side
 
 RED = EarlierPushes(state="regressed", pairs=(14, 0, 14), pushes=1)
 KEY = RowKey(scenario="add", agent="docs")
-Outcome = Callable[[int], bool]
+Passes = Callable[[int], bool]
 
 
-def played(earlier: EarlierPushes, head: Outcome, base: Outcome = lambda _: True, history: int = 40) -> Report:
+def played(earlier: EarlierPushes, head: Passes, base: Passes = lambda _: True, history: int = 40) -> Report:
     machine = Procedure([Facts((history, history), earlier=earlier)], Policy())
     steps, seen = machine.steps(), {"head": 0, "base": 0}
 
@@ -111,6 +116,33 @@ def test_a_row_that_another_push_did_not_reach_stays_red() -> None:
     other = RowKey(scenario="list", agent="docs")
     (row,) = played(RED, lambda _: False).rows
     assert after_push({KEY: row}, {other: RED})[other].state == "regressed"
+
+
+CAUSES: dict[str, NotMeasured] = {"B": "build", "S": "setup", "X": "infrastructure"}
+SIDES: tuple[Side, Side] = ("base", "head")
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "known"),
+    [
+        ("P", "P", EarlierPushes()),
+        ("F", "F", EarlierPushes()),
+        ("P", "F", EarlierPushes(failed=True)),
+        ("PP", "FFF", EarlierPushes(state="regressed", pairs=(3, 0, 3), failed=True)),
+        ("PP", "SSS", EarlierPushes(state="regressed", pairs=(3, 0, 3), failed=True)),
+        ("PP", "BBB", EarlierPushes()),  # once it builds, all rows that it kept from being tried would be red
+        ("X", "F", EarlierPushes()),  # nothing is known of base
+    ],
+)
+def test_a_deterministic_row_leaves_what_its_repeats_show(base: str, head: str, known: EarlierPushes) -> None:
+    outcomes: dict[str, Outcome] = {"P": "pass", "F": "fail"}
+    trials = [
+        make.trial_result(side=side, index=index, outcome=outcomes.get(letter), not_measured=CAUSES.get(letter))
+        for side, letters in zip(SIDES, (base, head), strict=True)
+        for index, letter in enumerate(letters, 1)
+    ]
+    entry = RowSeen(row=RunRow(scenario="s", agent="a", deterministic=True)).with_trials(trials)
+    assert after_run([entry], conclusions_of([entry], 0.05, {}), {}, {}) == {entry.row.key: known}
 
 
 def test_a_defect_stays_red_over_ten_pushes_and_its_repair_is_green() -> None:
