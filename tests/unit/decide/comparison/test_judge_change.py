@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests import make
 from tests.unit.lab.test_labelling import trial
 from tidegate.decide.comparison.judge_change import judge_change
 from tidegate.model.evaluator import Judgement
 from tidegate.model.judge_result import JudgeResult
-from tidegate.model.measurement import TrialResult
+from tidegate.model.measurement import EvaluatorResult, GateResult, TrialResult
 
 
 def test_a_side_has_the_judge_s_confidence_issues_and_highlights() -> None:
@@ -24,3 +25,12 @@ def test_a_side_has_the_judge_s_confidence_issues_and_highlights() -> None:
     assert found is not None
     assert found.head.confidence == pytest.approx(0.8)
     assert (found.head.issues, found.head.highlights) == (("slow", "vague", "a"), ("done",))
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_only_a_required_gate_that_failed_explains_why_the_judge_said_nothing(required: bool) -> None:
+    gate = GateResult(type="file_exists", label="hint", passed=False, required=required, message="missing")
+    silent = EvaluatorResult(name="tone", type="llm_judge", judged=True, reason="no answer")
+    found = judge_change([], [make.trial_result(gates=(gate,), evaluators=(silent,))])
+    assert found is not None
+    assert (found.head.not_judged, found.head.reason) == ((0, "") if required else (1, "no answer"))
