@@ -81,6 +81,8 @@ def _compare(
     repository: Path, pull_request: PullRequest, out: Path, args: argparse.Namespace, said: set[str]
 ) -> Result:
     """Run Tidegate on the pull request, and print its comment. `said`: messages that are not printed again."""
+    if pull_request.base != "main":  # trials on main, which it does not have, would only be warned of
+        shutil.rmtree(repository / ".tidegate/store", ignore_errors=True)
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose, said=said) as progress:
         chosen = Options(environ=options.environ(), progress=progress)
         asked = RevisionPair(pull_request.base, pull_request.head)
