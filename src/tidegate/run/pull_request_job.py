@@ -178,8 +178,8 @@ class BothSuites(NamedTuple):
 
     `judging` is base's with the target branch's rules; `product` is the same with the prompts that contain files as
     head has these. `base` is what head's suite is compared with; None if there is no suite before this one, which then
-    judges. `folder` is the clean checkout that `judging` was read from. `tip` is the target branch's suite; what head
-    has in common with it is no change of the pull request.
+    judges. `folder` is the clean checkout that `judging` was read from. `tip` is the target branch's suite; the pull
+    request does not change what head has in common with it.
     """
 
     judging: Suite

@@ -181,7 +181,7 @@ class Checks:
         return result
 
     def _left(self, timeout_secs: float) -> float:
-        """Return the seconds that a command may take. A hang on head and the end of the budget shorten them."""
+        """Return the seconds that a command may take. A hang and the end of the budget shorten them."""
         return min(timeout_secs, self._most_secs, max(0.1, self._attempt.deadline - time.monotonic()))
 
     def _stop_if_over(self, result: CommandResult) -> None:
