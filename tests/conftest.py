@@ -37,6 +37,9 @@ sys.dont_write_bytecode = False
 # `python3` of the tools under test is the interpreter itself: a version manager's shim takes 60 ms more per start.
 os.environ["PATH"] = f"{Path(sys.executable).resolve().parent}{os.pathsep}{os.environ['PATH']}"
 
+# Builds of base are not kept on the machine, except where a test names a folder for them.
+os.environ["XDG_CACHE_HOME"] = os.devnull
+
 
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as there are cores: much of the time, a test waits for what it has started."""

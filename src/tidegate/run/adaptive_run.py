@@ -137,9 +137,7 @@ async def _until_decided(
 ) -> tuple[State, list[TrialResult]]:
     """Run the trials that the procedure requests, and return its state with the results of all trials."""
     state = observe(state, results)
-    while isinstance(step := next_step(state), RunTrials):
-        if options.first_only and failed_fast(state):
-            break
+    while isinstance(step := next_step(state), RunTrials) and not (options.first_only and failed_fast(state)):
         if found := _from_shards(work, runner, step.specs):
             results = [*results, *found]
             state = observe(state, found)

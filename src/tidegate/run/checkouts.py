@@ -51,13 +51,19 @@ def scratch_folder(start: str = "") -> Iterator[Path]:
 
 def _is_abandoned(folder: Path) -> bool:
     """Return True if it is our user's and no process has locked it. One that was just made may not be locked yet."""
-    with suppress(OSError), ExitStack() as opened:
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        opened.callback(os.close, lock)
-        flock(lock, LOCK_EX | LOCK_NB)
-        state = os.fstat(lock)
+    with suppress(OSError), locked(folder, LOCK_EX) as state:
         return state.st_uid == os.geteuid() and state.st_mtime < time.time() - NEW_SECS
     return False
+
+
+@contextmanager
+def locked(folder: Path, how: int) -> Iterator[os.stat_result]:
+    """Hold a lock on a folder. Raises OSError if it is not there, or another process holds a lock in its way."""
+    with ExitStack() as opened:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        opened.callback(os.close, lock)
+        flock(lock, how | LOCK_NB)
+        yield os.fstat(lock)
 
 
 class RevisionPair(NamedTuple):

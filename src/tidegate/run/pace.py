@@ -59,14 +59,9 @@ class Pace:
     def known(self, keys: Iterable[RowKey]) -> tuple[RowPace, ...]:
         """Return what is known of these rows, for a worker elsewhere."""
         return tuple(
-            RowPace(
-                key=key,
-                agent=self._agent.get(key),
-                setup=self._setup.get(key),
-                around=self._around.get(key),
-                hung=key in self._hung,
-            )
+            RowPace(key=key, agent=agent, setup=setup, around=around, hung=key in self._hung)
             for key in keys
+            for agent, setup, around in [self._needed(key)]
         )
 
     def take_over(self, known: Iterable[RowPace]) -> None:
@@ -134,7 +129,7 @@ class Pace:
             await event.wait()
         hangs = _row(spec) in self._hung or len(self._hung) >= EVERYWHERE
         multiple = AFTER_A_HANG if hangs else FIRST
-        agent, setup, around = (known.get(_row(spec)) for known in (self._agent, self._setup, self._around))
+        agent, setup, around = self._needed(_row(spec))
         after_hang = math.inf if around is None else AFTER_A_HANG.of(around)
         return TimeLimits(
             agent=math.inf if agent is None else multiple.of(agent),
@@ -142,6 +137,9 @@ class Pace:
             check=after_hang if hangs else math.inf,
             after_hang=after_hang,
         )
+
+    def _needed(self, key: RowKey) -> tuple[float | None, float | None, float | None]:
+        return self._agent.get(key), self._setup.get(key), self._around.get(key)
 
     @staticmethod
     def _raise(slowest: dict[RowKey, float], key: RowKey, secs: float | None) -> None:

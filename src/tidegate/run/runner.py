@@ -26,6 +26,7 @@ from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.checkouts import scratch_folder
 from tidegate.run.grade import is_to_be_judged, without_lost
 from tidegate.run.judge_client import PanelClient
+from tidegate.run.kept_builds import KeptBuild, build_key, builds_folder
 from tidegate.run.measuring import Judging, Measuring
 from tidegate.run.pace import OutageWaits
 from tidegate.run.slots import SlotFiles, SlotNetworks
@@ -249,11 +250,26 @@ class Runner:
         self.build_errors |= {} if error is None else {checkout.side: error}
 
     async def _built(self, checkout: Checkout) -> str | None:
-        one, builder = self._context, self._builder(checkout)
+        one, kept = self._context, self._kept_build(checkout)
+        if kept and (age := await asyncio.to_thread(kept.take, checkout.folder)) is not None:
+            said = f"base ({checkout.revision.ref}) is not built again: it was built {age / 60:.0f} minutes ago"
+            one.progress.say(f"{said} (`store: {{builds: false}}` builds it in each run)")
+            return None
+        builder = self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
         confinement = self._files.of_build(checkout.folder)
         async with one.slots.slot(), await Supervisor.start(builder, confinement) as process:
-            return await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)
+            error = await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)
+        if kept and error is None:
+            await asyncio.to_thread(kept.keep, checkout.folder)
+        return error
+
+    def _kept_build(self, checkout: Checkout) -> KeptBuild | None:
+        """Return the place of base's build on this machine; None if it is not to be kept, or head could write there."""
+        suite, around, jail = self._context.suite, self._context.around, self._files.jail
+        safe = self._users is not None or (jail is not None and jail.means.landlock and not suite.files.write)
+        builds = builds_folder(around.environ) if safe and suite.store.builds and checkout.side == "base" else None
+        return None if builds is None else KeptBuild(builds, build_key(checkout, suite, around))
 
     def _row(self, spec: TrialSpec) -> PlanRow:
         """Return the trial's row, as its side's product has it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -178,16 +179,8 @@ class Assembly:
 
     def shared_target(self) -> Target:
         """Return the target of the suite file for cases of eval files, which define none. It may be empty."""
-        shared = self.suite.target or TargetFile()
-        return Target(
-            binary=shared.binary or "",
-            command_pattern=shared.command_pattern,
-            ok_statuses=shared.ok_statuses or (0,),
-            health_check=shared.health_check,
-            env=self._env(self.suite_document, shared),
-            secrets=self._secrets(shared),
-            tty=bool(shared.tty),
-        )
+        binary = self.suite.target.binary if self.suite.target else None
+        return self._made(self.suite_document, TargetFile(), binary=binary or "")
 
     def _target(self, document: Document, file: ScenarioFile) -> Target | None:
         own = file.target if isinstance(file.target, TargetFile) else TargetFile()
@@ -217,15 +210,17 @@ class Assembly:
             )
             self._complain(document, ("target", "tty"), what, at_key=True)
             return None
+        return self._made(document, own, binary=binary, tty=tty, mcp=server)
+
+    def _made(self, document: Document, own: TargetFile, **found: Any) -> Target:
+        shared = self.suite.target or TargetFile()
         return Target(
-            tty=tty,
-            binary=binary,
             command_pattern=own.command_pattern or shared.command_pattern,
             ok_statuses=own.ok_statuses or shared.ok_statuses or (0,),
             health_check=own.health_check or shared.health_check,
             env={**self._env(self.suite_document, shared), **self._env(document, own)},
             secrets=self._secrets(shared, own),
-            mcp=server,
+            **{"tty": bool(shared.tty), **found},
         )
 
     def _env(self, document: Document, target: TargetFile) -> dict[str, str]:
