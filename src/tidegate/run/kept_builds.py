@@ -59,7 +59,7 @@ class KeptBuild(NamedTuple):
     key: str
 
     def take(self, checkout: Path) -> float | None:
-        """Put the build in the place of a checkout's files. Return its age in seconds; None if there is none."""
+        """Replace a checkout's files by the build. Return its age in seconds; None if there is none."""
         copy, old = (checkout.with_name(secrets.token_hex(8)) for _ in range(2))
         place = self.builds / self.key
         with suppress(OSError), locked(place, LOCK_SH) as state:
