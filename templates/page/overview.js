@@ -24,6 +24,7 @@ function overview(query) {
     causesOfAll(),
     whatToDo([...fixes(data.causes), ...data.advice]),
     section("From the merge on", data.definitions.length > 0 && list(data.definitions.map(coded))),
+    data.interface.map(([title, lines]) => section(title, list(lines.map(coded)))),
     section("Warnings", data.warnings.length > 0 && list(data.warnings.map(coded))),
     data.rows.length > 0 && section("Scenarios × agents", filters(asked, changed), table.found, table.node),
     section("What this pull request changed", changedFiles(data.changes)),

@@ -38,9 +38,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Register the command."""
     parser = commands.add_parser("prove", description=DESCRIPTION)
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
-    parser.add_argument(
-        "--base", metavar="REV", help="also list what is new, changed or gone compared with this branch"
-    )
     parser.add_argument("--surface", action="store_true", help="run no mutants: only map what the scenarios use")
     parser.add_argument(
         "--aa", type=options.positive, default=0, metavar="N", help="also run N pull requests that change nothing"
@@ -115,7 +112,6 @@ def _wanted(args: argparse.Namespace) -> Wanted:
         mutants=not args.surface,
         most_mutants=args.mutants,
         alike=args.aa,
-        base=args.base,
         drafter=drafts_for if args.draft else None,
         max_usd=args.max_usd,
     )

@@ -201,7 +201,7 @@ def _by_comment(
 
 def _concerns_only(result: Result, scenario: str) -> bool:
     """Return True if everything that can have decided the verdict is a result of this scenario."""
-    if result.verdict.reason in ("checks_less", "metric"):
+    if result.verdict.reason in ("checks_less", "metric") or any(one.blocks for one in result.interfaces):
         return False
     return {row.scenario for row in _deciding(result)} == {scenario}
 

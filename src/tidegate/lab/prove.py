@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tidegate import __version__
 from tidegate.decide.surface.parts import commands, of_calls
-from tidegate.decide.surface.used import Scenario, counts, users
+from tidegate.decide.surface.used import MAPPED, Scenario, counts, users
 from tidegate.errors import NothingToRunError
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.proofs import Journal, journal
@@ -32,7 +32,7 @@ from tidegate.reports.verdict_text import verdict_of
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.mutant_trials import MutantTrial, MutantTrials, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
-from tidegate.run.surface_changes import base_parts, changed_parts, tool_name
+from tidegate.run.surface_changes import tool_name
 from tidegate.run.surface_survey import survey
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import Selection, make_plan
@@ -66,11 +66,6 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
             tools, more = await proving.tools(rows)
             alike = await proving.alike(rows) if wanted.alike else None
             used_up = runner.attempts.spending.used_up()
-        if wanted.base is not None:
-            firsts = {tool_name(row): row for row in reversed(rows)}
-            before = await base_parts(repo, wanted.base, work, [firsts[tool.tool] for tool in tools], options)
-            told = [changed_parts(tool, before[tool.tool], base.folder) for tool in tools]
-            tools = tuple(t.model_copy(update={"changes": c}) for t, c in zip(tools, told, strict=True))
     so_far.finish()
     mutants = [one for tool in tools for one in tool.mutants]
     return Proof(
@@ -177,14 +172,13 @@ class _Proving:
 class Wanted:
     """What to prove. `kinds`: of mutants, for tests; none: all. `most_mutants`: the size of a sample; None: all.
 
-    `alike`: so many pull requests that change nothing. `base`: a branch to compare the surface with.
+    `alike`: so many pull requests that change nothing.
     """
 
     mutants: bool = True
     kinds: tuple[str, ...] = ()
     most_mutants: int | None = None
     alike: int = 0
-    base: str | None = None
     drafter: Drafter | None = None  # drafts checks for mutants that are alive
     max_usd: float | None = None
 
@@ -219,7 +213,8 @@ class OneTool:
         return found.model_copy(update={"mutants": await self._results(self._mutants(parts, calls))})
 
     async def _parts(self, calls: tuple[ObservedCall, ...]) -> tuple[Part, ...]:
-        listed = await survey(self.trials, self.any_row, progress=self.progress)
+        found = await survey(self.trials, self.any_row, progress=self.progress)
+        listed = tuple(part for part in found.parts if part.kind in MAPPED)
         return listed if self.any_row.scenario.target.mcp is not None else (*listed, *of_calls(calls, listed))
 
     def _scenario(self, row: PlanRow, ran: tuple[MutantTrial, ...]) -> Scenario:

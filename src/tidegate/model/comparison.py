@@ -11,6 +11,7 @@ from tidegate.model.plan import RowKey, row_key
 from tidegate.model.reason import Counts, Kind, Reason, Weakness
 from tidegate.model.run_row import RowReplay
 from tidegate.model.suite import RowState
+from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 
@@ -273,3 +274,4 @@ class Comparison(Value):
     excluded_share: float = 0.0  # share of all trials that infrastructure errors exclude
     used_by_head: tuple[Overuse, ...] = ()
     notes: tuple[Note, ...] = ()
+    interfaces: tuple[Interface, ...] = ()  # what each tool offers on both sides; none where the policy has them off

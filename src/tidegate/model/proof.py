@@ -16,24 +16,6 @@ class UsedPart(Value):
     scenarios: tuple[str, ...]
 
 
-class DocLine(Value):
-    """A line of the docs."""
-
-    path: str
-    line: int
-    text: str
-
-
-class ChangedPart(Value):
-    """A part that a branch adds, removes or changes. `before`: base's form. `docs`: lines that name what is gone."""
-
-    state: Literal["added", "removed", "changed"]
-    part: Part
-    before: Part | None = None
-    scenarios: tuple[str, ...] = ()
-    docs: tuple[DocLine, ...] = ()
-
-
 class Draft(Value):
     """A check that catches a mutant: a line for the gates or the evaluators of the scenario in `file`."""
 
@@ -53,7 +35,7 @@ class AlikeSides(Value):
 
 
 class ToolProof(Value):
-    """What was found for one tool under test. `counts`: how much of its surface is used; `changes`: since base.
+    """What was found for one tool under test. `counts`: how much of its surface is used.
 
     `scenarios`: how many pass on base; only they use something.
     """
@@ -63,7 +45,6 @@ class ToolProof(Value):
     scenarios: int = 0
     parts: tuple[UsedPart, ...]
     mutants: tuple[MutantResult, ...] = ()
-    changes: tuple[ChangedPart, ...] = ()
     drafts: tuple[Draft, ...] = ()
 
 

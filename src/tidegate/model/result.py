@@ -10,6 +10,7 @@ from tidegate.model.judge_result import JudgeReport
 from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.revision import Links
 from tidegate.model.suite import Diagnosis
+from tidegate.model.surface import Interface
 from tidegate.model.trend import RowTrend
 from tidegate.model.value import Value
 
@@ -23,6 +24,7 @@ VerdictReason = Literal[
     "setup_regression",
     "checks_less",
     "metric",
+    "interface",
     "unconfirmed",
     "unproven",
     "nothing_passes",
@@ -139,6 +141,7 @@ class Result(Value):
     causes: tuple[Cause, ...] = ()  # at most one for a row
     fix: Fix | None = None  # None if none was tried, or if it does not make its rows pass
     definitions: tuple[DefinitionChange, ...] = ()
+    interfaces: tuple[Interface, ...] = ()  # what each tool under test offers, compared
     agents: dict[str, AgentInfo] = {}
     judge: JudgeReport | None = None
     diagnosis: Diagnosis = Diagnosis()  # the suite's thresholds

@@ -184,6 +184,13 @@ class ReplayRules(Value):
     spot_checks: Share = 0.2
 
 
+class ContextTokens(Value):
+    """Limits of the estimated tokens of a server's list of tools on head: in all, and more than on base."""
+
+    max: Count | None = None
+    max_increase: Annotated[int, Field(ge=0)] | None = None
+
+
 class Policy(Value):
     """The project's rules for which rows block a merge."""
 
@@ -200,6 +207,8 @@ class Policy(Value):
     block_metrics: dict[str, float] = {}
     judge_blocks: bool = False
     rules: Literal["warn", "block"] = "warn"
+    interface: Literal["warn", "block", "off"] = "warn"
+    context_tokens: ContextTokens = ContextTokens()
     replay: ReplayRules = ReplayRules()
 
     def names(self, agent: str) -> bool:
@@ -258,7 +267,6 @@ class Suite(Value):
     diagnosis: Diagnosis = Diagnosis()
     comment_template: str | None = None
     report_hide: tuple[Hidden, ...] = ()
-    report_surface: bool = False  # list what a pull request changes in the tool's surface
     unread: tuple[str, ...] = ()  # keys of its files that have no effect, one sentence each
 
     def price(self, model: str | None) -> Price | None:

@@ -27,6 +27,7 @@ from tidegate.reports.cause_text import cause_diff, says
 from tidegate.reports.comment import fix_text
 from tidegate.reports.filters import count, number, percent, seconds, words
 from tidegate.reports.for_agent import for_agent
+from tidegate.reports.interface_text import headlines, sections
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, sign, spent
 from tidegate.reports.page_metrics import PowerBar, SuiteMetric, power_bars, suite_metrics
@@ -171,6 +172,7 @@ class PageView(Value):
     columns: tuple[str, ...]
     rows: tuple[RowView, ...]
     definitions: tuple[str, ...]
+    interface: tuple[tuple[str, list[str]], ...]  # a title and its lines
     changes: tuple[FileChange, ...]
     suite: SuiteEffect
     suite_text: str
@@ -204,6 +206,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
             for line in view.table
         ),
         definitions=tuple(map(change_line, view.definitions)),
+        interface=tuple((f"{title} · {one.tool}", lines) for one in view.interfaces for title, lines in sections(one)),
         changes=result.changes,
         suite=view.suite,
         suite_text=view.suite_text,
@@ -244,6 +247,7 @@ def _notes(view: CommentView) -> Iterable[str]:
         why = f"{verdict.why_advisory}, so " if verdict.why_advisory else ""
         yield f"Advisory: {why}nothing is blocked. In blocking mode this pull request would have {blocked}."
     yield from view.reasons
+    yield from (said for one in view.interfaces for said in headlines(one))
 
 
 def _facts(result: Result) -> Iterable[tuple[str, str]]:

@@ -51,6 +51,7 @@ def make_result(
         rows=tuple(map(_worded, comparison.rows)),
         suite=comparison.suite,
         definitions=tuple(map(_with_detail, comparison.definitions)),
+        interfaces=decision.interfaces,
         agents={**base.agents, **head.agents},
         judge=judge,
         diagnosis=head.diagnosis,

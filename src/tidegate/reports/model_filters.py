@@ -37,6 +37,7 @@ from tidegate.reports.filters import (
     together,
     words,
 )
+from tidegate.reports.interface_text import counts_text, headlines, sections
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, CommentView, MetricWarning
 from tidegate.text.safe import one_line, visible
@@ -221,7 +222,9 @@ PIECES: dict[str, Callable[..., Any]] = {
         cause_diff,
         commit,
         console,
+        counts_text,
         diff,
+        headlines,
         interval,
         left,
         measured,
@@ -230,6 +233,7 @@ PIECES: dict[str, Callable[..., Any]] = {
         place_link,
         prose,
         says,
+        sections,
         sign,
         spent,
         spread,

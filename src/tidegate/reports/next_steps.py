@@ -17,7 +17,7 @@ from tidegate.reports.filters import code, fenced, prose
 _ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept`."
 _AT_BASE = "This setting is read from the base branch: a change takes effect after merging."
 _AGAIN = "Run it again"
-_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "checks_less", "metric", "unproven"})
+_ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "checks_less", "metric", "interface", "unproven"})
 
 OF_VERDICT: dict[VerdictReason, str] = {
     "regression": "Fix what broke these scenarios, in the code or in the docs that agents read.",
@@ -26,6 +26,7 @@ OF_VERDICT: dict[VerdictReason, str] = {
         "Restore what is no longer checked. If you removed it on purpose, say why: nothing checks it after the merge."
     ),
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
+    "interface": "Restore what callers rely on, or shorten what every session has to read.",
     "unconfirmed": (
         "This may be noise. If the evidence shows a cause, fix it; if not, allow more trials with `trials.max` in"
         f" `tidegate.yaml`. {_AT_BASE}"

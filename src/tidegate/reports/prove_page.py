@@ -13,7 +13,6 @@ from tidegate.reports.prove_text import (
     AliveGroup,
     alike_text,
     alive_groups,
-    change_text,
     mutants_text,
     partial_text,
     trend_text,
@@ -37,7 +36,6 @@ class ToolView(NamedTuple):
     title: str
     alive: tuple[AliveGroup, ...]
     map: tuple[ProvedCommand, ...]
-    changes: tuple[str, ...]
     used: str
 
 
@@ -61,9 +59,8 @@ def prove_page(proof: Proof) -> str:
 
 def _view(tool: ToolProof) -> ToolView:
     title = mutants_text(tool) if tool.mutants else f"Surface of {tool.tool or 'the docs'}"
-    alive, changes = alive_groups(tool.mutants, tool.tool), tuple(map(change_text, tool.changes))
     used = f"{count(tool.scenarios, 'passing scenario')}: {tool.counts}"
-    return ToolView(tool, title, alive, tuple(_map(tool)), changes, used)
+    return ToolView(tool, title, alive_groups(tool.mutants, tool.tool), tuple(_map(tool)), used)
 
 
 def _map(tool: ToolProof) -> Iterator[ProvedCommand]:

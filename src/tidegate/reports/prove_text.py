@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from tidegate.decide.statistics.rates import wilson
 from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.proof import AlikeSides, ChangedPart, NewlyAlive, Proof, ProofTrend, ToolProof
-from tidegate.model.surface import Part
+from tidegate.model.proof import AlikeSides, NewlyAlive, Proof, ProofTrend, ToolProof
 from tidegate.reports.filters import count, percent
 
 _ALIVE = ("alive", "not_reached")
@@ -156,7 +155,6 @@ def _lines(proof: Proof, every: bool) -> Iterator[str]:
         if tool.counts:
             yield f"surface: {tool.counts} used by {count(tool.scenarios, 'passing scenario')}"
             yield from unused_lines(tool)
-        yield from map(change_text, tool.changes)
         for draft in tool.drafts:
             yield f"\ndraft  add to the {draft.into} of {draft.file}, which catches: {draft.catches}"
             yield draft.text.rstrip()
@@ -235,36 +233,6 @@ def listed(mutants: Iterable[MutantResult]) -> Iterator[str]:
     for one in mutants:
         by = f"caught by {', '.join(one.caught_by)}" if one.caught_by else one.why
         yield f"{one.state.replace('_', ' '):<12} {one.mutant.words:<62} {by}"
-
-
-def change_text(change: ChangedPart, tool: str = "") -> str:
-    """Return one line on a part that a branch adds, removes or changes. `tool`: named for parts of no subcommand."""
-    used = f"used by {', '.join(change.scenarios)}" if change.scenarios else "no scenario uses it"
-    name = f"{change.part}" + (f" of `{tool}`" if tool and not change.part.command else "")
-    if change.state == "removed":
-        places = ", ".join(f"{line.path}:{line.line}" for line in change.docs)
-        return f"Removed: {name}" + (f"; still named in {places}" if places else "")
-    if change.state == "added":
-        return f"New: {name}; {used}"
-    return f"Changed: {name} ({_difference(change.before or change.part, change.part)}); {used}"
-
-
-def _difference(before: Part, after: Part) -> str:
-    """Return how the form of a part differs."""
-    told = []
-    if lost := [*({before.name, *before.aliases} - {after.name, *after.aliases})]:
-        told.append(f"no longer `{'`, `'.join(sorted(lost))}`")
-    if gone := [one for one in before.choices if one not in after.choices]:
-        told.append(f"no longer takes {', '.join(gone)}")
-    if new := [one for one in after.choices if one not in before.choices]:
-        told.append(f"takes {', '.join(new)}")
-    if before.takes_value != after.takes_value:
-        told.append("takes a value" if after.takes_value else "no longer takes a value")
-    if before.default != after.default:
-        told.append(f"default {before.default or 'not listed'}, now {after.default or 'not listed'}")
-    if before.required != after.required:
-        told.append("required" if after.required else "no longer required")
-    return ", ".join(told) or "another form"
 
 
 def unused_lines(tool: ToolProof) -> Iterator[str]:

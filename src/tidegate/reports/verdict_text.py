@@ -13,6 +13,7 @@ from tidegate.model.result import Verdict
 from tidegate.model.run_row import RowReplay
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured
+from tidegate.reports.interface_text import headlines
 from tidegate.reports.replay_text import why_run_text
 from tidegate.text.scores import p_text
 from tidegate.text.shorten import few
@@ -307,6 +308,7 @@ def verdict_of(comparison: Comparison, decision: Decision) -> Verdict:
     """Return the verdict, with all that it says."""
     summary = _summary(comparison, decision)
     overuse, rows, fewer, metrics, left_out = _reasons(comparison, decision)
+    interfaces = [said for one in decision.interfaces if one.blocks for said in headlines(one)]
     warned = [name for name in decision.metrics if comparison.suite.metrics[name].warns]
     own = [text for name, text in metrics.items() if name not in warned]
     return Verdict(
@@ -314,7 +316,7 @@ def verdict_of(comparison: Comparison, decision: Decision) -> Verdict:
         reason=decision.reason,
         exit_code=decision.exit_code,
         summary=summary,
-        reasons=(*overuse, *rows, *fewer, *metrics.values(), *left_out),
+        reasons=(*overuse, *rows, *fewer, *metrics.values(), *interfaces, *left_out),
         own_reasons=tuple(text for text in (*overuse, *own, *left_out) if text not in summary),
         mode=decision.mode,
         would_block=decision.would_block,
@@ -327,11 +329,12 @@ def _summary(comparison: Comparison, decision: Decision) -> str:
     states = Counter[str]("base_fails" if row.kind == "base_fails" else row.state for row in rows)
     if (nothing := _nothing_run(decision, rows)) is not None:
         return nothing
-    parts: list[str] = []
-    if decision.reason == "checks_less":
-        parts.append(f"{_number(len(decision.fewer), 'change')} by which less is checked")
-    if decision.reason == "metric":
-        parts.append("a metric got worse by more than the policy allows")
+    blocked = {
+        "checks_less": f"{_number(len(decision.fewer), 'change')} by which less is checked",
+        "interface": "the tool's interface changed in a way that the policy blocks",
+        "metric": "a metric got worse by more than the policy allows",
+    }
+    parts = [said for reason, said in blocked.items() if reason == decision.reason]
     if (suite := comparison.suite.state) in ("regressed", "unconfirmed"):
         parts.append(_SUITE_NEWS[suite])
     if decision.reason == "nothing_passes":

@@ -13,6 +13,7 @@ from tidegate.model.judge_result import JudgeReport
 from tidegate.model.result import Cost, Result, Sides, Verdict, VerdictState
 from tidegate.model.revision import Links
 from tidegate.model.suite import RowState
+from tidegate.model.surface import Interface
 from tidegate.model.value import Value
 from tidegate.reports.diagnosis import Diagnosed, diagnose
 from tidegate.reports.filters import count, interval, percent, points, to
@@ -99,6 +100,7 @@ class CommentView(Value):
     fix: Fix | None = None  # an edit of the docs that was tried
     for_agent: str = ""  # a text for the author's coding agent
     definitions: tuple[DefinitionChange, ...]
+    interfaces: tuple[Interface, ...]  # those that differ or were not compared
     regressed: tuple[Finding, ...]
     unconfirmed: tuple[Finding, ...]
     not_measured: tuple[Group, ...]
@@ -154,6 +156,7 @@ def comment_view(result: Result) -> CommentView:
         causes=tuple(_causes(result)),
         fix=result.fix,
         definitions=result.definitions,
+        interfaces=tuple(one for one in result.interfaces if one.changes or one.why or one.blocks),
         **_by_state(result, rows),
         replayed=_replay_view(rows),
         table=tuple(map(table_line, rows)),

@@ -20,6 +20,7 @@ from tidegate.decide.procedure.steps import (
     start,
     stops_early,
 )
+from tidegate.decide.surface.used import scenario_calls
 from tidegate.history.known_results import Known, KnownResults, open_pushes, without_failed_rows
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.measurement import TrialResult
@@ -30,6 +31,7 @@ from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.replays import new_sessions
 from tidegate.run.run_job import BothRuns, Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
+from tidegate.run.surface_changes import Surveys
 from tidegate.vcs.revisions import ForeignCommits, branch_name
 
 STAGES: dict[Phase, str] = {
@@ -68,7 +70,11 @@ async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Op
         before = pushes.earlier(keys) if pushes else {}
         rows = with_earlier(work.rows, before)
         sessions = earlier.sessions(foreign)
-        replays = await replay_first(runner, work, Begun(rows, keys, known, sessions.by_row), earlier, options)
+        surveys = Surveys(runner, work, options.environ.get("PATH", ""))
+        if work.suite.policy.interface != "off":
+            options.progress.stage("comparing what the tool offers")
+            await surveys.ask(work.plan.rows)
+        replays = await replay_first(surveys, work, Begun(rows, keys, known, sessions.by_row), earlier, options)
         runner.on_result = earlier.keep
         _begin(work, runner, known, started, options)
         runner.learn((*known.past, *known.results))
@@ -80,7 +86,9 @@ async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Op
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
     head = head.model_copy(update={"rows": with_replays(with_earlier(head.rows, before), replays)})
-    runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)))
+    calls = scenario_calls((*base.trials, *head.trials))
+    interfaces = surveys.compared(root, calls) if work.suite.policy.interface != "off" else ()
+    runs = BothRuns(base, head, (*known.warnings, *sessions.warnings, *_of_shards(work)), interfaces)
     _keep(work, runs, earlier)
     if pushes:
         pushes.add(after_run(state.rows, conclude(state), state.played.by_row, before))

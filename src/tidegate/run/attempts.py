@@ -7,11 +7,12 @@ import math
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.agents.model_proxy.traffic import TrafficLimits
@@ -101,6 +102,7 @@ class Attempts:
     halted: bool = False  # no further trial starts
     refused: dict[str, str] = field(default_factory=dict)  # agents whose provider refused their key, with its message
     memory: Path | None = None  # a folder in memory, for small trials
+    on_offer: Callable[[dict[str, Any]], None] = lambda _: None  # called with what an MCP server offers
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
@@ -227,6 +229,7 @@ class Attempts:
             supervisor=supervisor,
             deadline=context.deadline,
             on_step=lambda text: context.progress.step(spec, text),
+            on_offer=self.on_offer,
             meter=self.spending.meter(context.suite.price_of_budget(row.agent.model), row.scenario.max_usd),
         )
         try:

@@ -5,7 +5,6 @@ import __future__
 
 import asyncio
 import itertools
-import json
 import marshal
 import re
 import shlex
@@ -14,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -44,7 +43,6 @@ from tidegate.trial.free_port import PLACEHOLDER
 from tidegate.trial.mcp import answer_status, mutant_proxy
 
 MOST_RECORDED_CALLS = 5_000
-TOOL_LIST = "tools/list"
 
 LEAST_SECS, TIMES = 5.0, 10  # a mutant's trial may take as long; so that one that hangs is cheap
 
@@ -56,6 +54,7 @@ class MutantTrial(NamedTuple):
     result: TrialResult
     calls: tuple[ObservedCall, ...]
     diff: str
+    offered: dict[str, Any] | None = None  # by its MCP server, before the agent began; None if it did not answer
 
 
 class Shown(NamedTuple):
@@ -155,7 +154,8 @@ class MutantTrials:
             spec.side, here.revision, changed or here.folder, store, own=suite.model_copy(update={"path": own})
         )
         attempts = self.runner.attempts.elsewhere({spec.side: checkout}, same_files=changed is None)
-        attempts.front = front.spool.parent if front else None
+        attempts.front, heard = front.spool.parent if front else None, list[dict[str, Any]]()
+        attempts.on_offer = heard.append
         if front is not None and front.command:
             row = _served_by(row, front.command)
         trial = await attempts.trial(spec, row)
@@ -165,7 +165,8 @@ class MutantTrials:
         result = await asyncio.to_thread(measure_trial, trial, row.scenario, price, judge_blocks=False)
         calls = front.calls(f"{trial.places.trial}/home") if front else ()
         diff = store.trial_folder(spec) / "workspace.diff"
-        return MutantTrial(trial, result, calls, diff.read_text(errors="replace") if diff.is_file() else "")
+        text = diff.read_text(errors="replace") if diff.is_file() else ""
+        return MutantTrial(trial, result, calls, text, heard[-1] if heard else None)
 
     def quick(self, row: PlanRow) -> PlanRow:
         """Return the row with time limits near what base needs."""
@@ -246,13 +247,6 @@ def in_front_of_server(folder: Path, command: str, mutant: Mutant | None) -> Fro
 def nothing_in_front(folder: Path) -> Front:
     """Return the front of a scenario without a tool under test: no call is recorded."""
     return Front((), "", _folders(folder)[0])
-
-
-def tools_of(calls: tuple[ObservedCall, ...]) -> list[dict[str, object]]:
-    """Return the tools of an MCP server, from a recorded list of them."""
-    listed = next((call.stdout for call in calls if call.argv[0] == TOOL_LIST), "[]")
-    tools = json.loads(listed)
-    return [tool for tool in tools if isinstance(tool, dict)]
 
 
 def _folders(folder: Path) -> tuple[Path, Path]:

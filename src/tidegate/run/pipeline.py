@@ -13,7 +13,7 @@ from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Comparison, Row
-from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
 from tidegate.model.reason import Reason
 from tidegate.model.result import FileChange, Result
@@ -40,7 +40,6 @@ async def pull_request(root: Path, commits: Commits, out: Path, options: Options
         if loaded.touched or loaded.definitions:
             runs, comparison = await _run_and_compare(root, commits.target, loaded, options)
             decision = decide(comparison, loaded.job.suite.policy)
-            loaded = loaded._replace(warnings=(*loaded.warnings, *await _surface(loaded.job, runs.head, options)))
         else:
             runs = no_runs(loaded.job)
             comparison, decision = Comparison(rows=()), nothing_to_do(loaded.job.suite.policy)
@@ -64,24 +63,8 @@ async def _run_and_compare(
         runs = await run_both(root, job, options)
     shares = job.joined.shares if job.joined else []
     comparison = compare(runs.base, runs.head, loaded.definitions, shares=shares)
+    comparison = comparison.model_copy(update={"interfaces": runs.interfaces})
     return runs, await with_tip(root, target, loaded.job, comparison, options)
-
-
-async def _surface(job: RunJob, head: Run, options: Options) -> tuple[str, ...]:
-    """Return a sentence for each part of the tool's surface that the pull request changes, if the suite asks for it."""
-    if not job.suite.report_surface or head.build_error is not None:
-        return ()
-    from tidegate.decide.surface.used import scenario_calls
-    from tidegate.errors import TidegateError
-    from tidegate.reports.prove_text import change_text
-    from tidegate.run.surface_changes import changes_of_sides
-
-    options.progress.stage("comparing what the tool offers")
-    try:
-        found = await changes_of_sides(job, scenario_calls(head.trials), options)
-    except TidegateError as error:
-        return (f"the surfaces of both sides could not be compared: {error}",)
-    return tuple(change_text(change, tool) for tool, changes in found for change in changes)
 
 
 async def _fixed(root: Path, result: Result, job: RunJob, options: Options) -> Result:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from tidegate.agents.invocations.shapes import Shapes
@@ -18,15 +17,10 @@ from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.run_row import RowReplay, RunRow, WhyRun
 from tidegate.model.suite import ReplayRules
-from tidegate.model.surface import Part
-from tidegate.run.mutant_trials import MutantTrials, search_path_of
 from tidegate.run.replays import replay_rows
 from tidegate.run.run_job import Options, RunJob
-from tidegate.run.runner import Runner
-from tidegate.run.surface_survey import survey
+from tidegate.run.surface_changes import Surveys, tool_name
 from tidegate.suite.plan import base_name
-
-SECONDS = 30.0  # for the help texts of one depth, so that a head that hangs leaves enough for agents
 
 
 class Begun(NamedTuple):
@@ -45,14 +39,14 @@ class Begun(NamedTuple):
 
 
 async def replay_first(
-    runner: Runner, work: RunJob, begun: Begun, earlier: KnownResults, options: Options
+    surveys: Surveys, work: RunJob, begun: Begun, earlier: KnownResults, options: Options
 ) -> dict[RowKey, RowReplay]:
     """Return what base's sessions show for each row, with the decision whether agents are run for it."""
     rules = work.suite.policy.replay
     if not begun.sessions or (rules.use == "off" and not any(row.no_agent for row in begun.rows)):
         return {}
     options.progress.stage("replaying recorded sessions of base")
-    all_rows = await _findings(runner, work, begun, earlier, options.environ.get("PATH", ""))
+    all_rows = await _findings(surveys, work, begun, earlier)
     replays = with_spot_checks(all_rows, begun.rows, rules)
     if said := _saved(work, replays, begun):
         options.progress.say(said)
@@ -80,9 +74,7 @@ def _all_decided(work: RunJob, begun: Begun, found: Mapping[RowKey, RowReplay]) 
     }
 
 
-async def _findings(
-    runner: Runner, work: RunJob, begun: Begun, earlier: KnownResults, path: str
-) -> dict[RowKey, RowReplay]:
+async def _findings(surveys: Surveys, work: RunJob, begun: Begun, earlier: KnownResults) -> dict[RowKey, RowReplay]:
     """Replay what no earlier run of the same test has replayed, store what that shows, and decide for each row.
 
     Where a row would be skipped, the help texts of both sides are compared first.
@@ -91,9 +83,9 @@ async def _findings(
     stored = {key: earlier.replayed(key, mark) for key, mark in marks.items()}
     known = {key: found for key, found in stored.items() if found is not None}
     left = {key: of_row for key, of_row in begun.sessions.items() if key not in known}
-    fresh = await replay_rows(runner, work, left)
+    fresh = await replay_rows(surveys.runner, work, left)
     alike = [key for key, found in _all_decided(work, begun, fresh).items() if found.skipped]
-    for key, change in (await surface_changes(runner, work, alike, path)).items() if alike else ():
+    for key, change in (await surface_changes(surveys, alike)).items():
         fresh[key] = fresh[key].model_copy(update={"surface": surface_near(change, begun.shapes[key])})
     for key, found in fresh.items():
         if not any(why.code == "not_replayed" for why in found.unusable):
@@ -136,25 +128,12 @@ def _tokens(past: Sequence[PastTrial]) -> float:
     return sum((one.tokens_in or 0) + (one.tokens_out or 0) for one in known) / len(known) if known else 0.0
 
 
-async def surface_changes(
-    runner: Runner, work: RunJob, keys: Iterable[RowKey], path: str
-) -> Mapping[RowKey, SurfaceChange]:
-    """Return what the pull request changes in the surface of each row's program. `path`: of Tidegate.
+async def surface_changes(surveys: Surveys, keys: Iterable[RowKey]) -> Mapping[RowKey, SurfaceChange]:
+    """Return what the pull request changes in the surface of each row's program.
 
     MCP servers are left out: replays compare their lists of tools.
     """
-    asked = [work.plan.row(key) for key in keys]
-    rows = {row.scenario.target.binary: row for row in reversed(asked) if not row.scenario.target.tty}
-    names = [name for name in rows if name and "/" not in name]
-    keys = [rows[name].key for name in names]
-    of_sides = [await _parts(runner, replace(work, sides=(side,)), keys, path) for side in work.sides]
-    found = {name: surface_change(*parts) for name, *parts in zip(names, *of_sides, strict=True)}
-    return {row.key: found[row.scenario.target.binary] for row in asked if row.scenario.target.binary in found}
-
-
-async def _parts(runner: Runner, work: RunJob, keys: Iterable[RowKey], path: str) -> list[tuple[Part, ...]]:
-    (side,) = work.sides
-    folder = work.scratch / f"replayed-surface-{side.side}"
-    folder.mkdir(mode=0o711)
-    trials = MutantTrials(work, runner, folder, search_path_of(work, path))
-    return [await survey(trials, work.plan.row(key), SECONDS) for key in keys]
+    rows = [row for row in map(surveys.work.plan.row, keys) if row.scenario.target.mcp is None]
+    await surveys.ask(rows)
+    found = {name: surface_change(*(side.parts for side in sides)) for name, sides in surveys.found.items()}
+    return {row.key: found[tool_name(row)] for row in rows if tool_name(row) in found}

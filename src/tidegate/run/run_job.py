@@ -33,6 +33,7 @@ from tidegate.model.progress import Progress
 from tidegate.model.revision import Links
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Suite
+from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
 from tidegate.run.shards.join import Joined
@@ -267,11 +268,12 @@ def _judge(work: RunJob) -> JudgeInfo | None:
 
 
 class BothRuns(NamedTuple):
-    """Both runs, and warnings of history that was ignored."""
+    """Both runs, warnings of history that was ignored, and what both sides offer."""
 
     base: Run
     head: Run
     ignored: tuple[str, ...]
+    interfaces: tuple[Interface, ...] = ()
 
 
 def no_runs(work: RunJob) -> BothRuns:

@@ -34,6 +34,7 @@ from tidegate.run.runner import Runner
 from tidegate.run.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
 from tidegate.run.shards.bundle import bundle_name, write_results
 from tidegate.run.shards.join import join
+from tidegate.run.surface_changes import Surveys
 from tidegate.vcs.revisions import ForeignCommits
 
 PLAN_FILE = "plan.json"
@@ -176,7 +177,7 @@ async def _screened(
     runner.learn(known.past)
     rows = own.rows
     begun = Begun(rows, {}, known, earlier.sessions(foreign).by_row)
-    replays = await replay_first(runner, own, begun, earlier, options)
+    replays = await replay_first(Surveys(runner, own, options.environ.get("PATH", "")), own, begun, earlier, options)
     specs = shard_trials(state_of(own, with_replays(rows, replays), known))
     return await runner.run(in_time(specs, seconds_of(own, known.past), jobs_of(own, options))), replays
 

@@ -1,8 +1,9 @@
-"""Ask a tool what it offers, in a trial of its own: a program for its help, an MCP server for its tools."""
+"""Ask a tool what it offers, in a trial of its own: a program for its help, an MCP server for its lists."""
 
 from __future__ import annotations
 
 import glob
+import json
 import math
 import os
 import re
@@ -11,13 +12,15 @@ from pathlib import Path
 
 from tidegate.agents.scripted import Scripted
 from tidegate.decide.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help, repeats
+from tidegate.decide.surface.interface import Survey
 from tidegate.decide.surface.man_page import help_of_manual
-from tidegate.decide.surface.parts import listed, of_help, of_tools
+from tidegate.decide.surface.parts import listed, of_help
+from tidegate.decide.surface.server_parts import of_server
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.surface import ObservedCall, Part
-from tidegate.model.trial_spec import TrialSpec
-from tidegate.run.mutant_trials import MutantTrials, tools_of
+from tidegate.model.surface import ObservedCall
+from tidegate.model.trial_spec import TrialSpec, is_inside
+from tidegate.run.mutant_trials import MutantTrial, MutantTrials
 from tidegate.run.runner import together
 from tidegate.trial.workspace import matching_files
 
@@ -31,22 +34,25 @@ _NAME = "surface"
 
 async def survey(
     trials: MutantTrials, row: PlanRow, seconds: float = SECONDS, progress: Progress | None = None
-) -> tuple[Part, ...]:
-    """Return the parts that the help pages of the row's tool list, or the list of tools of its MCP server.
+) -> Survey:
+    """Return the parts that the help pages of the row's tool list, or all that its MCP server offers.
 
     What the help does not list comes from the man pages of the checkout. `seconds`: for the pages of one trial.
     """
     row = row.model_copy(update={"scenario": row.scenario.model_copy(update={"timeout_secs": seconds})})
     if row.scenario.target.mcp is not None:
-        return of_tools(tools_of(await _ask(trials, row, [], 0)))
+        return _of_server(await _ask(trials, row, [], 0))
     if not row.scenario.target.binary:
-        return ()
+        return Survey(())
     binary, pages = row.scenario.target.binary, dict[str, str]()
     manuals = _manuals(trials.work.sides[0].folder, binary.rpartition("/")[2])
     waiting, asked = [""], [""]
+    lost: MutantTrial | None = None
     for depth in range(DEPTH):
         asking = [_asking(binary, command) for command in waiting]
-        calls = await _ask_in_parts(trials, row, asking, depth, progress or Progress())
+        ran = await _ask_in_parts(trials, row, asking, depth, progress or Progress())
+        calls = [call for one in ran for call in one.calls]
+        lost = next((one for one in ran if one.trial.end != "completed"), lost)
         found = {command: _page(calls, command) for command in waiting}
         new = {command: text for command, text in found.items() if text and text not in pages.values()}
         pages |= {command: text for command, text in new.items() if not repeats(text, command)}
@@ -62,7 +68,22 @@ async def survey(
         if not waiting:
             break
         asked += waiting
-    return of_help(pages, binary, {command: manuals[command] for command in asked if command in manuals})
+    parts = of_help(pages, binary, {command: manuals[command] for command in asked if command in manuals})
+    return Survey(parts) if lost is None else _unknown(lost)._replace(parts=parts)
+
+
+def _of_server(ran: MutantTrial) -> Survey:
+    """Return what the server offered, without the names of the trial's own folders."""
+    if ran.offered is None:
+        return _unknown(ran)
+    places = ran.trial.places.model_copy(update={"user": ""})  # its number may be one of a schema
+    return Survey(of_server(json.loads(places.hide(json.dumps(ran.offered)))))
+
+
+def _unknown(ran: MutantTrial) -> Survey:
+    trial = ran.trial
+    why = trial.reason or trial.end_message or f"its trial ended: {trial.end or 'it never began'}"
+    return Survey((), why, inside=is_inside(trial.not_measured))
 
 
 def _manuals(checkout: Path, binary: str) -> dict[str, str]:
@@ -99,30 +120,32 @@ def _size(text: str) -> int:
 
 async def _ask_in_parts(
     trials: MutantTrials, row: PlanRow, commands: list[str], depth: int, progress: Progress
-) -> list[ObservedCall]:
-    """Return the calls of several trials at once, since a tool may need a second for each page of its help."""
+) -> list[MutantTrial]:
+    """Run several trials at once, since a tool may need a second for each page of its help."""
     size = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, math.ceil(len(commands) / (os.cpu_count() or 1))))
     parts = [commands[start : start + size] for start in range(0, len(commands), size)]
     read = 0
 
-    async def one(part: list[str]) -> tuple[ObservedCall, ...]:
+    async def one(part: list[str]) -> MutantTrial:
         nonlocal read
-        calls = await _ask(trials, row, part, depth)
+        ran = await _ask(trials, row, part, depth)
         read += len(part)
         if len(parts) > 1:
             progress.say(f"{read} of {len(commands)} help texts of subcommands of {row.scenario.target.binary} read")
-        return calls
+        return ran
 
-    return [call for calls in await together([one(part) for part in parts]) for call in calls]
+    return await together([one(part) for part in parts])
 
 
-async def _ask(trials: MutantTrials, row: PlanRow, commands: list[str], depth: int) -> tuple[ObservedCall, ...]:
-    plain = {"setup": (), "post": (), "gates": (), "evaluators": (), "evaluator_scripts": (), "guidance": ()}
-    more = {"name": _NAME, "template": None}
+async def _ask(trials: MutantTrials, row: PlanRow, commands: list[str], depth: int) -> MutantTrial:
+    """Run the commands; of an MCP server, only the check of the trial's start, after the scenario's own setup."""
+    plain = {"post": (), "gates": (), "evaluators": (), "evaluator_scripts": (), "judge": None}
+    is_server = row.scenario.target.mcp is not None
+    more = {"name": _NAME, "guidance": ()} | ({} if is_server else {"setup": (), "template": None})
     target = row.scenario.target.model_copy(update={"health_check": None})
     scenario = row.scenario.model_copy(update={**plain, **more, "target": target})
     agent = Scripted(type="scripted", steps={_NAME: tuple(commands)})
     key = RowKey(scenario=_NAME, agent=_NAME)
     asking = row.model_copy(update={"scenario": scenario, "agent": agent, "key": key})
     spec = TrialSpec(side="base", scenario=_NAME, agent=_NAME, index=depth + 1)
-    return (await trials.run(spec, asking)).calls
+    return await trials.run(spec, asking, bare=is_server)

@@ -78,7 +78,6 @@ RULES = (
     "comment_template",
     "diagnosis",
     "report_hide",
-    "report_surface",
     "guidance",  # globs; the files are each side's own
 )
 _OF_PRODUCT = ("watch", "build", "path")  # each side has its own

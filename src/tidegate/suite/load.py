@@ -270,5 +270,4 @@ def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict
         diagnosis=suite.diagnosis,
         comment_template=suite.report.comment_template,
         report_hide=suite.report.hide,
-        report_surface=suite.report.surface,
     )

@@ -29,6 +29,7 @@ from tidegate.model.suite import (
     GUIDANCE,
     WATCH,
     Budget,
+    ContextTokens,
     Diagnosis,
     Hidden,
     Limits,
@@ -53,13 +54,19 @@ class PolicyFile(Policy):
 
     block_metrics: dict[Annotated[str, only(*RULES, what=f"must be one of {', '.join(RULES)}")], Positive] = {}
 
+    @field_validator("context_tokens")
+    @classmethod
+    def _has_an_interface(cls, limits: ContextTokens, info: ValidationInfo) -> ContextTokens:
+        if limits != ContextTokens() and info.data.get("interface") == "off":
+            raise wrong("needs `interface: warn` or `interface: block`")
+        return limits
+
 
 class ReportFile(Value):
-    """The comment's template, or the sections that it leaves out; whether changes of the tool's surface are listed."""
+    """The comment's template, or the sections that it leaves out."""
 
     comment_template: InsidePath | None = None
     hide: tuple[Hidden, ...] = ()
-    surface: bool = False
 
     @field_validator("hide")
     @classmethod

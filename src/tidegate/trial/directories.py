@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tidegate.model.access import NetworkAccess, NetworkStep
 from tidegate.model.event import End
@@ -222,6 +222,7 @@ class Attempt:
     supervisor: Supervisor
     deadline: float  # when the run ends, on the monotonic clock
     on_step: Callable[[str], None]
+    on_offer: Callable[[dict[str, Any]], None] = lambda _: None  # called with what an MCP server offers
     meter: CostMeter | None = None
     most_secs: TimeLimits = UNLIMITED
     has_proxy: bool = False  # the agent reaches its model by the model proxy

@@ -205,7 +205,6 @@ OF_SUITE: dict[str, tuple[Any, str | None]] = {
     "diagnosis": (Diagnosis(help=9), "diagnosis.help: 2 → 9"),
     "comment_template": ("t.j2", "comment_template: none → t.j2"),
     "report_hide": (("cost",), "report_hide: [] → [cost]"),
-    "report_surface": (True, "report_surface: False → True"),
     "guidance": (("A.md",), "guidance: "),
 }
 

@@ -1,4 +1,4 @@
-"""The parts of a tool's surface: from help pages, from the tool list of an MCP server, and from recorded calls."""
+"""The parts of a tool's surface: from help pages, and from recorded calls."""
 
 from __future__ import annotations
 
@@ -48,29 +48,6 @@ def listed(page: str, manual: str, called: str) -> HelpText:
         return found
     more = read_help(manual, called)
     return found._replace(options=more.options) if found.subcommands else more
-
-
-def of_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
-    """Return the tools of an MCP server and their parameters."""
-    found: list[Part] = []
-    for tool in tools:
-        name, schema = str(tool.get("name", "")), tool.get("inputSchema")
-        found.append(Part(kind="tool", name=name))
-        fields = schema if isinstance(schema, dict) else {}
-        properties, required = fields.get("properties"), fields.get("required")
-        for parameter, schema in properties.items() if isinstance(properties, dict) else ():
-            needed = isinstance(required, list) and parameter in required
-            part = Part(kind="parameter", name=parameter, command=name, takes_value=True, required=needed)
-            found.append(part.model_copy(update=_values(schema)))
-    return tuple(found)
-
-
-def _values(schema: object) -> dict[str, Any]:
-    """Return the choices and the default of a parameter, as JSON."""
-    own = schema if isinstance(schema, dict) else {}
-    listed, default = own.get("enum"), own.get("default")
-    choices = tuple(map(json.dumps, listed)) if isinstance(listed, list) else ()
-    return {"choices": choices, "default": "" if default is None else json.dumps(default)}
 
 
 def of_calls(calls: Iterable[ObservedCall], listed: Sequence[Part]) -> tuple[Part, ...]:

@@ -23,6 +23,8 @@ _PLURAL: dict[PartKind, str] = {
     "exit_code": "exit codes",
     "file": "files",
 }
+MAPPED = frozenset(_PLURAL)  # what scenarios are said to use, or not
+_NAMED_ALONE = ("resource", "template", "prompt", "prompt_argument", "instructions", "capability")
 
 
 class Scenario(NamedTuple):
@@ -100,6 +102,8 @@ def _call_uses(part: Part, call: ObservedCall, names: Sequence[str]) -> bool:
         return has_option(call.argv, part) is not None
     if part.kind == "parameter":
         return len(call.argv) > 1 and f"{json.dumps(part.name)}:" in call.argv[1]
+    if part.kind in _NAMED_ALONE:
+        return list(call.argv[1:2]) == [part.name]
     if part.kind == "exit_code":
         return str(call.exit_code) == part.name
     words = [word for word in call.argv if not word.startswith("-")]
@@ -120,16 +124,37 @@ def surface_change(base: Iterable[Part], head: Iterable[Part]) -> SurfaceChange:
     added = [part for key, part in after.items() if key not in before]
     removed = [part for key, part in before.items() if key not in after]
     both = [(before[key], part) for key, part in after.items() if key in before]
+    for old, new in [(old, new) for old in removed for new in added if _is_same_option(old, new)]:
+        if old in removed and new in added:  # it only has another first name
+            both.append((old, new))
+            removed.remove(old)
+            added.remove(new)
     return SurfaceChange(
         _outermost(added), _outermost(removed), tuple((old, new) for old, new in both if _form(old) != _form(new))
     )
 
 
+def _is_same_option(old: Part, new: Part) -> bool:
+    names = {old.name, *old.aliases} & {new.name, *new.aliases}
+    return old.kind == new.kind == "option" and old.command == new.command and bool(names)
+
+
 def _outermost(parts: list[Part]) -> tuple[Part, ...]:
-    commands = {part.name for part in parts if part.kind in ("subcommand", "tool")}
-    inside = [part for part in parts if part.command in commands or part.name.rpartition(" ")[0] in commands]
-    return tuple(part for part in parts if part not in inside)
+    """Return the parts that are not inside another one, such as the parameters of a tool, or `filter.tags[]`."""
+    places = {_place(part) for part in parts}
+    return tuple(part for part in parts if not any(_place(part)[:end] in places for end in range(1, len(_place(part)))))
+
+
+def _place(part: Part) -> tuple[str, ...]:
+    """Return where the part is: below its tool and what it is a field of."""
+    family = "prompts" if part.kind in ("prompt", "prompt_argument") else ""
+    if part.kind in ("subcommand", "tool", "prompt"):
+        return family, *part.name.split()
+    names = re.split(r"[.\[]", part.name) if part.kind in ("parameter", "field", "output") else [part.name]
+    which = "<result>" if part.kind == "output" else "<given>"
+    return family, *part.command.split(), which, *filter(None, names)
 
 
 def _form(part: Part) -> tuple[object, ...]:
-    return part.takes_value, part.required, part.default, frozenset(part.choices), frozenset(part.aliases)
+    sets = frozenset(part.choices), frozenset(part.aliases), frozenset(part.types)
+    return part.takes_value, part.required, part.default, part.text, part.limits, sets

@@ -9,7 +9,8 @@ from tidegate.decide.comparison.metric_tests import Q, is_worse
 from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.result import VerdictReason, VerdictState
-from tidegate.model.suite import Policy, RowState
+from tidegate.model.suite import ContextTokens, Policy, RowState
+from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import is_inside
 from tidegate.model.value import Value
 
@@ -20,7 +21,8 @@ _UNCOMPARED: tuple[RowState, ...] = ("added", "not_comparable", "not_measured")
 class Decision(Value):
     """A verdict before it is worded. `code` is the exit code in blocking mode.
 
-    `rows`, `fewer` and `metrics` led to it: rows, changes by which less is checked, and metrics that got worse.
+    `rows`, `fewer` and `metrics` led to it: rows, changes by which less is checked, and metrics that got worse; so did
+    those of the `interfaces` that block.
     """
 
     state: VerdictState
@@ -29,6 +31,7 @@ class Decision(Value):
     rows: tuple[Row, ...] = ()
     fewer: tuple[DefinitionChange, ...] = ()
     metrics: tuple[str, ...] = ()
+    interfaces: tuple[Interface, ...] = ()
     mode: Literal["blocking", "advisory"] = "blocking"
 
     @property
@@ -45,13 +48,16 @@ class Decision(Value):
 def decide(comparison: Comparison, policy: Policy) -> Decision:
     """Return the decision: failed, else not run, else inconclusive, else passed."""
     fewer, metrics = _checks_less(comparison, policy), _blocking_metrics(comparison, policy)
+    interfaces = tuple(_judged(one, policy) for one in comparison.interfaces)
+    comparison = comparison.model_copy(update={"interfaces": interfaces})
     decision = (
         _failed(comparison, policy, fewer, metrics)
         or _not_run(comparison.rows)
         or _undecided(comparison, policy)
         or Decision(state="passed", reason="no_regression")
     )
-    return decision.model_copy(update={"fewer": fewer, "metrics": metrics, "mode": policy.mode})
+    found = {"fewer": fewer, "metrics": metrics, "interfaces": interfaces}
+    return decision.model_copy(update={**found, "mode": policy.mode})
 
 
 def nothing_to_do(policy: Policy) -> Decision:
@@ -69,6 +75,22 @@ def _blocking_metrics(comparison: Comparison, policy: Policy) -> tuple[str, ...]
         and change.q <= Q
         and is_worse(name, change, margin)
     )
+
+
+def _judged(one: Interface, policy: Policy) -> Interface:
+    """Return the interface with what of it the policy blocks.
+
+    One that head keeps from being compared is unproven. A list that is already too long on base may stay as it is.
+    """
+    limits, (base, head) = policy.context_tokens, one.total
+    over = ""
+    if limits.max is not None and head > max(limits.max, base):
+        over = f"at most {limits.max:,}"
+    elif limits.max_increase is not None and head - base > limits.max_increase:
+        over = f"at most {limits.max_increase:,} more than on base"
+    strict = policy.interface == "block"
+    unseen = one.by_head and (strict or limits != ContextTokens())
+    return one.model_copy(update={"limit": over, "blocks": bool(over) or unseen or (strict and bool(one.breaking))})
 
 
 def _decided(state: VerdictState, reason: VerdictReason, code: int, rows: Iterable[Row] = ()) -> Decision:
@@ -95,6 +117,8 @@ def _failed(
         return _decided("failed", "metric", 1, deciding)
     if fewer:
         return _decided("failed", "checks_less", 1, deciding)
+    if any(one.blocks and not one.why for one in comparison.interfaces):
+        return _decided("failed", "interface", 1, deciding)
     if deciding:
         unconfirmed = any(row.state == "unconfirmed" for row in deciding)
         return _decided("failed", "unconfirmed" if unconfirmed else _why_unmeasured(deciding), 1, deciding)
@@ -116,6 +140,7 @@ def _undecided(comparison: Comparison, policy: Policy) -> Decision | None:
         decision
         for decision in (
             _inconclusive(comparison, policy),
+            _unseen_interface(comparison, policy),
             _useless(comparison.rows, policy),
             _nothing_compared(comparison.rows),
         )
@@ -139,6 +164,13 @@ def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     if thin and "inconclusive" in policy.block:
         code = 5
     return _decided("inconclusive", "unproven" if unproven else reason, code, deciding)
+
+
+def _unseen_interface(comparison: Comparison, policy: Policy) -> Decision | None:
+    """Return "inconclusive" if the policy blocks changes of an interface that head keeps from being compared."""
+    if not any(one.blocks for one in comparison.interfaces):
+        return None
+    return _decided("inconclusive", "unproven", 5 if "unproven" in policy.block else 0)
 
 
 def _useless(rows: Sequence[Row], policy: Policy) -> Decision | None:

@@ -115,6 +115,7 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
         async with opened as client:
             answered = time.monotonic()
             offered = await client.interface()
+            attempt.on_offer(offered)
     except NoAnswerFromServerError as error:
         why, late = error.why, error.status == "timeout"
     is_usable = any(offered.get(kind) for kind in ("tools", "resources", "resourceTemplates", "prompts"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tidegate.decide.surface.parts import command_of, commands, json_keys, of_calls, of_help, of_tools
+from tidegate.decide.surface.parts import command_of, commands, json_keys, of_calls, of_help
+from tidegate.decide.surface.server_parts import of_server
 from tidegate.decide.surface.used import Scenario, counts, surface_change, users
 from tidegate.model.surface import ObservedCall, Part
 
@@ -72,7 +73,7 @@ def test_use_by_scenarios() -> None:
 
 def test_parameters_of_tools_are_used_by_their_input() -> None:
     schema = {"properties": {"a": {}, "b": {}}, "required": ["a"]}
-    parts = of_tools([{"name": "sum", "inputSchema": schema}, {"name": "undo"}])
+    parts = of_server({"tools": [{"name": "sum", "inputSchema": schema}, {"name": "undo"}]})
     used = users(parts, {"s": Scenario((call("sum", '{"a": 1}'),), "")})
     assert [str(part) for part in parts if used[part.id]] == ["`sum`", "`a` of `sum`"]
     assert [part.required for part in parts] == [False, True, False, False]
@@ -92,9 +93,3 @@ def test_a_change_names_what_is_new_gone_and_different() -> None:
     assert [str(part) for part in change.added] == ["`undo`", "`--silent`", "`--quiet` of `add`"]
     assert [str(part) for part in change.removed] == ["`remote`", "`--quiet`"]
     assert [str(new) for _, new in change.changed] == ["`--due` of `add`"]
-
-
-def test_choices_and_default_of_a_parameter_come_from_its_schema() -> None:
-    schema = {"properties": {"unit": {"enum": ["km", "mi"], "default": "km"}, "deep": {"default": False}, "x": True}}
-    found = {part.name: (part.choices, part.default) for part in of_tools([{"name": "go", "inputSchema": schema}])}
-    assert found == {"go": ((), ""), "unit": (('"km"', '"mi"'), '"km"'), "deep": ((), "false"), "x": ((), "")}

@@ -26,6 +26,7 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.result import Verdict
 from tidegate.model.suite import Policy, RowState
+from tidegate.model.surface import Interface, InterfaceChange
 
 STATES: tuple[RowState, ...] = get_args(RowState)
 LOOSENED = DefinitionChange(scenario="s1", effect="less", detail="out.json")
@@ -210,6 +211,38 @@ def test_other_changes_of_definitions_decide_nothing(
 ) -> None:
     made = verdict("ok", policy, definitions=definitions)
     assert (made.state, made.summary) == ("passed", "nothing regressed in 1 scenario")
+
+
+# --- the interface
+
+GONE = InterfaceChange(impact="breaking", part="`add`", detail="gone")
+NEW = GONE.model_copy(update={"impact": "additive", "detail": "new"})
+BLOCK, LIMITS = {"interface": "block"}, {"context_tokens": {"max": 100, "max_increase": 20}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "found", "decided"),
+    [
+        ({}, {"changes": (GONE,)}, ("passed", "no_regression", 0)),
+        (BLOCK, {"changes": (GONE, NEW)}, ("failed", "interface", 1)),
+        (BLOCK, {"changes": (NEW,)}, ("passed", "no_regression", 0)),
+        (BLOCK, {"why": "head: it hung", "by_head": True}, ("inconclusive", "unproven", 5)),
+        (BLOCK | {"block": ()}, {"why": "head: it hung", "by_head": True}, ("inconclusive", "unproven", 0)),
+        (LIMITS, {"why": "head: it hung", "by_head": True}, ("inconclusive", "unproven", 5)),
+        ({}, {"why": "head: it hung", "by_head": True}, ("passed", "no_regression", 0)),
+        (BLOCK, {"why": "base: it hung"}, ("passed", "no_regression", 0)),
+        (LIMITS, {"tokens": {"add": (80, 100)}}, ("passed", "no_regression", 0)),
+        (LIMITS, {"tokens": {"add": (90, 101)}}, ("failed", "interface", 1)),
+        (LIMITS, {"tokens": {"add": (50, 71)}}, ("failed", "interface", 1)),
+        (LIMITS, {"tokens": {"add": (500, 500)}}, ("passed", "no_regression", 0)),
+    ],
+)
+def test_what_of_an_interface_blocks(
+    policy: dict[str, Any], found: dict[str, Any], decided: tuple[str, str, int]
+) -> None:
+    made = verdict("ok", policy, interfaces=(Interface.model_validate({"tool": "shelf", **found}),))
+    assert (made.state, made.reason, made.exit_code) == decided
+    assert any("`shelf`" in reason for reason in made.reasons) is (made.state != "passed")
 
 
 # --- laws

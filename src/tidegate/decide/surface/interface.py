@@ -1,0 +1,183 @@
+"""Compare what a tool offers on base and head: what breaks callers, and what its list of tools costs. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tidegate.decide.causes.seen import named_in
+from tidegate.decide.surface.used import Scenario, Users, surface_change, users
+from tidegate.model.cause import Place
+from tidegate.model.surface import CHARACTERS_PER_TOKEN, Impact, Interface, InterfaceChange, Part
+from tidegate.text.shorten import few, middle_cut
+
+Finding = tuple[Impact, str]
+_LEFT_OUT = ("argument", "json_key", "exit_code", "file")  # arguments: usages name them as they like
+_HINTS = {"readOnlyHint": "false", "destructiveHint": "true", "idempotentHint": "false", "openWorldHint": "true"}
+MOST_PLACES = 5  # in the docs, for one part
+
+
+class Survey(NamedTuple):
+    """What a tool offers on one side. `why`: why that is unknown, else ''; `inside`: the tool can be the reason."""
+
+    parts: tuple[Part, ...]
+    why: str = ""
+    inside: bool = False
+
+
+def interface(
+    tool: str, base: Survey, head: Survey, calls: Mapping[str, Scenario], docs: Sequence[Place] = ()
+) -> Interface:
+    """Return the comparison. `calls`: of the scenarios' passing trials. A side that lists nothing was not measured."""
+    for side, own, other in (("base", base, head), ("head", head, base)):
+        nothing = "it lists nothing" if other.parts and not own.parts else ""
+        if why := own.why or nothing:
+            return Interface(tool=tool, why=f"{side}: {why}", by_head=side == "head" and (own.inside or not own.why))
+    before, after = ([part for part in one.parts if part.kind not in _LEFT_OUT] for one in (base, head))
+    used = users(before, calls) | users(after, calls)
+    changes = tuple(_changes(tool, before, after, used, docs))
+    return Interface(tool=tool, changes=changes, tokens=_tokens(before, after))
+
+
+def _changes(
+    tool: str, before: Sequence[Part], after: Sequence[Part], used: Users, docs: Sequence[Place]
+) -> Iterator[InterfaceChange]:
+    """Yield the changes, breaking ones first."""
+    change = surface_change(before, after)
+    found: list[tuple[Part, list[Finding], tuple[str, ...]]] = []
+    for part in change.removed:
+        impact: Impact = "text" if part.kind == "instructions" else "breaking"
+        found.append((part, [(impact, "gone")], _naming(part, tool, docs)))
+    found += [(new, [*_differences(old, new)], ()) for old, new in change.changed]
+    found += [(part, [_new(part)], ()) for part in change.added]
+    tools = {part.name: used[part.id] for part in (*before, *after) if part.kind in ("tool", "subcommand")}
+    for impact in ("breaking", "additive", "text"):
+        for part, said, places in found:
+            if details := [detail for one, detail in said if one == impact]:
+                by = tools.get(part.command or part.name, ()) if impact == "text" else used.get(part.id, ())
+                detail = ", ".join(details)
+                yield InterfaceChange(impact=impact, part=str(part), detail=detail, scenarios=by, docs=places)
+
+
+def _naming(part: Part, tool: str, docs: Iterable[Place]) -> tuple[str, ...]:
+    """Return the places that name the part with its subcommand and program; of a server, in code or with a `_`."""
+    of_program = part.kind in ("subcommand", "option")
+    words = [*part.name.split(), *part.command.split(), *([tool] if of_program else [])]
+    names = named_in if of_program else _named_as_code
+    return tuple(line.where for line in docs if all(names(line.text, word) for word in words))[:MOST_PLACES]
+
+
+def _named_as_code(text: str, name: str) -> bool:
+    """Return True if the text has the name, and not as an ordinary word: docs rarely name a tool's server beside it."""
+    return named_in(text, name) and ("_" in name or re.search(rf"[`\"']{re.escape(name)}[`\"'(]", text) is not None)
+
+
+def _new(part: Part) -> Finding:
+    if part.required and part.kind != "output":
+        return "breaking", "new, and required"
+    return ("text" if part.kind == "instructions" else "additive"), "new"
+
+
+def _differences(old: Part, new: Part) -> Iterator[Finding]:
+    """Yield how the form of a part differs, in words."""
+    result = new.kind == "output"
+    names, names_now = {old.name, *old.aliases}, {new.name, *new.aliases}
+    yield from _sets(names, names_now, "no longer {}", "also {}")
+    if old.takes_value != new.takes_value:
+        yield "breaking", "takes a value" if new.takes_value else "no longer takes a value"
+    yield from _values(old, new)
+    yield from _types(old, new)
+    if old.required != new.required:
+        if result:
+            yield ("additive", "always there") if new.required else ("breaking", "may be missing")
+        else:
+            yield ("breaking", "required") if new.required else ("additive", "no longer required")
+    yield from _hints(old, new) if new.kind == "tool" else _limits(old, new)
+    if old.default != new.default:
+        impact: Impact = "breaking" if old.default and new.default and not result else "text"
+        yield impact, f"default {old.default or 'not listed'} → {new.default or 'not listed'}"
+    if old.text != new.text:
+        yield "text", "new description" if not old.text else "other description" if new.text else "description gone"
+
+
+def _sets(old: Iterable[str], new: Iterable[str], lost: str, gained: str) -> Iterator[Finding]:
+    old, new = list(old), list(new)
+    if gone := sorted(one for one in old if one not in new):
+        yield "breaking", lost.format(_few(gone))
+    if more := sorted(one for one in new if one not in old):
+        yield "additive", gained.format(_few(more))
+
+
+def _values(old: Part, new: Part) -> Iterator[Finding]:
+    if old.choices and new.choices:
+        verb = "returns" if new.kind == "output" else "takes"
+        yield from _sets(old.choices, new.choices, f"no longer {verb} {{}}", f"{verb} {{}}")
+    elif new.choices:
+        yield ("additive" if new.kind == "output" else "breaking"), f"only {_few(new.choices)}"
+    elif old.choices:
+        yield ("breaking" if new.kind == "output" else "additive"), "any value"
+
+
+def _types(old: Part, new: Part) -> Iterator[Finding]:
+    """Yield a change of the type: callers may no longer pass what it took, or get what it never returned."""
+    if set(old.types) == set(new.types):
+        return
+    wider, narrower = _within(old.types, new.types), _within(new.types, old.types)
+    harmless = narrower if new.kind == "output" else wider
+    yield ("additive" if harmless else "breaking"), f"type {_type(old)} → {_type(new)}"
+
+
+def _within(types: Sequence[str], others: Sequence[str]) -> bool:
+    """Return True if the others include these; none stands for all."""
+    return not others or (bool(types) and set(types) <= set(others))
+
+
+def _type(part: Part) -> str:
+    types = [one for one in part.types if one != "integer" or "number" not in part.types]
+    return " or ".join(types) or "any"
+
+
+def _limits(old: Part, new: Part) -> Iterator[Finding]:
+    """Yield changes of further rules; of a result, they only tell more or less about it."""
+    for key in sorted({*old.limits, *new.limits}):
+        before, after = old.limits.get(key), new.limits.get(key)
+        if before != after:
+            harmless = new.kind == "output" and key != "schema"
+            harmless |= after is None or (before is not None and _looser(key, before, after))
+            said = (
+                "its schema"
+                if key == "schema"
+                else f"{key} {middle_cut(before or 'none', 40)} → {middle_cut(after or 'none', 40)}"
+            )
+            yield ("additive" if harmless else "breaking"), said
+
+
+def _looser(key: str, before: str, after: str) -> bool:
+    values = [json.loads(one) for one in (before, after)]
+    if not all(isinstance(one, (int, float)) for one in values) or key == "multipleOf":
+        return False
+    return bool(values[1] <= values[0] if "min" in key.lower() else values[1] >= values[0])
+
+
+def _hints(old: Part, new: Part) -> Iterator[Finding]:
+    """Yield changes of hints: clients decide by them what they do without asking. A new one adds to what they knew."""
+    for hint, default in _HINTS.items():
+        before, after = old.limits.get(hint), new.limits.get(hint)
+        if before != after:
+            harmless = before in (None, after or default)
+            yield ("additive" if harmless else "breaking"), f"{hint} {before or 'absent'} → {after or 'absent'}"
+
+
+def _few(values: Sequence[str]) -> str:
+    return few(f"`{one}`" for one in values)
+
+
+def _tokens(before: Iterable[Part], after: Iterable[Part]) -> dict[str, tuple[int | None, int | None]]:
+    base, head = (
+        {part.name: math.ceil(part.characters / CHARACTERS_PER_TOKEN) for part in side if part.kind == "tool"}
+        for side in (before, after)
+    )
+    return {name: (base.get(name), head.get(name)) for name in (*base, *head)}

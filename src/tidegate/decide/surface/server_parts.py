@@ -1,0 +1,234 @@
+"""The parts of an MCP server: its tools with their schemas, resources, prompts, instructions and capabilities. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from itertools import islice
+from typing import Any, NamedTuple
+
+from tidegate.model.surface import Part, PartKind
+
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_LIMIT = re.compile(
+    r"(?:exclusiveM|m)(?:in|ax)|pattern|format$|multipleOf|uniqueItems|prefixItems|contains|not$|if$|then$|else$|dependent"
+    r"|propertyNames"
+)
+_NO_LIMIT = {"minLength": 0, "minItems": 0, "minProperties": 0, "uniqueItems": False}
+_TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
+_OF_PYTHON = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+_OBJECT: Mapping[str, Any] = {}
+MOST_SCHEMAS = 3_000  # that are read of one tool: references can multiply them without end
+MOST_DEEP = 12
+MOST_PARTS = 500  # of one tool
+
+
+class _Shape(NamedTuple):
+    """What a schema allows, whichever way it is written. `choices`: as JSON; none: any value."""
+
+    types: frozenset[str] = _TYPES
+    choices: tuple[str, ...] = ()
+    limits: Mapping[str, str] = _OBJECT
+    fields: Mapping[str, Any] = _OBJECT
+    required: frozenset[str] = frozenset()
+    items: Any = None
+    others: Any = None
+    references: frozenset[str] = frozenset()
+
+
+_ANY = _Shape()
+
+
+def of_server(offered: Mapping[str, Any]) -> tuple[Part, ...]:
+    """Return the parts of all that a server offers, as `McpClient.interface` returns it."""
+    parts = [part for tool in _objects(offered.get("tools")) for part in _of_tool(tool)]
+    for key, kind, name in (("resources", "resource", "uri"), ("resourceTemplates", "template", "uriTemplate")):
+        for one in _objects(offered.get(key)):
+            types = (one["mimeType"],) if isinstance(one.get("mimeType"), str) else ()
+            parts.append(_named(kind, one, name).model_copy(update={"types": types}))
+    for one in _objects(offered.get("prompts")):
+        prompt = _named("prompt", one, "name")
+        parts.append(prompt)
+        for given in _objects(one.get("arguments")):
+            more = {"command": prompt.name, "required": given.get("required") is True}
+            parts.append(_named("prompt_argument", given, "name").model_copy(update=more))
+    if offered.get("instructions"):
+        parts.append(Part(kind="instructions", name="instructions", text=str(offered["instructions"])))
+    return tuple({part.id: part for part in (*parts, *_capabilities(offered.get("capabilities")))}.values())
+
+
+def _named(kind: Any, given: Mapping[str, Any], name: str) -> Part:
+    texts = [given.get(key) for key in ("name", "title", "description") if key != name]
+    return Part(kind=kind, name=str(given.get(name)), text="\n".join(text for text in texts if isinstance(text, str)))
+
+
+def _capabilities(given: object) -> Iterator[Part]:
+    """Yield what a server declares besides its lists; whether it tells of their changes is seen when it does."""
+    declared = {name: inside for name, inside in given.items() if inside is not None} if isinstance(given, dict) else {}
+    resources = declared.get("resources")
+    names = declared.keys() - {"tools", "resources", "prompts", "experimental", "extensions"}
+    subscribe = ["resources.subscribe"] if isinstance(resources, dict) and resources.get("subscribe") else []
+    yield from (Part(kind="capability", name=name) for name in (*sorted(names), *subscribe))
+
+
+def _of_tool(tool: Mapping[str, Any]) -> Iterator[Part]:
+    """Yield a tool, its parameters with what is inside them, and the fields of its structured result."""
+    hints = next(iter(_objects([tool.get("annotations")])), {})
+    given = {key: tool[key] for key in ("name", "title", "description", "inputSchema") if key in tool}
+    found = _named("tool", {"title": hints.get("title"), **tool}, "name")
+    limits = {hint: json.dumps(hints[hint]) for hint in HINTS if isinstance(hints.get(hint), bool)}
+    size = len(json.dumps(given, ensure_ascii=False, separators=(",", ":")))
+    yield found.model_copy(update={"limits": limits, "characters": size})
+    inputs, outputs = tool.get("inputSchema"), tool.get("outputSchema")
+    yield from _Reader(found.name, "field", inputs).parts()
+    if isinstance(outputs, dict):
+        yield from _Reader(found.name, "output", outputs).parts()
+
+
+class _Reader:
+    """Reads one schema of a tool."""
+
+    def __init__(self, tool: str, kind: PartKind, schema: object) -> None:
+        self._tool, self._kind, self._root = tool, kind, schema
+        self._read, self._cut = 0, False
+
+    def parts(self) -> Iterator[Part]:
+        """Yield the parts; of a schema that is too large, also the whole of it, so that no change in it is missed."""
+        if self._kind == "output":
+            yield self._part("", self._root, 0)
+        found = [*islice(self._inside(self._root, "", 0, frozenset()), MOST_PARTS)]
+        yield from found
+        if self._cut or len(found) == MOST_PARTS:
+            whole = json.dumps(json.loads(json.dumps(self._root), object_hook=_without_texts), sort_keys=True)
+            yield Part(kind=self._kind, name="…", command=self._tool, limits={"schema": whole})
+
+    def _inside(self, schema: object, path: str, depth: int, above: frozenset[str]) -> Iterator[Part]:
+        """Yield what an object or a list holds, at any depth (`filter.tags[]`), but nothing inside itself again."""
+        shape = self._shape(schema, depth)
+        if above & shape.references:
+            return
+        fields = {**dict.fromkeys(sorted(shape.required)), **shape.fields}
+        inner = [(f"{path}.{name}".lstrip("."), one, name in shape.required) for name, one in fields.items()]
+        inner += [(f"{path}[]", shape.items, False)] * isinstance(shape.items, dict)
+        inner += [(f"{path}.*", shape.others, False)] * (isinstance(shape.others, dict) and bool(path))
+        for name, one, required in inner:
+            yield self._part(name, one, depth, required=required)
+            yield from self._inside(one, name, depth + 1, above | shape.references)
+
+    def _part(self, name: str, schema: object, depth: int, *, required: bool = False) -> Part:
+        shape, own = self._shape(schema, depth), schema if isinstance(schema, dict) else {}
+        default = own.get("default")
+        return Part(
+            kind="parameter" if self._kind == "field" and not depth else self._kind,
+            name=name,
+            command=self._tool,
+            takes_value=True,
+            required=required,
+            types=() if shape.types == _TYPES else tuple(sorted(shape.types)),
+            choices=shape.choices,
+            limits=dict(shape.limits),
+            default="" if default is None else json.dumps(default),
+            text="\n".join(str(own[key]) for key in ("title", "description") if own.get(key)),
+        )
+
+    def _shape(self, schema: object, depth: int) -> _Shape:
+        self._read += 1
+        self._cut |= depth > MOST_DEEP or self._read > MOST_SCHEMAS
+        if self._cut or not isinstance(schema, dict):
+            return _ANY
+        found = _own_shape(schema)
+        if isinstance(schema.get("$ref"), str):
+            found = _both(found, self._shape(self._named(schema["$ref"]), depth + 1))
+            found = found._replace(references=found.references | {schema["$ref"]})
+        for one in _objects(schema.get("allOf")):
+            found = _both(found, self._shape(one, depth + 1))
+        for key in ("anyOf", "oneOf"):
+            if branches := [self._shape(one, depth + 1) for one in _objects(schema.get(key))]:
+                found = _both(found, reduce(_either, branches))
+        return found
+
+    def _named(self, reference: str) -> object:
+        """Return the schema that `#/$defs/Name` means."""
+        found: object = self._root
+        for word in reference.removeprefix("#").split("/")[1:]:
+            found = found.get(word.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+        return found
+
+
+def _own_shape(schema: Mapping[str, Any]) -> _Shape:
+    """Return what the keywords of the schema itself allow."""
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    values = values if isinstance(values, list) else []
+    required, fields = schema.get("required"), schema.get("properties")
+    required = required if isinstance(required, list) else []
+    limits = {key: schema[key] for key in sorted(filter(_LIMIT.match, schema)) if schema[key] != _NO_LIMIT.get(key, "")}
+    return _Shape(
+        types=_types(schema, values),
+        choices=tuple(dict.fromkeys(json.dumps(one, sort_keys=True) for one in values if one is not None)),
+        limits={key: json.dumps(value, sort_keys=True) for key, value in limits.items()},
+        fields=fields if isinstance(fields, dict) else {},
+        required=frozenset(one for one in required if isinstance(one, str)),
+        items=schema.get("items"),
+        others=schema.get("additionalProperties"),
+    )
+
+
+def _types(schema: Mapping[str, Any], values: Iterable[object]) -> frozenset[str]:
+    given = schema.get("type")
+    if isinstance(given, (str, list)):
+        types = {given} if isinstance(given, str) else {one for one in given if isinstance(one, str)}
+    else:
+        types = {_OF_PYTHON.get(type(one), "object") for one in values}
+        types |= {"object"} if "properties" in schema else {"array"} if "items" in schema else set()
+    return frozenset(types | ({"integer"} if "number" in types else set())) or _TYPES
+
+
+def _both(one: _Shape, other: _Shape) -> _Shape:
+    """Return what both allow."""
+    choices = tuple(value for value in one.choices if not other.choices or value in other.choices)
+    return _merged(one, other, "allOf")._replace(
+        types=one.types & other.types,
+        choices=choices or other.choices,
+        limits={**one.limits, **other.limits},
+        required=one.required | other.required,
+    )
+
+
+def _either(one: _Shape, other: _Shape) -> _Shape:
+    """Return what one of them allows. Alternatives to null are those of the other."""
+    if null := next((shape for shape in (one, other) if shape.types == {"null"}), None):
+        kept = other if null is one else one
+        return kept._replace(types=kept.types | {"null"})
+    return _merged(one, other, "anyOf")._replace(
+        types=one.types | other.types,
+        choices=tuple(dict.fromkeys((*one.choices, *other.choices))) if one.choices and other.choices else (),
+        limits={key: value for key, value in one.limits.items() if other.limits.get(key) == value},
+        required=one.required & other.required,
+    )
+
+
+def _merged(one: _Shape, other: _Shape, keyword: str) -> _Shape:
+    """Return what is inside both: what differs is combined by the keyword."""
+
+    def merged(inner: Any, outer: Any) -> Any:
+        if not isinstance(inner, dict) or not isinstance(outer, dict) or inner == outer:
+            return inner if isinstance(inner, dict) or outer is None else outer
+        return {keyword: [inner, outer]}
+
+    names = dict.fromkeys((*one.fields, *other.fields))
+    return _Shape(
+        fields={name: merged(one.fields.get(name), other.fields.get(name)) for name in names},
+        items=merged(one.items, other.items),
+        others=merged(one.others, other.others),
+        references=one.references | other.references,
+    )
+
+
+def _without_texts(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in schema.items() if key not in ("title", "description") or not isinstance(one, str)}
+
+
+def _objects(given: object) -> list[dict[str, Any]]:
+    return [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []

@@ -1,0 +1,82 @@
+"""What a pull request changes in what its tool offers: in the comment, and by the policy in the exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests import mcp_server
+from tests.conftest import Repository
+from tests.journeys.conftest import FILES
+
+Make = Callable[..., Any]
+SUITE = f"""\
+version: 1
+scenarios: [s.yaml]
+path: [bin]
+target: {{mcp: {{command: shelf, name: shelf}}}}
+agents: {{steps: {{type: scripted}}}}
+files: {{read: ['{mcp_server.__file__}']}}
+policy: {{interface: block}}
+"""
+SCENARIO = """\
+name: asks
+description: The server says where it is.
+target: from_config
+task: {prompt: Where is it?, steps: [{call: where}]}
+gates: [{type: no_transcript_errors}]
+"""
+
+
+def server(quirks: str = "") -> str:
+    return f"#!/bin/sh\nexec {sys.executable} -IS {mcp_server.__file__} {quirks}\n"
+
+
+@pytest.fixture
+def compare(make_repository: Make, tidegate: Make) -> Callable[..., Any]:
+    """Compare a head with the base, whose policy blocks breaking changes."""
+
+    def compare(base: str, head: str, more: dict[str, str] | None = None) -> Any:
+        made: Repository = make_repository()
+        made.commit({"tidegate.yaml": SUITE, "s.yaml": SCENARIO, "bin/shelf": base})
+        made.branch("pr", {"bin/shelf": head, **(more or {})})
+        return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=made.root)
+
+    return compare
+
+
+def test_a_tool_that_no_scenario_calls_is_missed_though_all_of_them_pass(compare: Make) -> None:
+    """A pull request that stops looking is judged by base's policy."""
+    ran = compare(server(), server("renamed"), {"tidegate.yaml": SUITE.replace("block", "'off'")})
+    assert (ran.code, ran.result["verdict"]["reason"], ran.row("asks", "steps")["state"]) == (1, "interface", "ok")
+    assert "❌ `shelf`: 1 breaking change of its interface: `add`: gone" in ran.comment
+    assert "- `put`: new" in ran.comment
+
+
+def helpful(commands: str) -> str:
+    """Return the program with a help that lists these commands."""
+    return FILES["bin/notes"].replace("usage: notes add TEXT | list | count", commands)
+
+
+COMMANDS = "usage: notes\nCommands:\n  add  Adds\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "code", "said"),
+    [
+        (COMMANDS + "  undo  Undoes\n", 0, "- `undo`: new"),
+        (COMMANDS.replace("add  Adds", "put  Puts"), 1, "❌ `notes`: 1 breaking change of its interface: `add`: gone"),
+        ("nothing", 5, "❌ `notes`: its interface was not compared (head: it lists nothing)"),
+    ],
+)
+def test_the_help_of_a_program(make_repository: Make, tidegate: Make, head: str, code: int, said: str) -> None:
+    """What head's help no longer lists blocks; if it lists nothing, that is not measured, and not green either."""
+    made: Repository = make_repository()
+    suite = FILES["tidegate.yaml"] + "policy: {interface: block}\n"
+    made.commit({**FILES, "tidegate.yaml": suite, "bin/notes": helpful(COMMANDS)})
+    made.branch("pr", {"bin/notes": helpful(head)})
+    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=made.root)
+    assert (ran.code, said in ran.comment, ran.result["verdict"]["state"] == "passed") == (code, True, not code)

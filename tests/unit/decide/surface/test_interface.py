@@ -1,0 +1,237 @@
+"""What a tool offers on both sides: which differences break callers, and what its list of tools costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tidegate.decide.surface.interface import Survey, interface
+from tidegate.decide.surface.parts import of_help
+from tidegate.decide.surface.server_parts import MOST_PARTS, of_server
+from tidegate.decide.surface.used import Scenario
+from tidegate.model.cause import Place
+from tidegate.model.surface import Interface, ObservedCall
+
+TEXT = {"type": "string"}
+PERSON = {"type": "object", "properties": {"name": TEXT, "age": {"type": "integer"}}, "required": ["name"]}
+
+
+def server(inputs: Any = None, outputs: Any = None, **more: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"p": inputs}} if inputs is not None else {"type": "object"}
+    tool = {"name": "t", "description": "Does it.", "inputSchema": schema, "annotations": more.pop("hints", {})}
+    if outputs is not None:
+        tool["outputSchema"] = {"type": "object", "properties": {"r": outputs}, "required": ["r"]}
+    return {"tools": [tool], **more}
+
+
+def compared(base: dict[str, Any], head: dict[str, Any]) -> Interface:
+    return interface("s", Survey(of_server(base)), Survey(of_server(head)), {})
+
+
+def found(base: dict[str, Any], head: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(one.impact, f"{one.part}: {one.detail}") for one in compared(base, head).changes]
+
+
+def required(*names: str) -> dict[str, Any]:
+    properties = dict.fromkeys(("a", "b", "c"), TEXT)
+    return {"tools": [{"name": "t", "inputSchema": {"properties": properties, "required": list(names)}}]}
+
+
+BREAKING = [
+    (server(TEXT), {"prompts": [{"name": "q"}]}, "`t`: gone"),
+    (server(TEXT), server(), "`p` of `t`: gone"),
+    (server({"enum": ["a", "b"]}), server({"enum": ["a"]}), '`p` of `t`: no longer takes `"b"`'),
+    (server(TEXT), server({"enum": ["a"]}), '`p` of `t`: only `"a"`'),
+    (required("a"), required("a", "b"), "`b` of `t`: required"),
+    (server(TEXT), server({"type": "integer"}), "`p` of `t`: type string → integer"),
+    (server({"type": ["string", "null"]}), server(TEXT), "`p` of `t`: type null or string → string"),
+    (server({"type": "number"}), server({"type": "integer"}), "`p` of `t`: type number → integer"),
+    (server({"items": TEXT}), server({"items": {"type": "object"}}), "`p[]` of `t`: type string → object"),
+    (server(PERSON), server({**PERSON, "required": ["name", "age"]}), "`p.age` of `t`: required"),
+    (server(TEXT), server({**TEXT, "maxLength": 9}), "`p` of `t`: maxLength none → 9"),
+    (server({**TEXT, "minLength": 1}), server({**TEXT, "minLength": 2}), "`p` of `t`: minLength 1 → 2"),
+    (server({"default": 5}), server({"default": 6}), "`p` of `t`: default 5 → 6"),
+    (server(outputs=TEXT), server(), "the structured result of `t`: gone"),
+    (
+        server(outputs=PERSON),
+        server(outputs={**PERSON, "properties": {"name": TEXT}}),
+        "`r.age` in the result of `t`: gone",
+    ),
+    (
+        server(outputs=TEXT),
+        server(outputs={"type": ["string", "null"]}),
+        "`r` in the result of `t`: type string → null or string",
+    ),
+    (
+        server(outputs=PERSON),
+        server(outputs={**PERSON, "required": []}),
+        "`r.name` in the result of `t`: may be missing",
+    ),
+    (
+        server(hints={"destructiveHint": True}),
+        server(hints={"destructiveHint": False}),
+        "`t`: destructiveHint true → false",
+    ),
+    (server(hints={"readOnlyHint": True}), server(), "`t`: readOnlyHint true → absent"),
+    (server(resources=[{"uri": "a://b"}]), server(), "resource `a://b`: gone"),
+    (
+        server(resources=[{"uri": "a", "mimeType": "x"}]),
+        server(resources=[{"uri": "a", "mimeType": "y"}]),
+        "resource `a`: type x → y",
+    ),
+    (server(resourceTemplates=[{"uriTemplate": "a/{b}"}]), server(), "template `a/{b}`: gone"),
+    (server(prompts=[{"name": "t"}]), server(), "prompt `t`: gone"),
+    (
+        server(prompts=[{"name": "q"}]),
+        server(prompts=[{"name": "q", "arguments": [{"name": "x", "required": True}]}]),
+        "`x` of `q`: new, and required",
+    ),
+    (server(capabilities={"resources": {"subscribe": True}}), server(), "capability `resources.subscribe`: gone"),
+]
+
+
+@pytest.mark.parametrize(("base", "head", "said"), BREAKING)
+def test_what_callers_rely_on_is_breaking(base: Any, head: Any, said: str) -> None:
+    assert [one for one in found(base, head) if one != ("additive", "prompt `q`: new")] == [("breaking", said)]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "kind"),
+    [
+        (server(), server(TEXT), "additive"),
+        (server({"enum": ["a"]}), server({"enum": ["a", "b"]}), "additive"),
+        (server({"type": "integer"}), server({"type": "number"}), "additive"),
+        (server({**TEXT, "maxLength": 8}), server({**TEXT, "maxLength": 9}), "additive"),
+        (server(outputs={"type": ["string", "null"]}), server(outputs=TEXT), "additive"),
+        (server(outputs=TEXT), server(outputs={**TEXT, "maxLength": 9}), "additive"),
+        (server(), server(outputs=PERSON), "additive"),
+        (server(), server(hints={"readOnlyHint": True}), "additive"),
+        (server(hints={"destructiveHint": True}), server(), "additive"),
+        (server(), server(prompts=[{"name": "q", "arguments": [{"name": "x", "required": True}]}]), "additive"),
+        (server(), server(instructions="Be quick."), "text"),
+        (server(instructions="Be quick."), server(), "text"),
+        (server(TEXT), server({**TEXT, "description": "A text."}), "text"),
+        (server({"default": 5}), server({}), "text"),
+    ],
+)
+def test_what_breaks_no_caller_is_additive_or_text(base: Any, head: Any, kind: str) -> None:
+    assert [impact for impact, _ in found(base, head)] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"type": ["string", "null"]}, {"anyOf": [TEXT, {"type": "null"}]}),
+        ({"enum": ["a", "b"]}, {"oneOf": [{"const": "b"}, {"const": "a"}]}),
+        ({"type": "integer", "enum": [1]}, {"const": 1}),
+        (PERSON, {"allOf": [{**PERSON, "properties": {"name": TEXT}}, {"properties": {"age": {"type": "integer"}}}]}),
+        ({**TEXT, "minLength": 0}, {"$comment": "x", **TEXT}),
+        ({"type": "object", "properties": {}, "additionalProperties": False}, {"type": "object"}),
+    ],
+)  # fmt: skip
+def test_two_ways_to_write_the_same_schema_do_not_differ(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert found(server(one), server(other)) == []
+
+
+def test_a_schema_behind_references_is_read_like_one_in_place() -> None:
+    inside = server(PERSON)
+    behind = server({"$ref": "#/$defs/Person"})
+    behind["tools"][0]["inputSchema"]["$defs"] = {"Person": PERSON}
+    assert found(inside, behind) == []
+
+
+def nested(age: str) -> dict[str, Any]:
+    """A tree: each person has children."""
+    made = server({"$ref": "#/$defs/P"})
+    child = {"type": "array", "items": {"$ref": "#/$defs/P"}}
+    made["tools"][0]["inputSchema"]["$defs"] = {"P": {"properties": {"children": child, "age": {"type": age}}}}
+    return made
+
+
+def test_a_schema_inside_itself_is_read_once() -> None:
+    assert found(nested("integer"), nested("string")) == [("breaking", "`p.age` of `t`: type integer → string")]
+
+
+def wide(last: dict[str, Any]) -> dict[str, Any]:
+    names = [f"f{number}" for number in range(MOST_PARTS + 1)]
+    return server({"properties": {**dict.fromkeys(names, TEXT), "last": last}})
+
+
+def test_a_change_beyond_what_is_read_of_a_schema_is_not_missed() -> None:
+    assert found(wide(TEXT), wide({"type": "integer"})) == [("breaking", "`…` of `t`: its schema")]
+    assert found(wide(TEXT), wide({**TEXT, "description": "x"})) == []
+
+
+def test_schemas_that_are_no_schemas_are_compared_without_an_error() -> None:
+    odd = {"type": 3, "enum": "x", "properties": [], "required": {"a": 1}, "items": 7, "$ref": "#/$defs/none"}
+    assert found(server(odd), server(odd)) == []
+    assert found({"tools": [3, {"name": None, "inputSchema": []}]}, {"tools": "x", "prompts": [{}]}) != []
+
+
+def test_a_difference_names_the_scenarios_that_use_it_and_a_description_those_of_the_tool() -> None:
+    call = ObservedCall(argv=("t", '{"p": "x"}'), exit_code=0)
+    calls = {"uses_p": Scenario((call,), ""), "other": Scenario((), "")}
+    base = server(TEXT)
+    head = server({"type": "integer", "description": "A number."})
+    told = interface("s", Survey(of_server(base)), Survey(of_server(head)), calls)
+    assert [(one.impact, one.scenarios) for one in told.changes] == [("breaking", ("uses_p",)), ("text", ("uses_p",))]
+
+
+def test_places_in_docs_that_name_what_is_gone() -> None:
+    texts = ["- `t` does it", "t as a word", "keep_all(title) keeps all"]
+    docs = [Place(side="head", path="README.md", line=number, text=text) for number, text in enumerate(texts, 1)]
+    base = {"tools": [{"name": "t"}, {"name": "keep_all"}, {"name": "rest"}]}
+    told = interface("s", Survey(of_server(base)), Survey(of_server({"tools": [{"name": "rest"}]})), {}, docs)
+    assert [one.docs for one in told.changes] == [("README.md:1",), ("README.md:3",)]
+
+
+ADDED = ("additive", "`--as`: takes `yaml`")
+
+
+def help_of(*options: str) -> Survey:
+    return Survey(of_help({"": "Usage: n\n\nOptions:\n" + "".join(f"  {one}  x\n" for one in options)}, "n"))
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        ("--due DATE", "--by DATE", [("breaking", "`--due`: gone"), ("additive", "`--by`: new")]),
+        ("--due DATE", "--due", [("breaking", "`--due`: no longer takes a value")]),
+        ("--as {text,json}", "--as {text,yaml}", [("breaking", "`--as`: no longer takes `json`"), ADDED]),
+        ("-d, --due DATE", "--due DATE", [("breaking", "`--due`: no longer `-d`")]),
+        ("-d DATE", "-d, --due DATE", [("additive", "`--due`: also `--due`")]),
+    ],
+)  # fmt: skip
+def test_options_of_a_program(base: str, head: str, said: list[tuple[str, str]]) -> None:
+    told = interface("n", help_of(base, "--all"), help_of(head, "--all"), {})
+    assert [(one.impact, f"{one.part}: {one.detail}") for one in told.changes] == said
+
+
+KNOWN, NOTHING = Survey(of_server(server(TEXT))), Survey(())
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "why", "by_head"),
+    [
+        (KNOWN, Survey((), "it hung", inside=True), "head: it hung", True),
+        (KNOWN, Survey((), "the budget ended"), "head: the budget ended", False),
+        (KNOWN, NOTHING, "head: it lists nothing", True),
+        (NOTHING, KNOWN, "base: it lists nothing", False),
+        (Survey((), "it hung", inside=True), Survey((), "it hung", inside=True), "base: it hung", False),
+        (NOTHING, NOTHING, "", False),
+    ],
+)
+def test_a_side_that_lists_nothing_was_not_measured(base: Survey, head: Survey, why: str, by_head: bool) -> None:
+    told = interface("s", base, head, {})
+    assert (told.why, told.by_head, told.changes, told.breaking) == (why, by_head, (), ())
+
+
+def test_tokens_are_estimated_per_tool_and_a_tenth_more_is_growth() -> None:
+    base, head = server(TEXT), server({**TEXT, "description": "long " * 100})
+    head["tools"].append({"name": "more", "inputSchema": {}})
+    told = compared(base, head)
+    (before, after), of_more = told.tokens["t"], told.tokens["more"]
+    assert before is not None
+    assert after is not None
+    assert (100 < after - before < 150, of_more[0], told.grew, compared(base, base).grew) == (True, None, True, False)
