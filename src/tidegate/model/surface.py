@@ -12,7 +12,7 @@ _OfServer = Literal[
 ]
 PartKind = _OfCalls | _OfServer
 Impact = Literal["breaking", "additive", "text"]
-CHARACTERS_PER_TOKEN = 4.4  # of a list of tools as JSON; the estimate's error is in docs/mcp.md
+CHARACTERS_PER_TOKEN = 4.4  # of a list of tools as JSON; its error is in benchmarks/README.md
 
 
 class Part(Value):

@@ -33,6 +33,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals, Verdict
 from tidegate.model.revision import Links
 from tidegate.model.suite import Policy, RowState
+from tidegate.model.surface import Interface, InterfaceChange
 from tidegate.reports.comment import comment_body
 from tidegate.reports.next_steps import render_cancelled, render_could_not_run, render_not_run
 
@@ -522,6 +523,9 @@ def hostile() -> Result:
         instance=HOSTILE,
         warnings=(HOSTILE,),
         definitions=(DefinitionChange(scenario=HOSTILE, effect="less", detail=HOSTILE),),
+        interfaces=(
+            Interface(tool=HOSTILE, changes=(InterfaceChange(impact="breaking", part=HOSTILE, detail=HOSTILE),)),
+        ),
         sides=Sides(base=BaseSide(sha=HOSTILE, ref=HOSTILE), head=HeadSide(sha=HOSTILE, ref=HOSTILE)),
         trials=(
             trial("x", "head", 1, "fail").model_copy(update={"scenario": HOSTILE, "agent": HOSTILE, "reason": HOSTILE}),
@@ -556,6 +560,7 @@ STORIES: dict[str, Callable[[], Result]] = {
         situations.nothing_changed,
         situations.nothing_passes,
         situations.metric,
+        situations.interface,
         situations.suite_regressed,
         situations.infrastructure,
         situations.setup_not_measured,

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.make import result, row, trial_result
 from tidegate.decide.comparison.weak_rows import doubts
-from tidegate.decide.verdict.decide import nothing_to_do
+from tidegate.decide.verdict.decide import decide, nothing_to_do
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -25,7 +25,8 @@ from tidegate.model.evaluator import CriterionScore, Judgement
 from tidegate.model.judge_result import JudgeInfo, JudgeReport, JudgeResult
 from tidegate.model.measurement import AgentInfo
 from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
-from tidegate.model.suite import Policy, RowState
+from tidegate.model.suite import ContextTokens, Policy, RowState
+from tidegate.model.surface import Interface, InterfaceChange
 from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.reports.notes_text import notes_text
@@ -163,6 +164,24 @@ def metric() -> Result:
     change = MetricChange(base=0.05, head=0.4, effect=0.35, interval=(0.2, 0.5), q=0.001, warns=True)
     policy = Policy(block_metrics={"error_rate": 0.10})
     return _result(*map(_fine, ("add_task", "sync")), policy=policy, suite=SuiteEffect(metrics={"error_rate": change}))
+
+
+def interface() -> Result:
+    """Base's policy blocks what head's server no longer offers; another tool could not be asked."""
+    policy = Policy(interface="block", context_tokens=ContextTokens(max_increase=500))
+    changes = (
+        InterfaceChange(impact="breaking", part="`add_item`", detail="gone", docs=("README.md:12", "AGENTS.md:4")),
+        InterfaceChange(impact="breaking", part="`list_items`", detail="destructiveHint true → false"),
+        InterfaceChange(impact="additive", part="`limit` of `list_items`", detail="new", scenarios=("sync",)),
+        InterfaceChange(impact="text", part="`list_items`", detail="other description", scenarios=("sync", "add_task")),
+    )
+    tokens = {"add_item": (412, None), "list_items": (648, 10_003)}
+    offered = Interface(tool="tasks", changes=changes, tokens=tokens)
+    unknown = Interface(tool="notes", why="base: the MCP server `notes --stdio` did not start: exit code 1")
+    found = {"rows": (*map(_fine, ("add_task", "sync")),), "interfaces": (offered, unknown)}
+    interfaces = decide(Comparison.model_validate(found), policy).interfaces
+    made = _result(*found["rows"], policy=policy, interfaces=(offered, unknown))
+    return made.model_copy(update={"interfaces": interfaces})
 
 
 def suite_regressed() -> Result:
