@@ -81,9 +81,8 @@ def _of_server(ran: MutantTrial) -> Survey:
 
 
 def _unknown(ran: MutantTrial) -> Survey:
-    trial = ran.trial
-    why = trial.reason or trial.end_message or f"its trial ended: {trial.end or 'it never began'}"
-    return Survey((), why, inside=is_inside(trial.not_measured))
+    why = ran.trial.reason or ran.trial.end_message or f"its trial ended: {ran.trial.end}"
+    return Survey((), why, inside=is_inside(ran.trial.not_measured))
 
 
 def _manuals(checkout: Path, binary: str) -> dict[str, str]:

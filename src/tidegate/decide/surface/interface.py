@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tidegate.decide.causes.seen import named_in
@@ -63,16 +63,15 @@ def _changes(
 
 
 def _naming(part: Part, tool: str, docs: Iterable[Place]) -> tuple[str, ...]:
-    """Return the places that name the part with its subcommand and program; of a server, in code or with a `_`."""
+    """Return the places that name the part with its subcommand and program; of a server, as code or with a `_`."""
     of_program = part.kind in ("subcommand", "option")
     words = [*part.name.split(), *part.command.split(), *([tool] if of_program else [])]
-    names = named_in if of_program else _named_as_code
-    return tuple(line.where for line in docs if all(names(line.text, word) for word in words))[:MOST_PLACES]
 
+    def is_named(text: str, word: str) -> bool:
+        as_code = of_program or "_" in word or re.search(rf"[`\"']{re.escape(word)}[`\"'(]", text)
+        return bool(as_code) and named_in(text, word)
 
-def _named_as_code(text: str, name: str) -> bool:
-    """Return True if the text has the name, and not as an ordinary word: docs rarely name a tool's server beside it."""
-    return named_in(text, name) and ("_" in name or re.search(rf"[`\"']{re.escape(name)}[`\"'(]", text) is not None)
+    return tuple(line.where for line in docs if all(is_named(line.text, word) for word in words))[:MOST_PLACES]
 
 
 def _new(part: Part) -> Finding:
@@ -84,8 +83,7 @@ def _new(part: Part) -> Finding:
 def _differences(old: Part, new: Part) -> Iterator[Finding]:
     """Yield how the form of a part differs, in words."""
     result = new.kind == "output"
-    names, names_now = {old.name, *old.aliases}, {new.name, *new.aliases}
-    yield from _sets(names, names_now, "no longer {}", "also {}")
+    yield from _sets({old.name, *old.aliases}, {new.name, *new.aliases}, "no longer {}", "also {}")
     if old.takes_value != new.takes_value:
         yield "breaking", "takes a value" if new.takes_value else "no longer takes a value"
     yield from _values(old, new)
@@ -103,8 +101,7 @@ def _differences(old: Part, new: Part) -> Iterator[Finding]:
         yield "text", "new description" if not old.text else "other description" if new.text else "description gone"
 
 
-def _sets(old: Iterable[str], new: Iterable[str], lost: str, gained: str) -> Iterator[Finding]:
-    old, new = list(old), list(new)
+def _sets(old: Collection[str], new: Collection[str], lost: str, gained: str) -> Iterator[Finding]:
     if gone := sorted(one for one in old if one not in new):
         yield "breaking", lost.format(_few(gone))
     if more := sorted(one for one in new if one not in old):
@@ -123,21 +120,11 @@ def _values(old: Part, new: Part) -> Iterator[Finding]:
 
 def _types(old: Part, new: Part) -> Iterator[Finding]:
     """Yield a change of the type: callers may no longer pass what it took, or get what it never returned."""
-    if set(old.types) == set(new.types):
-        return
-    wider, narrower = _within(old.types, new.types), _within(new.types, old.types)
-    harmless = narrower if new.kind == "output" else wider
-    yield ("additive" if harmless else "breaking"), f"type {_type(old)} → {_type(new)}"
-
-
-def _within(types: Sequence[str], others: Sequence[str]) -> bool:
-    """Return True if the others include these; none stands for all."""
-    return not others or (bool(types) and set(types) <= set(others))
-
-
-def _type(part: Part) -> str:
-    types = [one for one in part.types if one != "integer" or "number" not in part.types]
-    return " or ".join(types) or "any"
+    narrow, wide = (old, new) if new.kind != "output" else (new, old)
+    if set(old.types) != set(new.types):
+        harmless = not wide.types or (narrow.types and set(narrow.types) <= set(wide.types))
+        said = [" or ".join(part.types).replace("integer or number", "number") or "any" for part in (old, new)]
+        yield ("additive" if harmless else "breaking"), f"type {' → '.join(said)}"
 
 
 def _limits(old: Part, new: Part) -> Iterator[Finding]:

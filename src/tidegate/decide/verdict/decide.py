@@ -78,10 +78,7 @@ def _blocking_metrics(comparison: Comparison, policy: Policy) -> tuple[str, ...]
 
 
 def _judged(one: Interface, policy: Policy) -> Interface:
-    """Return the interface with what of it the policy blocks.
-
-    One that head keeps from being compared is unproven. A list that is already too long on base may stay as it is.
-    """
+    """Return the interface with what of it the policy blocks. A list that is already too long on base may stay so."""
     limits, (base, head) = policy.context_tokens, one.total
     over = ""
     if limits.max is not None and head > max(limits.max, base):
