@@ -178,10 +178,10 @@ def interface() -> Result:
     tokens = {"add_item": (412, None), "list_items": (648, 10_003)}
     offered = Interface(tool="tasks", changes=changes, tokens=tokens)
     unknown = Interface(tool="notes", why="base: the MCP server `notes --stdio` did not start: exit code 1")
-    found = {"rows": (*map(_fine, ("add_task", "sync")),), "interfaces": (offered, unknown)}
-    interfaces = decide(Comparison.model_validate(found), policy).interfaces
-    made = _result(*found["rows"], policy=policy, interfaces=(offered, unknown))
-    return made.model_copy(update={"interfaces": interfaces})
+    rows = (_fine("add_task"), _fine("sync"))
+    decision = decide(Comparison(rows=rows, interfaces=(offered, unknown)), policy)
+    made = _result(*rows, policy=policy, interfaces=(offered, unknown))
+    return made.model_copy(update={"interfaces": decision.interfaces})
 
 
 def suite_regressed() -> Result:
