@@ -100,7 +100,8 @@ def _server_name(name: str) -> str:
     return name
 
 
-def _passable(name: str) -> str:
+def passable(name: str) -> str:
+    """Return the name of a variable that trials, or the tool's servers, may get; raise an error for others."""
     if _SECRET_OF_THE_WORKFLOW.match(name):
         raise wrong("never reaches a trial, since it steers the workflow")
     return name
@@ -127,7 +128,7 @@ FolderOfPath = Annotated[InsidePath, AfterValidator(_folder_of_path)]
 MachinePath = Annotated[Text, AfterValidator(_machine_path)]
 ProgramName = Annotated[Text, AfterValidator(_program)]
 VariableName = Annotated[str, AfterValidator(_variable)]
-PassedVariable = Annotated[VariableName, AfterValidator(_passable)]
+PassedVariable = Annotated[VariableName, AfterValidator(passable)]
 ServerName = Annotated[str, AfterValidator(_server_name)]
 Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]

@@ -275,7 +275,8 @@ class Batches:
 
     def _without_secrets(self, batch: Batch) -> Batch:
         """Return the batch. Raises CannotRunError if it has a secret's value, as AgentV's targets can."""
-        environ, names = self._context.around.environ, self._context.suite.pass_env
+        environ, suite = self._context.around.environ, self._context.suite
+        names = (*suite.pass_env, *suite.server_variables)
         redaction = Redaction(secret_variables({name: environ[name] for name in names if name in environ}))
         text = "".join(row.model_dump_json() for row in batch.rows)
         if redaction.text(text) != text:

@@ -33,13 +33,13 @@ def with_port(scenario: Scenario, port: str) -> Scenario:
     """Return the scenario with the port in its prompt, its target, its setup and its scripts."""
     target, mcp = scenario.target, scenario.target.mcp
     scripts = [*(script.command for script in scenario.post), *(one.command for one in scenario.evaluator_scripts)]
-    of_target = (*target.env.values(), target.health_check or "", *((mcp.command, mcp.url) if mcp else ()))
+    of_target = (*target.env.values(), target.health_check or "", mcp.model_dump_json() if mcp else "")
     if not any(PLACEHOLDER in text for text in (scenario.prompt, *of_target, *scenario.setup, *scripts)):
         return scenario
     new_target = {
         "env": variables_with_port(target.env, port),
         "health_check": target.health_check and filled(target.health_check, port),
-        "mcp": mcp and mcp.model_copy(update={"command": filled(mcp.command, port), "url": filled(mcp.url, port)}),
+        "mcp": mcp and type(mcp).model_validate_json(filled(mcp.model_dump_json(), port)),
     }
     return scenario.model_copy(
         update={

@@ -1,16 +1,20 @@
 """Records an MCP server on HTTP: starts it, and stands between agents and it, for streamable HTTP and for SSE.
 
 `recording.install` writes it behind `answer_status.py` and `session_notes.py` into one script, so it imports nothing
-from Tidegate. Requests and answers are forwarded with the same bodies and headers. It listens at a port, for agents,
-and at a Unix socket, for Tidegate's own client, which may not share the trial's network. Until the server listens,
-requests wait.
+from Tidegate. Requests and answers are forwarded with the same bodies and headers. As soon as the server listens, it
+listens too: at a port, for agents, and at a Unix socket, for Tidegate's own client, which may not share the trial's
+network. The first PUT at that socket brings the headers that are added to all requests: files, arguments and variables
+of this program would show them to agents.
 """
 
 import http.client
+import json
+import os
 import select
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,12 +24,12 @@ from io import BufferedIOBase
 from itertools import count
 from socketserver import ThreadingTCPServer, ThreadingUnixStreamServer
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 if TYPE_CHECKING:
     from tidegate.trial.mcp.session_notes import GIVEN_UP_STATUS, Notes
 
-START_SECS = 60.0  # for the server to listen
+START_SECS = 30.0  # for the server to listen
 OFTEN_SECS = 0.05
 ONE_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "host"})
 NOT_PASSED = ONE_HOP | {"content-length", "accept-encoding"}  # what is packed cannot be recorded
@@ -34,17 +38,31 @@ NOT_PASSED = ONE_HOP | {"content-length", "accept-encoding"}  # what is packed c
 def serve(command: str, environment: dict[str, str], folder: str, record: str, at: tuple[str, int, str]) -> int:
     """Start the server and forward requests until it ends; return its exit status, at most 127.
 
-    `at`: the server's address, the port for agents, and the Unix socket.
+    `command`: empty if the server runs elsewhere. `at`: its address, the port for agents, and the Unix socket.
     """
-    server = subprocess.Popen(["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL)
+    started = ["/bin/sh", "-c", command] if command else ["sleep", "infinity"]
+    server = subprocess.Popen(started, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     url, port, path = at
-    Forward.notes, Forward.address, Forward.server_process = Notes(record), urlsplit(url).netloc, server
+    Forward.notes, Forward.url = Notes(record), urlsplit(url)
+    deadline = time.monotonic() + START_SECS
+    while command and server.poll() is None and time.monotonic() < deadline and not listens(Forward.url.netloc):
+        time.sleep(OFTEN_SECS)
     ThreadingTCPServer.allow_reuse_address = True
-    for listening in (ThreadingTCPServer(("127.0.0.1", port), Forward), ThreadingUnixStreamServer(path, Forward)):
+    for listening in (ThreadingTCPServer(("127.0.0.1", port), Forward), ThreadingUnixStreamServer(path, ForwardOwn)):
         listening.daemon_threads = True
         threading.Thread(target=listening.serve_forever, args=(OFTEN_SECS,), daemon=True).start()
     return min(abs(server.wait()), 127)
+
+
+def listens(address: str) -> bool:
+    """Return True if something accepts connections there."""
+    with suppress(OSError):
+        connection = http.client.HTTPConnection(address)
+        connection.connect()
+        connection.close()
+        return True
+    return False
 
 
 class Forward(BaseHTTPRequestHandler):
@@ -52,15 +70,13 @@ class Forward(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     notes: ClassVar["Notes"]
-    address: ClassVar[str]
-    server_process: ClassVar["subprocess.Popen[bytes]"]
+    url: ClassVar[SplitResult]  # of the server
+    added: ClassVar[dict[str, str]] = {}  # headers, by their names in lower case
     exchanges = count(1)
 
     def do_POST(self) -> None:
         """Forward a request, and record what it and its answer hold."""
-        length = self.headers.get("Content-Length")
-        is_chunked = "chunked" in self.headers.get("Transfer-Encoding", "")
-        body = b"".join(chunks(self.rfile)) if is_chunked else self.rfile.read(int(length or 0))
+        body = self.body()
         own = self.headers.get("Mcp-Session-Id") or session_in(self.path)
         scope = own or f"exchange {next(self.exchanges)} "
         if self.command == "POST":
@@ -74,28 +90,32 @@ class Forward(BaseHTTPRequestHandler):
 
     do_GET = do_DELETE = do_OPTIONS = do_PUT = do_HEAD = do_POST  # noqa: N815  (names that the base class wants)
 
+    def body(self) -> bytes:
+        """Return the body of the request."""
+        is_chunked = "chunked" in self.headers.get("Transfer-Encoding", "")
+        return b"".join(chunks(self.rfile)) if is_chunked else self.rfile.read(int(self.headers["Content-Length"] or 0))
+
     def ask(self, body: bytes) -> http.client.HTTPResponse:
-        """Return the server's answer; wait for the server to listen. Raises OSError if it does not."""
-        deadline = time.monotonic() + START_SECS
-        while True:
-            upstream = http.client.HTTPConnection(self.address)
-            try:
-                upstream.connect()
-                break
-            except OSError:
-                if time.monotonic() > deadline or self.server_process.poll() is not None:
-                    self.send_error(502, "the MCP server does not listen")
-                    raise
-                time.sleep(OFTEN_SECS)
+        """Return the server's answer. Raises OSError if it does not listen."""
+        upstream = connection_to(self.url)
+        try:
+            upstream.connect()
+        except OSError as error:
+            print(f"{self.url.geturl()} cannot be reached: {error}", file=sys.stderr, flush=True)
+            self.send_error(502, "the MCP server does not listen")
+            raise
         upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-        upstream.putheader("Host", self.address)
-        for name, value in self.headers.items():
-            if name.lower() not in NOT_PASSED:
-                upstream.putheader(name, value)
+        upstream.putheader("Host", self.url.netloc)
+        passed = [pair for pair in self.headers.items() if pair[0].lower() not in NOT_PASSED | self.added.keys()]
+        for name, value in (*passed, *self.added.items()):
+            upstream.putheader(name, value)
         if body or self.command == "POST":
             upstream.putheader("Content-Length", str(len(body)))
         upstream.endheaders(body)
-        return upstream.getresponse()
+        answer = upstream.getresponse()
+        if answer.status in (401, 403) or answer.status >= 500:
+            print(f"{self.url.geturl()} answered {answer.status} {answer.reason}", file=sys.stderr, flush=True)
+        return answer
 
     def pass_answer(self, answer: http.client.HTTPResponse, scope: str) -> None:
         """Forward the answer: streams as they come, line by line."""
@@ -132,6 +152,28 @@ class Forward(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
+
+
+class ForwardOwn(Forward):
+    """Forwards a connection of Tidegate itself."""
+
+    def do_PUT(self) -> None:
+        """Take the headers that are added from now on. Agents could come after Tidegate, and are not heard."""
+        given = json.loads(self.body())
+        Forward.added = Forward.added or given
+        self.send_response_only(204)
+        self.end_headers()
+
+
+def connection_to(url: SplitResult) -> http.client.HTTPConnection:
+    """Return a connection to the server; to one elsewhere by the proxy that the trial has, if any."""
+    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+    via = os.environ.get("HTTPS_PROXY")
+    if via is None or url.hostname in ("127.0.0.1", "localhost"):
+        return kind(url.netloc)
+    connection = kind(urlsplit(via).netloc)
+    connection.set_tunnel(url.netloc)
+    return connection
 
 
 def chunks(source: BufferedIOBase) -> Iterator[bytes]:

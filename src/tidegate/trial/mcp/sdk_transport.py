@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -127,12 +128,13 @@ async def _noting(answers: Answers, server: McpServer, socket: Path) -> AsyncIte
     ) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket)), timeout=None)
 
+    url = urlsplit(server.url)._replace(scheme="http").geturl()  # the recorder speaks TLS, if the server does
     carrier: AbstractAsyncContextManager[Streams]
     async with over_socket() as http:
         if server.is_sse:
-            carrier = sse_client(server.url, httpx_client_factory=over_socket)
+            carrier = sse_client(url, httpx_client_factory=over_socket)
         else:
-            carrier = streamable_http_client(server.url, http_client=http)
+            carrier = streamable_http_client(url, http_client=http)
         async with carrier as (received, sent):
 
             async def down(client: Down) -> None:
