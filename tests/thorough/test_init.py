@@ -115,4 +115,4 @@ def test_a_server_that_does_not_start_is_told_with_the_variables_that_its_files_
     done = tidegate("init", cwd=repo.root)
 
     assert done.code == 4
-    assert "opened no session that lists tools; its files name the variables SHELF_KEY" in done.stdout
+    assert "the server has ended: exit 1; it wrote: no key; its files name the variables SHELF_KEY" in done.stdout

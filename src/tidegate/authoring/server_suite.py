@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tidegate.agents.scripted import Scripted, parameters
@@ -190,6 +191,11 @@ def step(call: Example) -> dict[str, Any]:
 SCENARIO = "tools"
 NAME = "target"  # of the server, for agents
 _GUESSES: tuple[tuple[str, ...], ...] = ((), (".",), ("stdio",), ("mcp",), ("serve",), ("--stdio",))
+_CARRIERS = ("", " streamableHttp", " --transport streamable-http", " --transport http", " http")
+_PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\(|getenv\()\s*["'])(\w*PORT)\b""")
+_PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
+_SOURCES, _SKIPPED = frozenset({".py", ".js", ".ts", ".mjs"}), frozenset({".git", ".tidegate", "node_modules"})
+MOST_SOURCES, MOST_PORT_NAMES = 300, 3
 
 
 class _Listing(Agent):
@@ -211,7 +217,7 @@ class _Draft:
     """A suite: how the server is started, the calls, and the checks."""
 
     server: Server
-    command: str
+    mcp: McpServer  # how it is started
     calls: tuple[Example, ...] = ()
     checks: tuple[dict[str, Any], ...] = ()
 
@@ -228,26 +234,25 @@ class _Draft:
     def files(self, reach: Access) -> dict[str, bytes]:
         """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
-        suite = starter.server_suite_text(self.server, self.command, file, {SCENARIO: self.steps}, reach)
+        suite = starter.server_suite_text(self.server, self.mcp, file, {SCENARIO: self.steps}, reach)
         scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks)
         return {starter.SUITE: suite.encode(), file: scenario.encode()}
 
 
 async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     """Return the suite of the server; a problem if it cannot be started."""
-    start, tools = await _started(here, where, server)
-    if start is None:
+    found = await _started(here, where, server)
+    if isinstance(found, str):
         here.open_network()
-        start, tools = await _started(here, where, server)
-    if start is None:
+        found = await _started(here, where, server)
+    if isinstance(found, str):
         here.reach = False
         needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name in one.needs)
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
-        return Tried(
-            server, {}, problem=f"the MCP server `{server.binary}` opened no session that lists tools{lacking}"
-        )
+        return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}")
+    mcp, tools = found
     documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
-    tried = _Draft(server, _line(start), examples(tools, documents))
+    tried = _Draft(server, mcp, examples(tools, documents))
     pairs = await _working(here, tried)
     if len(pairs) < len(tried.calls) and here.reach is False:
         here.open_network()
@@ -263,19 +268,37 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     return Tried(server, kept.files(here.reach), (told, *needs_network(here)))
 
 
-async def _started(here: Tryout, where: str, server: Server) -> tuple[Start | None, tuple[Tool, ...]]:
-    """Return the first way to start the server that opens a session, and the tools which it then offers."""
+async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer, tuple[Tool, ...]] | str:
+    """Return the first way to start the server that opens a session, and the tools which it then offers; else why the
+    first way did not. Ways over HTTP are tried if there is none on stdio.
+    """
     ways = (*starts(here.folder, where, server.binary), *(Start(server.binary, words) for words in _GUESSES))
-    ways = tuple(dict.fromkeys(way._replace(needs=()) for way in ways))
-    scenarios = [_scenario(f"start{number}", _line(way)) for number, way in enumerate(ways)]
-    suite = draft(server, scenarios).model_copy(update={"agents": {AGENT: _Listing()}})
-    trials = await here.run(suite, 1)
-    for number, way in enumerate(ways):
-        for seen in trials.get(f"start{number}", ()):
-            said = [event.text for event in seen.events if isinstance(event, Message)]
-            if said and (tools := tuple(Tool(**tool) for tool in json.loads(said[-1]))):
-                return way, tools
-    return None, ()
+    lines = dict.fromkeys(shlex.join([way.program, *way.arguments]) for way in ways)
+    why = ""
+    for group in ([McpServer(command=line, name=NAME) for line in lines], [*_at_urls(here.folder / where, server)]):
+        scenarios = [_scenario(f"start{number}", mcp) for number, mcp in enumerate(group)]
+        suite = draft(server, scenarios).model_copy(update={"agents": {AGENT: _Listing()}})
+        trials = await here.run(suite, 1)
+        for number, mcp in enumerate(group):
+            for seen in trials.get(f"start{number}", ()):
+                said = [event.text for event in seen.events if isinstance(event, Message)]
+                if said and (tools := tuple(Tool(**tool) for tool in json.loads(said[-1]))):
+                    return mcp, tools
+                why = why or seen.result.reason or "it lists no tools"
+    return why
+
+
+def _at_urls(folder: Path, server: Server) -> Iterator[McpServer]:
+    """Yield ways to start the server over HTTP: how servers are told their port, and the paths that its README has."""
+    files = sorted(path for path in folder.rglob("*") if _SKIPPED.isdisjoint(path.parts))
+    sources = [path for path in files if path.suffix in _SOURCES]
+    named = (name for path in sources[:MOST_SOURCES] for name in _PORT_NAME.findall(text(path)))
+    ports = [f"env {name}={{port}} {server.binary}" for name in dict.fromkeys((*named, "PORT"))][:MOST_PORT_NAMES]
+    paths = dict.fromkeys(path.rstrip("/") for path in _PATH.findall(text(folder / "README.md")))
+    for path in (*[*paths][:1], *(() if "/mcp" in [*paths][:1] else ("/mcp",))):
+        for words in _CARRIERS:
+            for line in (f"{server.binary} --port {{port}}", *ports):
+                yield McpServer(command=f"{line}{words}", url=f"http://127.0.0.1:{{port}}{path}", name=NAME)
 
 
 async def _working(here: Tryout, tried: _Draft) -> list[tuple[Example, list[ToolResult]]]:
@@ -287,7 +310,7 @@ async def _working(here: Tryout, tried: _Draft) -> list[tuple[Example, list[Tool
 
 async def _run(here: Tryout, tried: _Draft, trials: int) -> list[TriedTrial]:
     """Run the calls without checks."""
-    suite = draft(tried.server, [_scenario(SCENARIO, tried.command)])
+    suite = draft(tried.server, [_scenario(SCENARIO, tried.mcp)])
     return (await here.run(suite.model_copy(update={"agents": {AGENT: tried.agent}}), trials))[SCENARIO]
 
 
@@ -320,16 +343,12 @@ def _answers(seen: TriedTrial) -> list[ToolResult]:
     return [results.get(call.id, missing) for call in calls]
 
 
-def _scenario(name: str, command: str) -> Scenario:
+def _scenario(name: str, mcp: McpServer) -> Scenario:
     return Scenario(
         name=name,
         description="",
         file=f"{name}.yaml",
-        target=Target(binary=NAME, mcp=McpServer(command=command, name=NAME)),
+        target=Target(binary=NAME, mcp=mcp),
         prompt=starter.SERVER_PROMPT,
         timeout_secs=SECONDS,
     )
-
-
-def _line(start: Start) -> str:
-    return shlex.join([start.program, *start.arguments])

@@ -11,6 +11,7 @@ from tidegate.authoring.examples import Candidate, sample
 from tidegate.authoring.scenario_text import SCHEMAS, flow, item
 from tidegate.authoring.tool import Tool
 from tidegate.model.access import Access
+from tidegate.model.target import McpServer
 
 SUITE = "tidegate.yaml"
 SERVER_PROMPT = "List the tools of the server, and call those whose input is known."
@@ -60,11 +61,12 @@ def _network(reach: Access) -> str:
 
 
 def server_suite_text(
-    server: Tool, command: str, scenario: str, steps: Mapping[str, list[dict[str, Any]]], reach: Access = False
+    server: Tool, mcp: McpServer, scenario: str, steps: Mapping[str, list[dict[str, Any]]], reach: Access = False
 ) -> str:
     """Return the text of tidegate.yaml for an MCP server: the agent `calls` makes the calls in `steps`."""
     before, _, _ = suite_text(server, [scenario]).partition("target: ")
-    lines = [f"target: {flow({'mcp': {'command': command}})}", _network(reach), "guidance: []", "agents:"]
+    how = {"command": mcp.command, **({"url": mcp.url} if mcp.url else {})}
+    lines = [f"target: {flow({'mcp': how})}", _network(reach), "guidance: []", "agents:"]
     lines.append("  calls:   # lists the tools and calls some of them: no key, no cost")
     lines += ["    type: scripted", "    steps:"]
     for name, own in steps.items():

@@ -26,8 +26,8 @@ async def give_headers(server: McpServer, socket: Path) -> None:
 async def _token(server: McpServer, socket: Path) -> str | None:
     """Return a token from the issuer that the suite names; None if the server asks for none."""
     import httpx2
-    from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
     from mcp.client.auth import OAuthFlowError
+    from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 
     assert server.oauth is not None
     kept, known = _Kept(), server.oauth
