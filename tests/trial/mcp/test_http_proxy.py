@@ -107,8 +107,14 @@ class Odd(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        assert (self.headers["Mcp-Session-Id"], self.headers["Last-Event-ID"]) == ("abc", "1")
+        self.wfile.write(b'id: 2\\ndata: {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}\\n\\n')
     def do_DELETE(self):
-        self.send_response(405)
+        self.send_response(200 if self.headers["Mcp-Session-Id"] else 405)
         self.send_header("Content-Length", "0")
         self.end_headers()
     def log_message(self, *_): pass
@@ -133,7 +139,24 @@ def test_bodies_headers_and_methods_are_passed_unchanged(tmp_path: Path) -> None
         connection.close()
 
 
-def test_a_stream_that_ends_early_is_a_failed_call_unless_it_is_resumed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("then", "status"), [("GET", "ok"), ("DELETE", "timeout"), ("", "error")])
+def test_a_call_of_a_session_is_open_until_it_is_resumed_or_the_session_is_deleted(
+    tmp_path: Path, then: str, status: str
+) -> None:
+    (tmp_path / "odd.py").write_text(ODD)
+    headers = {"Mcp-Session-Id": "abc", "Last-Event-ID": "1"}
+    with proxied(tmp_path, f"exec {sys.executable} odd.py {{port}}", "/cut") as port:
+        for method, body in (("POST", json.dumps(ADD)), (then, None)) if then else (("POST", json.dumps(ADD)),):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request(method, "/cut", body, headers)
+            answer = connection.getresponse()
+            assert answer.status == 200
+            assert (b"id: " in answer.read()) is (method != "DELETE")
+            connection.close()
+    assert recorded(tmp_path) == [("say", '{"text": "x"}', status)]
+
+
+def test_a_stream_that_ends_early_without_a_session_is_a_failed_call(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text(ODD)
     with proxied(tmp_path, f"exec {sys.executable} odd.py {{port}}", "/mcp") as port:
         with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
