@@ -12,10 +12,11 @@ from mcp.client.stdio import stdio_client
 from mcp_types import ElicitResult, PromptReference
 
 version, carrier, *where = sys.argv[1:]
-mcp.client.session.LATEST_HANDSHAKE_VERSION = version
+session: Any = mcp.client.session
+session.LATEST_HANDSHAKE_VERSION = version
 
 
-async def agree(*_: Any) -> ElicitResult:
+async def agree(context: Any, params: Any) -> ElicitResult:
     return ElicitResult(action="accept", content={"sure": True})
 
 
