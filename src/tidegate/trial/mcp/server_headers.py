@@ -34,15 +34,25 @@ async def _token(server: McpServer, socket: Path) -> str | None:
     auth = ClientCredentialsOAuthProvider(
         server.url, kept, known.client_id, known.client_secret, scope=known.scope, issuer=known.issuer
     )
-    place = urlsplit(server.url)
-    ours = {f"{place.scheme}://{place.netloc}": httpx2.AsyncHTTPTransport(uds=str(socket))} if server.command else {}
-    async with httpx2.AsyncClient(mounts=ours, auth=auth, timeout=TOKEN_SECS) as http:
+    ours = {_origin(server.url): httpx2.AsyncHTTPTransport(uds=str(socket))} if server.command else {}
+
+    async def check(request: httpx2.Request) -> None:
+        """Refuse to read what a server of head names: only the issuer says where tokens are."""
+        if request.method == "GET" and _origin(str(request.url)) not in (_origin(server.url), _origin(known.issuer)):
+            raise httpx2.RequestError(f"the server names {request.url}, which is not at the issuer")
+
+    hooks = {"request": [check]}
+    async with httpx2.AsyncClient(mounts=ours, auth=auth, timeout=TOKEN_SECS, event_hooks=hooks) as http:
         try:
             async with http.stream("GET", server.url, headers={"Accept": "application/json, text/event-stream"}):
                 pass  # which makes the server ask
         except (OAuthFlowError, httpx2.HTTPError) as error:
             raise OSError(f"the MCP server's OAuth gave no token: {str(error) or type(error).__name__}") from None
     return kept.tokens.access_token if kept.tokens else None
+
+
+def _origin(url: str) -> str:
+    return "{0.scheme}://{0.netloc}".format(urlsplit(url))
 
 
 TOKEN_SECS = 30.0  # of each answer on the way to a token
