@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.snapshot import Snapshot
-from tidegate.trial.workspace import OF_GIT, Prepared, contents
+from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents
 
 MOST_MADE = 1_000  # names of files that a trial keeps
 SURE_NS = 50_000_000  # a change as new as this may have the time of an earlier one
@@ -56,6 +56,7 @@ class WatchedFiles:
 
     def look(self) -> None:
         """Note which of the files differ now."""
+        self.rewritten |= {name for name in NOT_AT_THE_START if os.path.lexists(f"{self._workspace}/{name}")}
         for name, has in self._start.items():
             version, holds = self._known.get(name, (None, None))
             is_still = holds is not None and holds == has and _version(f"{self._workspace}/{name}") == version

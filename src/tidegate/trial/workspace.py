@@ -30,6 +30,9 @@ LOOK_AT_DISK = "Check disk space and permissions."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 # Of a workspace's repository: what decides the answers of git, and no ordinary command writes again and again.
 OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "packed-refs", "refs/heads/main", "info/exclude"))
+_MORE_OF_GIT = tuple(f".git/{name}/" for name in ("hooks", "refs/heads", "refs/tags", "refs/replace"))
+NOT_AT_THE_START = tuple(f".git/{name}" for name in ("hooks", "info/attributes", "info/grafts", "refs/replace"))
+"""Decide what git shows and does; no workspace has them before its setup."""
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
 _NO_INDEX_BACK = ("-c", "pack.writeReverseIndex=false")
@@ -194,7 +197,8 @@ def contents(folder: Path) -> dict[str, Content]:
         if time.monotonic() > until:
             raise TooSlowError(TOO_SLOW.format("read"))
         name = path.relative_to(folder).as_posix()
-        if (not name.startswith(".git/") or name in OF_GIT) and (content := content_of(path)):
+        decides = not name.startswith(".git/") or name in OF_GIT or name.startswith(_MORE_OF_GIT)
+        if decides and (content := content_of(path)):
             found[name] = content
     return found
 

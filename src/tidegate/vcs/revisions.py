@@ -297,7 +297,7 @@ def file_diffs(root: Path, base: Revision, head: Revision, paths: Sequence[str])
     for diff in re.split(r"^(?=diff --git )", must(root, "diff", *asked), flags=re.MULTILINE)[1:]:
         first = diff.partition("\n")[0]
         found[first] = found.get(first, "") + diff
-    return dict(zip(filter(None, names), map(str.strip, found.values()), strict=True))
+    return dict(zip(filter(None, names), map(str.strip, found.values()), strict=False))  # git names an entry twice
 
 
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:

@@ -40,9 +40,27 @@ def test_what_is_left_alone_and_what_is_new_is_not_listed(watched: WatchedFiles,
     assert looked(watched) == set()
 
 
-def test_a_new_file_that_decides_what_git_shows_is_listed(watched: WatchedFiles, workspace: Path) -> None:
-    fill(workspace, ".git/info/exclude")
-    assert looked(watched) == {".git/info/exclude"}
+@pytest.mark.parametrize(
+    ("made", "listed"),
+    [
+        (".git/info/exclude", ".git/info/exclude"),
+        (".git/info/grafts", ".git/info/grafts"),
+        (".git/hooks/post-commit", ".git/hooks"),
+        (".git/refs/replace/0", ".git/refs/replace"),
+    ],
+)
+def test_a_new_file_that_decides_what_git_shows_is_listed(
+    watched: WatchedFiles, workspace: Path, made: str, listed: str
+) -> None:
+    fill(workspace, made, ".git/refs/heads/of-the-agent")
+    assert looked(watched) == {listed}
+
+
+def test_a_branch_or_tag_of_the_setup_that_is_moved_is_listed(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, ".git/refs/heads/before", ".git/refs/tags/start")
+    watched.begin()
+    (workspace / ".git/refs/tags/start").write_text("y")
+    assert looked(watched) == {".git/refs/tags/start"}
 
 
 def test_what_one_setup_command_makes_and_the_next_changes_is_listed(watched: WatchedFiles, workspace: Path) -> None:

@@ -33,7 +33,7 @@ def used_by_head(
 
 
 def _why(head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[Overuse]:
-    """Yield what base would have used of each limit, unless it would have reached one."""
+    """Yield what base would have used of each limit, unless it would have exceeded one that can have ended the run."""
     found: list[Overuse] = []
     limits: tuple[_Limit, ...] = (
         ("s", 60 * head.budget.minutes if head.budget.minutes else None, _seconds, head.slots),
@@ -46,10 +46,14 @@ def _why(head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[Overuse]
             continue
         limit = limit if name == "s" else limit / parts
         expected = _expected(sides, of) / share
-        if expected >= limit:
+        if expected > limit and (name != "trials" or _ran(sides) >= limit):
             return
         found.append(Overuse(what=name, base=expected, limit=limit))
     yield from found
+
+
+def _ran(sides: Sequence[RowTrials]) -> int:
+    return sum(one.not_measured != "budget" for side in sides for one in (*side.base, *side.head) if not one.reused)
 
 
 def _expected(sides: Sequence[RowTrials], of: Amount) -> float:
