@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -43,12 +42,7 @@ class ClaudeCodeAgent(CodingAgent):
     image_package: ClassVar[str] = "@anthropic-ai/claude-code-linux-x64"
     oldest: ClassVar[tuple[int, int, int]] = (2, 1, 197)
     tested: ClassVar[str] = "2.1.329"
-
-    @classmethod
-    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
-        """It has a mode of its own for each cloud, which leaves the credentials to a proxy."""
-        clouds = {"bedrock": BEDROCK, "vertex": VERTEX_CLAUDE, "azure": FOUNDRY}
-        return {"anthropic": ANTHROPIC, "compatible": ANTHROPIC, **clouds}
+    own_apis: ClassVar[tuple[ModelApi, ...]] = (ANTHROPIC, BEDROCK, VERTEX_CLAUDE, FOUNDRY)
 
     def launch(self, session: Session) -> AgentLaunch:
         """Pass the prompt on stdin, where it may be long."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from tidegate.agents.coding import AgentLaunch, CodingAgent, invalid_call
@@ -55,11 +54,7 @@ class CodexAgent(CodingAgent):
     image_package: ClassVar[str] = "@openai/codex-linux-x64"
     oldest: ClassVar[tuple[int, int, int]] = (0, 169, 0)
     tested: ClassVar[str] = "0.169.0"
-
-    @classmethod
-    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
-        """It uses the Responses API everywhere."""
-        return dict.fromkeys(("openai", "compatible", "bedrock", "azure"), OPENAI)
+    own_apis: ClassVar[tuple[ModelApi, ...]] = (OPENAI,)
 
     def launch(self, session: Session) -> AgentLaunch:
         """Its own sandbox is off: Tidegate isolates trials, and nested sandboxes fail."""

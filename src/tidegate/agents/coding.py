@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from tidegate.agents.providers import AnyProvider
+from tidegate.agents.providers import AnyProvider, types_with
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.errors import CannotRunError, MissingKeyError
 from tidegate.model.agent import Agent, Machine, ServerScript, Session
@@ -44,7 +44,6 @@ def servers_file(server: ServerScript) -> str:
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _NOT_FOUND = (126, 127)
-KEYLESS = ("bedrock", "vertex", "azure")  # types of providers that agents cannot reach with a key
 PASSED_BY = 96  # exit status of the preflight check
 
 
@@ -100,6 +99,7 @@ class CodingAgent(Agent):
     image_package: ClassVar[str]  # the one that the image with agents has: the native one, if there is one
     oldest: ClassVar[tuple[int, int, int]]  # oldest supported version
     tested: ClassVar[str]  # version used in the project's tests
+    own_apis: ClassVar[tuple[ModelApi, ...]]  # that it can use; see `apis`
 
     def may_ask(self, model: str) -> bool:
         """Return True for the agent's model, also with a date, and for the small ones that the program asks besides.
@@ -111,9 +111,9 @@ class CodingAgent(Agent):
         return is_own or not re.search(r"\d", own) or re.fullmatch(self.helpers, model) is not None
 
     @classmethod
-    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
-        """Return the API that it uses with each type of provider; first the one that it uses without `provider`."""
-        raise NotImplementedError
+    def apis(cls, model: str | None) -> tuple[ModelApi, ...]:
+        """Return the APIs that it can use for the model; first the one that it uses without `provider`."""
+        return cls.own_apis
 
     @field_validator("provider", mode="after")
     @classmethod
@@ -125,11 +125,11 @@ class CodingAgent(Agent):
     @classmethod
     def _problem(cls, provider: ModelProvider | None, model: str | None) -> str | None:
         """Return what is wrong with using the model at the provider; None if it can be used there."""
-        types, used = [*cls.apis(model)], provider.type if provider else None
-        if used is None and types[0] in KEYLESS:
-            return f"is required for this model: {{type: {types[0]}, …}}"
-        fits = used is None or used in types
-        return None if fits else f"must be of type {' or '.join(types)} for this agent and model, not {used}"
+        apis = cls.apis(model)
+        if provider is None:
+            return None if apis[0].address else f"is required for this model: {{type: {types_with(apis)}, …}}"
+        fits = provider.api_of(apis)
+        return None if fits else f"must be of type {types_with(apis)} for this agent and model, not {provider.type}"
 
     @property
     def needed_program(self) -> str:
@@ -140,8 +140,7 @@ class CodingAgent(Agent):
     def api(self) -> ModelApi:
         """The API of its models."""
         apis = self.apis(self.model)
-        default, *_ = apis.values()
-        return apis.get(self.provider.type, default) if self.provider else default
+        return (self.provider and self.provider.api_of(apis)) or apis[0]
 
     @property
     def chosen_provider(self) -> ModelProvider | None:
@@ -152,7 +151,7 @@ class CodingAgent(Agent):
     def variables(self) -> tuple[str, ...]:
         """The API key and the address of the model, of each API that it could use."""
         own = self.provider.variables if self.provider else ()
-        apis = (self.api, *self.apis(self.model).values())
+        apis = (self.api, *self.apis(self.model))
         return tuple(dict.fromkeys((*own, *(name for api in apis for name in (api.key, api.endpoint)))))
 
     async def check(self, machine: Machine) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from tidegate.agents.coding import AgentLaunch, CodingAgent
@@ -29,11 +28,7 @@ class GeminiAgent(CodingAgent):
     image_package: ClassVar[str] = "@google/gemini-cli"
     oldest: ClassVar[tuple[int, int, int]] = (0, 61, 0)
     tested: ClassVar[str] = "0.61.0"
-
-    @classmethod
-    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
-        """It has a mode of its own for Vertex AI."""
-        return {"gemini": GOOGLE, "compatible": GOOGLE, "vertex": VERTEX_GEMINI}
+    own_apis: ClassVar[tuple[ModelApi, ...]] = (GOOGLE, VERTEX_GEMINI)
 
     def launch(self, session: Session) -> AgentLaunch:
         """Trust the folder, since Gemini CLI offers no shell tool in an untrusted one.

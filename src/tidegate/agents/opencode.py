@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import field_validator
@@ -17,22 +16,18 @@ from tidegate.model.provider import ANTHROPIC, BEDROCK, GOOGLE, OPENAI, ModelApi
 
 
 class _Client(NamedTuple):
-    """A client that comes with opencode. `version` is appended to the provider's address.
-
-    `providers` are the types of providers that it works with; first the one that it uses without `provider`.
-    """
+    """A client that comes with opencode. `version` is appended to the provider's address."""
 
     package: str
     api: ModelApi
     version: str
-    providers: tuple[str, ...]
 
 
 _CLIENTS = {
-    "anthropic": _Client("@ai-sdk/anthropic", ANTHROPIC, "/v1", ("anthropic", "compatible", "azure")),
-    "openai": _Client("@ai-sdk/openai", OPENAI, "", ("openai", "compatible", "bedrock", "azure")),
-    "google": _Client("@ai-sdk/google", GOOGLE, "/v1beta", ("gemini", "compatible")),
-    "amazon-bedrock": _Client("@ai-sdk/amazon-bedrock", BEDROCK, "", ("bedrock",)),
+    "anthropic": _Client("@ai-sdk/anthropic", ANTHROPIC, "/v1"),
+    "openai": _Client("@ai-sdk/openai", OPENAI, ""),
+    "google": _Client("@ai-sdk/google", GOOGLE, "/v1beta"),
+    "amazon-bedrock": _Client("@ai-sdk/amazon-bedrock", BEDROCK, ""),
 }
 _OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE")
 
@@ -64,10 +59,9 @@ class OpenCodeAgent(CodingAgent):
         return model
 
     @classmethod
-    def apis(cls, model: str | None) -> Mapping[str, ModelApi]:
+    def apis(cls, model: str | None) -> tuple[ModelApi, ...]:
         """What it can use depends on the client that the model's name begins with."""
-        client = _CLIENTS.get((model or "").partition("/")[0], _CLIENTS["anthropic"])
-        return dict.fromkeys(client.providers, client.api)
+        return (_CLIENTS.get((model or "").partition("/")[0], _CLIENTS["anthropic"]).api,)
 
     @property
     def _client(self) -> _Client:

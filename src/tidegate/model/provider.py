@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urlsplit
 
@@ -84,6 +84,7 @@ class ModelProvider(Value):
     """Where the models of an agent or a judge are. `base_url` replaces the provider's own address."""
 
     identity: ClassVar[tuple[str, ...]] = ()  # the fields that say how GitHub's OIDC token is exchanged
+    serves: ClassVar[tuple[ModelApi, ...]]  # of those that an agent or a judge can use, the first is used
 
     type: str
 
@@ -102,6 +103,11 @@ class ModelProvider(Value):
     def keyless(self) -> bool:
         """True if the suite says how GitHub's OIDC token is exchanged for a credential."""
         return any(getattr(self, name) is not None for name in self.identity)
+
+    @classmethod
+    def api_of(cls, usable: Sequence[ModelApi]) -> ModelApi | None:
+        """Return the API by which an agent or a judge uses it that can use these; None if it has none of them."""
+        return next((api for api in cls.serves if api in usable), None)
 
     def address(self, api: ModelApi) -> str:
         """Return the address of the API at this provider."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
-from tidegate.model.provider import ModelProvider
+from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.value import Family
 
 PROVIDERS = Family(
@@ -20,3 +21,9 @@ PROVIDERS = Family(
 )
 AnyProvider = Annotated[ModelProvider, PROVIDERS]
 """Every provider that a suite can name, selected by `type`."""
+
+
+def types_with(usable: Sequence[ModelApi]) -> str:
+    """Return the types of the providers that have one of the APIs, for a message: `gemini or vertex`."""
+    members = PROVIDERS.members.items()
+    return " or ".join(kind for kind, one in members if issubclass(one, ModelProvider) and one.api_of(usable))

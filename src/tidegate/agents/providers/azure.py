@@ -10,7 +10,17 @@ from pydantic import AfterValidator
 
 from tidegate.agents.providers.access import Token, TokenAccess, identity_token, library
 from tidegate.model.field_types import Text, matching
-from tidegate.model.provider import OPENAI, Access, AccessError, ModelApi, ModelProvider, SecureAddress, in_github
+from tidegate.model.provider import (
+    ANTHROPIC,
+    FOUNDRY,
+    OPENAI,
+    Access,
+    AccessError,
+    ModelApi,
+    ModelProvider,
+    SecureAddress,
+    in_github,
+)
 
 AUDIENCE = "api://AzureADTokenExchange"
 _REFUSED = (
@@ -29,6 +39,7 @@ class AzureProvider(ModelProvider):
     """
 
     identity: ClassVar[tuple[str, ...]] = ("tenant", "client")
+    serves: ClassVar[tuple[ModelApi, ...]] = (FOUNDRY, ANTHROPIC, OPENAI)
 
     type: Literal["azure"]
     resource: Annotated[str, AfterValidator(matching(r"[A-Za-z0-9-]+", "must be the name of a resource"))]

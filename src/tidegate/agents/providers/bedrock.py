@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 from tidegate.agents.providers.access import identity_token, library
 from tidegate.model.field_types import Text, matching
 from tidegate.model.provider import (
+    BEDROCK,
     OPENAI,
     Access,
     AccessError,
@@ -35,6 +36,7 @@ class BedrockProvider(ModelProvider):
     """
 
     identity: ClassVar[tuple[str, ...]] = ("role",)
+    serves: ClassVar[tuple[ModelApi, ...]] = (BEDROCK, OPENAI)
 
     type: Literal["bedrock"]
     region: Annotated[str, AfterValidator(matching(r"[a-z0-9-]+", "must be a region such as `us-east-1`"))]

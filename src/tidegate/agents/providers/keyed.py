@@ -45,6 +45,8 @@ class GeminiProvider(KeyedProvider):
     `key` names the variable with the key.
     """
 
+    serves: ClassVar[tuple[ModelApi, ...]] = (GOOGLE,)
+
     type: Literal["gemini"]
     base_url: SecureAddress | None = None
     key: VariableName = GOOGLE.key
@@ -56,6 +58,8 @@ class CompatibleProvider(KeyedProvider):
     `base_url` is what the agent's own provider has as its address, so with `/v1` for `codex` and without it for
     `claude-code`. It may begin with `http://`. `key` names the variable with a key; without it, no key is sent.
     """
+
+    serves: ClassVar[tuple[ModelApi, ...]] = (ANTHROPIC, OPENAI, GOOGLE)
 
     type: Literal["compatible"]
     base_url: Address
@@ -74,6 +78,7 @@ class OpenAIProvider(KeyedProvider):
     """
 
     identity: ClassVar[tuple[str, ...]] = ("identity_provider", "service_account")
+    serves: ClassVar[tuple[ModelApi, ...]] = (OPENAI,)
 
     type: Literal["openai"]
     base_url: SecureAddress | None = None
@@ -115,6 +120,7 @@ class AnthropicProvider(KeyedProvider):
     """
 
     identity: ClassVar[tuple[str, ...]] = ("federation_rule", "organization")
+    serves: ClassVar[tuple[ModelApi, ...]] = (ANTHROPIC,)
     token_headers: ClassVar[Mapping[str, str]] = {"anthropic-beta": "oauth-2025-04-20"}
 
     type: Literal["anthropic"]

@@ -14,6 +14,7 @@ from pydantic import AfterValidator
 from tidegate.agents.providers.access import Token, TokenAccess, identity_token, library
 from tidegate.model.field_types import matching
 from tidegate.model.provider import (
+    VERTEX_CLAUDE,
     VERTEX_GEMINI,
     Access,
     AccessError,
@@ -40,6 +41,7 @@ class VertexProvider(ModelProvider):
     """
 
     identity: ClassVar[tuple[str, ...]] = ("workload_identity_provider",)
+    serves: ClassVar[tuple[ModelApi, ...]] = (VERTEX_CLAUDE, VERTEX_GEMINI)
 
     type: Literal["vertex"]
     project: Annotated[str, AfterValidator(matching(r"[a-z0-9:.-]+", "must be the ID of a project"))]

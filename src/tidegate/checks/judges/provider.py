@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import field_validator
 
-from tidegate.agents.providers import AnyProvider
+from tidegate.agents.providers import AnyProvider, types_with
 from tidegate.agents.providers.keyed import CompatibleProvider
 from tidegate.agents.streams.json_values import Json, mapping, text
 from tidegate.agents.streams.provider_answers import tokens_of
@@ -51,7 +51,7 @@ class JudgeRequest(NamedTuple):
 class ProviderJudge(Judge):
     """A judge whose model is asked through a provider's API, by HTTP requests with JSON bodies."""
 
-    apis: ClassVar[Mapping[str, ModelApi]]  # that it uses with each type of provider; first the one without `provider`
+    apis: ClassVar[tuple[ModelApi, ...]]  # that it can use; first the one that it uses without `provider`
     headers: ClassVar[Mapping[str, str]]  # of each request; the one for the key gets the key
 
     provider: AnyProvider | None = None
@@ -59,15 +59,14 @@ class ProviderJudge(Judge):
     @field_validator("provider", mode="after")
     @classmethod
     def _can_use(cls, provider: ModelProvider | None) -> ModelProvider | None:
-        if provider is not None and provider.type not in cls.apis:
-            raise wrong(f"must be of type {' or '.join(cls.apis)} for this judge, not {provider.type}")
+        if provider is not None and provider.api_of(cls.apis) is None:
+            raise wrong(f"must be of type {types_with(cls.apis)} for this judge, not {provider.type}")
         return provider
 
     @property
     def model_api(self) -> ModelApi:
         """The API of its model."""
-        default, *_ = self.apis.values()
-        return self.apis[self.provider.type] if self.provider else default
+        return (self.provider and self.provider.api_of(self.apis)) or self.apis[0]
 
     @property
     def chosen_provider(self) -> ModelProvider | None:
@@ -263,13 +262,7 @@ class AnthropicJudge(ProviderJudge):
     API. Temporary failures (408, 409, 429, 5xx, broken connections) are retried twice.
     """
 
-    apis: ClassVar[Mapping[str, ModelApi]] = {
-        "anthropic": ANTHROPIC,
-        "compatible": ANTHROPIC,
-        "bedrock": BEDROCK,
-        "vertex": VERTEX_CLAUDE,
-        "azure": FOUNDRY,
-    }
+    apis: ClassVar[tuple[ModelApi, ...]] = (ANTHROPIC, BEDROCK, VERTEX_CLAUDE, FOUNDRY)
     headers: ClassVar[Mapping[str, str]] = {"x-api-key": "", "anthropic-version": "2023-06-01"}
 
     type: Literal["anthropic"]
@@ -320,7 +313,7 @@ class OpenAIJudge(ProviderJudge):
     Temporary failures (408, 409, 429, 5xx, broken connections) are retried twice.
     """
 
-    apis: ClassVar[Mapping[str, ModelApi]] = dict.fromkeys(("openai", "compatible", "bedrock", "azure"), OPENAI)
+    apis: ClassVar[tuple[ModelApi, ...]] = (OPENAI,)
     headers: ClassVar[Mapping[str, str]] = {"authorization": "Bearer "}
 
     type: Literal["openai"]
@@ -397,7 +390,7 @@ class GoogleJudge(ProviderJudge):
     409, 429, 5xx, broken connections) are retried twice.
     """
 
-    apis: ClassVar[Mapping[str, ModelApi]] = {"gemini": GOOGLE, "compatible": GOOGLE, "vertex": VERTEX_GEMINI}
+    apis: ClassVar[tuple[ModelApi, ...]] = (GOOGLE, VERTEX_GEMINI)
     headers: ClassVar[Mapping[str, str]] = {"x-goog-api-key": ""}
 
     type: Literal["google"]

@@ -49,7 +49,7 @@ def test_an_agent_that_only_head_has_gets_no_provider() -> None:
     ("written", "problem"),
     [
         ({"type": "codex", "provider": BEDROCK | {"type": "vertex"}}, "Field required"),
-        ({"type": "gemini", "provider": BEDROCK}, "must be of type gemini or compatible or vertex"),
+        ({"type": "gemini", "provider": BEDROCK}, "must be of type gemini or vertex or compatible"),
         ({"type": "opencode", "model": "amazon-bedrock/x"}, "is required for this model: {type: bedrock, …}"),
         ({"type": "opencode", "model": "google/x", "provider": BEDROCK}, "must be of type gemini or compatible"),
         (

@@ -127,7 +127,7 @@ def test_a_key_or_an_address_that_no_request_can_have_is_told(key: str, address:
 
 
 def test_a_provider_without_the_judge_s_api_is_refused() -> None:
-    with pytest.raises(ValidationError, match="must be of type gemini or compatible or vertex for this judge"):
+    with pytest.raises(ValidationError, match="must be of type gemini or vertex or compatible for this judge"):
         judge("google", provider={"type": "bedrock", "region": "us-east-1"})
 
 
