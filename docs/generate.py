@@ -67,7 +67,7 @@ agents:
   claude: {type: claude-code, model: claude-haiku-4-5, max_turns: 30}
 ```
 
-`claude-code`, `codex`, `gemini` and `opencode` need their program on PATH, and their key in the environment or a
+Agents that are programs, such as `claude-code`, need theirs on PATH, and their key in the environment or a
 [`provider`](providers.md). Tidegate reports what is missing before any trial. The program gets a token of the model
 proxy, never the key ([security](security.md)). `args` are added to the arguments that Tidegate passes; `version` pins
 the program's version. Its whole output is kept in the trial's folder.

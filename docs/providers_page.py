@@ -1,6 +1,39 @@
 # ruff: noqa: E501 (Markdown)
 """The words of docs/providers.md; the keys of each provider are put below them by generate.py."""
 
+from collections.abc import Iterator, Mapping
+
+from tidegate.agents import AGENTS
+from tidegate.agents.opencode import CLIENTS
+from tidegate.agents.providers import PROVIDERS as MEMBERS
+from tidegate.model.provider import ANTHROPIC, ModelApi
+
+WITHOUT_KEY = {  # and the library that it takes
+    "anthropic": "with `federation_rule` | –",
+    "openai": "with `identity_provider` | –",
+    "gemini": "no | –",
+    "bedrock": "yes | `tidegate[aws]`",
+    "vertex": "yes | `tidegate[google]`",
+    "azure": "yes | `tidegate[azure]`",
+    "compatible": "if the server needs none | –",
+}
+
+
+def _table() -> Iterator[str]:
+    users: dict[str, Mapping[str, tuple[ModelApi, ...]]] = {
+        **{name: {"yes": one.own_apis} for name, one in AGENTS.members.items() if hasattr(one, "own_apis")},
+        "opencode": {f"`{name}/…`": (client.api,) for name, client in CLIENTS.items()},
+        "anthropic": {"yes": (ANTHROPIC,)},
+    }
+    yield f"| `provider` | {' | '.join(f'`{name}`' for name in users)} | without a key | library |"
+    yield f"|{'---|' * (len(users) + 3)}"
+    for kind, provider in MEMBERS.members.items():
+        cells = (
+            ", ".join(said for said, apis in one.items() if provider.api_of(apis)) or "–" for one in users.values()
+        )
+        yield f"| `{kind}` | {' | '.join(cells)} | {WITHOUT_KEY[kind]} |"
+
+
 PROVIDERS = """# Providers: without a long-lived key
 
 An agent or a [judge](judges.md) needs an API key in the environment. With `provider`, Tidegate exchanges the job's OIDC token
@@ -28,15 +61,9 @@ credential and allows requests to models alone. `provider` is read from the base
 
 ## What works with what
 
-| `provider` | `claude-code` | `codex` | `gemini` | `opencode` | `anthropic` | without a key | library |
-|---|---|---|---|---|---|---|---|
-| `anthropic` | yes | – | – | `anthropic/…` | yes | with `federation_rule` | – |
-| `openai` | – | yes | – | `openai/…` | – | with `identity_provider` | – |
-| `gemini` | – | – | yes | `google/…` | – | no | – |
-| `bedrock` | yes | yes | – | `amazon-bedrock/…` (untested) | – | yes | `tidegate[aws]` |
-| `vertex` | yes | – | yes | – | – | yes | `tidegate[google]` |
-| `azure` | yes | yes | – | `anthropic/…`, `openai/…` | yes | yes | `tidegate[azure]` |
-| `compatible` | yes | yes | yes | `anthropic/…`, `openai/…`, `google/…` | yes | if the server needs none | – |
+@TABLE@
+
+`amazon-bedrock/…` is untested.
 
 Judges: `anthropic` works with `anthropic`, `bedrock`, `vertex`, `azure` and `compatible`. `openai` works with `openai`,
 `bedrock`, `azure` and `compatible`, and `google` with `gemini`, `vertex` and `compatible`.
@@ -83,4 +110,4 @@ Tidegate gets one credential for each agent before the first trial. If it cannot
 If access is refused later, the agent's trials are not measured (*auth*).
 
 ## Keys of each provider
-"""
+""".replace("@TABLE@", "\n".join(_table()))

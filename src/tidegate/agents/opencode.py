@@ -23,7 +23,7 @@ class _Client(NamedTuple):
     version: str
 
 
-_CLIENTS = {
+CLIENTS = {
     "anthropic": _Client("@ai-sdk/anthropic", ANTHROPIC, "/v1"),
     "openai": _Client("@ai-sdk/openai", OPENAI, ""),
     "google": _Client("@ai-sdk/google", GOOGLE, "/v1beta"),
@@ -54,18 +54,14 @@ class OpenCodeAgent(CodingAgent):
     @classmethod
     def _names_a_provider(cls, model: str) -> str:
         provider, _, name = model.partition("/")
-        if provider not in _CLIENTS or not name:
-            raise ValueError(f"must be PROVIDER/MODEL, with one of {', '.join(_CLIENTS)}")
+        if provider not in CLIENTS or not name:
+            raise ValueError(f"must be PROVIDER/MODEL, with one of {', '.join(CLIENTS)}")
         return model
 
     @classmethod
     def apis(cls, model: str | None) -> tuple[ModelApi, ...]:
         """What it can use depends on the client that the model's name begins with."""
-        return (_CLIENTS.get((model or "").partition("/")[0], _CLIENTS["anthropic"]).api,)
-
-    @property
-    def _client(self) -> _Client:
-        return _CLIENTS[self.model.partition("/")[0]]
+        return (CLIENTS.get((model or "").partition("/")[0], CLIENTS["anthropic"]).api,)
 
     def launch(self, session: Session) -> AgentLaunch:
         """Configure one provider and one model, allow everything, and fetch nothing at the start."""
@@ -81,8 +77,8 @@ class OpenCodeAgent(CodingAgent):
         )
 
     def _configuration(self, session: Session) -> dict[str, Any]:
-        client = self._client
         provider, _, name = self.model.partition("/")
+        client = CLIENTS[provider]
         address = {**session.credentials, **self.env}.get(client.api.endpoint) or client.api.address
         options = {"apiKey": f"{{env:{client.api.key}}}", "baseURL": address.rstrip("/") + client.version}
         if isinstance(self.provider, BedrockProvider):

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from tests.unit.agents.streams.captures import CODING
 from tidegate.agents import AnyAgent
 from tidegate.model.agent import Agent
 from tidegate.suite.changes import entrusted
 
 READ: TypeAdapter[Agent] = TypeAdapter(AnyAgent)
 ELSEWHERE = {"ANTHROPIC_BASE_URL": "https://mallory.example"}
-KEYED = ("anthropic", "claude-code", "codex", "gemini", "opencode")
+KEYED = ("anthropic", *CODING)
 
 
 def agent(type_: str = "claude-code", **more: Any) -> Agent:

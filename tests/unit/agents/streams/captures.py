@@ -5,11 +5,15 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from tidegate.agents import AGENTS
+from tidegate.agents.coding import CodingAgent
 from tidegate.agents.streams import STREAMS, gemini
 from tidegate.model.event import End, Event, ToolCall, ToolResult
 
 FOLDER = Path(__file__).parent / "captures"
 CAPTURES = sorted(path.stem for path in FOLDER.glob("*.jsonl") if not path.stem.startswith("session_"))
+
+CODING = [name for name, agent in AGENTS.members.items() if issubclass(agent, CodingAgent)]
 
 
 @cache

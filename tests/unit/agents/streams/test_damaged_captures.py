@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.agents.streams.captures import CAPTURES, calls, end, read, results, text
+from tests.unit.agents.streams.captures import CAPTURES, CODING, calls, end, read, results, text
 from tidegate.model.event import Event
 
 GARBAGE = [
@@ -61,7 +61,7 @@ def test_a_stream_that_ends_after_any_line_is_no_success(capture: str) -> None:
 
 
 def test_a_stream_without_its_last_word_has_no_end() -> None:
-    for capture in ("claude-code", "codex", "gemini", "opencode"):
+    for capture in CODING:
         lines = text(capture).splitlines()
         assert end(read(capture, "\n".join(lines[:-1]))) is None
 

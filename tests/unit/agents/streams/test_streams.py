@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.agents.streams.captures import CODING
 from tidegate.agents.streams import STREAMS
 from tidegate.agents.streams.json_lines import MAX_WARNINGS
 from tidegate.model.event import Event, Message, ToolResult, Warning
@@ -60,7 +61,7 @@ def altered(value: Any, chance: Random) -> Any:
             return value
 
 
-@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "opencode"])
+@pytest.mark.parametrize("agent", CODING)
 def test_no_field_of_another_kind_makes_a_parser_raise(agent: str) -> None:
     """What real agents have printed, with fields as another version might write them."""
     for capture in sorted(CAPTURES.glob(f"{agent}*.jsonl")):
