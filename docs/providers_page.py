@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from tidegate.agents import AGENTS
 from tidegate.agents.opencode import CLIENTS
 from tidegate.agents.providers import PROVIDERS as MEMBERS
-from tidegate.model.provider import ANTHROPIC, ModelApi
+from tidegate.model.provider import ANTHROPIC, ModelApi, ModelProvider
 
 WITHOUT_KEY = {  # and the library that it takes
     "anthropic": "with `federation_rule` | –",
@@ -28,6 +28,7 @@ def _table() -> Iterator[str]:
     yield f"| `provider` | {' | '.join(f'`{name}`' for name in users)} | without a key | library |"
     yield f"|{'---|' * (len(users) + 3)}"
     for kind, provider in MEMBERS.members.items():
+        assert issubclass(provider, ModelProvider)
         cells = (
             ", ".join(said for said, apis in one.items() if provider.api_of(apis)) or "–" for one in users.values()
         )
