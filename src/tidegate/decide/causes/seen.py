@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from tidegate.model.cause import CauseKind
@@ -149,12 +149,17 @@ def _first_refused(base: Iterable[TrialResult], head: Iterable[TrialResult]) -> 
 # --- parts of a command line
 
 
-def words(call: Call) -> list[str]:
+def words(call: Call) -> tuple[str, ...]:
     """Return the words of a call, the program first."""
+    return _words(call.command)
+
+
+@lru_cache(maxsize=256)  # every finder asks for the words of the same few calls
+def _words(command: str) -> tuple[str, ...]:
     try:
-        return shlex.split(call.command)
+        return tuple(shlex.split(command))
     except ValueError:  # cut in the middle of a quotation
-        return call.command.split()
+        return tuple(command.split())
 
 
 def options(call: Call) -> list[str]:
