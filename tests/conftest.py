@@ -90,8 +90,10 @@ class Repository:
             if text.startswith("#!"):
                 path.chmod(0o755)
 
-    def commit(self, files: Mapping[str, str | None], message: str = "change") -> str:
-        """Write files and commit everything; returns the new commit."""
+    def commit(self, files: Mapping[str, str | None], message: str = "change", *, on: str | None = None) -> str:
+        """Write files and commit everything, on another branch if it is named; returns the new commit."""
+        if on is not None:
+            self.git("checkout", "--quiet", on)
         self.write(files)
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", message)

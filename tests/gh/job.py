@@ -85,8 +85,7 @@ class Job:
 
     def fix(self) -> None:
         """A further commit on the pull request that takes the rename back."""
-        self.repo.git("checkout", "--quiet", "pr")
-        self.repo.commit({"bin/notes": NOTES})
+        self.repo.commit({"bin/notes": NOTES}, on="pr")
 
     def check_out_merge(self) -> None:
         """What actions/checkout does by default: the test-merge commit."""

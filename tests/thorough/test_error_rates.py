@@ -68,11 +68,9 @@ class Population:
     def judge(self, head: Mapping[str, str], base: Mapping[str, str] | None = None) -> Judged:
         """A pull request with these changes, to a base with those."""
         self._seed += 1
-        self._repo.git("checkout", "--quiet", "main")
-        self._repo.commit({"tidegate.yaml": suite(self._seed), **(base or {})})
+        self._repo.commit({"tidegate.yaml": suite(self._seed), **(base or {})}, on="main")
         self._repo.git("branch", "--quiet", "--force", "pr", "main")
-        self._repo.git("checkout", "--quiet", "pr")
-        self._repo.commit({"README.md": str(self._seed), **head})
+        self._repo.commit({"README.md": str(self._seed), **head}, on="pr")
         ran = self._tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", "--quiet", cwd=self._repo.root)
         assert ran.code in (0, 1, 5), ran.stderr
         states = {row["scenario"]: row["state"] for row in ran.result["rows"]}
@@ -83,8 +81,7 @@ class Population:
         store = self._repo.root / ".tidegate/store/history"
         kept = {path: path.read_bytes() for path in store.iterdir()}
         ran = self.judge({}, {"bin/notes": without(name)})
-        self._repo.git("checkout", "--quiet", "main")
-        self._repo.commit({"bin/notes": TOOL})
+        self._repo.commit({"bin/notes": TOOL}, on="main")
         for path, content in kept.items():
             path.write_bytes(content)
         return ran

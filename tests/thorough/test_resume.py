@@ -30,8 +30,7 @@ def test_a_push_outside_of_the_subject_pays_nothing_and_one_inside_pays_again(fl
     first = pr(tidegate, repo)
     assert first.result["cost"]["trials"] == {"base": 3, "head": 3}
 
-    repo.git("checkout", "--quiet", "pr")
-    repo.commit({"README.md": "what it does"})
+    repo.commit({"README.md": "what it does"}, on="pr")
     docs = pr(tidegate, repo)
     assert docs.code == 0, docs.stderr
     assert docs.result["cost"]["trials"] == {"base": 0, "head": 0}

@@ -24,8 +24,7 @@ def forked(make_repository: Make, tidegate: Make) -> Callable[..., Any]:
         repo: Repository = make_repository()
         repo.commit(old)
         repo.branch("pr", head)
-        repo.git("checkout", "--quiet", "main")
-        repo.commit(tip)
+        repo.commit(tip, on="main")
         return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root, env=environ)
 
     return run

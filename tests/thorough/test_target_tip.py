@@ -21,8 +21,7 @@ def compared(tmp_path: Path) -> Callable[..., Ran]:
         repo = Repository(tmp_path / "repo")
         repo.commit({**FILES, "bin/notes": FORGETFUL})
         repo.branch("pr", {"bin/notes": head})
-        repo.git("checkout", "--quiet", "main")
-        repo.commit({"bin/notes": tip})
+        repo.commit({"bin/notes": tip}, on="main")
         if recorded:
             run_tidegate("run", "--rev", "main", "--history", cwd=repo.root)
         return start(tmp_path / "out", "pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)

@@ -28,8 +28,7 @@ def moved(repo: Repository) -> None:
 def renamed_since(repo: Repository) -> None:
     """Main has given the agent another name, which its policy has, too."""
     repo.commit({})
-    repo.git("checkout", "--quiet", "main")
-    repo.commit(suite("policy: {agents: [robot]}\n", "docs:", "robot:"))
+    repo.commit(suite("policy: {agents: [robot]}\n", "docs:", "robot:"), on="main")
     repo.git("checkout", "--quiet", "pr")
 
 
@@ -63,8 +62,7 @@ def crossed(repo: Repository) -> None:
     """Main and the branch have merged each other: two merge bases, and the tool of the later one is broken."""
     repo.git("checkout", "--quiet", "-B", "pr", "main")
     broken = repo.commit({"bin/notes": FORGETFUL}, "broken")
-    repo.git("checkout", "--quiet", "main")
-    good = repo.commit({"README.md": "x\n"}, "good")
+    good = repo.commit({"README.md": "x\n"}, "good", on="main")
     repo.git("merge", "--quiet", "--strategy", "ours", "--message", "merge", broken)
     repo.git("checkout", "--quiet", "pr")
     repo.git("merge", "--quiet", "--message", "merge", good)
@@ -73,8 +71,7 @@ def crossed(repo: Repository) -> None:
 def repaired_since(repo: Repository) -> None:
     """Main has repaired the tool after the branch began."""
     repo.git("stash", "--quiet")
-    repo.git("checkout", "--quiet", "main")
-    repo.commit({"bin/notes": NOTES})
+    repo.commit({"bin/notes": NOTES}, on="main")
     repo.git("checkout", "--quiet", "pr")
     repo.git("stash", "pop", "--quiet")
 
@@ -108,8 +105,7 @@ def tag_named_like_main(repo: Repository) -> None:
 def stricter_since(repo: Repository) -> None:
     """Main has checked more since the branch began."""
     repo.git("stash", "--quiet")
-    repo.git("checkout", "--quiet", "main")
-    repo.commit(keep())
+    repo.commit(keep(), on="main")
     repo.git("checkout", "--quiet", "pr")
     repo.git("stash", "pop", "--quiet")
 

@@ -135,8 +135,7 @@ def test_a_version_without_notes_is_refused(release: Release) -> None:
 
 def test_a_version_is_released_once(release: Release) -> None:
     assert release.tag("1.2.3").returncode == 0
-    release.repo.git("checkout", "--quiet", "main")
-    release.repo.commit({"more": "x"})
+    release.repo.commit({"more": "x"}, on="main")
     assert "there already" in release.run("python3", "release/check.py", "1.2.3", "notes.md").stderr
 
 

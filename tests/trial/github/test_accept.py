@@ -50,8 +50,7 @@ def test_a_re_run_of_the_same_commit_remembers_it(job: Job) -> None:
 
 def test_the_next_push_ends_it_and_takes_the_label_away(job: Job) -> None:
     accept(job)
-    job.repo.git("checkout", "--quiet", "pr")
-    job.repo.commit({"README.md": "more\n"})
+    job.repo.commit({"README.md": "more\n"}, on="pr")
 
     ran, step = job.run(action="synchronize")
 
@@ -63,8 +62,7 @@ def test_the_next_push_ends_it_and_takes_the_label_away(job: Job) -> None:
 
 def test_a_label_that_could_not_be_taken_away_accepts_nothing_new(job: Job) -> None:
     accept(job)
-    job.repo.git("checkout", "--quiet", "pr")
-    job.repo.commit({"README.md": "more\n"})
+    job.repo.commit({"README.md": "more\n"}, on="pr")
     job.github.front.faults.append(Fault("DELETE", "/labels/", status=403, message="Resource not accessible", times=9))
 
     ran, _ = job.run(action="synchronize")

@@ -126,8 +126,7 @@ def test_a_dry_run_makes_none(job: Job) -> None:
 
 
 def test_a_run_that_cannot_run_is_red(job: Job) -> None:
-    job.repo.git("checkout", "--quiet", "pr")
-    job.repo.commit({"tidegate.yaml": "version: 1\nscenarios: [nowhere/*.yaml]\n"})
+    job.repo.commit({"tidegate.yaml": "version: 1\nscenarios: [nowhere/*.yaml]\n"}, on="pr")
 
     ran, _ = job.run(job.github.token_like("checks"), {**ON, "instance": "app"})
 

@@ -43,8 +43,7 @@ def test_main_whose_tip_is_a_merge_commit_is_not_the_test_merge(job: Job) -> Non
 def test_a_merge_that_was_pushed_after_the_event_is_not_the_test_merge(job: Job) -> None:
     """`ref: ${{ github.head_ref }}`, and "Update branch" was pressed: the first parent is the broken head itself."""
     head = job.repo.git("rev-parse", "pr")
-    job.repo.git("checkout", "--quiet", "main")
-    job.repo.commit({"README.md": "x\n"})
+    job.repo.commit({"README.md": "x\n"}, on="main")
     merge(job, head, "main", "Merge branch 'main' into pr")
 
     refused(job.run()[0], job)
@@ -91,8 +90,7 @@ def test_a_maintainer_s_run_of_a_merge_of_something_else_is_refused(job: Job) ->
 
 def test_the_pull_request_s_own_head_may_be_a_merge(job: Job) -> None:
     """The branch was updated before the event: its head is the merge, and is compared with main."""
-    job.repo.git("checkout", "--quiet", "main")
-    job.repo.commit({"README.md": "x\n"})
+    job.repo.commit({"README.md": "x\n"}, on="main")
     job.repo.git("checkout", "--quiet", "pr")
     job.repo.git("merge", "--quiet", "--no-ff", "--message", "Merge branch 'main' into pr", "main")
 
@@ -157,8 +155,7 @@ def test_another_title_leaves_the_acceptance_and_is_run_all_the_same(job: Job) -
 
 @pytest.mark.parametrize("text", [NOTES, RENAMED], ids=["fixed", "broken"])
 def test_the_test_merge_is_compared_as_ever(job: Job, text: str) -> None:
-    job.repo.git("checkout", "--quiet", "pr")
-    job.repo.commit({"bin/notes": text + "# x\n"})
+    job.repo.commit({"bin/notes": text + "# x\n"}, on="pr")
     job.check_out_merge()
 
     assert job.run()[0].exit_code == int(text == RENAMED)

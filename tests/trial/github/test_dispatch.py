@@ -99,8 +99,7 @@ def test_a_dry_run_posts_nothing(fork: Job) -> None:
 
 def test_what_could_not_be_run_is_an_error_and_no_silence(fork: Job) -> None:
     """A required status that nobody sets would keep the pull request waiting for ever."""
-    fork.repo.git("checkout", "--quiet", "pr")
-    fork.repo.commit({"tidegate.yaml": "version: 1\nscenarios: [nowhere/*.yaml]\n"})
+    fork.repo.commit({"tidegate.yaml": "version: 1\nscenarios: [nowhere/*.yaml]\n"}, on="pr")
     fork.pull.push(fork.repo.git("rev-parse", "pr"))
 
     ran, _ = fork.dispatch()
@@ -120,8 +119,7 @@ def test_a_fork_that_began_at_an_old_commit_is_no_success(fork: Job, policy: str
     repo.git("branch", "--force", "main")
     repo.git("branch", "--delete", "--force", "pr")
     repo.branch("pr", {**FILES, "tidegate.yaml": FILES["tidegate.yaml"] + (policy or ""), "bin/notes": RENAMED})
-    repo.git("checkout", "--quiet", "main")
-    repo.commit(FILES)
+    repo.commit(FILES, on="main")
     fork.pull.push(repo.git("rev-parse", "pr"))
 
     ran, step = fork.dispatch()

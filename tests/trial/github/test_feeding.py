@@ -35,8 +35,7 @@ agents:
 @pytest.fixture
 def job(job: Job) -> Job:
     """A pull request that changes nothing for the worse, of an agent that chance has a part in."""
-    job.repo.git("checkout", "--quiet", "main")
-    job.repo.commit({"tidegate.yaml": SUITE})
+    job.repo.commit({"tidegate.yaml": SUITE}, on="main")
     job.repo.git("branch", "--quiet", "--delete", "--force", "pr")
     job.repo.branch("pr", {"bin/notes": NOTES.replace("notes 1.0", "notes 1.1")})
     return job
@@ -103,8 +102,7 @@ def test_what_a_store_that_outlives_its_job_has_already_is_not_counted_twice(job
 def test_what_was_tested_has_to_be_what_was_merged(job: Job, tested: Tested) -> None:
     tested()
     forget(job)
-    job.repo.git("checkout", "--quiet", "main")
-    job.repo.commit({"README.md": "meanwhile"})
+    job.repo.commit({"README.md": "meanwhile"}, on="main")
 
     _, step = job.push(job.merge())
 
@@ -159,10 +157,8 @@ def test_a_row_with_a_script_of_its_own_is_adopted_and_found_again(job: Job, tes
     judged = "evaluation:\n  evaluators:\n    - {type: code_judge, name: scored, script: python3 judge.py}\n"
     scenario = FILES["scenarios/keep.yaml"].partition("evaluation:")[0] + judged
     scored = {"scenarios/keep.yaml": scenario, "scenarios/judge.py": 'print("{\\"score\\": 1}")\n'}
-    job.repo.git("checkout", "--quiet", "main")
-    job.repo.commit(scored)
-    job.repo.git("checkout", "--quiet", "pr")
-    job.repo.git("rebase", "--quiet", "main")
+    job.repo.commit(scored, on="main")
+    job.repo.git("rebase", "--quiet", "main", "pr")
     tested()
     forget(job)
 
@@ -209,8 +205,7 @@ def test_a_schedule_runs_the_suite_once_more(job: Job) -> None:
 def test_the_next_pull_request_s_summary_shows_how_base_did_over_its_commits(job: Job) -> None:
     """With no more than the documented caches carry from job to job."""
     for text in ("One.", "Two."):
-        job.repo.git("checkout", "--quiet", "main")
-        job.repo.commit({"NOTICE": text})
+        job.repo.commit({"NOTICE": text}, on="main")
         step = job.make_step(job.repo.root, job.github.api_url)
         payload = {"schedule": "0 3 * * *", "repository": load_event("push")["repository"]}
         environ = step.environ("schedule", payload, {"github_token": job.github.token}, (800, 1))
@@ -259,10 +254,8 @@ BRANCH = "tidegate-history"
 @pytest.fixture
 def origin(job: Job, tmp_path: Path) -> Repository:
     """The job's suite keeps its history on a branch of this repository."""
-    job.repo.git("checkout", "--quiet", "main")
-    job.repo.commit({"tidegate.yaml": SUITE + "store: {type: branch}\n"})
-    job.repo.git("checkout", "--quiet", "pr")
-    job.repo.git("rebase", "--quiet", "main")
+    job.repo.commit({"tidegate.yaml": SUITE + "store: {type: branch}\n"}, on="main")
+    job.repo.git("rebase", "--quiet", "main", "pr")
     bare = Repository(tmp_path / "origin.git")
     job.repo.git("remote", "add", "origin", f"file://{bare.root}")
     return bare

@@ -31,8 +31,7 @@ STEPS = [Step("I add both.", ("notes add first", "notes add second")), Step("Don
 @pytest.fixture
 def job(job: Job) -> Job:
     """A pull request that breaks the tool, with an agent that has no key."""
-    job.repo.git("checkout", "--quiet", "main")
-    job.repo.commit({"tidegate.yaml": SUITE})
+    job.repo.commit({"tidegate.yaml": SUITE}, on="main")
     job.repo.git("branch", "--quiet", "--delete", "--force", "pr")
     job.repo.branch("pr", {"bin/notes": RENAMED})
     return job

@@ -36,8 +36,7 @@ def served(server: GitServer) -> Repository:
     repo.commit({"old": "1\n"})
     repo.commit({"old": "2\n"})
     repo.branch("pr", {"bin/notes": RENAMED})
-    repo.git("checkout", "--quiet", "pr")
-    repo.commit({"a": "1\n"})
+    repo.commit({"a": "1\n"}, on="pr")
     repo.commit({"b": "1\n"})
     repo.git("checkout", "--quiet", "main")
     return repo

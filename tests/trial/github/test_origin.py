@@ -73,8 +73,7 @@ def run_history(
 
     def run(profile: str) -> tuple[Ran, str, Repository]:
         job = Job(github, make_step, repository(tmp_path / "repo", tmp_path / "template"), Step.run)
-        job.repo.git("checkout", "--quiet", "main")
-        main = job.repo.commit({**FILES, "tidegate.yaml": SUITE})
+        main = job.repo.commit({**FILES, "tidegate.yaml": SUITE}, on="main")
         job.repo.git("remote", "add", "origin", f"{server.url}/notes.git/.git")
         environ = {"GITHUB_SERVER_URL": server.url, "GITHUB_REF": "refs/heads/main"}
         inputs = {"command": "history"}

@@ -18,8 +18,7 @@ def repo(tmp_path: Path) -> Repository:
     repo.commit({"a": "1"})
     repo.git("branch", "pr")
     repo.commit({"a": "2"})
-    repo.git("checkout", "--quiet", "pr")
-    repo.commit({"b": "1"})
+    repo.commit({"b": "1"}, on="pr")
     repo.git("tag", "before")
     repo.git("commit", "--quiet", "--amend", "--message", "again")
     return repo

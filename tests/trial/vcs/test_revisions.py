@@ -31,8 +31,7 @@ def test_base_is_where_head_left_it_not_where_it_is_now(make_repository: Make) -
     repo = make_repository()
     start = repo.commit({"a": "1"})
     repo.branch("pr", {"b": "1"})
-    repo.git("checkout", "--quiet", "main")
-    repo.commit({"a": "2"})
+    repo.commit({"a": "2"}, on="main")
 
     base = merge_base(repo.root, resolve(repo.root, "main"), resolve(repo.root, "pr"))
 
@@ -85,8 +84,7 @@ def test_a_shallow_clone_fetches_the_history_that_is_missing(make_repository: Ma
     start = origin.commit({"a": "1"})
     origin.branch("pr", {"b": "1"})
     origin.commit({"b": "2"})
-    origin.git("checkout", "--quiet", "main")
-    origin.commit({"a": "2"})
+    origin.commit({"a": "2"}, on="main")
     clone = tmp_path / "clone"
     origin.git("clone", "--quiet", "--depth=1", "--branch=pr", f"file://{origin.root}", str(clone))
 
@@ -200,8 +198,7 @@ def test_a_test_merge_commit_is_compared_with_the_base_it_was_merged_into(make_r
     repo = make_repository()
     repo.commit({"a": "1"})
     head = repo.branch("pr", {"b": "1"})
-    repo.git("checkout", "--quiet", "main")
-    base = repo.commit({"a": "2"})
+    base = repo.commit({"a": "2"}, on="main")
     repo.git("merge", "--quiet", "--no-ff", "-m", "merge", "pr")
     merge = repo.git("rev-parse", "HEAD")
 
@@ -212,8 +209,7 @@ def test_a_shallow_test_merge_commit_still_knows_its_parents(make_repository: Ma
     repo = make_repository("origin")
     repo.commit({"a": "1"})
     head = repo.branch("pr", {"b": "1"})
-    repo.git("checkout", "--quiet", "main")
-    base = repo.commit({"a": "2"})
+    base = repo.commit({"a": "2"}, on="main")
     repo.git("merge", "--quiet", "--no-ff", "-m", "merge", "pr")
     clone = tmp_path / "clone"
     repo.git("clone", "--quiet", "--depth=1", f"file://{repo.root}", str(clone))
