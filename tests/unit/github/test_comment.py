@@ -71,20 +71,6 @@ def test_the_first_run_makes_one_comment_and_the_second_updates_it(github: GitHu
 
 def test_it_is_found_behind_131_other_comments(github: GitHub) -> None:
     pull = github.pull_request()
-    for number in range(70):
-        pull.say(f"early {number}")
-    publish(pull, RED, run=1)
-    for number in range(61):
-        pull.say(f"late {number}")
-
-    publish(pull, GREEN, run=2)
-
-    assert len(pull.comments()) == 132
-    assert only(pull).startswith("<!-- tidegate instance=default head=2222")
-
-
-def test_it_is_found_on_the_second_page(github: GitHub) -> None:
-    pull = github.pull_request()
     for number in range(131):
         pull.say(f"early {number}")
 
