@@ -19,7 +19,7 @@ from tidegate.cli import COMMANDS, GROUPS, parse
 HEAVY = {"anthropic", "github", "requests", "cryptography", "scipy", "numpy"}
 HEAVIER_THAN_HELP = {"pydantic", "jinja2", "rich", "yaml", "jsonpath_ng", "markdown_it", "tree_sitter", "asyncio"}
 OF_TRIALS = {f"tidegate.{name}" for name in ("run.adaptive_run", "run.runner", "run.sharding", "run.replays")}
-OF_TRIALS |= {f"tidegate.{name}" for name in ("procedure.steps", "trial.session", "comparison.compare", "causes.find")}
+OF_TRIALS |= {"tidegate.trial.session"}
 # `-X importtime` does not list what importlib.import_module imports.
 LISTED = """
 import atexit, runpy, sys

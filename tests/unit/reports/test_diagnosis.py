@@ -108,7 +108,6 @@ def told(side: Side, *calls: tuple[str, CallStatus, str]) -> TrialResult:
 OFTEN_HELP = {"error_rate": (0.0, 0.5), "help_count": (0.0, 3.0)}
 TAKEN = told("base", ("tool add --priority high x", "ok", ""))
 ADD = "tool add --priority high x"
-HELP: tuple[str, CallStatus, str] = ("tool add --help", "ok", "")
 
 
 @pytest.mark.parametrize(

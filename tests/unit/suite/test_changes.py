@@ -171,8 +171,6 @@ OF_SCENARIO: dict[str, tuple[Any, list[str]]] = {
     "cache": (False, ["other"]),
     "guidance": (("A.md",), ["other"]),
 }
-ASKED = ScriptedJudge(type="scripted", script=(ScriptedAnswer(answers=("a",)),))
-LABELLED = Calibration(model="m", labels=9, agreement=1, agreement_interval=(0, 1), table={})
 # For each field of a suite, another value, and how its change begins; None: it changes nothing that is run.
 OF_SUITE: dict[str, tuple[Any, str | None]] = {
     "file": ("other.yaml", None),

@@ -23,7 +23,6 @@ from tidegate.model.measurement import InvocationCounts, Metrics, SubcommandCoun
 from tidegate.model.prices import Price
 from tidegate.model.trial import Trial
 
-PATTERN = r"taskmgr\s+(\S+)"
 RATES = ("error_rate", "retry_rate", "retry_after_failure_rate", "first_try_success_rate", "iteration_ratio")
 
 
