@@ -121,12 +121,6 @@ class Ran:
         return next(row for row in self.result["rows"] if (row["scenario"], row["agent"]) == (scenario, agent))
 
 
-@pytest.fixture
-def files() -> dict[str, str]:
-    """A repository with a CLI in shell, its docs, one scenario and a suite."""
-    return dict(FILES)
-
-
 def start(out: Path, command: str, *arguments: str, cwd: Path, env: dict[str, str] | None = None) -> Ran:
     """Run `tidegate COMMAND …` as its own process; `out` is passed on for `pr`."""
     extra = ["--out", str(out)] if command == "pr" else []
@@ -137,3 +131,18 @@ def start(out: Path, command: str, *arguments: str, cwd: Path, env: dict[str, st
 def tidegate(tmp_path: Path) -> Callable[..., Ran]:
     """Runs `tidegate COMMAND …` as its own process; `out` is passed on for `pr`."""
     return partial(start, tmp_path / "out")
+
+
+@pytest.fixture
+def pull_request(make_repository: Callable[[str], Repository], tidegate: Callable[..., Ran]) -> Callable[..., Ran]:
+    """Commits base's files, and what a branch changes, and runs `tidegate pr` there."""
+
+    def compared(
+        base: Mapping[str, str], head: Mapping[str, str | None], *options: str, name: str = "repo", **more: Any
+    ) -> Ran:
+        repo = make_repository(name)
+        repo.commit(base)
+        repo.branch("pr", head)
+        return tidegate("pr", "--quiet", "--pause", "0", *options, cwd=repo.root, **more)
+
+    return compared

@@ -8,9 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.journeys.conftest import FILES
 from tests.thorough.attempts.by_executor import WORKER
 
 ROOT = Path(__file__).parents[2]
@@ -43,23 +40,3 @@ def test_a_task_manager_is_measured_alike_here_and_on_workers(make_repository: M
     assert len(outcomes(there.stdout)) == 2
     for name in ("events.jsonl", "trial.json", "transcript.txt", "workspace.diff"):
         assert (repo.root / "there/trials/create_tasks/docs/2" / name).stat().st_size
-
-
-def test_an_engine_that_does_not_work_ends_the_run_before_any_trial(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
-    engine = "executor: {type: command, run: 'no-such-engine {bundle} {out}'}\n"
-    repo.commit(FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + engine})
-    repo.branch("pr", {"AGENTS.md": FILES["AGENTS.md"] + "\nMore.\n"})
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
-    assert ran.code == 4
-    assert "tidegate: The executor `command` does not work: the executor's command ended with 127:" in ran.stderr
-    assert "no-such-engine" in ran.stderr
-
-
-@pytest.mark.parametrize("line", ["nothing", "true {bundle} > {out}"])
-def test_check_names_what_is_wrong_with_the_line(make_repository: Make, tidegate: Make, line: str) -> None:
-    repo = make_repository()
-    repo.commit(FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + f"executor: {{type: command, run: '{line}'}}\n"})
-    ran = tidegate("check", cwd=repo.root)
-    wrong = "executor.run: lacks the placeholder" if line == "nothing" else ""
-    assert (ran.code, wrong in ran.stderr + ran.stdout) == (2 if wrong else 0, True)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Repository
+from tests.journeys.conftest import FILES
 from tidegate.run.checkouts import make_run_folder
 
 Make = Callable[..., Any]
@@ -24,14 +25,14 @@ agents:
 
 
 @pytest.fixture
-def repo(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Repository:
+def repo(make_repository: Make, tidegate: Make) -> Repository:
     """With ten trials of base on the branch."""
     made: Repository = make_repository()
-    made.commit({**files, "tidegate.yaml": SUITE})
+    made.commit({**FILES, "tidegate.yaml": SUITE})
     fed = tidegate("run", "--rev", "main", "--history", "--trials", "10", cwd=made.root)
     assert fed.code == 0, fed.stderr
     assert f"base's history is kept on the branch `{BRANCH}`, which is yours to push" in fed.stderr
-    made.branch("pr", {"bin/notes": files["bin/notes"] + "# changed\n"})
+    made.branch("pr", {"bin/notes": FILES["bin/notes"] + "# changed\n"})
     return made
 
 

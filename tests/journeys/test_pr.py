@@ -30,14 +30,8 @@ agents:
 """
 
 
-def test_pipes_loops_alternatives_and_subprocesses_are_invocations_of_their_own(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": NINE_CALLS})
-    repo.branch("pr", {"README.md": "more"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+def test_pipes_loops_alternatives_and_subprocesses_are_invocations_of_their_own(pull_request: Make) -> None:
+    ran = pull_request({**FILES, "tidegate.yaml": NINE_CALLS}, {"README.md": "more"})
 
     assert ran.code == 0, ran.stderr
     head = next(trial for trial in ran.result["trials"] if trial["side"] == "head")
@@ -56,14 +50,8 @@ def test_pipes_loops_alternatives_and_subprocesses_are_invocations_of_their_own(
     assert (head["metrics"]["command_count"], head["metrics"]["error_count"]) == (9, 2)
 
 
-def test_a_renamed_command_is_a_regression_with_its_evidence(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit(files)
-    repo.branch("pr", {"bin/notes": files["bin/notes"].replace("  add)", "  append)")})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+def test_a_renamed_command_is_a_regression_with_its_evidence(pull_request: Make) -> None:
+    ran = pull_request(FILES, {"bin/notes": FILES["bin/notes"].replace("  add)", "  append)")})
 
     assert ran.code == 1, ran.stderr
     row = ran.row("keep_notes")
@@ -79,69 +67,26 @@ def test_a_renamed_command_is_a_regression_with_its_evidence(
     assert "exit 2" in ran.comment
 
 
-def test_a_broken_build_on_head_is_a_regression_of_kind_setup(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
+def test_a_build_that_breaks_on_head_is_a_regression_and_one_that_is_broken_on_both_sides_is_not_run(
+    pull_request: Make,
 ) -> None:
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": files["tidegate.yaml"] + "build: [sh build.sh]\n", "build.sh": "true"})
-    repo.branch("pr", {"build.sh": "echo cannot compile x.c >&2; echo bye >&2; exit 3"})
+    built = FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + "build: [sh build.sh]\n", "build.sh": "true"}
 
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
-
-    assert ran.code == 1, ran.stderr
-    assert (ran.row("keep_notes")["state"], ran.row("keep_notes")["kind"]) == ("regressed", "setup")
+    ran = pull_request(built, {"build.sh": "echo cannot compile x.c >&2; echo bye >&2; exit 3"})
+    row = ran.row("keep_notes")
+    assert (ran.code, row["state"], row["kind"]) == (1, "regressed", "setup"), ran.stderr
     assert ran.result["verdict"]["reason"] == "setup_regression"
     assert "cannot compile" in ran.comment
 
-
-def test_a_broken_health_check_on_head_is_a_regression_of_kind_setup(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit(files)
-    repo.branch("pr", {"bin/notes": files["bin/notes"].replace("--version)", "--about)")})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
-
-    assert ran.code == 1, ran.stderr
-    assert ran.row("keep_notes")["kind"] == "setup"
+    ran = pull_request(built | {"build.sh": "exit 3"}, {"README.md": "x"}, name="broken")
+    assert (ran.code, ran.row("keep_notes")["state"]) == (4, "not_measured"), ran.stderr
 
 
-def test_a_build_that_head_repairs_cannot_be_compared_and_blocks_nothing(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": files["tidegate.yaml"] + "build: [sh build.sh]\n", "build.sh": "exit 3"})
-    repo.branch("pr", {"build.sh": "true"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
-
-    assert ran.code == 0, ran.stderr
-    assert ran.row("keep_notes")["state"] == "not_comparable"
-
-
-def test_a_build_that_is_broken_on_both_sides_is_not_run(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": files["tidegate.yaml"] + "build: [sh build.sh]\n", "build.sh": "exit 3"})
-    repo.branch("pr", {"README.md": "x"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
-
-    assert ran.code == 4
-    assert ran.result["verdict"]["state"] == "not_run"
-    assert ran.row("keep_notes")["state"] == "not_measured"
-
-
-def test_changed_guidance_at_the_root_reaches_each_sides_workspace(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit({**files, "AGENTS.md": files["AGENTS.md"].replace("notes add second", "notes append second")})
-    repo.branch("pr", {"AGENTS.md": files["AGENTS.md"]})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+def test_changed_guidance_at_the_root_reaches_each_sides_workspace(pull_request: Make) -> None:
+    ran = pull_request(
+        {**FILES, "AGENTS.md": FILES["AGENTS.md"].replace("notes add second", "notes append second")},
+        {"AGENTS.md": FILES["AGENTS.md"]},
+    )
 
     assert ran.code == 0, ran.stderr
     assert ran.row("keep_notes")["state"] == "improved"
@@ -150,15 +95,13 @@ def test_changed_guidance_at_the_root_reaches_each_sides_workspace(
     assert "notes append second" not in calls["head"]
 
 
-def test_a_removed_scenario_is_judged_until_the_merge_and_a_new_one_besides(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    other = files["scenarios/keep.yaml"].replace("keep_notes", "other")
-    repo.commit({**files, "scenarios/other.yaml": other})
-    repo.branch("pr", {"scenarios/other.yaml": None, "scenarios/new.yaml": other.replace("other", "new")})
+def test_a_removed_scenario_is_judged_until_the_merge_and_a_new_one_besides(pull_request: Make) -> None:
+    other = FILES["scenarios/keep.yaml"].replace("keep_notes", "other")
 
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    ran = pull_request(
+        {**FILES, "scenarios/other.yaml": other},
+        {"scenarios/other.yaml": None, "scenarios/new.yaml": other.replace("other", "new")},
+    )
 
     assert {row["scenario"]: row["state"] for row in ran.result["rows"]} == {
         "keep_notes": "ok",
@@ -168,47 +111,41 @@ def test_a_removed_scenario_is_judged_until_the_merge_and_a_new_one_besides(
     assert (ran.code, [change["effect"] for change in ran.result["definitions"]]) == (0, ["less", "more"])
 
 
-def test_the_pull_request_that_brings_the_suite_is_judged_in_advisory_mode(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit({"bin/notes": files["bin/notes"], "AGENTS.md": files["AGENTS.md"]})
-    repo.branch("pr", {**files, "AGENTS.md": "nothing to run"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+def test_the_pull_request_that_brings_the_suite_is_judged_in_advisory_mode(pull_request: Make) -> None:
+    ran = pull_request(
+        {"bin/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"]}, {**FILES, "AGENTS.md": "nothing to run"}
+    )
 
     verdict = ran.result["verdict"]
     assert (ran.code, verdict["state"], verdict["mode"], verdict["would_block"]) == (0, "failed", "advisory", True)
     assert "failed (advisory: the target branch has no usable suite yet)" in ran.comment
 
 
-def test_what_no_agent_can_notice_is_not_run(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": files["tidegate.yaml"] + "watch: [bin/**, AGENTS.md]\n"})
-    repo.branch("pr", {"docs/unrelated.md": "text"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+def test_what_no_agent_can_notice_is_not_run(pull_request: Make) -> None:
+    ran = pull_request(
+        {**FILES, "tidegate.yaml": FILES["tidegate.yaml"] + "watch: [bin/**, AGENTS.md]\n"},
+        {"docs/unrelated.md": "text"},
+    )
 
     assert (ran.code, ran.result["verdict"]["reason"], ran.result["trials"]) == (0, "nothing_to_do", [])
 
 
-def test_no_secret_of_ours_reaches_the_agent_the_gates_or_the_build(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
+def test_no_secret_of_ours_reaches_the_agent_the_gates_or_the_build(pull_request: Make) -> None:
     build = """build: ['env > build.env', 'test "$WANTED" = yes', '! grep HUSH build.env']\n"""
-    suite = files["tidegate.yaml"] + build + "pass_env: [WANTED]\n"
+    suite = FILES["tidegate.yaml"] + build + "pass_env: [WANTED]\n"
     scenario = (
-        files["scenarios/keep.yaml"] + "    - {type: command_output_contains, command: env, substring: WANTED=yes}\n"
+        FILES["scenarios/keep.yaml"] + "    - {type: command_output_contains, command: env, substring: WANTED=yes}\n"
     )
-    tool = files["bin/notes"].replace("  add)", "  add) env > tool.env;")
+    tool = FILES["bin/notes"].replace("  add)", "  add) env > tool.env;")
     gate = '    - {type: script, command: "! cat tool.env | grep -q HUSH", description: no secret}\n'
     env_gate = '    - {type: script, command: "! env | grep -q HUSH", description: no secret}\n'
-    repo.commit({**files, "tidegate.yaml": suite, "scenarios/keep.yaml": scenario + gate + env_gate, "bin/notes": tool})
-    repo.branch("pr", {"README.md": "x"})
     secrets = {"GITHUB_TOKEN": "HUSH", "ANTHROPIC_API_KEY": "HUSH", "ACTIONS_RUNTIME_TOKEN": "HUSH", "WANTED": "yes"}
 
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root, env=secrets)
+    ran = pull_request(
+        {**FILES, "tidegate.yaml": suite, "scenarios/keep.yaml": scenario + gate + env_gate, "bin/notes": tool},
+        {"README.md": "x"},
+        env=secrets,
+    )
 
     assert ran.code == 0, ran.stderr
     assert ran.row("keep_notes")["head"]["passes"] == 1
@@ -227,15 +164,14 @@ def test_a_folder_without_a_suite_says_what_to_do(make_repository: Make, tidegat
     assert "Traceback" not in ran.stderr
 
 
-def test_a_pull_request_cannot_name_a_secret_that_base_does_not_pass_on(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit(files)
-    scenario = files["scenarios/keep.yaml"].replace("--version}", '--version, env: {X: "${HUSH}"}}')
-    repo.branch("pr", {"tidegate.yaml": files["tidegate.yaml"] + "pass_env: [HUSH]\n", "scenarios/keep.yaml": scenario})
+def test_a_pull_request_cannot_name_a_secret_that_base_does_not_pass_on(pull_request: Make) -> None:
+    scenario = FILES["scenarios/keep.yaml"].replace("--version}", '--version, env: {X: "${HUSH}"}}')
 
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root, env={"HUSH": "secret-value"})
+    ran = pull_request(
+        FILES,
+        {"tidegate.yaml": FILES["tidegate.yaml"] + "pass_env: [HUSH]\n", "scenarios/keep.yaml": scenario},
+        env={"HUSH": "secret-value"},
+    )
 
     assert ran.code == 2
     assert "HUSH" in ran.stderr
@@ -243,14 +179,14 @@ def test_a_pull_request_cannot_name_a_secret_that_base_does_not_pass_on(
 
 
 def test_an_out_folder_may_be_relative_and_loses_the_reports_of_earlier_calls(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
+    make_repository: Make, tidegate: Make
 ) -> None:
     repo = make_repository()
-    repo.commit(files)
+    repo.commit(FILES)
     repo.branch("pr", {"README.md": "x"})
     (repo.root / "elsewhere").mkdir()
     (repo.root / "elsewhere" / "comment.md").write_text("of another commit")
-    broken = {"tidegate.yaml": files["tidegate.yaml"] + "nonsense: 1\n"}
+    broken = {"tidegate.yaml": FILES["tidegate.yaml"] + "nonsense: 1\n"}
 
     ran = tidegate("pr", "--base", "main", "--head", "pr", "--out", "elsewhere", cwd=repo.root)
     kept = (repo.root / "elsewhere" / "comment.md").read_text()
@@ -260,46 +196,6 @@ def test_an_out_folder_may_be_relative_and_loses_the_reports_of_earlier_calls(
     assert ran.code == 0, ran.stderr
     assert "passed" in kept
     assert not (repo.root / "elsewhere" / "comment.md").exists()
-
-
-def test_a_suite_that_guards_nothing_does_not_look_green(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit({**files, "AGENTS.md": "Nothing to run here."})
-    repo.branch("pr", {"README.md": "x"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
-
-    verdict = ran.result["verdict"]
-    assert (verdict["state"], verdict["reason"]) == ("inconclusive", "nothing_passes")
-    assert "passes on either side" in verdict["summary"]
-    assert "the target was never called" in ran.comment
-
-
-def test_a_target_that_is_not_there_is_no_pass(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
-    wrong = files["scenarios/keep.yaml"].replace("binary: notes, health_check: notes --version", "binary: notse")
-    repo = make_repository()
-    repo.commit({**files, "scenarios/keep.yaml": wrong})
-    repo.branch("pr", {"README.md": "x"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
-
-    assert (ran.code, ran.row("keep_notes")["state"]) == (4, "not_measured")
-    assert "there is no program `notse` on PATH" in ran.row("keep_notes")["reason"]
-
-
-def test_a_target_that_head_has_lost_is_a_setup_regression(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    plain = files["scenarios/keep.yaml"].replace(", health_check: notes --version", "")
-    repo = make_repository()
-    repo.commit({**files, "scenarios/keep.yaml": plain})
-    repo.branch("pr", {"bin/notes": None, "bin/note": files["bin/notes"]})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
-
-    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "setup_regression")
 
 
 def test_head_that_is_base_is_said_and_keeps_the_last_run(make_repository: Make, tidegate: Make) -> None:
@@ -351,15 +247,14 @@ def test_changes_that_are_not_committed_are_named_at_the_end(make_repository: Ma
     ],
 )
 def test_a_pull_request_is_known_by_its_branch_however_that_is_named(
-    make_repository: Make, tidegate: Make, files: dict[str, str], arguments: list[str], env: dict[str, str]
+    make_repository: Make, tidegate: Make, arguments: list[str], env: dict[str, str]
 ) -> None:
     """Six passes clear a row that was red, and not one: so the earlier push must not be forgotten."""
     repo = make_repository()
-    repo.commit(files)
-    repo.branch("pr", {"bin/notes": files["bin/notes"].replace("  add)", "  append)")})
+    repo.commit(FILES)
+    repo.branch("pr", {"bin/notes": FILES["bin/notes"].replace("  add)", "  append)")})
     assert tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root).code == 1
-    repo.git("checkout", "--quiet", "pr")
-    repo.commit({"bin/notes": files["bin/notes"] + "# repaired\n"})
+    repo.commit({"bin/notes": FILES["bin/notes"] + "# repaired\n"}, on="pr")
     repo.git("checkout", "--quiet", "--detach", "HEAD")
 
     ran = tidegate("pr", *arguments, cwd=repo.root, env=env)

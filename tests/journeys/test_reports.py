@@ -26,10 +26,10 @@ BASE_TEMPLATE = '{% extends "comment.md.j2" %}{% block footer %}Ask in the chann
 
 
 @pytest.fixture
-def repo(make_repository: Make, files: dict[str, str]) -> Any:
+def repo(make_repository: Make) -> Any:
     """A repository whose main has a suite, and a branch `pr` that renames a command which AGENTS.md still has."""
     repo = make_repository()
-    repo.commit(files)
+    repo.commit(FILES)
     repo.branch("pr", {"bin/notes": RENAMED})
     return repo
 
@@ -129,8 +129,7 @@ def test_the_template_of_base_makes_the_comment(repo: Any, tidegate: Make) -> No
 
 
 def test_a_template_that_is_not_there_on_base_is_said(repo: Any, tidegate: Make) -> None:
-    repo.git("checkout", "--quiet", "main")
-    repo.commit({"tidegate.yaml": SUITE + "report: {comment_template: nowhere.j2}\n"})
+    repo.commit({"tidegate.yaml": SUITE + "report: {comment_template: nowhere.j2}\n"}, on="main")
     repo.git("checkout", "--quiet", "pr")
     repo.git("merge", "--quiet", "main")
     repo.commit({"nowhere.j2": "x"})
@@ -164,8 +163,7 @@ def test_no_attribute_of_a_commit_starts_a_program(repo: Any, tidegate: Make, tm
 
 def test_where_nothing_fails_base_s_answer_stands_beside_head_s(repo: Any, tidegate: Make) -> None:
     """A tool that silently does something else: same commands, same exit codes."""
-    repo.git("checkout", "--quiet", "main")
-    repo.commit({"AGENTS.md": AGENTS_MD.replace("second\n", "second\n$ notes list\n")})
+    repo.commit({"AGENTS.md": AGENTS_MD.replace("second\n", "second\n$ notes list\n")}, on="main")
     repo.git("checkout", "--quiet", "pr")
     repo.git("merge", "--quiet", "main")
     repo.commit({"bin/notes": SILENT})
@@ -176,8 +174,7 @@ def test_where_nothing_fails_base_s_answer_stands_beside_head_s(repo: Any, tideg
 
 
 def test_output_that_went_to_a_file_is_shown_from_the_files_diff(repo: Any, tidegate: Make) -> None:
-    repo.git("checkout", "--quiet", "pr")
-    repo.commit({"bin/notes": SILENT})
+    repo.commit({"bin/notes": SILENT}, on="pr")
     ran = compared(repo, tidegate)
     assert ran.code == 1, ran.stdout
     assert "  notes.txt:\n-first\n-second\n+lost\n+lost\n" in ran.comment

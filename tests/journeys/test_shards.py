@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.conftest import by_chance
+from tests.journeys.conftest import FILES, by_chance
 
 Make = Callable[..., Any]
 NAMES = [f"keep_{number}" for number in range(8)]
@@ -52,12 +52,9 @@ def merge(tidegate: Make, repo: Any, out: Path) -> Any:
     return done
 
 
-def test_a_lost_shard_of_a_clean_pull_request_is_inconclusive(
-    spoiled: Make, tidegate: Make, tmp_path: Path, files: dict[str, str]
-) -> None:
+def test_a_lost_shard_of_a_clean_pull_request_is_inconclusive(spoiled: Make, tidegate: Make, tmp_path: Path) -> None:
     repo = spoiled("clean")
-    repo.git("checkout", "--quiet", "pr")
-    repo.commit({"bin/notes": files["bin/notes"].replace("  add)", "  maybe) ;;  # fixed\n  add)")})
+    repo.commit({"bin/notes": FILES["bin/notes"].replace("  add)", "  maybe) ;;  # fixed\n  add)")}, on="pr")
     repo.git("checkout", "--quiet", "main")
     bundles = screen(tidegate, repo, 2)
     (bundles / "shard-1-of-2.zip").write_bytes((bundles / "shard-1-of-2.zip").read_bytes()[:-1])

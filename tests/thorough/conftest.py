@@ -1,5 +1,5 @@
 """Whole runs, as in the journeys."""
 
-from tests.journeys.conftest import files, tidegate
+from tests.journeys.conftest import pull_request, tidegate
 
-__all__ = ["files", "tidegate"]
+__all__ = ["pull_request", "tidegate"]

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.journeys.conftest import FILES
+
 Make = Callable[..., Any]
 SUITE = """\
 version: 1
@@ -21,16 +23,16 @@ agents:
 
 
 @pytest.fixture
-def spend(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Callable[..., Any]:
+def spend(make_repository: Make, tidegate: Make) -> Callable[..., Any]:
     """A pull request that breaks nothing, by an agent that tells what each trial cost."""
 
     def run(budget: str, more: str = "", **told: float) -> Any:
         repo = make_repository()
         repo.commit(
             {
-                **files,
+                **FILES,
                 "tidegate.yaml": SUITE.replace("BUDGET", budget),
-                "scenarios/keep.yaml": files["scenarios/keep.yaml"] + more,
+                "scenarios/keep.yaml": FILES["scenarios/keep.yaml"] + more,
                 "end.json": json.dumps({"type": "end", "end": "completed", **told}) + "\n",
             }
         )

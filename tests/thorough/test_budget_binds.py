@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.journeys.conftest import FILES
 from tests.model_server import Fault, Step, serving
 from tidegate.model.event import End
 from tidegate.model.trial import Trial
@@ -51,7 +52,7 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture
-def run(tmp_path: Path, make_repository: Make, tidegate: Make, files: dict[str, str]) -> Callable[..., Ran]:
+def run(tmp_path: Path, make_repository: Make, tidegate: Make) -> Callable[..., Ran]:
     def one(suite: str, *, model: str = "claude-haiku-4-5", then: str = "", faults: list[Fault] | None = None) -> Ran:
         programs = tmp_path / "agents"
         programs.mkdir()
@@ -60,7 +61,7 @@ def run(tmp_path: Path, make_repository: Make, tidegate: Make, files: dict[str, 
         agent = f"agents: {{a: {{type: claude-code, model: {model}}}}}\n"
         written = f"version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\n{agent}"
         repository = make_repository()
-        repository.commit({**files, "tidegate.yaml": written + suite})
+        repository.commit({**FILES, "tidegate.yaml": written + suite})
         out = tmp_path / "run"
         with serving([Step("Well.")], faults) as server:
             env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url}
@@ -106,7 +107,7 @@ def test_what_was_asked_for_again_is_in_the_sum(run: Callable[..., Ran]) -> None
 
 
 def test_the_proxy_limits_the_turns_of_an_agent_that_has_no_limit(
-    tmp_path: Path, make_repository: Make, tidegate: Make, files: dict[str, str]
+    tmp_path: Path, make_repository: Make, tidegate: Make
 ) -> None:
     programs = tmp_path / "agents"
     programs.mkdir()
@@ -116,7 +117,7 @@ def test_the_proxy_limits_the_turns_of_an_agent_that_has_no_limit(
     (programs / "codex").chmod(0o755)
     repository = make_repository()
     suite = "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {a: {type: codex, max_turns: 4}}\n"
-    repository.commit({**files, "tidegate.yaml": suite})
+    repository.commit({**FILES, "tidegate.yaml": suite})
     with serving([Step("Well.")]) as server:
         env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": f"{server.url}/v1", "PATH": f"{programs}:{os.environ['PATH']}"}
         tidegate("run", "--trials", "1", "--out", str(tmp_path / "run"), cwd=repository.root, env=env)

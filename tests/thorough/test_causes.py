@@ -133,13 +133,10 @@ def sentence(cause: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-def test_a_change_of_the_tool_is_named_in_the_first_lines(make_repository: Make, tidegate: Make, kind: str) -> None:
-    repo = make_repository()
-    repo.commit(files(kind))
+def test_a_change_of_the_tool_is_named_in_the_first_lines(pull_request: Make, kind: str) -> None:
     old, new = CHANGES[kind]
     assert TOOL.count(old) == 1
-    repo.branch("pr", {"bin/notes": TOOL.replace(old, new)})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(files(kind), {"bin/notes": TOOL.replace(old, new)})
     assert done.code == 1, done.stdout + done.stderr
     (cause,) = done.result["causes"]
     assert cause["kind"] == kind.removesuffix("_of_error")
@@ -153,11 +150,8 @@ def test_a_change_of_the_tool_is_named_in_the_first_lines(make_repository: Make,
     assert f"bin/notes:{changed['line']}" in first
 
 
-def test_docs_that_still_use_what_is_gone_are_named(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
-    repo.commit(files("option"))
-    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["option"])})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+def test_docs_that_still_use_what_is_gone_are_named(pull_request: Make) -> None:
+    done = pull_request(files("option"), {"bin/notes": TOOL.replace(*CHANGES["option"])})
     (cause,) = done.result["causes"]
     assert cause["still_named"] == [
         {"side": "head", "path": "AGENTS.md", "line": 4, "text": "$ notes add --tag work first"},
@@ -169,15 +163,15 @@ def test_docs_that_still_use_what_is_gone_are_named(make_repository: Make, tideg
     assert "**What to do:**" not in done.comment
 
 
-def test_each_guide_that_still_uses_what_is_gone_is_named(make_repository: Make, tidegate: Make) -> None:
+def test_each_guide_that_still_uses_what_is_gone_is_named(pull_request: Make) -> None:
     """Two scenarios with a guide of their own, one cause: the lines of both are to be updated."""
-    repo = make_repository()
     names = ("first", "second")
     guides = {f"scenarios/{name}/AGENTS.md": GUIDE for name in names}
     rows = {f"scenarios/{name}.yaml": SCENARIO.replace("keep_notes", name) for name in names}
-    repo.commit({"bin/notes": TOOL, "tidegate.yaml": SUITE, "README.md": "notes add --tag home x\n", **guides, **rows})
-    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["option"])})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(
+        {"bin/notes": TOOL, "tidegate.yaml": SUITE, "README.md": "notes add --tag home x\n", **guides, **rows},
+        {"bin/notes": TOOL.replace(*CHANGES["option"])},
+    )
     (cause,) = done.result["causes"]
     places = [f"{place['path']}:{place['line']}" for place in cause["still_named"]]
     both = [f"scenarios/{name}/AGENTS.md:{line}" for name in names for line in (4, 8)]
@@ -185,13 +179,13 @@ def test_each_guide_that_still_uses_what_is_gone_is_named(make_repository: Make,
     assert "and `README.md:1`, which still use `--tag`" in done.comment
 
 
-def test_docs_come_before_the_lines_of_scenarios_which_are_checks(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
+def test_docs_come_before_the_lines_of_scenarios_which_are_checks(pull_request: Make) -> None:
     gate = "    - {type: command_succeeds, command: notes show --json}\n"
     scenario = SCENARIO.replace("Follow AGENTS.md.", "Follow AGENTS.md, and notes show --json.") + gate
-    repo.commit({**files("option"), "scenarios/keep.yaml": scenario})
-    repo.branch("pr", {"bin/notes": TOOL.replace('"--json"', '"--raw", dest="json"')})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(
+        {**files("option"), "scenarios/keep.yaml": scenario},
+        {"bin/notes": TOOL.replace('"--json"', '"--raw", dest="json"')},
+    )
     (cause,) = done.result["causes"]
     assert (cause["still_named"][0]["path"], cause["still_named"][0]["line"]) == ("AGENTS.md", 6)
     assert [(place["path"], place["line"]) for place in cause["checked_in"]] == [
@@ -204,9 +198,7 @@ def test_docs_come_before_the_lines_of_scenarios_which_are_checks(make_repositor
     assert "files that define scenarios are checks" in done.comment
 
 
-def test_an_option_of_a_tool_without_subcommands_has_one_cause_and_all_docs(
-    make_repository: Make, tidegate: Make
-) -> None:
+def test_an_option_of_a_tool_without_subcommands_has_one_cause_and_all_docs(pull_request: Make) -> None:
     """One scenario checks the help text, the other one uses the option, whose value stands first."""
     tool = (
         "#!/usr/bin/env python3\nimport argparse\nparser = argparse.ArgumentParser()\n"
@@ -217,18 +209,16 @@ def test_an_option_of_a_tool_without_subcommands_has_one_cause_and_all_docs(
     task = head + "task: |-\n  ```sh\n  {}\n  ```\nevaluation:\n  gates:\n"
     words = "    - {type: command_output_words, command: plot --help, words: [-s, --start, file]}\n"
     use = "    - {type: command_succeeds, command: plot -s 2017-07-01 x}\n"
-    repo = make_repository()
-    repo.commit(
+    done = pull_request(
         {
             "bin/plot": tool,
             "tidegate.yaml": SUITE.partition("build:")[0] + "agents:\n  docs: {type: doc-follower}\n",
             "README.md": "# plot\n\n    $ plot -s 2017-07-01 x\n\n    -s, --start START  first day\n\n    grep -s x\n",
             "scenarios/help.yaml": task.format("help", "plot --help") + words,
             "scenarios/use.yaml": task.format("use", "plot -s 2017-07-01 x") + use,
-        }
+        },
+        {"bin/plot": tool.replace('"-s"', '"-d"').replace('"--start"', '"--date"')},
     )
-    repo.branch("pr", {"bin/plot": tool.replace('"-s"', '"-d"').replace('"--start"', '"--date"')})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     (cause,) = done.result["causes"]
     assert sentence(cause) == "`plot` no longer accepts `-s` and `--start`; `-d` and `--date` are new"
     assert [row["scenario"] for row in cause["rows"]] == ["help", "use"]
@@ -242,22 +232,14 @@ def test_an_option_of_a_tool_without_subcommands_has_one_cause_and_all_docs(
     assert done.comment.count("**Likely cause:**") == done.comment.count("**To fix:**") == 1
 
 
-def test_a_build_that_fails_is_the_cause(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
-    repo.commit(files("option"))
-    repo.branch("pr", {"broken.cfg": "x\n"})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+def test_a_build_that_fails_is_the_cause(pull_request: Make) -> None:
+    done = pull_request(files("option"), {"broken.cfg": "x\n"})
     (cause,) = done.result["causes"]
     assert (cause["kind"], sentence(cause)) == ("build", "the build fails on head: `error: cannot read broken.cfg`")
 
 
-def test_a_changed_line_of_the_guide_is_the_cause_where_the_tool_did_not_change(
-    make_repository: Make, tidegate: Make
-) -> None:
-    repo = make_repository()
-    repo.commit(files("option"))
-    repo.branch("pr", {"AGENTS.md": GUIDE.replace("notes clear", "notes erase")})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+def test_a_changed_line_of_the_guide_is_the_cause_where_the_tool_did_not_change(pull_request: Make) -> None:
+    done = pull_request(files("option"), {"AGENTS.md": GUIDE.replace("notes clear", "notes erase")})
     (cause,) = done.result["causes"]
     assert cause["kind"] == "guidance"
     assert sentence(cause) == "`AGENTS.md:7` now tells the agent to run `notes erase`, which fails"
@@ -297,107 +279,87 @@ def store(guide: str = COUNT_GUIDE) -> dict[str, str]:
     return {"bin/store": COUNTED, "tidegate.yaml": suite, "keep.yaml": STORE, "AGENTS.md": guide}
 
 
-def test_every_subcommand_that_lost_an_option_and_each_of_its_places_are_named(
-    make_repository: Make, tidegate: Make
-) -> None:
-    repo = make_repository()
-    repo.commit(store())
+def test_every_subcommand_that_lost_an_option_and_each_of_its_places_are_named(pull_request: Make) -> None:
     renamed = COUNTED.replace('"--count"', '"--amount", dest="count"')
-    repo.branch("pr", {"bin/store": renamed})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(store(), {"bin/store": renamed})
     (cause,) = done.result["causes"]
     assert sentence(cause) == "`store put` and `store take` no longer accept `--count`; `--amount` is new"
     assert [place["line"] for place in cause["still_named"]] == [4, 5]
     assert [edit["added"]["line"] for edit in cause["edits"]] == [6, 8]
 
 
-def test_a_line_that_follows_the_advice_is_not_blamed(make_repository: Make, tidegate: Make) -> None:
+def test_a_line_that_follows_the_advice_is_not_blamed(pull_request: Make) -> None:
     """One of two places is updated: the other one is what is left to do."""
-    repo = make_repository()
-    repo.commit(store())
     renamed = COUNTED.replace('"--count"', '"--amount", dest="count"')
     half = COUNT_GUIDE.replace("put --count", "put --amount")
-    repo.branch("pr", {"bin/store": renamed, "AGENTS.md": half})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(store(), {"bin/store": renamed, "AGENTS.md": half})
     (cause,) = done.result["causes"]
     assert sentence(cause) == "`store take` no longer accepts `--count`; `--amount` is new"
     assert [(place["path"], place["line"]) for place in cause["still_named"]] == [("AGENTS.md", 5)]
 
 
-def test_a_guide_that_shows_what_head_accepts_is_no_cause(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
-    repo.commit(store())
+def test_a_guide_that_shows_what_head_accepts_is_no_cause(pull_request: Make) -> None:
     broken = COUNTED.replace('"--count"', '"--amount", dest="count"').replace("-args.count", "-args.count * 2")
-    repo.branch("pr", {"bin/store": broken, "AGENTS.md": COUNT_GUIDE.replace("--count", "--amount")})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(store(), {"bin/store": broken, "AGENTS.md": COUNT_GUIDE.replace("--count", "--amount")})
     assert done.code == 1
     assert not any(cause["kind"] == "guidance" for cause in done.result["causes"])
     assert "revert `AGENTS.md" not in done.comment
 
 
-def test_a_key_that_only_a_check_reads_is_named_with_the_new_one(make_repository: Make, tidegate: Make) -> None:
+def test_a_key_that_only_a_check_reads_is_named_with_the_new_one(pull_request: Make) -> None:
     """Scenario files have `tag:` keys of their own, which are no places of the tool's key."""
-    repo = make_repository()
     gate = "- {type: command_json_path, command: notes show --json, path: $.tag, assertion: equals work}"
     scenario = SCENARIO.partition("    - {")[0] + f"    {gate}\n"
     guide = GUIDE.replace("$ notes show --json\n", "").replace("$ notes clear\n$ notes add --tag work last\n", "")
-    repo.commit({**files("option"), "scenarios/keep.yaml": f"{scenario}tags: [tag]\n", "AGENTS.md": guide})
-    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["json_key"])})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(
+        {**files("option"), "scenarios/keep.yaml": f"{scenario}tags: [tag]\n", "AGENTS.md": guide},
+        {"bin/notes": TOOL.replace(*CHANGES["json_key"])},
+    )
     (cause,) = done.result["causes"]
     assert sentence(cause) == "the JSON of `notes show --json` has the key `label` instead of `tag`"
     assert [place["text"] for place in cause["checked_in"]] == [gate]
 
 
-def test_a_difference_in_a_redirected_file_is_the_cause(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
+def test_a_difference_in_a_redirected_file_is_the_cause(pull_request: Make) -> None:
     scenario = SCENARIO.replace('"! grep -q first notes.json"', "grep -q '^1. last' out.txt")
     guide = "# Notes\n\n```console\n$ notes add --tag work last\n$ notes show > out.txt\n```\n"
-    repo.commit({**files("option"), "scenarios/keep.yaml": scenario, "AGENTS.md": guide})
-    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["output"])})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(
+        {**files("option"), "scenarios/keep.yaml": scenario, "AGENTS.md": guide},
+        {"bin/notes": TOOL.replace(*CHANGES["output"])},
+    )
     (cause,) = done.result["causes"]
     assert sentence(cause) == "`out.txt` has the line `#1 last` instead of `1. last`"
     assert cause["edits"][0]["added"]["path"] == "bin/notes"
 
 
-def test_a_status_that_only_looks_like_a_signal_is_an_exit_status(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
-    repo.commit({**files("exit_code")})
-    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["exit_code"]).replace("return 7", "return 255")})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+def test_a_status_that_only_looks_like_a_signal_is_an_exit_status(pull_request: Make) -> None:
+    done = pull_request(
+        {**files("exit_code")}, {"bin/notes": TOOL.replace(*CHANGES["exit_code"]).replace("return 7", "return 255")}
+    )
     (cause,) = done.result["causes"]
     assert sentence(cause).startswith("`notes clear` now exits with status 255 (was 0)")
 
 
-def test_a_call_that_fails_on_head_is_told_although_all_checks_pass(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
-    repo.commit({**files("option")})
-    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["exit_code"])})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+def test_a_call_that_fails_on_head_is_told_although_all_checks_pass(pull_request: Make) -> None:
+    done = pull_request({**files("option")}, {"bin/notes": TOOL.replace(*CHANGES["exit_code"])})
     assert done.code == 0
     says = "`notes clear` now exits with status 7 (was 0)"
     assert f"**Fails, although all checks pass:** {says}" in done.comment
 
 
-def test_a_row_that_takes_several_times_as_long_is_told_although_it_passes(
-    make_repository: Make, tidegate: Make
-) -> None:
-    repo = make_repository()
-    repo.commit({**files("option")})
-    repo.branch("pr", {"bin/notes": TOOL.replace("def clear(args):", "def clear(args):\n    time.sleep(2.5)")})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+def test_a_row_that_takes_several_times_as_long_is_told_although_it_passes(pull_request: Make) -> None:
+    done = pull_request(
+        {**files("option")}, {"bin/notes": TOOL.replace("def clear(args):", "def clear(args):\n    time.sleep(2.5)")}
+    )
     assert done.code == 0
     first = [line for line in done.comment.splitlines() if line][1]
     assert first.startswith("**Slower:** `notes clear` is ")
 
 
-def test_calls_that_fail_alike_on_base_are_not_listed_as_failures_of_head(
-    make_repository: Make, tidegate: Make
-) -> None:
-    repo = make_repository()
-    repo.commit({**files("option"), "AGENTS.md": GUIDE.replace("$ notes show\n", '$ notes add " "\n$ notes show\n')})
-    repo.branch("pr", {"bin/notes": TOOL.replace(*CHANGES["subcommand"])})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+def test_calls_that_fail_alike_on_base_are_not_listed_as_failures_of_head(pull_request: Make) -> None:
+    done = pull_request(
+        {**files("option"), "AGENTS.md": GUIDE.replace("$ notes show\n", '$ notes add " "\n$ notes show\n')},
+        {"bin/notes": TOOL.replace(*CHANGES["subcommand"])},
+    )
     (row,) = done.result["rows"]
     assert [call["command"] for call in row["evidence"]["calls"]] == ["notes clear", "notes clear --help"]

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.journeys.conftest import FILES
+
 Make = Callable[..., Any]
 
 SUITE = """\
@@ -37,29 +39,9 @@ def history(root: Path) -> list[dict[str, Any]]:
     ]
 
 
-def test_without_history_a_dead_scenario_is_screened_confirmed_and_verified(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_history_is_fed_by_run_and_saves_base_s_trials(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": SUITE})
-    repo.branch("pr", broken(files))
-
-    ran = pr(tidegate, repo.root)
-
-    assert ran.code == 1, ran.stderr
-    row = ran.row("keep_notes", "fake")
-    assert (row["state"], row["one_shot"], row["head"]["screen"], row["head"]["confirm"]) == (
-        "regressed", False, [0, 2], [0, 14],
-    )  # fmt: skip
-    assert {trial["phase"] for trial in ran.result["trials"]} == {"screen", "confirm", "verify"}
-    assert "verified in a second batch" in row["reason"]
-
-
-def test_history_is_fed_by_run_and_saves_base_s_trials(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": SUITE})
+    repo.commit({**FILES, "tidegate.yaml": SUITE})
     fed = tidegate("run", "--rev", "main", "--history", "--trials", "10", cwd=repo.root)
     assert fed.code == 0, fed.stderr
     assert len(history(repo.root)) == 10
@@ -73,8 +55,7 @@ def test_history_is_fed_by_run_and_saves_base_s_trials(
     assert clean.result["cost"]["trials"] == {"base": 0, "head": 3}
     assert "and 10 from its history" in clean.comment
 
-    repo.git("checkout", "--quiet", "pr")
-    repo.commit(broken(files))
+    repo.commit(broken(FILES), on="pr")
     dead = pr(tidegate, repo.root)
 
     assert dead.code == 1, dead.stderr
@@ -83,12 +64,10 @@ def test_history_is_fed_by_run_and_saves_base_s_trials(
     assert len(history(repo.root)) == 10 + fresh
 
 
-def test_a_pull_request_s_own_trials_are_no_history_until_it_is_merged(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_a_pull_request_s_own_trials_are_no_history_until_it_is_merged(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": SUITE})
-    repo.branch("pr", {"bin/notes": files["bin/notes"] + "# changed\n"})
+    repo.commit({**FILES, "tidegate.yaml": SUITE})
+    repo.branch("pr", {"bin/notes": FILES["bin/notes"] + "# changed\n"})
     tidegate("run", "--rev", "pr", "--history", "--trials", "10", cwd=repo.root)
 
     before = pr(tidegate, repo.root)
@@ -100,42 +79,15 @@ def test_a_pull_request_s_own_trials_are_no_history_until_it_is_merged(
 
     repo.git("checkout", "--quiet", "main")
     repo.git("merge", "--quiet", "--ff-only", "pr")
-    repo.branch("next", {"bin/notes": files["bin/notes"] + "# changed again\n"})
+    repo.branch("next", {"bin/notes": FILES["bin/notes"] + "# changed again\n"})
     after = tidegate("pr", "--base", "main", "--head", "next", "--pause", "0", cwd=repo.root)
     assert after.result["sides"]["base"]["history_trials"] == 13, after.stderr
     assert after.result["warnings"] == []
 
 
-def test_a_changed_scenario_has_no_history(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
+def test_a_store_behind_a_link_that_a_commit_brings_along_is_refused_too(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": SUITE})
-    tidegate("run", "--rev", "main", "--history", "--trials", "8", cwd=repo.root)
-    repo.commit({"scenarios/keep.yaml": files["scenarios/keep.yaml"].replace("Add two", "Write two")})
-    repo.branch("pr", {"bin/notes": files["bin/notes"] + "# x\n"})
-
-    ran = pr(tidegate, repo.root)
-
-    assert ran.result["sides"]["base"]["history_trials"] == 0
-    assert ran.result["cost"]["trials"] == {"base": 3, "head": 3}
-
-
-def test_a_history_that_a_commit_brings_along_is_refused(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": SUITE, ".tidegate/store/history/f.jsonl": "{}\n"})
-    repo.branch("pr", {"README.md": "more"})
-
-    ran = pr(tidegate, repo.root)
-
-    assert (ran.code, ".tidegate/store is part of the commit" in ran.stderr) == (2, True)
-
-
-def test_a_store_behind_a_link_that_a_commit_brings_along_is_refused_too(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    repo.write({**files, "tidegate.yaml": SUITE, "evil/store/history/f.jsonl": "{}\n"})
+    repo.write({**FILES, "tidegate.yaml": SUITE, "evil/store/history/f.jsonl": "{}\n"})
     (repo.root / ".tidegate").symlink_to("evil")
     repo.commit({})
     repo.branch("pr", {"README.md": "more"})
@@ -146,10 +98,10 @@ def test_a_store_behind_a_link_that_a_commit_brings_along_is_refused_too(
     assert not (repo.root / "evil/store/tests").exists()
 
 
-def test_uncommitted_changes_never_become_history(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
+def test_uncommitted_changes_never_become_history(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": SUITE})
-    repo.write({"bin/notes": files["bin/notes"] + "# mine\n"})
+    repo.commit({**FILES, "tidegate.yaml": SUITE})
+    repo.write({"bin/notes": FILES["bin/notes"] + "# mine\n"})
 
     ran = tidegate("run", "--history", cwd=repo.root)
 
@@ -157,11 +109,9 @@ def test_uncommitted_changes_never_become_history(make_repository: Make, tidegat
     assert history(repo.root) == []
 
 
-def test_simulate_says_what_the_policy_costs_and_catches(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_simulate_says_what_the_policy_costs_and_catches(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": SUITE})
+    repo.commit({**FILES, "tidegate.yaml": SUITE})
 
     ran = tidegate("simulate", "--prs", "50", "--rate", "1", cwd=repo.root)
 
@@ -177,38 +127,18 @@ def test_simulate_says_what_the_policy_costs_and_catches(
     assert row.split()[-1] == "100%"
 
 
-def test_an_edited_script_of_an_evaluator_is_another_history(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    repo = make_repository()
-    scenario = files["scenarios/keep.yaml"] + "  evaluators: [{type: code_judge, script: sh judge.sh}]\n"
-    base = {**files, "tidegate.yaml": SUITE, "scenarios/keep.yaml": scenario, "scenarios/judge.sh": "exit 0\n"}
-    repo.commit(base)
-    ran = tidegate("run", "--rev", "main", "--history", "--trials", "8", "--out", "first", cwd=repo.root)
-    assert ran.code == 0, ran.stderr
-    repo.branch("pr", {"bin/notes": files["bin/notes"] + "# x\n"})
-    assert pr(tidegate, repo.root).row("keep_notes", "fake")["base"]["history"] == [8, 8]
-    repo.git("checkout", "--quiet", "main")
-    repo.commit({"scenarios/judge.sh": "test -s notes.txt\n"})
-    repo.branch("stricter", {"bin/notes": files["bin/notes"] + "# x\n"})
-
-    ran = tidegate("pr", "--base", "main", "--head", "stricter", "--pause", "0", cwd=repo.root)
-
-    assert ran.row("keep_notes", "fake")["base"]["history"] == [0, 0]
-
-
 def test_a_row_declared_deterministic_that_was_not_on_one_commit_is_compared_by_chance_from_then_on(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
+    make_repository: Make, tidegate: Make
 ) -> None:
     """The tool fails at three of five calls, which a file outside of the trial counts."""
     repo = make_repository()
     flips = "n=$(cat COUNT 2>/dev/null || echo 0); echo $((n + 1)) > COUNT; [ $((n % 5)) -lt 2 ] || exit 9\n"
     (counts := repo.root.parent / "counts").mkdir()
-    tool = files["bin/notes"].replace(
+    tool = FILES["bin/notes"].replace(
         "  add) shift;", "  add) shift; " + flips.strip().replace("COUNT", f"{counts}/count") + ";"
     )
-    suite = files["tidegate.yaml"] + f"files: {{write: ['{counts}']}}\n"
-    repo.commit({**files, "tidegate.yaml": suite, "bin/notes": tool})
+    suite = FILES["tidegate.yaml"] + f"files: {{write: ['{counts}']}}\n"
+    repo.commit({**FILES, "tidegate.yaml": suite, "bin/notes": tool})
     fed = tidegate("run", "--rev", "main", "--history", "--trials", "4", "--jobs", "1", cwd=repo.root)
     assert fed.code == 0, fed.stderr
     assert {entry["trial"]["decides"] for entry in history(repo.root)} == {"pass", "fail"}

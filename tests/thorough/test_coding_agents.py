@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.journeys.conftest import FILES
 from tests.model_server import Fault, Step, serving
 from tidegate.agents import AGENTS
 from tidegate.agents.coding import CodingAgent
@@ -42,7 +43,7 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture
-def run_fake(tmp_path: Path, make_repository: Make, tidegate: Make, files: dict[str, str]) -> Callable[..., Ran]:
+def run_fake(tmp_path: Path, make_repository: Make, tidegate: Make) -> Callable[..., Ran]:
     """Runs the scenario with a shell script as the agent's program."""
 
     def run(
@@ -58,7 +59,7 @@ def run_fake(tmp_path: Path, make_repository: Make, tidegate: Make, files: dict[
         written = f"{{type: {TYPES[program]}, model: {MODELS[program]}{keys}}}"
         suite = f"version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {{a: {written}}}\n"
         repository = make_repository()
-        repository.commit({**files, "tidegate.yaml": suite})
+        repository.commit({**FILES, "tidegate.yaml": suite})
         out = tmp_path / "run"
         path = f"{bin_}:{os.environ['PATH']}" if script else "/usr/bin:/bin"
         ran = tidegate(
@@ -105,18 +106,11 @@ def test_the_probe_of_its_version_is_confined(run_fake: Callable[..., Ran], tmp_
     assert not (tmp_path / "run-planted").exists()
 
 
-def test_a_missing_program_and_a_missing_key_are_reported_together(run_fake: Callable[..., Ran]) -> None:
-    ran = run_fake("claude", "", env=NO_KEYS)
-    assert "The agent claude-code needs the program `claude` on PATH, and a key in ANTHROPIC_API_KEY." in ran.stderr
-
-
-def test_all_agents_that_cannot_run_are_named_at_once(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_all_agents_that_cannot_run_are_named_at_once(make_repository: Make, tidegate: Make) -> None:
     agents = "{docs: {type: doc-follower}, one: {type: codex, model: m}, two: {type: gemini}}"
     suite = f"version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {agents}\n"
     repository = make_repository()
-    repository.commit({**files, "tidegate.yaml": suite})
+    repository.commit({**FILES, "tidegate.yaml": suite})
 
     ran = tidegate("run", cwd=repository.root, env={**NO_KEYS, "PATH": "/usr/bin:/bin"})
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.journeys.conftest import FILES
+
 Make = Callable[..., Any]
 
 # Forks twice, leaves its session, ignores what can be ignored, and stays.
@@ -58,15 +60,10 @@ def gone_soon(mark: str, within: float = 10) -> bool:
     return not alive(mark)
 
 
-def test_a_hanging_agent_and_its_daemons_are_gone_after_the_timeout(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_a_hanging_agent_and_its_daemons_are_gone_after_the_timeout(pull_request: Make) -> None:
     mark = f"timeout-{os.getpid()}"
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": suite(mark, "1.5"), "daemon.py": DAEMON})
-    repo.branch("pr", {"README.md": "x"})
 
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    ran = pull_request({**FILES, "tidegate.yaml": suite(mark, "1.5"), "daemon.py": DAEMON}, {"README.md": "x"})
 
     assert alive(mark) == []
     stored = {trial["id"]: trial for trial in ran.result["trials"]}
@@ -77,11 +74,11 @@ def test_a_hanging_agent_and_its_daemons_are_gone_after_the_timeout(
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_whatever_ends_tidegate_ends_everything_that_it_started(
-    make_repository: Make, files: dict[str, str], tmp_path: Path, number: signal.Signals
+    make_repository: Make, tmp_path: Path, number: signal.Signals
 ) -> None:
     mark = f"{number.name}-{os.getpid()}"
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": suite(mark, "60"), "daemon.py": DAEMON})
+    repo.commit({**FILES, "tidegate.yaml": suite(mark, "60"), "daemon.py": DAEMON})
     repo.branch("pr", {"README.md": "x"})
     command = [sys.executable, "-m", "tidegate", "pr", "--base", "main", "--head", "pr", "--out", str(tmp_path / "out")]
     running = subprocess.Popen(command, cwd=repo.root, stderr=subprocess.PIPE, text=True)
@@ -100,13 +97,11 @@ def test_whatever_ends_tidegate_ends_everything_that_it_started(
         assert "Traceback" not in errors
 
 
-def test_further_interrupts_do_not_disturb_the_end(
-    make_repository: Make, files: dict[str, str], tmp_path: Path
-) -> None:
+def test_further_interrupts_do_not_disturb_the_end(make_repository: Make, tmp_path: Path) -> None:
     """People press Ctrl-C twice, and a runner sends SIGTERM after SIGINT: still nothing is left, on disk neither."""
     mark = f"twice-{os.getpid()}"
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": suite(mark, "60"), "daemon.py": DAEMON})
+    repo.commit({**FILES, "tidegate.yaml": suite(mark, "60"), "daemon.py": DAEMON})
     (tmp_path / "tmp").mkdir()
     command = [sys.executable, "-m", "tidegate", "run", "--rev", "HEAD", "--out", str(tmp_path / "out")]
     environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
@@ -127,16 +122,16 @@ def test_further_interrupts_do_not_disturb_the_end(
     assert repo.git("worktree", "list").count("\n") == 0
 
 
-def test_a_trial_that_the_runs_minutes_cut_off_is_not_measured(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_a_trial_that_the_runs_minutes_cut_off_is_not_measured(pull_request: Make) -> None:
     """It would have gone on, so it is no fail."""
     mark = f"minutes-{os.getpid()}"
-    repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": suite(mark, "60") + "budget: {minutes: 0.06}\n", "daemon.py": DAEMON})
-    repo.branch("pr", {"README.md": "x"})
 
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--jobs", "2", cwd=repo.root)
+    ran = pull_request(
+        {**FILES, "tidegate.yaml": suite(mark, "60") + "budget: {minutes: 0.06}\n", "daemon.py": DAEMON},
+        {"README.md": "x"},
+        "--jobs",
+        "2",
+    )
 
     assert (ran.code, ran.result["verdict"]["reason"]) == (4, "budget"), ran.stderr
     assert {trial["not_measured"] for trial in ran.result["trials"]} == {"budget"}
@@ -145,17 +140,17 @@ def test_a_trial_that_the_runs_minutes_cut_off_is_not_measured(
 
 @pytest.mark.parametrize("step", ["--version", "add", "list"])  # of the health check, the agent, a gate
 def test_a_full_disk_is_no_failure_of_what_was_tried_on_it(
-    make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path, step: str
+    make_repository: Make, tidegate: Make, tmp_path: Path, step: str
 ) -> None:
     small = tmp_path / "small"
     small.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(small)]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no small disk can be made here")
-    filling = files["bin/notes"].replace(f"  {step})", f"  {step}) head -c 99999999 /dev/zero > filling || exit 3;")
+    filling = FILES["bin/notes"].replace(f"  {step})", f"  {step}) head -c 99999999 /dev/zero > filling || exit 3;")
     repo = make_repository()
     too_large_for_memory = {"scenarios/keep/large": "x" * 600_000}
-    repo.commit({**files, **too_large_for_memory, "bin/notes": filling})
+    repo.commit({**FILES, **too_large_for_memory, "bin/notes": filling})
     try:
         ran = tidegate("run", "--out", str(tmp_path / "out"), cwd=repo.root, env={"TMPDIR": str(small)})
     finally:
@@ -185,11 +180,11 @@ for place in places if sys.argv[1:] == ["add", "first"] else ():
     ids=["removes its workspace", "makes folders in folders"],
 )
 def test_whatever_a_tool_leaves_of_its_folders_the_trial_counts(
-    make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path, target: str
+    make_repository: Make, tidegate: Make, tmp_path: Path, target: str
 ) -> None:
     repo = make_repository()
-    post = files["scenarios/keep.yaml"] + "scripts: {post: [{command: notes add first}]}\n"
-    repo.commit({**files, "bin/notes": target, "scenarios/keep.yaml": post})
+    post = FILES["scenarios/keep.yaml"] + "scripts: {post: [{command: notes add first}]}\n"
+    repo.commit({**FILES, "bin/notes": target, "scenarios/keep.yaml": post})
     (tmp_path / "tmp").mkdir()
 
     ran = tidegate("run", "--out", str(tmp_path / "out"), cwd=repo.root, env={"TMPDIR": str(tmp_path / "tmp")})

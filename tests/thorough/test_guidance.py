@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
+from tests.journeys.conftest import FILES
+
 Make = Callable[..., Any]
 GOOD = "# Notes\n\n```console\n$ notes add first\n$ notes add second\n```\n"
 WORSE = GOOD.replace("add second", "append second")
 
 
 @pytest.fixture
-def ask(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Callable[..., Any]:
+def ask(make_repository: Make, tidegate: Make) -> Callable[..., Any]:
     def run(first: str, second: str, *more: str) -> Any:
         repo = make_repository()
-        repo.commit(files)
+        repo.commit(FILES)
         repo.write({"a.md": first, "b.md": second})
         before = repo.git("status", "--porcelain"), repo.git("rev-parse", "HEAD")
         ran = tidegate("guidance", "a.md", "b.md", *more, cwd=repo.root)
@@ -83,12 +85,10 @@ judge:
 """
 
 
-def test_edits_of_a_model_stay_if_the_procedure_finds_them_better(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_edits_of_a_model_stay_if_the_procedure_finds_them_better(make_repository: Make, tidegate: Make) -> None:
     """The first edit changes nothing that matters; the second repairs the command."""
     repo = make_repository()
-    repo.commit(files | {"tidegate.yaml": files["tidegate.yaml"] + JUDGE, "AGENTS.md": WORSE})
+    repo.commit(FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + JUDGE, "AGENTS.md": WORSE})
 
     ran = tidegate("guidance", "AGENTS.md", "--improve", "--out", "improved", cwd=repo.root)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.journeys.conftest import FILES
 from tidegate.model.event import Message, ToolResult
 from tidegate.trial.agent_step import inner_sandbox
 
@@ -23,10 +24,10 @@ agents:
 
 
 def test_a_sandbox_that_cannot_start_is_not_measured_and_a_line_of_the_tool_excuses_nothing(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
+    make_repository: Make, tidegate: Make
 ) -> None:
     repo = make_repository()
-    repo.commit({**files, "tidegate.yaml": SUITE})
+    repo.commit({**FILES, "tidegate.yaml": SUITE})
 
     ran = tidegate("run", "--trials", "1", "--out", "run", cwd=repo.root)
 

@@ -12,20 +12,18 @@ Make = Callable[..., Any]
 SEEN = {"calls": "add first [exit 0]", "changes": "+second", "files": "== notes.txt ==\nfirst\nsecond"}
 
 
-def test_a_judge_sees_what_the_agent_left_behind(make_repository: Make, tidegate: Make) -> None:
+def test_a_judge_sees_what_the_agent_left_behind(pull_request: Make) -> None:
     judge = "  judge: {rubric: rubric.yaml, files: [notes.txt]}\n"
-    repo = make_repository()
-    repo.commit(
+
+    ran = pull_request(
         FILES
         | {
             "tidegate.yaml": FILES["tidegate.yaml"] + "judge: {type: command, model: m, command: python3 judge.py}\n",
             "scenarios/keep.yaml": FILES["scenarios/keep.yaml"].replace("evaluation:\n", f"evaluation:\n{judge}"),
         }
-        | make.judge_files(**SEEN)
+        | make.judge_files(**SEEN),
+        {"README.md": "more"},
     )
-    repo.branch("pr", {"README.md": "more"})
-
-    ran = tidegate("pr", "--base", "main", cwd=repo.root)
 
     assert ran.code == 0, ran.stderr
     for trial in ran.result["trials"]:

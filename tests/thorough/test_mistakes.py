@@ -12,63 +12,23 @@ import pytest
 from tests.journeys.conftest import FILES
 
 Make = Callable[..., Any]
-SCENARIO, SUITE = FILES["scenarios/keep.yaml"], FILES["tidegate.yaml"]
-BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{here}: &{here} [{', '.join(['*' + before] * 9)}]\n" for before, here in zip("abcdefgh", "bcdefghi", strict=True)
-)
+SCENARIO = FILES["scenarios/keep.yaml"]
 
 
 @pytest.mark.parametrize(
     ("file", "text", "line"),
     [
         ("scenarios/keep.yaml", SCENARIO + "descripton: x\n", r"keep\.yaml:9:1: .*unknown key.*did you mean"),
-        ("scenarios/keep.yaml", SCENARIO.replace("pattern: second", "pattern: '('"), r"keep\.yaml:8:\d+: .*pattern"),
-        (
-            "scenarios/keep.yaml",
-            SCENARIO + "    - {type: command_json_path, command: notes list, path: '$.[', assertion: exists}\n",
-            r"keep\.yaml:9:\d+: .*path",
-        ),
-        ("scenarios/keep.yaml", SCENARIO + "template_folder: nowhere\n", r"keep\.yaml:9:\d+: template_folder.*nowhere"),
-        (
-            "scenarios/keep.yaml",
-            SCENARIO.replace("path: notes.txt", "path: ../notes.txt"),
-            r"keep\.yaml:7:\d+: .*leaves",
-        ),
         (
             "scenarios/keep.yaml",
             SCENARIO.replace("--version}", "--version, env: {T: '${NOT_SET}'}}"),
             r"keep\.yaml:3:\d+: .*NOT_SET",
         ),
-        (
-            "scenarios/keep.yaml",
-            SCENARIO.replace("binary: notes", "binary: bin/"),
-            r"keep\.yaml:3:\d+: .*binary.*program",
-        ),
-        ("scenarios/keep.yaml", SCENARIO + "trials: {min: 10001}\n", r"keep\.yaml:9:\d+: trials\.min.* at most 10000"),
-        ("tidegate.yaml", SUITE + BOMB, r"tidegate\.yaml:\d+:\d+: .*(alias|large|grow)"),
-        ("tidegate.yaml", SUITE + "path: [other]\n", r"tidegate\.yaml:6:1: .*(twice|duplicate|already)"),
     ],
-    ids=[
-        "unknown key",
-        "regex",
-        "JSONPath",
-        "template",
-        "gate path",
-        "variable",
-        "binary",
-        "trials",
-        "YAML bomb",
-        "duplicate key",
-    ],
+    ids=["unknown key", "variable"],
 )
-def test_a_mistake_is_one_line_with_its_place(
-    make_repository: Make, tidegate: Make, file: str, text: str, line: str
-) -> None:
-    repo = make_repository()
-    repo.commit(FILES)
-    repo.branch("pr", {file: text})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+def test_a_mistake_is_one_line_with_its_place(pull_request: Make, file: str, text: str, line: str) -> None:
+    ran = pull_request(FILES, {file: text})
 
     assert ran.code == 2
     assert [found for found in ran.stderr.splitlines() if re.search(line, found)], ran.stderr

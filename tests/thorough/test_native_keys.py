@@ -64,17 +64,6 @@ def test_target_from_config_with_keys_of_its_own(run: Run) -> None:
     assert list(shared["subcommands"]) == ["add"]  # by the pattern of tidegate.yaml
 
 
-def test_a_row_for_each_agent_and_model_of_the_matrix(run: Run) -> None:
-    matrix = "tool_matrix: [{tool: docs}, {tool: echo, models: [a, b]}]\n"
-    text = scenario("many").replace("tool_matrix: [{tool: docs}]\n", matrix)
-    trials = run({"scenarios/a.yaml": text}, "--trials", "1")
-    assert [(trial["agent"], trial["outcome"]) for trial in trials] == [
-        ("docs", "pass"),
-        ("echo:a", "fail"),
-        ("echo:b", "fail"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("options", "chosen"),
     [
@@ -93,30 +82,6 @@ def test_tags_and_tiers_choose(run: Run, options: tuple[str, ...], chosen: list[
         "scenarios/c.yaml": scenario("c", "tier: 2\n"),
     }
     assert [trial["scenario"] for trial in run(files, *options)] == chosen
-
-
-def test_initial_state_is_the_root_of_the_workspace(run: Run) -> None:
-    gates = "[{type: file_exists, path: here.txt}, {type: command_succeeds, command: '! test -e about.md'}]"
-    files = {
-        "scenarios/a.yaml": scenario("a", "", f"evaluation: {{gates: {gates}}}\n"),
-        "scenarios/a/initial-state/here.txt": "x\n",
-        "scenarios/a/about.md": "of the template\n",
-    }
-    (trial,) = run(files)
-    assert [gate["passed"] for gate in trial["gates"]] == [True, True]
-
-
-def test_minimum_steps_and_the_composite(run: Run) -> None:
-    weights = "composite: {gate_weight: 3, judge_weight: 5, interaction_weight: 1}"
-    gates = (
-        "[{type: file_contains, path: notes.txt, substring: first}, {type: file_exists, path: gone, required: false}]"
-    )
-    (trial,) = run(
-        {"scenarios/a.yaml": scenario("a", "minimum_steps: 1\n", f"evaluation: {{gates: {gates}, {weights}}}\n")}
-    )
-    assert trial["metrics"]["step_efficiency"] == 0.5  # one would do, AGENTS.md has two
-    assert trial["composite"] == pytest.approx((3 * 0.5 + 1 * 1) / 4)  # gates 1 of 2, first try 1; no judge
-    assert any("not measured: judge" in warning for warning in trial["warnings"])
 
 
 def test_post_scripts_evaluators_and_the_variables_of_llm_tool_test(run: Run) -> None:
@@ -142,14 +107,6 @@ def test_setup_and_a_time_limit(run: Run) -> None:
     assert (trial["end"], trial["outcome"]) == ("timeout", "pass")  # outcomes are what was left behind
 
 
-def test_trials_and_determinism_of_a_scenario(run: Run) -> None:
-    files = {
-        "scenarios/a.yaml": scenario("a", "deterministic: false\ntrials: {min: 2}\n"),
-        "scenarios/b.yaml": scenario("b"),
-    }
-    assert [(trial["scenario"], trial["index"]) for trial in run(files)] == [("a", 1), ("a", 2), ("b", 1)]
-
-
 def test_where_a_case_comes_from_and_a_capability_are_shown(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     files = {
@@ -167,16 +124,6 @@ def test_where_a_case_comes_from_and_a_capability_are_shown(make_repository: Mak
     page = json.dumps(page_data((ran.out / "report.html").read_text()))
     assert "the case comes from: incident 2026-04-12" in page
     assert "a capability: measured, never blocks" in page
-
-
-def test_a_capability_alone_blocks_nothing(make_repository: Make, tidegate: Make) -> None:
-    repo = make_repository()
-    repo.commit(BASE | {"scenarios/b.yaml": scenario("b", "purpose: capability\n")})
-    repo.branch("break", {"bin/notes": FILES["bin/notes"].replace("add) shift", "append) shift")})
-
-    ran = tidegate("pr", "--base", "main", cwd=repo.root)
-
-    assert (ran.code, ran.row("b")["state"]) == (0, "regressed")
 
 
 def test_a_port_is_free_and_the_same_in_all_steps_of_a_trial(run: Run) -> None:

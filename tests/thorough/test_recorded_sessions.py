@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.journeys.conftest import FILES
+
 Make = Callable[..., Any]
 
 HELP = 'echo "usage: notes add TEXT | list | count"'
@@ -31,16 +33,16 @@ def sessions(root: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def repo(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Any:
+def repo(make_repository: Make, tidegate: Make) -> Any:
     """A repository whose main has five recorded sessions."""
     made = make_repository()
-    made.commit({**files, "tidegate.yaml": SUITE})
+    made.commit({**FILES, "tidegate.yaml": SUITE})
     fed = tidegate("run", "--rev", "main", "--history", "--trials", "5", cwd=made.root)
     assert fed.code == 0, fed.stderr
     return made
 
 
-def test_sessions_of_base_are_replayed_in_the_working_tree(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
+def test_sessions_of_base_are_replayed_in_the_working_tree(repo: Any, tidegate: Make) -> None:
     assert [step["command"] for step in sessions(repo.root)[0]["steps"]][1] == "notes list | tail -n 1"
 
     same = tidegate("replay", cwd=repo.root)
@@ -49,7 +51,7 @@ def test_sessions_of_base_are_replayed_in_the_working_tree(repo: Any, tidegate: 
     assert same.stdout.startswith("✅ keep_notes × fake: 5 of 5 sessions show the same (20 steps); chance that a new")
     assert same.stdout.splitlines()[0].endswith("does something new: 8%")
 
-    (repo.root / "bin/notes").write_text(files["bin/notes"].replace("  list)", "  show)"))
+    (repo.root / "bin/notes").write_text(FILES["bin/notes"].replace("  list)", "  show)"))
     differs = tidegate("replay", cwd=repo.root)
 
     assert differs.code == 1, differs.stderr
@@ -57,15 +59,13 @@ def test_sessions_of_base_are_replayed_in_the_working_tree(repo: Any, tidegate: 
     assert "0 of 5 sessions of base" in differs.stdout
 
 
-def test_exactly_the_rows_whose_sessions_see_a_change_differ(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    made, tool = make_repository(), files["bin/notes"]
+def test_exactly_the_rows_whose_sessions_see_a_change_differ(make_repository: Make, tidegate: Make) -> None:
+    made, tool = make_repository(), FILES["bin/notes"]
     steps = "keep_notes: [notes add first, notes add second, notes list], count: [notes --help, notes add first]"
     gates = "evaluation: {gates: [{type: file_contains, path: notes.txt, substring: first}]}"
     count = f"name: count\ndescription: d\ntarget: {{binary: notes}}\ntask: Add a note.\n{gates}\n"
     suite = SUITE.partition("    steps:")[0] + f"    steps: {{{steps}}}\n"
-    made.commit({**files, "tidegate.yaml": suite, "scenarios/count.yaml": count})
+    made.commit({**FILES, "tidegate.yaml": suite, "scenarios/count.yaml": count})
     assert tidegate("run", "--rev", "main", "--history", "--trials", "3", cwd=made.root).code == 0
     changes = {
         "refactor": ("bin/notes", tool.replace("# notes:", "# The notes tool:"), set()),
@@ -89,21 +89,19 @@ def test_simulate_shows_what_replays_save(repo: Any, tidegate: Make) -> None:
     assert "changes nothing for agents takes 1.0 trials: 1 of 1 rows\nhave recorded sessions" in said.stdout
 
 
-def test_what_base_shows_now_and_then_is_no_difference(
-    make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path
-) -> None:
+def test_what_base_shows_now_and_then_is_no_difference(make_repository: Make, tidegate: Make, tmp_path: Path) -> None:
     """The recorded trials and two replays of each of three sessions agree on an order of lines, and the next do not."""
     made, calls = make_repository(), tmp_path / "calls"
     calls.mkdir()
     calls.chmod(0o777)
     order = f"[ $(ls {calls} | wc -l) -gt 18 ] && tac notes.txt || cat notes.txt"
     counted = f"  list) touch {calls}/$$-$(date +%s%N); {order} ;;\n"
-    tool = files["bin/notes"].replace("  list)", f"{counted}  list2)")
+    tool = FILES["bin/notes"].replace("  list)", f"{counted}  list2)")
     suite = SUITE.replace(
         "steps: {keep_notes: [notes add first, ", "steps: {keep_notes: [notes add first, notes add third, "
     )
     suite = suite.replace("| tail -n 1", "") + f"files: {{write: [{calls}]}}\n"
-    made.commit({**files, "bin/notes": tool, "tidegate.yaml": suite})
+    made.commit({**FILES, "bin/notes": tool, "tidegate.yaml": suite})
     fed = tidegate("run", "--rev", "main", "--history", "--trials", "3", cwd=made.root)
     assert (fed.code, len(list(calls.iterdir()))) == (0, 6), fed.stderr  # a gate calls it, too
     made.branch("pr", {"bin/notes": tool.replace(counted, "  list) tac notes.txt ;;\n")})
@@ -119,17 +117,17 @@ def pr(repo: Any, tidegate: Make, changes: dict[str, str], *more: str) -> Any:
 
 
 @pytest.fixture
-def skipping(make_repository: Make, tidegate: Make, files: dict[str, str]) -> Any:
+def skipping(make_repository: Make, tidegate: Make) -> Any:
     """The same, with a policy that skips what does not change."""
     made = make_repository()
-    made.commit({**files, "tidegate.yaml": SUITE + "policy: {replay: {use: skip, spot_checks: 0}}\n"})
+    made.commit({**FILES, "tidegate.yaml": SUITE + "policy: {replay: {use: skip, spot_checks: 0}}\n"})
     fed = tidegate("run", "--rev", "main", "--history", "--trials", "5", cwd=made.root)
     assert fed.code == 0, fed.stderr
     return made
 
 
-def test_no_agent_is_run_where_nothing_changes_for_agents(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
-    ran = pr(skipping, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")})
+def test_no_agent_is_run_where_nothing_changes_for_agents(skipping: Any, tidegate: Make) -> None:
+    ran = pr(skipping, tidegate, {"bin/notes": FILES["bin/notes"].replace("# notes:", "# The notes tool:")})
 
     assert ran.code == 0, ran.stderr
     row = ran.row("keep_notes", "fake")
@@ -141,12 +139,10 @@ def test_no_agent_is_run_where_nothing_changes_for_agents(skipping: Any, tidegat
     assert "1 of 1 rows are unchanged by replay: 3 trials are saved" in ran.stderr
 
 
-def test_a_changed_help_that_no_session_reads_makes_something_new_likelier(
-    skipping: Any, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_a_changed_help_that_no_session_reads_makes_something_new_likelier(skipping: Any, tidegate: Make) -> None:
     """With five trials of base, the estimate rises from 8 % to 25 %."""
     longer = f'{HELP}; echo "  --quiet  print nothing"'
-    ran = pr(skipping, tidegate, {"bin/notes": files["bin/notes"].replace(HELP, longer)})
+    ran = pr(skipping, tidegate, {"bin/notes": FILES["bin/notes"].replace(HELP, longer)})
 
     row = ran.row("keep_notes", "fake")
     assert (ran.code, row["state"], row["replay"]["why_run"]) == (
@@ -156,8 +152,8 @@ def test_a_changed_help_that_no_session_reads_makes_something_new_likelier(
     ), ran.stderr  # fmt: skip
 
 
-def test_a_second_run_of_the_same_test_replays_nothing(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
-    changes = {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")}
+def test_a_second_run_of_the_same_test_replays_nothing(skipping: Any, tidegate: Make) -> None:
+    changes = {"bin/notes": FILES["bin/notes"].replace("# notes:", "# The notes tool:")}
     first = pr(skipping, tidegate, changes)
     replays = [first.out / f"runs/{side}/replays" for side in ("base", "head")]
     assert all(folder.is_dir() for folder in replays)
@@ -171,8 +167,8 @@ def test_a_second_run_of_the_same_test_replays_nothing(skipping: Any, tidegate: 
     ), again.stderr  # fmt: skip
 
 
-def test_a_row_whose_sessions_differ_is_run_with_agents(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
-    ran = pr(skipping, tidegate, {"bin/notes": files["bin/notes"].replace("  add)", "  append)")})
+def test_a_row_whose_sessions_differ_is_run_with_agents(skipping: Any, tidegate: Make) -> None:
+    ran = pr(skipping, tidegate, {"bin/notes": FILES["bin/notes"].replace("  add)", "  append)")})
 
     assert ran.code == 1, ran.stderr
     row = ran.row("keep_notes", "fake")
@@ -181,17 +177,10 @@ def test_a_row_whose_sessions_differ_is_run_with_agents(skipping: Any, tidegate:
     )  # fmt: skip
 
 
-def test_changed_guidance_is_run_with_agents(skipping: Any, tidegate: Make) -> None:
-    ran = pr(skipping, tidegate, {"AGENTS.md": "Use another word."})
-
-    assert ran.row("keep_notes", "fake")["replay"]["why_run"] == "differs at `the guidance files`"
-    assert ran.result["cost"]["trials"]["head"] == 3
-
-
-def test_what_a_gate_alone_sees_is_a_difference(skipping: Any, tidegate: Make, files: dict[str, str]) -> None:
+def test_what_a_gate_alone_sees_is_a_difference(skipping: Any, tidegate: Make) -> None:
     """The agent sees the same in each step, and the result is another."""
     broken = (
-        files["bin/notes"]
+        FILES["bin/notes"]
         .replace("  list)", "  list) rm -f second;")
         .replace('echo "$1" >> notes.txt', '[ "$1" = second ] && echo later >> notes.txt || echo "$1" >> notes.txt')
     )
@@ -201,8 +190,8 @@ def test_what_a_gate_alone_sees_is_a_difference(skipping: Any, tidegate: Make, f
     assert not ran.row("keep_notes", "fake")["replay"]["skipped"]
 
 
-def test_by_default_agents_are_run_and_replays_are_shown(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
-    ran = pr(repo, tidegate, {"bin/notes": files["bin/notes"].replace("  list)", "  show)")})
+def test_by_default_agents_are_run_and_replays_are_shown(repo: Any, tidegate: Make) -> None:
+    ran = pr(repo, tidegate, {"bin/notes": FILES["bin/notes"].replace("  list)", "  show)")})
 
     assert ran.code == 1, ran.stderr
     row = ran.row("keep_notes", "fake")
@@ -212,25 +201,15 @@ def test_by_default_agents_are_run_and_replays_are_shown(repo: Any, tidegate: Ma
     assert "differs at `$ notes list | tail -n 1`, step 2, in 5 of 5 sessions; a gate then fails on head" in ran.comment
 
 
-def test_a_row_that_replays_alike_gets_an_agent_by_default(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
-    ran = pr(repo, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")})
+def test_a_row_that_replays_alike_gets_an_agent_by_default(repo: Any, tidegate: Make) -> None:
+    ran = pr(repo, tidegate, {"bin/notes": FILES["bin/notes"].replace("# notes:", "# The notes tool:")})
 
     row = ran.row("keep_notes", "fake")
     assert (ran.code, row["state"], row["replay"]["same"], row["head"]["trials"]) == (0, "ok", 5, 3), ran.stderr
 
 
-def test_without_agents_a_row_that_replays_alike_is_unchanged(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
-    same = pr(
-        repo, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")}, "--replay-only"
-    )
-
-    assert (same.code, same.row("keep_notes", "fake")["state"]) == (0, "unchanged"), same.stderr
-    assert same.result["verdict"]["state"] == "passed"
-    assert same.result["cost"]["trials"] == {"base": 0, "head": 0}
-
-
-def test_without_agents_a_row_that_differs_is_unconfirmed(repo: Any, tidegate: Make, files: dict[str, str]) -> None:
-    differs = pr(repo, tidegate, {"bin/notes": files["bin/notes"].replace("  list)", "  show)")}, "--replay-only")
+def test_without_agents_a_row_that_differs_is_unconfirmed(repo: Any, tidegate: Make) -> None:
+    differs = pr(repo, tidegate, {"bin/notes": FILES["bin/notes"].replace("  list)", "  show)")}, "--replay-only")
 
     row, verdict = differs.row("keep_notes", "fake"), differs.result["verdict"]
     assert (differs.code, row["state"], verdict["state"]) == (0, "unconfirmed", "inconclusive"), differs.stderr
@@ -238,17 +217,6 @@ def test_without_agents_a_row_that_differs_is_unconfirmed(repo: Any, tidegate: M
         "needs an agent to confirm it: 5 of 5 recorded sessions differ on head, first at `$ notes list" in row["reason"]
     )
     assert "in a replay on head fails: command_output_matches: notes list must print" in row["reason"]
-
-
-def test_without_agents_and_sessions_nothing_is_compared(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
-    made = make_repository()
-    made.commit({**files, "tidegate.yaml": SUITE})
-
-    ran = pr(made, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "#")}, "--replay-only")
-
-    assert (ran.code, ran.row("keep_notes", "fake")["not_measured"]) == (4, "replay_only"), ran.stderr
 
 
 AGENT = """\
@@ -261,18 +229,16 @@ echo '{"type": "end", "end": "completed"}'
 """
 
 
-def test_sessions_of_another_program_of_the_agent_do_not_count(
-    make_repository: Make, tidegate: Make, files: dict[str, str]
-) -> None:
+def test_sessions_of_another_program_of_the_agent_do_not_count(make_repository: Make, tidegate: Make) -> None:
     made = make_repository()
     own = "agents: {own: {type: command, command: 'sh {repo}/agents/own.sh', output: events, deterministic: false}}\n"
     suite = SUITE.partition("agents:")[0] + own + "policy: {replay: {use: skip, spot_checks: 0}}\n"
     program = {"agents/own.sh": '. "$(dirname "$0")/steps.sh"\n', "agents/steps.sh": AGENT}
-    made.commit({**files, **program, "tidegate.yaml": suite})
+    made.commit({**FILES, **program, "tidegate.yaml": suite})
     assert tidegate("run", "--rev", "main", "--history", "--trials", "3", cwd=made.root).code == 0
     made.commit({"agents/steps.sh": AGENT.replace("second; do", "second third; do")})
 
-    ran = pr(made, tidegate, {"bin/notes": files["bin/notes"].replace("# notes:", "# The notes tool:")})
+    ran = pr(made, tidegate, {"bin/notes": FILES["bin/notes"].replace("# notes:", "# The notes tool:")})
 
     row = ran.row("keep_notes", "own")
     assert (row["state"], row["replay"], row["head"]["trials"]) == ("ok", None, 3), ran.stderr

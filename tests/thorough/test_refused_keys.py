@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.journeys.conftest import FILES
 from tests.model_server import Fault, serving
 
 Make = Callable[..., Any]
@@ -32,7 +33,7 @@ agents: {keyed: {type: claude-code, model: m}, docs: {type: doc-follower}}
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_key_ends_the_rows_of_its_agent_alone(
-    status: int, make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path
+    status: int, make_repository: Make, tidegate: Make, tmp_path: Path
 ) -> None:
     """One request is made with the key; the other agent finds the regression all the same."""
     programs = tmp_path / "agents"
@@ -40,8 +41,8 @@ def test_a_refused_key_ends_the_rows_of_its_agent_alone(
     (programs / "claude").write_text(CLAUDE)
     (programs / "claude").chmod(0o755)
     repository = make_repository()
-    repository.commit({**files, "tidegate.yaml": SUITE})
-    repository.branch("head", {"AGENTS.md": files["AGENTS.md"].replace("$ notes add second\n", "")})
+    repository.commit({**FILES, "tidegate.yaml": SUITE})
+    repository.branch("head", {"AGENTS.md": FILES["AGENTS.md"].replace("$ notes add second\n", "")})
     with serving([], [Fault(status, "authentication_error", message="no such key")] * 9) as server:
         env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url, "PATH": f"{programs}:{os.environ['PATH']}"}
         ran = tidegate("pr", "--base", "main", "--pause", "0", "--jobs", "1", cwd=repository.root, env=env)
@@ -55,16 +56,14 @@ def test_a_refused_key_ends_the_rows_of_its_agent_alone(
     assert "The agent keyed was refused by its model's provider" in ran.stderr
 
 
-def test_a_refused_key_is_never_green(
-    make_repository: Make, tidegate: Make, files: dict[str, str], tmp_path: Path
-) -> None:
+def test_a_refused_key_is_never_green(make_repository: Make, tidegate: Make, tmp_path: Path) -> None:
     programs = tmp_path / "agents"
     programs.mkdir()
     (programs / "claude").write_text(CLAUDE)
     (programs / "claude").chmod(0o755)
     repository = make_repository()
-    repository.commit({**files, "tidegate.yaml": SUITE})
-    repository.branch("head", {"bin/notes": files["bin/notes"] + "# x\n"})
+    repository.commit({**FILES, "tidegate.yaml": SUITE})
+    repository.branch("head", {"bin/notes": FILES["bin/notes"] + "# x\n"})
     with serving([], [Fault(401)] * 9) as server:
         env = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": server.url, "PATH": f"{programs}:{os.environ['PATH']}"}
         ran = tidegate("pr", "--base", "main", "--pause", "0", cwd=repository.root, env=env)

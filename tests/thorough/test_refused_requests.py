@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.conftest import Ran
+from tests.journeys.conftest import FILES, Ran
 from tests.model_server import Fault, Step, serving
 
 Make = Callable[..., Any]
@@ -63,9 +63,9 @@ def compare(
 
 @pytest.mark.parametrize("status", [400, 404, 413, 422])
 def test_a_request_that_is_refused_on_head_alone_is_a_regression_of_its_setup(
-    status: int, tidegate: Make, make_repository: Make, files: dict[str, str], tmp_path: Path
+    status: int, tidegate: Make, make_repository: Make, tmp_path: Path
 ) -> None:
-    ran = compare("claude-code", tidegate, make_repository, files, tmp_path, status=status)
+    ran = compare("claude-code", tidegate, make_repository, FILES, tmp_path, status=status)
     row = ran.row("keep_notes", "a")
     assert (row["state"], row["kind"], ran.code) == ("regressed", "setup", 1), ran.comment
     assert f"the model's provider answered {status}: {WORDS}" in row["reason"]
@@ -74,10 +74,8 @@ def test_a_request_that_is_refused_on_head_alone_is_a_regression_of_its_setup(
     assert ends == {"refused_request"}
 
 
-def test_it_is_the_same_for_an_agent_of_tidegate_itself(
-    tidegate: Make, make_repository: Make, files: dict[str, str], tmp_path: Path
-) -> None:
-    ran = compare("anthropic", tidegate, make_repository, files, tmp_path)
+def test_it_is_the_same_for_an_agent_of_tidegate_itself(tidegate: Make, make_repository: Make, tmp_path: Path) -> None:
+    ran = compare("anthropic", tidegate, make_repository, FILES, tmp_path)
     row = ran.row("keep_notes", "a")
     assert (row["state"], row["kind"], ran.code) == ("regressed", "setup", 1), ran.comment
     assert WORDS in row["reason"]
@@ -85,9 +83,9 @@ def test_it_is_the_same_for_an_agent_of_tidegate_itself(
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_request_that_is_refused_on_both_sides_is_not_measured(
-    agent: str, tidegate: Make, make_repository: Make, files: dict[str, str], tmp_path: Path
+    agent: str, tidegate: Make, make_repository: Make, tmp_path: Path
 ) -> None:
-    ran = compare(agent, tidegate, make_repository, files, tmp_path, base=True)
+    ran = compare(agent, tidegate, make_repository, FILES, tmp_path, base=True)
     row = ran.row("keep_notes", "a")
     assert (row["state"], row["not_measured"]) == ("not_measured", "refused_request")
     assert WORDS in row["reason"]

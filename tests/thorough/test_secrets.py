@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.journeys.conftest import FILES
 from tests.packed import whole_text
 from tidegate.text.redaction import MARK
 
@@ -103,12 +104,12 @@ def places(folder: Path) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("broken", ["the tool", "the build"])
 def test_a_secret_in_20_places_and_6_encodings_is_in_no_file_and_no_log(
-    make_repository: Make, tidegate: Make, files: dict[str, str], broken: str
+    make_repository: Make, tidegate: Make, broken: str
 ) -> None:
     repo = make_repository()
-    tool = files["bin/notes"].replace("  add) shift;", "  add) leak tool; shift;")
+    tool = FILES["bin/notes"].replace("  add) shift;", "  add) leak tool; shift;")
     repo.commit(
-        {**files, "bin/notes": tool, "bin/leak": PRINT, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO}
+        {**FILES, "bin/notes": tool, "bin/leak": PRINT, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO}
     )
     head = {
         "the tool": {"bin/notes": tool.replace('echo "$1" >>', "leak tool fail; : >>")},

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.conftest import NOTES, Ran
+from tests.journeys.conftest import FILES, NOTES, Ran
 
 Make = Callable[..., Any]
 NAMES = ("keep_first", "keep_second", "list_all")
@@ -102,11 +102,11 @@ def test_a_single_run_has_the_same_options(repo: Any, tidegate: Make) -> None:
     assert "commands  errors" in last.stdout
 
 
-def test_a_dry_run_says_what_would_run(make_repository: Make, tidegate: Make, files: dict[str, str]) -> None:
+def test_a_dry_run_says_what_would_run(make_repository: Make, tidegate: Make) -> None:
     """`--target` is AgentV's name for an agent."""
-    other = files["scenarios/keep.yaml"].replace("keep_notes", "other")
+    other = FILES["scenarios/keep.yaml"].replace("keep_notes", "other")
     repo = make_repository()
-    repo.commit(files | {"scenarios/other.yaml": other})
+    repo.commit(FILES | {"scenarios/other.yaml": other})
 
     ran = tidegate("run", "scenarios/other.yaml", "--target", "docs", "--trials", "3", "--dry-run", cwd=repo.root)
 

@@ -62,12 +62,9 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-def test_a_change_of_the_server_is_named_with_the_call(make_repository: Make, tidegate: Make, kind: str) -> None:
-    repo = make_repository()
-    repo.commit(FILES)
+def test_a_change_of_the_server_is_named_with_the_call(pull_request: Make, kind: str) -> None:
     tools, says = CHANGES[kind]
-    repo.branch("pr", {"bin/notes-server": SERVER.replace('TOOLS = {"keep": ["title"]}', tools)})
-    done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
+    done = pull_request(FILES, {"bin/notes-server": SERVER.replace('TOOLS = {"keep": ["title"]}', tools)})
     assert done.code == 1, done.stdout + done.stderr
     (cause,) = done.result["causes"]
     assert (cause["kind"], sentence(Cause.model_validate(cause))) == (kind, says)

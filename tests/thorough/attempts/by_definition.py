@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
 from tests.thorough.attempts.attempt import FILES, FORGETFUL, Attempt, Link, agent, graded, keep, suite
 
-IN_TEMPLATE = SCENARIO.replace("target:", "template_folder: state\ntarget:")
 AS_TOLD = "task: Add two notes as AGENTS.md says."
 WRITES = r"printf 'first\nsecond\n' > notes.txt"
 SECOND = "notes list | grep -q second"

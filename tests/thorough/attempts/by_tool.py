@@ -13,7 +13,6 @@ def doing(command: str) -> str:
     )
 
 
-IN_TEMPLATE = {"scenarios/keep/readme": "x\n"}
 CHECK = {**graded("type: script, command: sh check.sh"), "scenarios/keep/check.sh": "notes list | grep -q second\n"}
 SOURCED = {
     **CHECK,

@@ -329,17 +329,3 @@ def test_what_people_change_is_green(pr: Make, name: str) -> None:
 
     assert ran.code == 0, ran.comment
     assert ran.result["verdict"]["state"] == "passed"
-
-
-def test_a_changed_prompt_is_listed(pr: Make) -> None:
-    ran = pr(*FREE["prompt"])
-
-    assert [change["detail"] for change in ran.result["definitions"]] == ["prompt"]
-
-
-def test_the_guidance_of_the_pull_request_takes_effect_after_the_merge(pr: Make) -> None:
-    ran = pr(*FREE["more guidance"])
-
-    (change,) = ran.result["definitions"]
-    assert change["effect"] == "other"
-    assert change["detail"].startswith("guidance: [AGENTS.md, CLAUDE.md, ")
