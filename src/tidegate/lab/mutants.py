@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -65,6 +66,12 @@ KINDS: Mapping[MutantKind, str] = {
     "output_emptied": "the output is empty",
     "help_dropped": "the help no longer lists an option, which still works",
     "streams_swapped": "output goes to stderr, and messages to stdout",
+    "middle_changed": "one value in the middle of the output is wrong",
+    "fields_swapped": "two words of a line of output have changed places",
+    "rounded": "decimal numbers of the output are rounded to whole ones",
+    "lines_swapped": "two lines in the middle of the output have changed places",
+    "input_fails": "one of the calls that worked exits with 1",
+    "input_crashes": "one call crashes, with a traceback in place of its output",
     "prompts": "a call that changes files asks for confirmation first",
     "slower": "a call takes ten times as long",
     "hangs": "a call never ends",
@@ -111,7 +118,12 @@ OF_OUTPUT: Mapping[MutantKind, str] = {
     "output_truncated": "the output of {of} ends in the middle",
     "output_emptied": "{of} prints nothing",
     "streams_swapped": "{of} prints its output to stderr",
+    "middle_changed": "{of} prints a wrong value in the middle",
+    "fields_swapped": "{of} exchanges two words of a line",
+    "rounded": "{of} rounds its numbers",
+    "lines_swapped": "{of} exchanges two lines of its output",
 }
+OF_INPUT: Mapping[MutantKind, str] = {"input_fails": "`{call}` exits with 1", "input_crashes": "`{call}` crashes"}
 OF_KEY: Mapping[MutantKind, str] = {
     "json_key_renamed": "is renamed",
     "json_key_dropped": "is gone",
@@ -262,7 +274,7 @@ def _done_to(data: dict[str, object], call: ObservedCall) -> tuple[tuple[str, ..
     return None if instead else tuple(given), change.after(data, argv, instead or was)
 
 
-MOST_KEYS = 30  # of one subcommand
+MOST_KEYS, MOST_INPUTS = 30, 8  # of one subcommand
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]{2,}")
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -432,6 +444,10 @@ def _of_outputs(command: str, calls: Sequence[ObservedCall], binary: str) -> Ite
     name = f"`{command or binary}`"
     for kind, words in OF_OUTPUT.items():
         yield _mutant(kind, words.format(of=name), command)
+    for argv in list(dict.fromkeys(call.argv for call in calls))[:MOST_INPUTS]:
+        for kind, words in OF_INPUT.items():
+            shown = words.format(call=shlex.join([binary, *argv]))
+            yield _mutant(kind, shown, command, value=change.JOIN.join(argv))
     keys = dict.fromkeys(key for call in calls for key in json_keys(call.stdout))
     for key in [*keys][:MOST_KEYS]:
         for kind, words in OF_KEY.items():

@@ -54,6 +54,12 @@ MutantKind = Literal[
     "output_emptied",
     "help_dropped",
     "streams_swapped",
+    "middle_changed",
+    "fields_swapped",
+    "rounded",
+    "lines_swapped",
+    "input_fails",
+    "input_crashes",
     "prompts",
     "slower",
     "hangs",
@@ -83,6 +89,7 @@ class Mutant(Value):
     """One change. `name` is the option, key, parameter or heading that it changes; `command` the subcommand or tool.
 
     `aliases`: other names of the option. `value`: the one that is refused, or the new default; JSON for a parameter.
+    Of a mutant of one input it is the arguments of the call, with ASCII's unit separator between them.
     `default`: the old one, or the value that is taken instead. `file`: the guidance file. `words`: the change in a
     maintainer's words.
     """

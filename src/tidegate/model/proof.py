@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from statistics import fmean
 from typing import Literal
 
 from tidegate.model.mutant import MutantResult
@@ -70,6 +72,34 @@ class ProofTrend(Value):
     caught: int = 0
 
 
+# What people call and read, and what options do; all other kinds are about results.
+_SURFACE = frozenset(
+    (
+        *("option_removed", "option_renamed", "option_required", "alias_removed", "options_first", "value_refused"),
+        *("argument_refused", "subcommand_removed", "subcommand_renamed", "help_dropped", "section_dropped"),
+        *("example_dropped", "flag_misspelt", "subcommand_misspelt", "tool_removed", "tool_renamed"),
+        *("parameter_renamed", "parameter_required", "description_emptied"),
+    )
+)
+_OPTIONS = frozenset(("option_ignored", "value_swapped", "default_changed"))
+
+
+def share_of(results: Iterable[MutantResult]) -> float | None:
+    """Return how much of the tool is protected: the mean of its results, its options and its surface; None if unknown.
+
+    In each of these, a part counts once, however many mutants it has: two thirds are behaviour, as of real breakages.
+    """
+    parts: dict[str, dict[tuple[str, str], list[bool]]] = {}
+    for one in results:
+        if one.state in ("caught", "alive", "not_reached"):
+            kind = one.mutant.kind
+            group = "surface" if kind in _SURFACE else "options" if kind in _OPTIONS else "results"
+            own = parts.setdefault(group, {}).setdefault((one.mutant.command, one.mutant.name), [])
+            own.append(one.state == "caught")
+    means = [fmean(fmean(own) for own in group.values()) for group in parts.values()]
+    return fmean(means) if means else None
+
+
 class Proof(Value):
     """All of it. `at`: when it began. `dirty`: with uncommitted changes. `notes`: sentences about what was left out.
 
@@ -103,5 +133,5 @@ class Proof(Value):
 
     @property
     def share(self) -> float | None:
-        """The share of caught mutants among the decided ones; None if there is none."""
-        return self.count("caught") / self.decided if self.decided else None
+        """How much of the tools is protected, by their parts; None if no mutant was decided."""
+        return share_of(self.mutants)

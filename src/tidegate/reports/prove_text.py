@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tidegate.decide.statistics.rates import wilson
 from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.proof import AlikeSides, NewlyAlive, Proof, ProofTrend, ToolProof
+from tidegate.model.proof import AlikeSides, NewlyAlive, Proof, ProofTrend, ToolProof, share_of
 from tidegate.reports.filters import count, percent
 
 _ALIVE = ("alive", "not_reached")
@@ -19,10 +19,11 @@ _OUTPUT = (
     *("line_dropped", "first_line_dropped", "lines_reversed", "lines_cut", "number_changed", "coloured"),
     *("warning_on_stderr", "lines_prefixed", "line_ends_changed", "letters_lowered", "spaces_doubled", "word_replaced"),
     *("json_reformatted", "json_list_cut", "json_list_reversed"),
+    *("middle_changed", "fields_swapped", "rounded", "lines_swapped"),
     *("warning_printed", "output_repeated", "output_truncated", "output_emptied", "streams_swapped", "json_wrapped"),
 )
 _KEY = ("json_key_renamed", "json_key_dropped", "json_key_retyped", "json_value_wrong", "json_value_null")
-_FAILURE = ("exit_fails", "crashes_after")
+_FAILURE = ("exit_fails", "crashes_after", "input_crashes", "input_fails")
 _CAUSES: Mapping[str, str] = {
     **dict.fromkeys(_OUTPUT, "what {of} prints"),
     **dict.fromkeys(_FAILURE, "whether {of} fails"),
@@ -199,7 +200,7 @@ def mutants_text(tool: ToolProof) -> str:
     states = [one.state for one in tool.mutants]
     caught, same = states.count("caught"), states.count("no_change")
     alive = states.count("alive") + states.count("not_reached")
-    share = f" ({percent(caught / (caught + alive))})" if caught + alive else ""
+    share = f" ({percent(share_of(tool.mutants))} of the tool)" if caught + alive else ""
     told = f"{count(len(states), 'mutant')} of {tool.tool or 'the docs'}: {caught} caught{share}"
     told += f", {same} that {'changes' if same == 1 else 'change'} nothing, {alive} alive"
     if missed := states.count("not_reached"):

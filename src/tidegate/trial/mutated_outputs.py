@@ -89,6 +89,47 @@ def word_replaced(_: dict[str, Any], result: Result) -> Result:
     return result[0], re.sub(r"(?<![\"\w-])[A-Za-z]{3,}(?![\"\w-])", NEW_WORD, first, count=1) + end + rest, result[2]
 
 
+def middle_changed(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with another number in the middle of its output, or another word if it has no number."""
+    found = list(re.finditer(r"(?<![\w.])\d+(?!\w)", result[1])) or list(re.finditer(r"[A-Za-z]{3,}", result[1]))
+    if not found:
+        return result
+    one = found[len(found) // 2]
+    new = str(int(one[0]) + 1) if one[0].isdigit() else NEW_WORD
+    return result[0], result[1][: one.start()] + new + result[1][one.end() :], result[2]
+
+
+def fields_swapped(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with the first and the last word of its middle line with several exchanged."""
+    lines = result[1].splitlines(keepends=True)
+    places = [place for place, line in enumerate(lines) if len(set(line.split())) > 1]
+    if places:
+        place = places[len(places) // 2]
+        lines[place] = re.sub(r"^(\s*)(\S+)(.*?)(\S+)(\s*)$", r"\1\4\3\2\5", lines[place], flags=re.DOTALL)
+    return result[0], "".join(lines), result[2]
+
+
+def rounded(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with its decimal numbers as whole ones."""
+    pattern = r"(?<![\w.])(\d+)\.\d+(?![\w.])"
+    return result[0], re.sub(pattern, lambda found: str(round(float(found[0]))), result[1]), result[2]
+
+
+def lines_swapped(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with two lines in the middle of its output exchanged."""
+    lines = result[1].splitlines(keepends=True)
+    if len(lines) < 2:
+        return result
+    middle = len(lines) // 2
+    lines[middle - 1], lines[middle] = lines[middle].rstrip("\n") + "\n", lines[middle - 1]
+    return result[0], "".join(lines), result[2]
+
+
+def input_crashes(_: dict[str, Any], result: Result) -> Result:
+    """Return a crash in place of the result."""
+    return 1, "", "Traceback (most recent call last):\nKeyError: 'value'\n"
+
+
 def exit_changed(_: dict[str, Any], result: Result) -> Result:
     """Return a failure with another exit code."""
     return (result[0] % 120 + 1, *result[1:]) if result[0] else result
@@ -219,5 +260,11 @@ CHANGES: "dict[str, Callable[[dict[str, Any], Result], Result]]" = {
     "output_repeated": lambda _, result: (result[0], result[1] * 2, result[2]),
     "output_truncated": truncated,
     "output_emptied": lambda _, result: (result[0], "", result[2]),
+    "middle_changed": middle_changed,
+    "fields_swapped": fields_swapped,
+    "rounded": rounded,
+    "lines_swapped": lines_swapped,
+    "input_fails": fails,
+    "input_crashes": input_crashes,
     "streams_swapped": lambda _, result: (result[0], result[2], result[1]),
 }

@@ -11,6 +11,7 @@ from tidegate.trial.mutated_outputs import CHANGES, Result
 
 USAGE_ERROR = 2
 HELP = ("--help", "-h", "help")
+JOIN = "\x1f"  # between the arguments of the one call that a mutant changes
 
 
 def before(mutant: dict[str, Any], argv: list[str]) -> tuple[list[str], Result | None]:
@@ -109,6 +110,8 @@ def meets(mutant: dict[str, Any], argv: list[str]) -> bool:
         return place_of(argv, name) is not None or place_of(argv, new_name(mutant)) is not None
     if mutant["command"] and command_of(argv, mutant["commands"]) != mutant["command"]:
         return False
+    if kind in ("input_fails", "input_crashes"):
+        return JOIN.join(argv) == mutant["value"]
     if kind == "alias_removed":
         return place_of_option(mutant, argv) is not None
     if kind in ("option_removed", "option_ignored", "option_renamed"):

@@ -198,6 +198,10 @@ def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
         ("json_list_cut", (0, '{ "a": [1] }\n', ""), (0, '{ "a": [1] }\n', "")),
         ("json_list_reversed", (0, "[1, [2, 3]]\n", ""), (0, "[[3, 2], 1]\n", "")),
         ("json_list_reversed", (0, "no JSON\n", ""), (0, "no JSON\n", "")),
+        ("middle_changed", (0, "a 1.5 b\nc 2 d\ne 3\n", ""), (0, "a 1.5 b\nc 3 d\ne 3\n", "")),
+        ("fields_swapped", (0, "a\nb  c d\ne\n", ""), (0, "a\nd  c b\ne\n", "")),
+        ("rounded", (0, "1.25 v1.2.3\n", ""), (0, "1 v1.2.3\n", "")),
+        ("lines_swapped", (0, "a\nb\nc", ""), (0, "b\na\nc", "")),
     ],
 )
 def test_changed_results(kind: MutantKind, before: outputs.Result, after: outputs.Result) -> None:
@@ -243,3 +247,9 @@ def test_a_call_meets_a_mutant_that_would_change_it() -> None:
     }
     for one, met in wanted.items():
         assert {name for name, call in calls.items() if meets(one, call)} == met, one.kind
+
+
+def test_a_mutant_of_one_input_leaves_the_others_alone() -> None:
+    crash = mutant("input_crashes", command="list", value=change.JOIN.join(["list", "a b"]))
+    assert changed(crash, ["list", "a b"], (0, "x", ""))[1][0] == 1
+    assert changed(crash, ["list", "a"], (0, "x", ""))[1] == (0, "x", "")

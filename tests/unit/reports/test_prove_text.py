@@ -27,7 +27,7 @@ def test_mutants_alive_for_one_cause_are_one_line() -> None:
     )
     assert "alive  key `a` in the output of `list` (2 mutants) " in text
     assert "alive  key `b` is renamed " in text
-    assert "3 mutants of t: 0 caught (0%), 0 that change nothing, 3 alive" in text
+    assert "3 mutants of t: 0 caught (0% of the tool), 0 that change nothing, 3 alive" in text
 
 
 def test_keys_of_an_output_that_no_check_reads_are_no_cause_of_their_own() -> None:
