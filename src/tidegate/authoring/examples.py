@@ -1,138 +1,261 @@
-"""Collects what a first suite can try: the examples of the docs and of the tool's help, and what the help lists."""
+"""Collects what a first suite can try: examples of the docs and of the help, and calls that the help suggests. Pure
+but for reading documents.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from glob import escape
-from itertools import groupby, islice
-from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from tidegate.agents.doc_follower import READMES
-from tidegate.agents.instructions import Block, Example, blocks, foreign, missing_file, synopsis
+from tidegate.agents.instructions import Block, Example, blocks, foreign, synopsis
 from tidegate.agents.restructured_text import SUFFIXES, markdown_of
-from tidegate.decide.surface.help_text import subcommands
-from tidegate.model.suite import GUIDANCE
+from tidegate.authoring.probing import Try
+from tidegate.authoring.samples import SAMPLES, kind_of
+from tidegate.model.surface import Part
 
-_PEOPLE = (("id", "name", "city"), ("1", "Ada", "London"), ("2", "Grace", "New York"), ("3", "Alan", "Wilmslow"))
-SAMPLES = {
-    ".html": "<!doctype html>\n<html><head><title>Sample</title></head><body>\n"
-    "<header class='header'><nav class='nav'><a href='/'>Home</a></nav></header>\n"
-    "<main class='main' id='main'>\n<h1 class='title'>A heading</h1>\n"
-    "<div class='content' id='content'><p>The first paragraph.</p></div>\n"
-    "<article class='entry post'><h2>An entry</h2><p>The text of an entry.</p></article>\n"
-    "<ul class='list'><li class='item'>One</li><li class='item'>Two</li></ul>\n</main>\n"
-    "<aside class='sidebar' id='sidebar'><p>The side column.</p></aside>\n"
-    "<footer class='footer' id='footer'>The end</footer>\n</body></html>\n",
-    ".json": '{"name": "Ada", "city": "London", "tags": ["first", "second"], "items": [{"id": 1}, {"id": 2}]}\n',
-    ".jsonl": '{"id": 1, "name": "Ada"}\n{"id": 2, "name": "Grace"}\n',
-    ".csv": "".join(",".join(row) + "\n" for row in _PEOPLE),
-    ".tsv": "".join("\t".join(row) + "\n" for row in _PEOPLE),
-    ".txt": "The first line of a text.\nThe second line.\nA third one, with the number 42.\n",
-    ".md": "# A heading\n\nSome *text* with a [link](https://example.com).\n\n- one\n- two\n",
-    ".xml": "<?xml version='1.0'?>\n<people><person id='1'>Ada</person><person id='2'>Grace</person></people>\n",
-    ".yaml": "name: Ada\ncity: London\ntags: [first, second]\n",
-    ".toml": 'name = "Ada"\ncity = "London"\n',
-    ".log": "10:00:01 INFO started\n10:00:02 WARN slow answer\n10:00:03 ERROR no answer\n",
-}
-
-MOST_SCENARIOS = 6
-MOST_COMMANDS = 8
+MOST_SCENARIOS = 8
+MOST_COMMANDS = 24
 MOST_SUBCOMMANDS = 12
+MOST_KINDS = 5  # of samples that a tool is given
 MOST_CHARACTERS = 200_000
-LARGEST_FILE = 200_000
 _DOCUMENTS = (
     *("README*", "readme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
     *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*"),
 )
+GUIDES = ("AGENTS.md", "CLAUDE.md")
 _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
+_ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
+_SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
+# What subcommands do by their usual names, in the order in which they are tried.
+_ADDS = frozenset(
+    [
+        "add",
+        "a",
+        "new",
+        "create",
+        "set",
+        "insert",
+        "put",
+        "save",
+        "start",
+        "init",
+        "append",
+        "push",
+        "import",
+        "log",
+        "write",
+        "record",
+        "track",
+    ]
+)
+_READS = frozenset(
+    [
+        "list",
+        "ls",
+        "show",
+        "get",
+        "status",
+        "all",
+        "report",
+        "view",
+        "print",
+        "dump",
+        "count",
+        "stats",
+        "search",
+        "find",
+        "export",
+        "tree",
+        "next",
+    ]
+)
+_CHANGES = frozenset(
+    [
+        "done",
+        "do",
+        "complete",
+        "edit",
+        "update",
+        "rename",
+        "move",
+        "mv",
+        "prepend",
+        "replace",
+        "tag",
+        "pri",
+        "pause",
+        "stop",
+        "finish",
+        "close",
+    ]
+)
+_REMOVES = frozenset(["rm", "remove", "del", "delete", "clear", "reset", "cancel", "drop", "undo", "archive"])
+_UNFIT = frozenset(
+    [
+        "help",
+        "completion",
+        "completions",
+        "serve",
+        "server",
+        "edit",
+        "open",
+        "watch",
+        "shell",
+        "repl",
+        "prompt",
+        "login",
+        "upgrade",
+        "self",
+    ]
+)
+_TEXTS = ("'Buy milk'", "first 'Buy milk'", "first 2")
+_OTHER_TEXTS = ("'Call Ada'", "second 'Call Ada'", "second 5")
+_MORE_TEXTS = ("'Send 3 letters'", "third 'Send 3 letters'", "third 7")
 
 
 class Candidate(NamedTuple):
-    """Commands that may become a scenario, and the files of the repository that they name."""
+    """Commands that may become a scenario, and the files that they need, by their name in the workspace.
+
+    `more` are commands of gates alone; `gates` are those that are known before the commands run.
+    """
 
     name: str
     description: str
     commands: tuple[str, ...]
-    files: tuple[str, ...] = ()
-    asks_help: bool = False
+    more: tuple[str, ...] = ()
+    files: Mapping[str, str] = {}
+    gates: tuple[dict[str, Any], ...] = ()
     guidance: tuple[str, ...] = ()  # documents to follow instead of commands
-    shown: frozenset[str] = frozenset()  # lines of the document, which may show what the commands print
+    statuses: tuple[int, ...] = ()  # other than 0, with which calls of the agent end
 
 
-_NO_FILES = Path("/nonexistent")  # examples of a help text get an empty workspace
+class Plan(NamedTuple):
+    """What is tried for one candidate."""
+
+    candidate: Candidate
+    tries: tuple[Try, ...]
 
 
-def help_candidate(binary: str, asking: Iterable[str]) -> Candidate:
-    """Return the candidate that asks the tool for its help."""
-    return Candidate("help", f"`{binary}` explains itself.", tuple(asking), asks_help=True)
-
-
-def subcommands_candidate(command: str, text: str) -> Candidate | None:
-    """Return the candidate that asks for the help of each subcommand; None if the help lists none."""
-    names = list(islice(subcommands(text), MOST_SUBCOMMANDS))
-    program, _, asking = command.rpartition(" ")
-    commands = tuple(f"{program} {name} {asking}" for name in names if asking.startswith("-"))
-    described = f"`{program}` explains its subcommands."
-    return Candidate("subcommands", described, commands, asks_help=True) if len(commands) > 1 else None
-
-
-def documented(root: Path, where: str, binary: str) -> Iterator[Candidate]:
-    """Yield a candidate for each section of the docs with examples, and for the examples of README's kind of files."""
+def documented(root: Path, where: str, binary: str) -> Iterator[Plan]:
+    """Yield a plan for each document with examples, in their order: later ones may need what earlier ones leave."""
     taken: set[str] = set()
     for path in _documents(root, where, binary):
-        text = _text(path)
-        document = path.relative_to(root).as_posix()
-        for heading, group in groupby(blocks(text, binary), key=lambda block: block.heading):
-            lines = [line for block in group for line in _runnable(block, binary) if _can_fail(line, path.parent)]
-            fresh = [line for line in lines if line.text not in taken or not line.calls][:MOST_COMMANDS]
-            if any(line.calls for line in fresh):
-                taken |= {line.text for line in fresh}
-                title = f"{document} shows it" + (f" under “{heading}”." if heading else ".")
-                name = _slug(heading) or _slug(path.stem)
-                commands, files = tuple(line.text for line in fresh), _files(root, path.parent, fresh)
-                yield Candidate(name, title, commands, files, shown=frozenset(map(str.strip, text.splitlines())))
+        found = blocks(called_by_name(_text(path), binary), binary, indented=True)
+        lines = dict.fromkeys(line for block in found for line in _runnable(block, binary))
+        fresh = [line for line in lines if line not in taken][:MOST_COMMANDS]
+        if fresh:
+            taken |= {*fresh}
+            document = path.relative_to(root).as_posix()
+            yield _plan(_slug(path.stem), f"What {document} shows works.", fresh)
 
 
-def in_help(binary: str, text: str) -> Candidate | None:
-    """Return the candidate with the examples of a help text; None if it has none."""
-    start = _EXAMPLES.search(text)
-    typed = [row.strip().removeprefix("$ ") for row in text.splitlines() if row.strip().startswith("$ ")]
-    if start:
-        rows = (row.strip().removeprefix("$ ") for row in text[start.end() :].splitlines())
-        typed += [row for row in rows if row.startswith(f"{binary} ") or f"| {binary} " in f"{row} "]
+def in_help(binary: str, texts: Iterable[str]) -> Plan | None:
+    """Return the plan for the examples of help texts; None if they have none."""
+    typed: list[str] = []
+    for text in texts:
+        typed += [row.strip().removeprefix("$ ") for row in text.splitlines() if row.strip().startswith("$ ")]
+        if start := _EXAMPLES.search(text):
+            rows = (row.strip().removeprefix("$ ") for row in text[start.end() :].splitlines())
+            typed += [row for row in rows if row.startswith(f"{binary} ") or f"| {binary} " in f"{row} "]
     found = blocks("\n".join(["```sh", *dict.fromkeys(typed), "```"]), binary)
-    lines = [line.text for block in found for line in _runnable(block, binary) if _can_fail(line, _NO_FILES)][
-        :MOST_COMMANDS
-    ]
-    files = dict.fromkeys(name for line in lines for name in samples(line))
-    return Candidate("help_examples", f"`{binary} --help` shows it.", tuple(lines), tuple(files)) if lines else None
+    lines = [line for block in found for line in _runnable(block, binary)][:MOST_COMMANDS]
+    return _plan("help_examples", f"`{binary} --help` shows it.", lines) if lines else None
+
+
+def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
+    return Plan(Candidate(name, description, tuple(lines)), tuple(Try(ways=(line,)) for line in lines))
+
+
+def main_use(binary: str, texts: Iterable[str], parts: Sequence[Part]) -> Plan:
+    """Return the plan that gives the tool sample files of the kinds that its docs name, and texts."""
+    named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
+    kinds = [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
+    kinds += [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds][: 2 if kinds else None]
+    files = [f"sample{kind}" for kind in kinds if kind in SAMPLES]
+    ways = [f"{binary} {file}" for file in files]
+    ways += [f"{binary} < {file}" for file in files]
+    ways += [f"{binary} {file} other{kind}" for file, kind in zip(files[:2], kinds, strict=False)]
+    ways += [f"{binary} 'two words'", f"{binary} 42", f"{binary} '1 + 2 * 3'"]
+    description = f"`{binary}` does its main work on samples."
+    tries = () if any(part.kind == "subcommand" for part in parts) else tuple(map(_printing, ways))
+    return Plan(Candidate("main_use", description, ()), tries)
+
+
+def state(binary: str, parts: Sequence[Part]) -> Plan:
+    """Return the plan that calls the subcommands: those that add, then those that list, change and remove."""
+    names = [part.name for part in parts if part.kind == "subcommand" and " " not in part.name]
+    names = [name for name in names if name not in _UNFIT]
+
+    def calls(known: frozenset[str], most: int, *ways: str) -> list[Try]:
+        return [_call(binary, name, ways, parts) for name in [name for name in names if name in known][:most]]
+
+    listing, others = calls(_READS, 5, "", "first", "1", "Ada"), frozenset(names) - _ADDS - _READS - _CHANGES - _REMOVES
+    tries = [*calls(_ADDS, 3, *_TEXTS, ""), *calls(_ADDS, 1, *_OTHER_TEXTS), *listing]
+    tries += calls(others, MOST_SUBCOMMANDS, "", "sample.txt", "'two words'", "first", "1")
+    for group in (_CHANGES, _REMOVES):
+        own = calls(group, 5, "1", "first", "1 'Call Bea'", "first 'Call Bea'", "1 A", "")
+        tries += [*own, *(listing[:2] if own else ())]
+    tries += [*calls(_ADDS, 1, *_MORE_TEXTS), *listing[:1]]
+    return Plan(Candidate("subcommands", f"The subcommands of `{binary}` work together.", ()), tuple(tries))
+
+
+def _call(binary: str, name: str, ways: Sequence[str], parts: Sequence[Part]) -> Try:
+    """Return the call of a subcommand with arguments that its help names, or with one of these."""
+    known = [part.name.lower() for part in parts if part.kind == "argument" and part.command == name]
+    given = [" ".join(map(_value, known))] if known and ways[0] else []
+    lines = dict.fromkeys(f"{binary} {name} {way}".strip() for way in [*given, *ways])
+    return Try(ways=tuple(lines), wants="works")
+
+
+def _value(argument: str) -> str:
+    """Return a value for an argument by its name."""
+    if re.search(r"file|path|input|source", argument):
+        return "sample.txt"
+    if re.search(r"num|count|amount|n$|size|id$|index", argument):
+        return "1"
+    return "first" if re.search(r"key|name|tag|project", argument) else "'Buy milk'"
+
+
+def _printing(line: str) -> Try:
+    return Try(ways=(line,), wants="prints")
 
 
 def followed(root: Path, where: str, binary: str) -> Candidate | None:
-    """Return the candidate that follows the README, as each side has it; None if it has no example."""
-    for readme in filter(Path.is_file, (root / where / name for name in READMES)):
-        found = blocks(_text(readme), binary)
-        if any(line.calls for block in found for line in _runnable(block, binary)):
-            path = readme.relative_to(root).as_posix()
-            return Candidate(
-                f"{_slug(readme.stem) or 'docs'}_examples", f"What {path} shows works.", (), guidance=(path,)
-            )
-    return None
+    """Return the candidate that follows the README and AGENTS.md, as each side has them; None without an example."""
+    paths = []
+    for path in (root / where / name for name in (*READMES, *GUIDES)):
+        if path.is_file() and any(any(_runnable(block, binary)) for block in blocks(_text(path), binary)):
+            paths.append(path.relative_to(root).as_posix())
+    if not paths:
+        return None
+    return Candidate("docs_examples", f"{' and '.join(paths)} can be followed.", (), guidance=tuple(paths))
 
 
-def named_once(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Return the first candidates, with names that differ."""
-    found: dict[str, Candidate] = {}
-    for candidate in islice(candidates, MOST_SCENARIOS):
-        name = next(
-            name
-            for number in range(1, 99)
-            if (name := candidate.name + (f"_{number}" if number > 1 else "")) not in found
-        )
-        found[name] = candidate._replace(name=name)
-    return tuple(found.values())
+def named_once(plans: Iterable[Plan]) -> tuple[Plan, ...]:
+    """Return the plans with names that differ."""
+    found: dict[str, Plan] = {}
+    for plan in plans:
+        base = plan.candidate.name
+        names = (base + (f"_{number}" if number > 1 else "") for number in range(1, 99))
+        name = next(name for name in names if name not in found)
+        found[name] = plan._replace(candidate=plan.candidate._replace(name=name))
+    return tuple(islice(found.values(), MOST_SCENARIOS))
+
+
+def called_by_name(text: str, binary: str) -> str:
+    """Return the text with the plain name of the program where a line calls it by a path or through a launcher."""
+    launcher = r"(?:npx|pipx run|uv run|uvx|python3? -m|(?:python3?|node|ruby|bash|sh)(?= ))"
+    path = rf"(?:{launcher}\s+)?(?:[\w.~$-]*/)*"
+    stem = re.escape(binary)
+    suffix = "" if "." in binary else r"(?:\.(?:py|js|mjs|rb|sh|pl))?"
+    return re.sub(rf"(?m)^(\s*(?:[$%>] )?|.*\|\s*){path}{stem}{suffix}(?=\s|$)", rf"\g<1>{binary}", text)
 
 
 def _text(path: Path) -> str:
@@ -140,53 +263,35 @@ def _text(path: Path) -> str:
     return markdown_of(path.name, path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS])
 
 
+def texts_of(root: Path, where: str, binary: str) -> list[str]:
+    """Return the texts of the documents."""
+    return [_text(path) for path in _documents(root, where, binary)]
+
+
 def _documents(root: Path, where: str, binary: str) -> list[Path]:
     folder = root / where
     own = (f"docs/**/{escape(binary)}.*", f"doc/**/{escape(binary)}.*")
-    globs = (*own, *_DOCUMENTS, *(glob + "/*.md" if glob.endswith("**") else glob for glob in GUIDANCE))
-    found = (path for glob in globs for path in sorted(folder.glob(glob)))
+    found = (path for glob in (*own, *_DOCUMENTS, *GUIDES) for path in sorted(folder.glob(glob)))
     return list(dict.fromkeys(path for path in found if path.suffix in SUFFIXES and path.is_file()))
 
 
-def _runnable(block: Block, binary: str) -> Iterator[Example]:
+def _runnable(block: Block, binary: str) -> Iterator[str]:
+    """Yield the calls that can be tried, each after what earlier lines change in the shell."""
+    before: list[str] = []
     for line in block.lines:
-        if not (line.unfit or synopsis(line, block) or foreign(line, binary)):
-            yield line
-        elif not line.calls:
-            return  # later lines of the block may need this one
+        if line.unfit or synopsis(line, block) or foreign(line, binary):
+            continue
+        if line.state and not line.calls:
+            before += line.state
+        elif line.calls and not line.variable and not _ABOUT_ITSELF.search(line.text):
+            yield _with(before, line)
 
 
-def _can_fail(line: Example, folder: Path) -> bool:
-    """Return False for a pipeline that reads a missing file, and no sample: it may succeed nevertheless."""
-    return "|" not in line.text or missing_file(line, folder, ()) is None or bool(samples(line.text))
-
-
-def _files(root: Path, beside: Path, lines: Iterable[Example]) -> tuple[str, ...]:
-    """Return the small files of the repository that the lines name, relative to the root, and samples of others."""
-    words = dict.fromkeys(word.strip("\"'") for line in lines for word in line.words)
-    found = []
-    for word in words:
-        name = PurePosixPath(word)
-        inside = word and not name.is_absolute() and ".." not in name.parts
-        path = next((one for one in (root / word, beside / word) if inside and one.is_file()), None)
-        if path is not None and path == root / word and path.stat().st_size <= LARGEST_FILE:
-            found.append(word)
-    return tuple(dict.fromkeys([*found, *(name for line in lines for name in samples(line.text))]))
+def _with(before: Sequence[str], line: Example) -> str:
+    """Return the line after these; one that only Bash understands is given to it."""
+    text = " && ".join([*before, line.text])
+    return f"bash -c {shlex.quote(text)}" if "<(" in text else text
 
 
 def _slug(text: str) -> str:
     return re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")[:40].strip("_")
-
-
-SAMPLES |= {".htm": SAMPLES[".html"], ".ndjson": SAMPLES[".jsonl"], ".yml": SAMPLES[".yaml"]}
-_READ = re.compile(r"(?:\bcat\s+|<\s*|\s(?:-i|--input|-f|--file)[\s=])[\"']?([\w.-]+)[\"']?(?=\s|$)")
-
-
-def samples(line: str) -> tuple[str, ...]:
-    """Return the names of the files that a command line surely reads, and for which there is a sample."""
-    return tuple(name for name in _READ.findall(line) if PurePosixPath(name).suffix.lower() in SAMPLES)
-
-
-def sample(name: str) -> bytes:
-    """Return the sample for a file of this name."""
-    return SAMPLES[PurePosixPath(name).suffix.lower()].encode()

@@ -1,34 +1,31 @@
-"""Makes the first suite of a repository: tries what its docs and its tool show, and keeps what worked each time."""
+"""Makes the first suite of a repository: tries what its docs and its help suggest, and keeps what each run shows."""
 
 from __future__ import annotations
 
+import getpass
+import platform
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tidegate.agents.scripted import Scripted
 from tidegate.authoring import examples, starter
-from tidegate.authoring.examples import Candidate
+from tidegate.authoring.examples import MOST_SUBCOMMANDS, Candidate, Plan
 from tidegate.authoring.observed_gates import (
-    CommandRun,
-    change_gates,
-    checked_output,
+    complaint,
     distinct,
+    file_gates,
     help_gates,
-    is_help,
-    left_out,
-    left_out_notes,
+    is_usage,
     listed,
-    output_gates,
-    printing,
-    read_gate,
-    spread,
-    succeeds,
-    weak_notes,
-    weaker,
+    listed_rows,
+    refused_gate,
+    result_gate,
 )
+from tidegate.authoring.probing import PLAN_SECONDS, SECONDS, Found, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import (
@@ -36,7 +33,6 @@ from tidegate.authoring.tryout import (
     CONFIRMED,
     MOST_ROUNDS,
     OBSERVED,
-    SECONDS,
     Tried,
     TriedTrial,
     Tryout,
@@ -46,38 +42,35 @@ from tidegate.authoring.tryout import (
     tryout,
     write_files,
 )
-from tidegate.decide.surface.help_text import subcommands
-from tidegate.model.measurement import TrialResult
+from tidegate.authoring.tryout import SECONDS as TRIAL_SECONDS
+from tidegate.checks.gates.command_gate import CommandExits
+from tidegate.decide.surface.help_text import MOST_CHARACTERS
+from tidegate.decide.surface.parts import of_help
+from tidegate.model.event import CommandResult, Message
 from tidegate.model.suite import Scenario
+from tidegate.model.surface import Part
 from tidegate.model.target import Target
 from tidegate.run.run_job import Options
 
-_MARK = "-- files after command"
-# All files and folders of the workspace and of HOME. Git writes its index when it only reads.
-_LIST = (
-    f"""(printf '\\n{_MARK} %s\\n' "$1"; cd "$files_at" && find . "$HOME"; find . "$HOME" -type f"""
-    """ ! -path ./.git/index -exec cksum {} +; echo) 2>/dev/null"""
-)
-_PART = re.compile(rf"^{_MARK} (\d+)$", re.MULTILINE)
-
-MOST_READS = 3
-_READING = ("list", "ls", "ready", "status", "show", "export", "all", "log", "dump", "tree")
-_ASKING = ("--help", "-h", "help")
+_ASKING = ("--help", "-h", "help", "")
+_WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
+MOST_SECONDS = 12.0  # of the commands of one scenario
+MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 
 
-class _Kept:
-    """A candidate and its gates."""
+@dataclass
+class _Shown:
+    """What the tool shows of itself: its help pages by subcommand ('' for the tool), and their parts."""
 
-    def __init__(self, candidate: Candidate, gates: Sequence[dict[str, Any]]) -> None:
-        self.candidate = candidate
-        self.gates = list(gates)
+    pages: dict[str, CommandResult]
+    parts: tuple[Part, ...] = ()
+    texts: list[str] = field(default_factory=list)  # of docs and help
 
 
 async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
-    """Build the last commit, observe two trials of each candidate, and keep the checks that pass in three more."""
+    """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more."""
     async with tryout(root, options) as here:
-        suite = draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])
-        failure = await here.build(suite) if tool.build else None
+        failure = await here.build(draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])) if tool.build else None
         if failure is not None:
             return Tried(tool, {}, problem=failure, build_failed=True)
         built = located(tool, here.folder) if tool.path or tool.build else tool
@@ -91,124 +84,180 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
                 return served
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
         options.progress.say(f"trying `{tool.binary}`: its help, and the examples of the docs")
-        kept, notes = await _observed(here, where, built)
-        if not kept:
-            why = f"no call of `{tool.binary}` worked: neither its help nor an example"
-            return Tried(tool, {}, problem=unserved or why)
-        observed = [one.candidate.name for one in kept]
-        kept, guidance = await _confirmed(here, built, kept)
-        if not kept:
-            return Tried(built, {}, problem="no check passed three times out of three")
-        if guidance is not None:
-            notes = (
-                *notes,
-                "commands in the guidance files fail, so `guidance` is empty: fix them, then remove that key",
-            )
-        gone = [name for name in observed if name not in {one.candidate.name for one in kept}]
-        notes = (
-            *notes,
-            *(f"scenario {name} is left out: in three more runs not every call worked" for name in gone),
-            *weak_notes((one.candidate, one.gates) for one in kept),
-            *needs_network(here),
-        )
-        return Tried(built, _files(here, built, kept, guidance), notes)
+        tried = await _suite_of_program(here, where, built)
+        return tried if tried.problem is None or unserved is None else Tried(tool, {}, problem=unserved)
 
 
-async def _observed(here: Tryout, where: str, tool: Tool) -> tuple[list[_Kept], tuple[str, ...]]:
-    """Run the candidates twice and return those that worked, with gates, and notes about what was left out."""
-    asking = examples.help_candidate(tool.binary, [f"{tool.binary} {way}" for way in _ASKING])
-    (seen,) = (await here.run(draft(tool, [_scenario_of(tool, asking)]), OBSERVED)).values()
-    answers = [ran for command, ran in _worked(seen).items() if command in asking.commands and ran[0].output.strip()]
-    answered = max(answers, key=lambda ran: len(listed(ran[0].output)), default=None)
-    found: list[Candidate] = []
-    if answered is not None:
-        command, text = answered[0].command, answered[0].output
-        found.append(examples.help_candidate(tool.binary, [command]))
-        found += filter(None, [examples.subcommands_candidate(command, text), examples.in_help(tool.binary, text)])
-    found = [*examples.named_once([*found, *examples.documented(here.folder, where, tool.binary)])]
-    if not found:
-        return [], ()
-    for candidate in found:
-        write_files(here.folder, starter.template_files(here.folder, tool, candidate))
-    trials = await here.run(draft(tool, [_scenario_of(tool, trying(one)) for one in found]), OBSERVED)
-    trials |= await _with_network(here, tool, found, trials)
-    by_candidate = {candidate: trials[candidate.name] for candidate in found}
-    proposed = await _all_proposed(here, tool, by_candidate, answered[0] if answered else None)
-    kept = [one for one in proposed if one.gates]
-    if answered is not None and (document := examples.followed(here.folder, where, tool.binary)):
-        kept.append(_Kept(document, [succeeds(answered[0].command)]))
-    lost = [
-        row
-        for candidate, one in zip(found, proposed, strict=True)
-        if not candidate.asks_help
-        for row in left_out(candidate, one.candidate.commands, [seen.commands for seen in trials[candidate.name]])
-    ]
-    return kept, left_out_notes(lost, sum(len(one.commands) for one in found if not one.asks_help))
+async def _suite_of_program(here: Tryout, where: str, tool: Tool) -> Tried:
+    """Return the suite of a command-line tool."""
+    shown = await _help(here, tool)
+    shown.texts += examples.texts_of(here.folder, where, tool.binary)
+    plans = _plans(here.folder, where, tool, shown)
+    found = await _probed(here, tool, plans, shown)
+    kept = [_filled(plan.candidate, found[plan.candidate.name]) for plan in plans]
+    kept = [one for one in kept if one.commands]
+    if (document := examples.followed(here.folder, where, tool.binary)) is not None:
+        files = {name: text for one in kept for name, text in one.files.items()}
+        kept.append(document._replace(files=files))
+    kept = [*_help_candidate(tool, shown), *kept]
+    if not kept:
+        return Tried(tool, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
+    kept = await _observed(here, tool, kept)
+    kept = await _confirmed(here, tool, kept)
+    if not kept:
+        return Tried(tool, {}, problem="no check passed three times out of three")
+    notes = (*_left_out(found), *_protected(tool, kept, shown), *needs_network(here))
+    return Tried(tool, _files(tool, kept, here), notes)
 
 
-async def _all_proposed(
-    here: Tryout, tool: Tool, trials: Mapping[Candidate, Sequence[TriedTrial]], answered: CommandRun | None
-) -> list[_Kept]:
-    """Return the candidates with gates. Where all of these would repeat what changes files, others are looked for."""
-    asked, text = (answered.command, answered.output) if answered else ("true", "")
-    changing = await _changing_commands(here, tool, [one for one in trials if not one.asks_help], asked)
-    proposed = [_proposed(candidate, runs, changing) for candidate, runs in trials.items()]
-    repeating = [one.candidate for one in proposed if any(_repeats(gate, changing) for gate in one.gates)]
-    better = await _gates_of_reads(here, tool, repeating, text)
-    for one in proposed:
-        one.gates = [better[one.candidate.name]] if one.candidate.name in better else one.gates
-    return proposed
+async def _commands(here: Tryout, tool: Tool, lines: Iterable[str]) -> dict[str, CommandResult]:
+    """Return what each of the commands does in one trial."""
+    candidate = Candidate("commands", "", (), more=tuple(dict.fromkeys(lines)))
+    (seen,) = (await here.run(draft(tool, [_scenario_of(tool, candidate)]), 1))["commands"]
+    return {one.result.command: one.result for one in seen.checked}
 
 
-async def _with_network(
-    here: Tryout, tool: Tool, found: Sequence[Candidate], trials: Mapping[str, Sequence[TriedTrial]]
-) -> dict[str, list[TriedTrial]]:
-    """Return new trials of the candidates of which more works with a network; it stays closed if there are none."""
-    works = {one.name: len(_proposed(one, trials[one.name]).candidate.commands) for one in found}
-    lost = [one for one in found if works[one.name] < len(one.commands)]
-    if not lost:
-        return {}
-    here.open_network()
-    again = await here.run(draft(tool, [_scenario_of(tool, trying(one)) for one in lost]), OBSERVED)
-    better = [one for one in lost if len(_proposed(one, again[one.name]).candidate.commands) > works[one.name]]
-    if not better:
+async def _help(here: Tryout, tool: Tool) -> _Shown:
+    """Return the tool's help, in the way that lists most, and those of its subcommands."""
+    ways = [f"{tool.binary} {way}".strip() for way in _ASKING]
+    answers = [ran for ran in (await _commands(here, tool, ways)).values() if _helps(ran)]
+    if not answers:
+        return _Shown({})
+    best = max(answers, key=lambda ran: (len(listed(ran.printed)), ran.ok))
+    pages, asking = {"": best}, best.command.removeprefix(tool.binary).strip()
+    parts = of_help({"": best.printed[:MOST_CHARACTERS]}, tool.binary)
+    names = [part.name for part in parts if part.kind == "subcommand"][:MOST_SUBCOMMANDS]
+    if names and asking:
+        of_each = {name: f"{tool.binary} {name} {asking}" for name in names}
+        if asking == "help":
+            of_each = {name: f"{tool.binary} help {name}" for name in names}
+        ran = await _commands(here, tool, of_each.values())
+        own = {name: ran[line] for name, line in of_each.items() if line in ran}
+        pages |= {name: one for name, one in own.items() if _helps(one, name) and one.printed != best.printed}
+    texts = [one.printed[:MOST_CHARACTERS] for one in pages.values()]
+    return _Shown(pages, of_help(dict(zip(pages, texts, strict=True)), tool.binary), texts)
+
+
+def _helps(ran: CommandResult, name: str = "") -> bool:
+    """Return True if the output is a help text. Many tools take `--help` for an argument, and answer otherwise."""
+    told = is_usage(ran.printed) or len(listed(ran.printed)) > 1
+    named = bool(name) and re.search(rf"\b{re.escape(name)}\b", ran.printed) is not None and complaint(ran) is None
+    return (
+        ran.end == "exited"
+        and (ran.exit_code or 0) < 126
+        and (told or named or (ran.ok and not name and ran.printed.count("\n") > 2))
+    )
+
+
+def _plans(root: Path, where: str, tool: Tool, shown: _Shown) -> tuple[Plan, ...]:
+    own = examples.in_help(tool.binary, [one.printed for one in shown.pages.values()])
+    plans = [examples.main_use(tool.binary, shown.texts, shown.parts), examples.state(tool.binary, shown.parts)]
+    plans += [*([own] if own else []), *examples.documented(root, where, tool.binary)]
+    return examples.named_once(plan for plan in plans if plan.tries)
+
+
+async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], shown: _Shown) -> dict[str, Found]:
+    """Return what each plan found; with a network, if more of it works with the hosts that were asked for."""
+    prober = Prober(plans={plan.candidate.name: plan.tries for plan in plans}, parts=shown.parts)
+
+    async def probe() -> dict[str, Found]:
+        scenarios = [_scenario_of(tool, plan.candidate, PLAN_SECONDS + 2 * SECONDS) for plan in plans]
+        suite = draft(tool, scenarios).model_copy(update={"agents": {AGENT: prober}})
+        runs = await here.run(suite, 1)
+        texts = {name: [one.text for one in seen.events if isinstance(one, Message)] for name, (seen,) in runs.items()}
+        return {plan.candidate.name: read_found(texts.get(plan.candidate.name, ())) for plan in plans}
+
+    found = await probe() if plans else {}
+    if any(one.failed for one in found.values()) and here.asked:
+        here.open_network()
+        wider = await probe()
+        if sum(len(one.lines) for one in wider.values()) > sum(len(one.lines) for one in found.values()):
+            return wider
         here.reach = False
-    return {one.name: again[one.name] for one in better}
+    return found
 
 
-async def _confirmed(here: Tryout, tool: Tool, kept: list[_Kept]) -> tuple[list[_Kept], tuple[str, ...] | None]:
-    """Write the suite into the checkout and run it three times; repeat without what failed, until all passes.
+def _filled(candidate: Candidate, found: Found) -> Candidate:
+    """Return the candidate with what was found; if that takes long, with less of it."""
+    each = found.seconds / max(1, len(found.lines) + len(found.more))
+    checked = (*found.lines, *found.more)[: max(4, int(MOST_SECONDS / (each or 0.01)))]
+    return candidate._replace(commands=checked[: min(MOST_CALLS, len(found.lines))], more=checked, files=found.files)
 
-    Also returns the value of `guidance`, if its default makes every scenario fail.
-    """
-    guidance: tuple[str, ...] | None = None
+
+def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
+    """Return the candidate that asks the tool for its help, and for what it has to refuse."""
+    if not shown.pages:
+        return []
+    gates = distinct(gate for ran in shown.pages.values() for gate in help_gates(ran))
+    wrong = (f"{tool.binary} {_WRONG}", f"{tool.binary} {_ABSENT}")
+    described = f"`{tool.binary}` explains itself, and refuses what it does not know."
+    return [Candidate("help", described, tuple(ran.command for ran in shown.pages.values()), wrong, gates=tuple(gates))]
+
+
+async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> list[Candidate]:
+    """Run the candidates three times with the agent of the suite, and return them with gates for what they did."""
+    for one in found:
+        write_files(here.folder, starter.template_files(tool, one))
+    trials = await here.run(draft(tool, [_scenario_of(tool, one) for one in found]), OBSERVED)
+    asked = {"help"} & {one.name for one in found}
+    return [_proposed(tool, one, trials[one.name], refusing=one.name in asked) for one in found]
+
+
+def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], *, refusing: bool) -> Candidate:
+    """Return the candidate with gates for what was the same in all runs."""
+    facts = _facts(runs)
+    given = "\n".join([*candidate.files.values(), *candidate.commands])
+    at = runs[0].checked[0].at if runs[0].checked else time.time()
+    gates: list[dict[str, Any] | None] = [*candidate.gates, *file_gates([one.diff for one in runs], given, facts, at)]
+    for seen in zip(*(one.checked for one in runs), strict=False):
+        if refusing:
+            wrong = _WRONG if _WRONG in seen[0].result.command else _ABSENT
+            gates.append(refused_gate(seen, wrong.lstrip("-")))
+        else:
+            gates.append(result_gate(seen, given, facts))
+    statuses = {code for one in runs for code in one.statuses if code}
+    return candidate._replace(gates=tuple(distinct(filter(None, gates))), statuses=tuple(sorted(statuses)))
+
+
+def _facts(runs: Sequence[TriedTrial]) -> frozenset[str]:
+    """Return words that another machine, user or day would show in another way."""
+    now = time.localtime()
+    names = {platform.node(), platform.release(), platform.machine(), platform.python_version(), getpass.getuser()}
+    dates = {time.strftime(way, now) for way in ("%Y", "%A", "%a", "%B")}
+    return frozenset(name for name in names | dates if len(name) > 2)
+
+
+async def _confirmed(here: Tryout, tool: Tool, kept: list[Candidate]) -> list[Candidate]:
+    """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
     for _ in range(MOST_ROUNDS):
-        write_files(here.folder, _files(here, tool, kept, guidance))
+        kept = [one for one in kept if one.gates or one.guidance]
+        if not kept:
+            break
+        write_files(here.folder, _files(tool, kept, here))
         count = f"{len(kept)} scenario{'' if len(kept) == 1 else 's'}"
         here.options.progress.say(f"running {count} {CONFIRMED} times, to keep the checks that always pass")
         trials = await here.run(here.load(), CONFIRMED)
-        if all(_is_proof(seen.result) for runs in trials.values() for seen in runs):
-            return kept, guidance
-        if guidance is None and not any(_always(runs, -1) for runs in trials.values()):
-            guidance = ()
-            continue
-        for one in kept:
-            runs = trials[one.candidate.name]
-            gates = [gate if _always(runs, place) else weaker(gate) for place, gate in enumerate(one.gates)]
-            # If a call failed, the scenario is not repeatable.
-            called = all(seen.result.metrics.command_count for seen in runs)
-            one.gates = distinct(gate for gate in gates if gate is not None) if called and _always(runs, -1) else []
-            if not one.gates:
-                (here.folder / starter.scenario_file(tool, one.candidate)).unlink()
-        kept = [one for one in kept if one.gates]
-        if not kept:
-            break
-    return [], None
+        failed = [one for one in kept if not all(_is_proof(seen) for seen in trials[one.name])]
+        if not failed:
+            return kept
+        passing = {one.name: _passing(one, trials[one.name]) for one in failed}
+        kept = [passing.get(one.name, one) for one in kept]
+        for one in failed:
+            if not passing[one.name].gates:
+                (here.folder / starter.scenario_file(tool, one)).unlink()
+        kept = [one for one in kept if one.name not in passing or one.gates]
+    return []
 
 
-def _is_proof(result: TrialResult) -> bool:
+def _passing(candidate: Candidate, runs: Sequence[TriedTrial]) -> Candidate:
+    """Return the candidate with the gates that passed in each run; none if a call of the agent failed."""
+    gates = [gate for place, gate in enumerate(candidate.gates) if _always(runs, place)]
+    return candidate._replace(gates=tuple(gates) if _always(runs, -1) and not candidate.guidance else ())
+
+
+def _is_proof(seen: TriedTrial) -> bool:
     """Return True if the trial passed and called the tool."""
-    return result.outcome == "pass" and bool(result.metrics.command_count)
+    return seen.result.outcome == "pass" and bool(seen.result.metrics.command_count)
 
 
 def _always(runs: Sequence[TriedTrial], place: int) -> bool:
@@ -216,145 +265,61 @@ def _always(runs: Sequence[TriedTrial], place: int) -> bool:
     return all(seen.result.gates and seen.result.gates[place].passed for seen in runs)
 
 
-def _worked(runs: Sequence[TriedTrial]) -> dict[str, tuple[CommandRun, CommandRun]]:
-    """Return the commands that succeeded in both trials."""
-    first, second = (seen.commands for seen in runs)
-    return {
-        command: (ran, second[command])
-        for command, ran in first.items()
-        if ran.ok and command in second and second[command].ok
-    }
+def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
+    """Return notes about the lines of the docs that failed."""
+    documented = {name: one for name, one in found.items() if name not in ("main_use", "subcommands")}
+    lost = [f"{name}: `{line}`: {why}" for name, one in documented.items() for line, why in one.failed]
+    if not lost:
+        return ()
+    count = len(lost) + sum(len(one.lines) for one in documented.values())
+    head = f"{len(lost)} of {count} example lines failed and are left out. Fix the docs if they are wrong:"
+    return (head, *listed_rows(lost))
 
 
-def _proposed(candidate: Candidate, runs: Sequence[TriedTrial], changing: Collection[str] = ()) -> _Kept:
-    """Return the candidate with the commands that worked twice, and gates for what they did.
-
-    A gate that repeats a command that changes files would do the agent's work. It is used only if there is no other.
-    """
-    worked = _worked(runs)
-    if len(candidate.commands) > 1 and candidate.asks_help:  # some tools take `--help` for an argument
-        worked = {command: ran for command, ran in worked.items() if is_help(ran[0])}
-    own = {command: ran for command, ran in worked.items() if command.endswith(candidate.commands)}
-    commands = tuple(line for line in candidate.commands if any(one.endswith(line) for one in own))
-    gates = {command: list(_gates(candidate, pair, worked)) for command, pair in own.items()}
-    changes = {} if candidate.asks_help else {"": list(change_gates([seen.diff for seen in runs]))}
-    kept = distinct(spread(changes | gates)) if commands else []
-    reading = [gate for gate in kept if not _repeats(gate, changing)]
-    return _Kept(candidate._replace(commands=commands), reading or kept)
-
-
-def _repeats(gate: Mapping[str, Any], changing: Iterable[str]) -> bool:
-    return any(gate.get("command", "").endswith(one) for one in changing)
+def _protected(tool: Tool, kept: Sequence[Candidate], shown: _Shown) -> tuple[str, ...]:
+    """Return the sentence about what the suite protects, and what it does not reach."""
+    kinds = [(gate["type"], gate.get("status", 0), one) for one in kept for gate in one.gates]
+    results = sum(kind == "command_output_matches" for kind, *_ in kinds)
+    files = sum(kind.startswith("file_") for kind, *_ in kinds)
+    refused = sum(one.name == "help" and status != 0 for kind, status, one in kinds if "words" not in kind)
+    counts = {"help page": len(shown.pages), "result": results, "written file": files, "refused input": refused}
+    told = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count)
+    called = "\n".join(line for one in kept if one.name != "help" for line in (*one.commands, *one.more))
+    used = partial(_is_used, tool.binary, called)
+    left = [f"`{part.name}`" for part in shown.parts if part.kind in ("subcommand", "option") and not used(part)]
+    unreached = dict.fromkeys(left)
+    more = f" and {len(unreached) - 12} more" if len(unreached) > 12 else ""
+    missing = f" Not reached: {', '.join([*unreached][:12])}{more}." if unreached else ""
+    return (f"Protected: {told}.{missing}",)
 
 
-def _gates(
-    candidate: Candidate, pair: tuple[CommandRun, CommandRun], worked: Mapping[str, tuple[CommandRun, CommandRun]]
-) -> Iterable[dict[str, Any]]:
-    """Return gates for a command. One that writes its output into a file is checked by what it prints without that."""
-    if candidate.asks_help:
-        return help_gates(pair[0].output, pair[0].command)
-    shown = worked.get(printing(pair[0].command) or "")
-    found = [*output_gates(*shown, candidate.shown)] if shown else []
-    return found if checked_output(found) else output_gates(*pair, candidate.shown)
+def _is_used(binary: str, called: str, part: Part) -> bool:
+    names = "|".join(map(re.escape, (part.name, *part.aliases)))
+    before = rf"\b{re.escape(binary)} (?:-\S+ )*" if part.kind == "subcommand" else r"(?<![\w-])"
+    return re.search(rf"{before}(?:{names})(?![\w-])", called) is not None
 
 
-def _files(here: Tryout, tool: Tool, kept: Sequence[_Kept], guidance: tuple[str, ...] | None) -> dict[str, bytes]:
+def _files(tool: Tool, kept: Sequence[Candidate], here: Tryout) -> dict[str, bytes]:
     """Return the suite's file and all files of these scenarios."""
-    scenarios = [starter.scenario_file(tool, one.candidate) for one in kept]
-    files = {starter.SUITE: starter.suite_text(tool, scenarios, guidance, here.reach).encode()}
+    scenarios = [starter.scenario_file(tool, one) for one in kept]
+    files = {starter.SUITE: starter.suite_text(tool, scenarios, reach=here.reach).encode()}
     for one in kept:
-        files[starter.scenario_file(tool, one.candidate)] = starter.scenario_text(
-            tool, one.candidate, one.gates
-        ).encode()
-        files |= starter.template_files(here.folder, tool, one.candidate)
+        files[starter.scenario_file(tool, one)] = starter.scenario_text(tool, one, one.gates).encode()
+        files |= starter.template_files(tool, one)
     return files
 
 
-def _scenario_of(tool: Tool, candidate: Candidate) -> Scenario:
-    """Return the candidate as a scenario without gates."""
+def _scenario_of(tool: Tool, candidate: Candidate, seconds: float = TRIAL_SECONDS) -> Scenario:
+    """Return the candidate as a scenario, with a gate for each command that only gates run."""
     return Scenario(
         name=candidate.name,
         description=candidate.description,
         file=starter.scenario_file(tool, candidate),
         template=f"{tool.scenarios}/{candidate.name}" if candidate.files else None,
-        target=Target(binary=tool.binary),
+        target=Target(binary=tool.binary, env=dict(tool.env)),
         prompt=starter.prompt(tool, candidate),
-        timeout_secs=SECONDS,
+        setup=tool.setup,
+        gates=tuple(CommandExits(command=line, status=0, timeout_secs=SECONDS) for line in candidate.more),
+        guidance=candidate.guidance,
+        timeout_secs=seconds,
     )
-
-
-def trying(candidate: Candidate) -> Candidate:
-    """Return what is tried: at the end, what writes into a file is run again without that."""
-    shown = [printing(command) for command in candidate.commands]
-    return candidate._replace(commands=(*candidate.commands, *filter(None, shown)))
-
-
-async def _changing_commands(here: Tryout, tool: Tool, found: Sequence[Candidate], asked: str) -> frozenset[str]:
-    """Return the commands of these candidates that change files. `asked`: a command that shows the tool's help."""
-    if not found:
-        return frozenset()
-    lines = {one.name: [asked, *trying(one).commands] for one in found}
-    steps = {name: (probing(commands),) for name, commands in lines.items()}
-    suite = draft(tool, [_scenario_of(tool, one) for one in found])
-    agents = {AGENT: Scripted(type="scripted", steps=steps)}
-    runs = await here.run(suite.model_copy(update={"agents": agents}), 1)
-    printed = {name: "".join(ran.output for ran in seen.commands.values()) for name, (seen,) in runs.items()}
-    return frozenset[str]().union(*(changing(lines[name], output) for name, output in printed.items()))
-
-
-async def _gates_of_reads(
-    here: Tryout, tool: Tool, found: Sequence[Candidate], help_text: str
-) -> Mapping[str, dict[str, Any]]:
-    """Return a gate by candidate: what a subcommand that only reads prints after the commands, and not without them."""
-    known = {*subcommands(help_text)}
-    reads = [f"{tool.binary} {name}" for name in _READING if name in known][:MOST_READS]
-    if not found or not reads:
-        return {}
-    after = [one._replace(commands=(*one.commands, *reads)) for one in found]
-    with_it = await here.run(draft(tool, [_scenario_of(tool, one) for one in after]), OBSERVED)
-    bare = [one._replace(commands=tuple(reads)) for one in found]
-    without = await here.run(draft(tool, [_scenario_of(tool, one) for one in bare]), 1)
-    gates = {}
-    for one in found:
-        runs = [seen.commands for seen in (*with_it[one.name], *without[one.name])]
-        working = [read for read in reads if all(_ran(run, read).ok for run in runs[:OBSERVED])]
-        values = [word for command in one.commands for word in command.replace("'", " ").replace('"', " ").split()[1:]]
-        shown = [[_ran(run, read).output for read in working] for run in runs]
-        if gate := read_gate(working, shown, values):
-            gates[one.name] = gate
-    return gates
-
-
-def _ran(run: Mapping[str, CommandRun], command: str) -> CommandRun:
-    """Return what the command did; without output if it was not run, or failed."""
-    ran = run.get(command)
-    return ran if ran is not None and ran.ok else CommandRun(command, False, "")
-
-
-def probing(commands: Sequence[str]) -> str:
-    """Return a script that runs the commands, and lists all files with their checksums before and after each."""
-    steps = (step for number, command in enumerate(commands, 1) for step in (command, f"files {number}"))
-    return "\n".join([f"files_at=$PWD; files() {{ {_LIST}; }}", "files 0", *steps])
-
-
-def changing(commands: Sequence[str], output: str) -> frozenset[str]:
-    """Return the commands that change files which the first one does not change, by the output of their script.
-
-    The first asks for help: what that changes, such as a log, tells nothing. If the output is cut, none is returned.
-    """
-    listed = [frozenset(lines) for lines in _parts(output)]
-    if len(listed) != len(commands) + 1:
-        return frozenset()
-    changed = [frozenset(map(_path, before ^ after)) for before, after in pairwise(listed)]
-    return frozenset(command for command, paths in zip(commands, changed, strict=True) if paths - changed[0])
-
-
-def _parts(output: str) -> Iterator[list[str]]:
-    """Yield the lines of each list of files; what a command prints after it comes behind an empty line."""
-    for found in _PART.finditer(output):
-        yield output[found.end() :].lstrip("\n").partition("\n\n")[0].splitlines()
-
-
-def _path(line: str) -> str:
-    """Return the path of a line of `find`, or of `cksum`: two numbers, and the path."""
-    return re.sub(r"^\d+ \d+ ", "", line)

@@ -1,80 +1,95 @@
-"""Proposes gates from what commands did in two trials: lines that both printed, and changes that both made. Pure."""
+"""Proposes gates from what commands did in several trials: what they printed and wrote alike each time. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import islice
 from typing import Any, NamedTuple
 
-from tidegate.authoring.examples import Candidate
-from tidegate.authoring.scenario_text import proposed_gates
+from tidegate.authoring.scenario_text import changes
 from tidegate.checks.gates.text_gates import lists
 from tidegate.decide.surface.help_text import subcommands
-from tidegate.model.event import Event, ToolCall, ToolResult
-from tidegate.text.noise import VOLATILE
+from tidegate.model.event import CommandResult
+from tidegate.text.noise import VOLATILE, without_clock
 from tidegate.text.shorten import excerpt
 
 MOST_LISTED = 10
 
-MOST_GATES = 20
-MOST_LINES = 2  # of one command's output
+MOST_LINES, MOST_CHARACTERS = 40, 3_000  # of one output that is checked as a whole
+FIRST, LAST = 20, 10  # lines of a longer one
 LONGEST = 100
 FEWEST = 6  # characters
-_BOTH = " 2>&1"
-_START, _END = r"\A\s*", r"\s*\Z"
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-# Long numbers and sizes may change as well. They are checked if no other line tells more.
-_DOUBTFUL = re.compile(r"(?<![\d.])\d{5,}|\d(?:\.\d+)? ?(?:[kKMG]i?B|bytes)\b")
-_INTO_FILE = re.compile(r"(?<![>&\d])>[ \t]*[\w./-]+\s*$")
-_ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
+_BOTH = " 2>&1"
 _OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s+-[a-zA-Z](?![\w-])", re.MULTILINE)
+_USAGE = re.compile(r"(?im)^\W*(?:usage|synopsis)\b|\btry\b.{0,40}--?help\b")
+_COMPLAINT = re.compile(
+    r"\b(?:cannot|can't|could not|couldn't|unable to|failed|failure|not found|no such|does not exist|doesn't exist"
+    r"|permission denied|traceback|exception|invalid|unknown|unrecogni[sz]ed|unexpected|waiting for|is required"
+    r"|missing|not installed|not (?:a )?recogni[sz]ed|aborted|fatal|panicked|not supported|please (?:run|set|specify)"
+    r"|nothing to do|doing nothing|no (?:\w+ ){1,2}(?:(?:have|has) been |were )?(?:passed|given|specified|provided))\b"
+    r"|^\W*(?:\w+: )*error\b",
+    re.IGNORECASE,
+)
+_FINDING = re.compile(r"[\w./-]+\.\w+:\d+|^\s*\d+:\d+|\bline \d+")  # of a linter: it may call this an error
+_CRASH = re.compile(r"^Traceback \(most recent|^\s+at .+:\d+:\d+\)?$|^thread '.*' panicked|core dumped", re.MULTILINE)
+_VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
+_RELATIVE = re.compile(
+    r"(?i)\b(?:\d+|an?) (?:second|minute|hour|day|week|month|year)s? ago\b|\b(?:today|yesterday|tomorrow|just now)\b"
+    r"|\bin \d+ (?:second|minute|hour|day|week|month|year)s?\b"
+)
+_PLACE = re.compile(r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b[^\s'\":,;)\]]*")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_ANY = "\0"  # what may differ, in a text that becomes a pattern
+_SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]|[^\x20-\x7e\n]")
 
 
-class CommandRun(NamedTuple):
-    """One command of a trial, with its result. `ended`: how it ended, such as `exit 2`."""
+class Seen(NamedTuple):
+    """What a command did in one trial. `at`: when, in seconds since the epoch."""
 
-    command: str
-    ok: bool
-    output: str
-    ended: str = ""
+    result: CommandResult
+    at: float = 0.0
 
 
-def commands_of(events: Iterable[Event]) -> dict[str, CommandRun]:
-    """Return what each command line of a trial did; of one that ran twice, the first."""
-    lines: dict[str, str] = {}
-    found: dict[str, CommandRun] = {}
-    for event in events:
-        if isinstance(event, ToolCall) and event.command:
-            lines[event.id] = event.command
-        elif isinstance(event, ToolResult) and (command := lines.get(event.id)):
-            found.setdefault(command, CommandRun(command, event.status == "ok", event.output, event.ended))
-    return found
+def complaint(ran: CommandResult) -> str | None:
+    """Return why the call shows no result: it crashed, or reports that something did not work. None if it shows one.
+
+    A linter that exits with 1 shows a result. So does a long output in which a line is about an error.
+    """
+    rows = [row.strip() for row in COLOUR.sub("", ran.printed).splitlines() if row.strip()]
+    told = f"{ran.how_it_ended()}, {excerpt(rows[-1])}" if rows else f"{ran.how_it_ended()}, no output"
+    if ran.end != "exited" or ran.exit_code is None or ran.exit_code >= 126 or _CRASH.search(ran.printed):
+        return told
+    complains = [row for row in rows if _COMPLAINT.search(row) and not _FINDING.search(row)]
+    if ran.exit_code:
+        finds = any(map(_FINDING.search, rows))
+        shows = bool(ran.stdout.strip()) and (finds or not (complains or ran.stderr.strip()))
+        return None if shows or (finds and not complains) else told
+    return told if complains and len(rows) <= 3 else None
 
 
-def help_gates(text: str, command: str) -> Iterator[dict[str, Any]]:
-    """Yield a gate for what the help lists; if it lists nothing, one for its first line, or for its success.
+def is_usage(printed: str) -> bool:
+    """Return True if the first lines of an output are those of a help text."""
+    return _USAGE.search("\n".join(printed.splitlines()[:8])) is not None
+
+
+def help_gates(ran: CommandResult) -> Iterator[dict[str, Any]]:
+    """Yield gates for what the help lists; if it lists nothing, one for its first line.
 
     Names that begin a line have to do so: in a sentence or a usage, another gate finds them.
     """
+    text, command = _where_it_prints(ran)
     words = listed(text)
     rows = [word for word in words if lists(text, word)]
-    gate = {"type": "command_output_words", "command": command}
+    gate = {"type": "command_output_words", "command": command, **_status(ran)}
     described = f"{_short(command)} lists these options and commands"
     if rows:
         yield {**gate, "listed": True, "words": rows, "description": described}
     if others := [word for word in words if word not in rows]:
         yield {**gate, "words": others, "description": f"{_short(command)} names these options and commands"}
-    if not words:
-        line = next(filter(tells, _lines(text)), None)
-        yield _contains(command, line) if line else succeeds(command)
-
-
-def is_help(ran: CommandRun) -> bool:
-    """Return True if the output of a subcommand's help lists something, names the subcommand, or says `usage`."""
-    _, name, _ = f"  {ran.command}".rsplit(" ", 2)
-    return bool(listed(ran.output)) or re.search(rf"(?i)\busage\b|\b{re.escape(name)}\b", ran.output) is not None
+    if not words and (line := next((row.strip() for row in text.splitlines() if tells(row.strip())), None)):
+        yield {**gate, "type": "command_output_contains", "substring": line, "description": _prints(command, line)}
 
 
 def listed(text: str) -> list[str]:
@@ -84,119 +99,123 @@ def listed(text: str) -> list[str]:
     return list(dict.fromkeys([*options, *subcommands(text)]))
 
 
-def succeeds(command: str) -> dict[str, Any]:
-    """Return the gate that the command succeeds."""
-    return {"type": "command_succeeds", "command": command, "description": f"{_short(command)} works"}
-
-
-def output_gates(first: CommandRun, second: CommandRun, shown: Collection[str] = ()) -> Iterator[dict[str, Any]]:
-    """Yield gates for lines that the command printed in both trials; of help and version, only that it works.
-
-    `shown`: lines of the document that has the command. What it shows of the output is checked before other lines.
-    """
-    again = {*_lines(second.output)}
-    stable = [] if _ABOUT_ITSELF.search(first.command) else [one for one in _lines(first.output) if one in again]
-    told = list(dict.fromkeys(filter(tells, stable)))
-    telling = [line for line in told if not _DOUBTFUL.search(line)] or told
-    if not telling:
-        yield succeeds(first.command)
-    if telling and first.output.strip() == second.output.strip() == telling[0]:
-        yield _prints_only(first.command, telling[0])
-        return
-    documented = [line for line in telling if line in shown]
-    ranked = dict.fromkeys([*documented, *telling[:1], *sorted(telling, key=len, reverse=True)])
-    for line in islice(ranked, MOST_LINES):
-        yield _contains(first.command, line)
-
-
-def _lines(output: str) -> list[str]:
-    """Return the lines; of one with colours the parts between them, since a gate compares what is printed."""
-    return [part.strip() for line in output.splitlines() for part in COLOUR.split(line) if part.strip()]
-
-
-def printing(command: str) -> str | None:
-    """Return the command without the redirection into a file at its end; None if it has none."""
-    shown = _INTO_FILE.sub("", command).strip()
-    return shown if shown and shown != command.strip() else None
-
-
-def weaker(gate: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a gate that checks less after this one failed: a part, stderr too, without numbers, or only success.
-
-    A command that changes something often prints another number when the gate runs it again. None: nothing is left.
-    """
-    if gate["type"] == "command_output_matches":
-        return _contains(gate["command"], re.sub(r"\\(.)", r"\1", gate["pattern"][len(_START) : -len(_END)]))
-    if gate["type"] not in ("command_output_contains", "command_output_words"):
+def refused_gate(runs: Sequence[Seen], word: str) -> dict[str, Any] | None:
+    """Return the gate that a call with this wrong word is refused as in all runs; None if it is not."""
+    first = runs[0].result
+    same = all(one.result.end == "exited" and one.result.exit_code == first.exit_code for one in runs)
+    if not same or not first.exit_code or first.exit_code >= 126 or _CRASH.search(first.printed):
         return None
-    if not gate["command"].endswith(_BOTH):
-        return gate | {"command": gate["command"] + _BOTH}
-    if gate["type"] == "command_output_words":
-        return None if "listed" not in gate else {key: own for key, own in gate.items() if key != "listed"}
-    part = max(re.split(r"\W*\d+\W*", gate["substring"]), key=len)
-    if part != gate["substring"] and len(part) >= FEWEST:
-        return _contains(gate["command"], part)
-    return succeeds(gate["command"].removesuffix(_BOTH))
+    described = f"{_short(first.command)} is refused with exit {first.exit_code}"
+    gate = {"type": "command_exits", "command": first.command, "status": first.exit_code, "description": described}
+    if all(word in one.result.printed for one in runs):
+        gate |= {"type": "command_output_contains", "command": first.command + _BOTH, "substring": word}
+    return gate
+
+
+def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
+    """Return the gate for what the command printed in all runs; of a help text, only its status.
+
+    None: it shows nothing. `given`: the input, in which numbers and dates are results. `facts`: words that depend on
+    machine and day.
+    """
+    first = runs[0].result
+    if complaint(first) or any(one.result.exit_code != first.exit_code or complaint(one.result) for one in runs):
+        return None
+    text, command = _where_it_prints(first)
+    gate: dict[str, Any] = {"type": "command_exits", "command": first.command, "status": first.exit_code}
+    if first.exit_code == 0:
+        gate = {"type": "command_succeeds", "command": first.command}
+    gate["description"] = f"{_short(first.command)} exits with {first.exit_code}"
+    if is_usage(text) or any(one.result.truncated for one in runs):
+        return gate
+    shown = [(_where_it_prints(one.result)[0], one) for one in runs]
+    masked = [_masked(own, f"{given}\n{first.command}", facts, seen) for own, seen in shown]
+    out = {"type": "command_output_matches", "command": command, **_status(first)}
+    if pattern := whole(masked):
+        return {**out, "pattern": pattern, "description": _prints(command, masked[0].replace(_ANY, "…"))}
+    return gate
+
+
+def file_gates(diffs: Sequence[str], given: str, facts: Iterable[str], at: float) -> Iterator[dict[str, Any]]:
+    """Yield gates for the files that all trials wrote alike."""
+    found = [{path: (new, "\n".join(added)) for path, new, added in changes(diff)} for diff in diffs]
+    for path, (new, text) in found[0].items() if found else ():
+        if all(path in one for one in found) and not VOLATILE.search(path):
+            seen = Seen(CommandResult(command="", end="exited"), at)
+            texts = [_masked(one[path][1], given, facts, seen) for one in found]
+            if new and (pattern := whole(texts)):
+                yield {"type": "file_matches", "path": path, "pattern": pattern}
+            elif new:
+                yield {"type": "file_exists", "path": path}
+            elif line := next((row for row in text.splitlines() if tells(row) and all(row in t for t in texts)), None):
+                yield {"type": "file_contains", "path": path, "substring": line.strip()}
+
+
+def _where_it_prints(ran: CommandResult) -> tuple[str, str]:
+    """Return the output and the command that prints it to stdout: what is only on stderr is sent there."""
+    if not ran.stdout.strip() and ran.stderr.strip():
+        return ran.stderr, ran.command + _BOTH
+    return ran.stdout, ran.command
+
+
+def _status(ran: CommandResult) -> dict[str, Any]:
+    return {"status": ran.exit_code} if ran.exit_code else {}
+
+
+def _masked(text: str, given: str, facts: Iterable[str], seen: Seen) -> str:
+    """Return the text with a mark in place of what depends on time, folder, user, machine or version."""
+    text = without_clock(text, seen.at, seen.result.duration_s).replace("<time>", _ANY).replace("<duration>", _ANY)
+    for way in (_VERSION, _RELATIVE, _PLACE):
+        text = way.sub(lambda found: found[0] if found[0] in given else _ANY, text)
+    for fact in facts:
+        text = re.sub(rf"(?<!\w){re.escape(fact)}(?!\w)", _ANY, text) if fact not in given else text
+    return text
+
+
+def whole(texts: Sequence[str]) -> str:
+    """Return a pattern of all that is the same in these outputs, in order; '' if that is nothing."""
+    rows = [text.strip("\n").split("\n") for text in texts]
+    if len({len(one) for one in rows}) > 1:
+        same = [row.strip() for row in rows[0] if tells(row.strip()) and all(row in one for one in rows)]
+        return "(?s)" + ".*".join(map(_literal, same[:3])) if same else ""
+    lines = [one[0] if len({*one}) == 1 else _ANY for one in zip(*rows, strict=True)]
+    if any(len({*one}) > 1 for one in zip(*rows, strict=True)):  # other numbers may be equal by chance, such as rates
+        lines = [_NUMBER.sub(_ANY, line) for line in lines]
+    shown = [_literal(line) for line in lines]
+    if len(lines) > MOST_LINES or sum(map(len, shown)) > MOST_CHARACTERS:
+        shown = [*shown[:FIRST], "(?s:.*)", *shown[-LAST:]]
+    pattern = r"\n".join(shown).strip()
+    told = any(row.replace(_ANY, "").strip() for row in lines)
+    return rf"\A\s*{pattern}\s*\Z" if told else r"\A\s*\Z" if not any(lines) else ""
+
+
+def _literal(line: str) -> str:
+    """Return a pattern that matches the line, and anything at its marks."""
+    return re.sub(rf"(?:{_ANY})+", ".*", _SPECIAL.sub(_escaped, line))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if character == _ANY or (character.isprintable() and ord(character) > 126):
+        return character
+    return f"\\{character}" if character.isprintable() else f"\\x{ord(character):02x}" if ord(character) < 256 else "."
+
+
+def _prints(command: str, text: str) -> str:
+    lines = [line for line in COLOUR.sub("", text).splitlines() if line.strip()]
+    more = f" and {len(lines) - 1} more lines" if len(lines) > 2 else ""
+    return f"{_short(command)} prints {_short(lines[0])}{more}" if lines else f"{_short(command)} prints nothing"
 
 
 def distinct(gates: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the gates without those that check what another one checks: equal ones, and success beside output."""
-    found = list({repr({**gate, "description": ""}): gate for gate in gates}.values())
-    checked = checked_output(found)
-    return [gate for gate in found if gate["type"] != "command_succeeds" or gate["command"] not in checked]
-
-
-def checked_output(gates: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Return the commands whose output a gate checks."""
-    return {gate["command"].removesuffix(_BOTH) for gate in gates if gate["type"].startswith("command_output_")}
-
-
-def change_gates(diffs: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield gates for the changes in the workspace that all trials made alike."""
-    proposed = [list(proposed_gates(diff)) for diff in diffs]
-    for gate in proposed[0] if proposed else ():
-        stable = all(gate in other for other in proposed)
-        if stable and not VOLATILE.search(gate["path"] + gate.get("substring", "")):
-            yield gate
-
-
-def spread(gates: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return at most MOST_GATES gates, taken in turn from each command's."""
-    longest = max(map(len, gates.values()), default=0)
-    turns = (own[place] for place in range(longest) for own in gates.values() if place < len(own))
-    chosen = [gate for _, gate in zip(range(MOST_GATES), turns, strict=False)]
-    return [gate for own in gates.values() for gate in own if gate in chosen]
-
-
-def _prints_only(command: str, line: str) -> dict[str, Any]:
-    """Return the gate that the command prints this line and nothing else, such as what a filter must leave out."""
-    description = f"{_short(command)} prints only {_short(line)}"
-    pattern = _START + re.escape(line).replace(r"\ ", " ") + _END
-    return {"type": "command_output_matches", "command": command, "pattern": pattern, "description": description}
-
-
-def _contains(command: str, line: str) -> dict[str, Any]:
-    description = f"{_short(command)} prints {_short(line)}"
-    return {"type": "command_output_contains", "command": command, "substring": line, "description": description}
+    """Return the gates without equal ones."""
+    return list({repr({**gate, "description": ""}): gate for gate in gates}.values())
 
 
 def tells(line: str) -> bool:
     """Return True if the line is short, has a few letters or digits, and is likely to be the same for good."""
     enough = sum(character.isalnum() for character in line) >= 3
     return enough and len(line) <= LONGEST and line.isprintable() and not VOLATILE.search(line)
-
-
-def read_gate(reads: Sequence[str], seen: Sequence[Sequence[str]], values: Sequence[str]) -> dict[str, Any] | None:
-    """Return a gate for what a read prints each time after the call, and not without it; None if there is nothing.
-
-    `seen`: what the reads print after the call, after a second one, and without it.
-    """
-    found = []
-    for read, ours, again, plain in zip(reads, *seen, strict=True):
-        if line := new_text(ours, again, plain, values):
-            what = {"type": "command_output_contains", "command": read, "substring": line}
-            found.append(what | {"description": f"`{read}` shows “{line}”"})
-    return min(found, key=lambda gate: _rank(gate["substring"], values), default=None)
 
 
 def new_text(ours: str, again: str, plain: str, values: Sequence[str]) -> str:
@@ -237,47 +256,7 @@ def _short(text: str) -> str:
     return f"`{line if len(line) <= 60 else line[:57] + '...'}`"
 
 
-def left_out(candidate: Candidate, kept: Iterable[str], runs: Sequence[Mapping[str, CommandRun]]) -> list[str]:
-    """Return a sentence for each command of the candidate that is not kept: the command, and why."""
-    lost = [line for line in candidate.commands if line not in {*kept}]
-    return [f"{candidate.name}: `{excerpt(line)}`: {_why(line, runs)}" for line in lost]
-
-
-def left_out_notes(lost: Sequence[str], lines: int) -> tuple[str, ...]:
-    """Return notes about these of so many example lines; empty if none was left out."""
-    if not lost:
-        return ()
-    head = f"{len(lost)} of {lines} example lines failed and are left out. Fix the docs if they are wrong:"
-    return (head, *listed_rows(lost))
-
-
-def weak_notes(scenarios: Iterable[tuple[Candidate, Sequence[Mapping[str, Any]]]]) -> tuple[str, ...]:
-    """Return notes about examples of which neither output nor files are checked; empty if there are none."""
-    weak = [
-        f"{candidate.name}: `{excerpt(line)}`"
-        for candidate, gates in scenarios
-        if not candidate.asks_help and not any("path" in gate for gate in gates)
-        for line in candidate.commands
-        if not {line, printing(line)} & checked_output(gates)
-    ]
-    if not weak:
-        return ()
-    count = f"{len(weak)} example{'' if len(weak) == 1 else 's'}"
-    return (f"for {count} only the exit code is checked: add a check of the output", *listed_rows(weak))
-
-
 def listed_rows(rows: Sequence[str]) -> list[str]:
     """Return the first rows, indented, and how many more there are."""
     more = len(rows) - MOST_LISTED
     return [f"  {row}" for row in rows[:MOST_LISTED]] + ([f"  and {more} more"] if more > 0 else [])
-
-
-def _why(line: str, runs: Sequence[Mapping[str, CommandRun]]) -> str:
-    """Return why a command was left out: how it ended and the last line of its output, from the first failed run."""
-    seen = [next((ran for command, ran in commands.items() if command.endswith(line)), None) for commands in runs]
-    failed = next((ran for ran in seen if ran is not None and not ran.ok), None)
-    if failed is None:
-        return "it was not run, or not twice"
-    rows = [row.strip() for row in COLOUR.sub("", failed.output).splitlines() if row.strip()]
-    once = "" if all(ran is not None and not ran.ok for ran in seen) else "only in one of two runs, "
-    return f"{once}{failed.ended}" + (f", {excerpt(rows[-1])}" if rows else ", no output")

@@ -302,9 +302,9 @@ def _at_urls(folder: Path, server: Server) -> Iterator[McpServer]:
 
 
 async def _working(here: Tryout, tried: _Draft) -> list[tuple[Example, list[ToolResult]]]:
-    """Return the calls that worked in each of two trials, with both results."""
-    first, second = (_answers(seen) for seen in await _run(here, tried, OBSERVED))
-    pairs = ((call, pair) for call, *pair in zip(tried.calls, first, second, strict=True))
+    """Return the calls that worked in each trial, with their results."""
+    answers = [_answers(seen) for seen in await _run(here, tried, OBSERVED)]
+    pairs = ((call, pair) for call, *pair in zip(tried.calls, *answers, strict=True))
     return [(call, pair) for call, pair in pairs if all(answer.status == "ok" for answer in pair)]
 
 

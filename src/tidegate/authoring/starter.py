@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
-from tidegate.authoring.examples import Candidate, sample
+from tidegate.authoring.examples import Candidate
 from tidegate.authoring.scenario_text import SCHEMAS, flow, item
 from tidegate.authoring.tool import Tool
 from tidegate.model.access import Access
@@ -41,8 +41,8 @@ def suite_text(
     if tool and tool.path:
         lines.append(f"path: {_listed(tool.path)}   # each side runs the {tool.binary} of its own checkout")
     if tool:
-        name = _quoted(tool.binary)
-        lines.append(f"target: {{mcp: {{command: {name}}}}}" if tool.server else f"target: {{binary: {name}}}")
+        target: dict[str, Any] = {"mcp": {"command": tool.binary}} if tool.server else {"binary": tool.binary}
+        lines.append(f"target: {flow(target | ({'env': dict(tool.env)} if tool.env else {}))}")
         lines.append(_network(reach))
     if guidance is not None:
         lines.append(f"guidance: {_listed(guidance)}   # files for agents, each side's own, in every workspace")
@@ -111,26 +111,24 @@ def prompt(tool: Tool, candidate: Candidate) -> str:
     return "\n".join([f"Use `{tool.binary}`. Run these commands:", "", "```sh", *candidate.commands, "```"])
 
 
-def template_files(root: Path, tool: Tool, candidate: Candidate) -> dict[str, bytes]:
-    """Return the files of the workspace: copies of the repository's, and samples of what it does not have."""
-    found = {name: root / name for name in candidate.files}
-    return {
-        f"{tool.scenarios}/{candidate.name}/{name}": path.read_bytes() if path.is_file() else sample(name)
-        for name, path in found.items()
-    }
+def template_files(tool: Tool, candidate: Candidate) -> dict[str, bytes]:
+    """Return the files of the workspace."""
+    return {f"{tool.scenarios}/{candidate.name}/{name}": text.encode() for name, text in candidate.files.items()}
 
 
-def scenario_text(tool: Tool, candidate: Candidate, gates: Iterable[Mapping[str, Any]]) -> str:
+def scenario_text(tool: Tool, candidate: Candidate, gates: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of the candidate's scenario file with these gates, the last of which is that no call fails."""
     lines = [
         *_head(tool),
         f"name: {candidate.name}",
         f"description: {flow(candidate.description)}",
-        "target: from_config",
+        f"target: {flow({'ok_statuses': [0, *candidate.statuses]}) if candidate.statuses else 'from_config'}",
+        *([] if tool.server else ["tool_matrix: [{tool: docs}]   # other agents get tasks of their own"]),
         "task:",
         f"  prompt: {flow(prompt(tool, candidate))}" if _is_odd(candidate) else "  prompt: |-",
         *([] if _is_odd(candidate) else _indented(prompt(tool, candidate))),
-        *([f"guidance: {flow(list(candidate.guidance))}"] if candidate.guidance else []),
+        *([f"guidance: {flow(list(candidate.guidance))}"] if gates or candidate.guidance else []),
+        *([f"setup: {flow({'commands': list(tool.setup)})}"] if tool.setup else []),
         "evaluation:",
         "  gates:",
         *(f"    - {item(gate)}" for gate in gates),

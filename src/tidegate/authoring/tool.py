@@ -17,6 +17,8 @@ class Tool(NamedTuple):
     scenarios: str = "scenarios"  # the folder for its scenarios
     server: bool = False  # it is an MCP server
     own: bool = False  # it is named like its project
+    setup: tuple[str, ...] = ()  # commands before each scenario
+    env: tuple[tuple[str, str], ...] = ()  # variables of its calls
 
 
 def inside(where: str, *parts: str) -> str:

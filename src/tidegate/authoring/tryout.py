@@ -10,15 +10,15 @@ from pathlib import Path
 
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.authoring.build_systems.files import is_program
-from tidegate.authoring.observed_gates import CommandRun, commands_of
+from tidegate.authoring.observed_gates import Seen
 from tidegate.authoring.tool import Tool
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.access import Access, NetworkAccess
-from tidegate.model.agent import SHOWN
-from tidegate.model.event import Event, ToolResult
+from tidegate.model.event import Event
 from tidegate.model.field_types import HOST
 from tidegate.model.measurement import TrialResult
+from tidegate.model.probe import CommandAnswer
 from tidegate.model.suite import Budget, Scenario, Suite
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
@@ -29,10 +29,9 @@ from tidegate.suite.plan import make_plan
 
 AGENT = "docs"
 BUILD_MINUTES = 20.0
-OBSERVED, CONFIRMED = 2, 3  # trials: to propose gates, and to keep them
+OBSERVED, CONFIRMED = 3, 3  # trials: to propose gates, and to keep them
 MOST_ROUNDS = 7
 SECONDS = 60.0  # of one trial
-MOST_CHARACTERS = 200_000  # of a command's output
 _SKIPPED = (".git", "node_modules", "build-home")
 
 
@@ -52,12 +51,16 @@ class Tried:
 
 @dataclass(frozen=True)
 class TriedTrial:
-    """What one trial did: the result, its events, its commands by their text, and its changes in the workspace."""
+    """What one trial did: the result, its events, what the commands of its gates did, and its changes in the workspace.
+
+    `statuses`: exit codes of the tool's calls by the agent.
+    """
 
     result: TrialResult
     events: tuple[Event, ...]
-    commands: dict[str, CommandRun]
+    checked: tuple[Seen, ...]
     diff: str
+    statuses: frozenset[int | None]
 
 
 @dataclass
@@ -101,10 +104,13 @@ class Tryout:
         seen: dict[str, list[TriedTrial]] = {}
         for result in results:
             self.asked.update((one.host, None) for one in result.refused_hosts)
-            record = side.store.record(result.spec)
-            output = side.store.trial_folder(result.spec)
-            events = tuple(_whole(event, output) for event in record.events)
-            seen.setdefault(result.scenario, []).append(TriedTrial(result, events, commands_of(events), record.diff))
+            record, trial = side.store.record(result.spec), side.store.trial(result.spec)
+            answers = trial.answers if trial else ()
+            ended = (trial.started_at + (trial.duration_s or 0.0) + (trial.around_s or 0.0)) if trial else 0.0
+            checked = tuple(Seen(one.result, ended) for one in answers if isinstance(one, CommandAnswer))
+            statuses = frozenset(call.exit_code for call in (trial.invocations if trial else ()))
+            tried = TriedTrial(result, record.events, checked, record.diff, statuses)
+            seen.setdefault(result.scenario, []).append(tried)
         return seen
 
     def open_network(self) -> None:
@@ -174,13 +180,3 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-
-
-def _whole(event: Event, folder: Path) -> Event:
-    """Return the event; the result of a command whose output was too long for an event has all of its stdout."""
-    if not isinstance(event, ToolResult):
-        return event
-    file = folder / f"{event.id}.stdout"
-    if not file.is_file() or file.stat().st_size <= SHOWN:
-        return event
-    return event.model_copy(update={"output": file.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]})

@@ -68,6 +68,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
     )
     parser.add_argument("--binary", metavar="NAME", help="the tool's name (default: detected)")
+    parser.add_argument("--setup", action="append", default=[], metavar="COMMAND", help="run this before each scenario")
+    parser.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="set this variable for the tool's calls"
+    )
     parser.add_argument("--no-try", action="store_true", help="build and run nothing; scenarios are for you to write")
     parser.add_argument(
         "--workflow", action="append", metavar="NAME", help="write this workflow only (docs/github.md lists them)"
@@ -124,6 +128,8 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
     tool = _tool(root, where, args.binary, needed=not scenarios)
     if scenarios or tool is None:
         return tool, {SUITE: _imported(root, suite_text(tool, scenarios)).encode()}, None
+    env = tuple((name, value) for name, _, value in (one.partition("=") for one in args.env))
+    tool = tool._replace(setup=tuple(args.setup), env=env)
     why = "`--no-try` was given" if args.no_try else None
     tried = None if why else _try(root, where, tool, args)
     if tried is not None and tried.problem is None:

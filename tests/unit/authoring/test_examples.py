@@ -1,11 +1,14 @@
-"""Which commands of docs and help texts become candidates for a first suite."""
+"""Which calls of docs and help texts are tried for a first suite."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from tidegate.authoring.examples import documented, followed, in_help, named_once, subcommands_candidate
+import pytest
+
+from tidegate.authoring.examples import called_by_name, documented, followed, in_help, main_use, named_once, state
 from tidegate.decide.surface.help_text import subcommands
+from tidegate.decide.surface.parts import of_help
 
 README = """\
 # Tally
@@ -13,12 +16,8 @@ README = """\
 ```sh
 tally [OPTIONS] COMMAND
 tally add milk
-tally count data/some.csv
-cat missing.dat | tally add
-```
-## Network
-```sh
 curl https://example.org | tally add
+tally count data/some.csv
 ```
 ## Again
 ```sh
@@ -35,13 +34,23 @@ def write(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def test_each_section_with_examples_is_a_candidate_and_no_example_is_taken_twice(tmp_path: Path) -> None:
-    found = list(documented(write(tmp_path, {"README.md": README, "data/some.csv": "a\n"}), ".", "tally"))
-    assert [(one.name, one.commands, one.files) for one in found] == [
-        ("usage", ("tally add milk", "tally count data/some.csv"), ("data/some.csv",)),
-        ("again", ("tally list",), ()),
-    ]
-    assert "tally count data/some.csv" in found[0].shown
+def test_the_examples_of_a_document_stay_together_in_order_without_those_that_cannot_run(tmp_path: Path) -> None:
+    (found,) = documented(write(tmp_path, {"README.md": README}), ".", "tally")
+    assert found.candidate.name == "readme"
+    assert found.candidate.commands == ("tally add milk", "tally count data/some.csv", "tally list")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["./bin/tally add", "$ ../test/bin/tally add", "npx tally add", "python tally.py add", "cat a | ./tally add"],
+)
+def test_a_call_by_a_path_or_through_a_launcher_is_one_of_the_tool(line: str) -> None:
+    assert called_by_name(line, "tally").endswith("tally add")
+    assert "/tally" not in called_by_name(line, "tally")
+
+
+def test_a_word_of_another_program_is_no_call() -> None:
+    assert called_by_name("cp bin/tally /usr/bin", "tally") == "cp bin/tally /usr/bin"
 
 
 def test_readme_is_followed_if_it_has_an_example(tmp_path: Path) -> None:
@@ -53,28 +62,38 @@ def test_readme_is_followed_if_it_has_an_example(tmp_path: Path) -> None:
 
 
 def test_equal_names_are_numbered(tmp_path: Path) -> None:
-    text = "# A\n## Use\n```sh\ntally a\n```\n## B\n```sh\ntally b\n```\n# C\n## Use\n```sh\ntally c\n```\n"
-    found = named_once(documented(write(tmp_path, {"README.md": text}), ".", "tally"))
-    assert [one.name for one in found] == ["use", "b", "use_2"]
+    files = {"README.md": "```sh\ntally a\n```\n", "docs/usage/readme.md": "```sh\ntally b\n```\n"}
+    found = named_once([*documented(write(tmp_path, files), ".", "tally")] * 2)
+    assert [one.candidate.name for one in found] == ["readme", "readme_2"]
 
 
 def test_subcommands_of_several_kinds_of_help() -> None:
     assert list(subcommands("Commands:\n  add  Adds\n  rm, remove  Removes\n\nOptions:\n  never  x\n")) == ["add", "rm"]
     assert list(subcommands("usage: tally [-h] {add,list} ...\n")) == ["add", "list"]
     assert list(subcommands("Available Commands:\n  run [title] Runs\n")) == ["run"]
+    assert list(subcommands("Available commands:\n\n* add\n* del (rm)\n\nRun it\n")) == ["add", "del"]
     assert list(subcommands("All commands are described elsewhere, in a manual.\n  no\n")) == []
 
 
-def test_the_help_of_each_subcommand_is_asked_for() -> None:
-    candidate = subcommands_candidate("tally --help", "Commands:\n  add  Adds\n  list  Lists\n")
-    assert candidate is not None
-    assert candidate.commands == ("tally add --help", "tally list --help")
-    assert subcommands_candidate("tally help", "Commands:\n  add  Adds\n  list  Lists\n") is None
+def test_what_is_added_is_listed_then_changed_and_removed() -> None:
+    parts = of_help(
+        {"": "usage: tally\n\nCommands:\n  remove  R\n  list  L\n  done  D\n  add  A\n  serve  S\n"}, "tally"
+    )
+    first = [one.ways[0] for one in state("tally", parts).tries]
+    assert first == [
+        *("tally add 'Buy milk'", "tally add 'Call Ada'", "tally list"),
+        *("tally done 1", "tally list", "tally remove 1", "tally list", "tally add 'Send 3 letters'", "tally list"),
+    ]
+
+
+def test_a_tool_without_subcommands_gets_samples_of_the_kinds_that_its_docs_name() -> None:
+    ways = [one.ways[0] for one in main_use("tally", ["Counts rows of *.csv, x.csv and y.yaml."], ()).tries]
+    assert ways[0] == "tally sample.csv"
+    assert {"tally < sample.yaml", "tally sample.csv other.csv"} < {*ways}
 
 
 def test_examples_of_a_help_text() -> None:
-    candidate = in_help("tally", "usage: tally\n\nExamples:\n  tally add milk\n  $ echo a | tally add\n  tally rm ID\n")
-    assert candidate is not None
-    assert candidate.commands == ("echo a | tally add", "tally add milk")
-    assert in_help("tally", "Examples:\n  cat list.dat | tally add\n") is None, "it works without the file, too"
-    assert in_help("tally", "usage: tally add TITLE\n") is None
+    plan = in_help("tally", ["usage: tally\n\nExamples:\n  tally add milk\n  $ echo a | tally add\n  tally rm ID\n"])
+    assert plan is not None
+    assert plan.candidate.commands == ("echo a | tally add", "tally add milk")
+    assert in_help("tally", ["usage: tally add TITLE\n"]) is None

@@ -14,6 +14,7 @@ _HEADING = re.compile(r"^\s*(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0
 _POSITIONAL = re.compile(r"^positional arguments:\s*$", re.IGNORECASE)
 _METAVAR = re.compile(r"^\s{1,4}(?:[A-Z_]+|<?(?:sub)?command>?|\{[a-z][\w-]*(?:,[\w-]+)*\})(?:\s*\.\.\.)?\s*$")
 _ENTRY = re.compile(r"^(?P<indent>\s{1,8})(?P<words>[a-z][\w:.-]*(?:(?:, ?|\|)[a-z][\w:.-]*)*)(?=\s|\*|$)(?P<rest>.*)$")
+_BULLET = re.compile(r"^( {0,4})[*•] (?=[a-z])")
 _BRACES = re.compile(r"(?<![\w=\]-])\{([a-z][\w-]*(?:,[\w-]+)*)\}")
 _SPEC = re.compile(r"^\s{0,16}(?P<spec>-{1,2}[A-Za-z0-9?#@\[].*)$")
 _NAME = re.compile(r"(?<![\w-])(--?\[no-\][a-zA-Z][\w-]*|--?[A-Za-z0-9?][\w.-]*)")
@@ -94,7 +95,7 @@ def subcommands(text: str, called: str = "") -> Iterator[str]:
 def _under_headings(text: str, called: str) -> Iterator[str]:
     """Yield the names in lists of commands; lines that are indented more than the first go on with its description."""
     listing, margin, indent, arguments = False, 0, None, False
-    for row in text.splitlines():
+    for row in (_BULLET.sub(r"\1  ", row) for row in text.splitlines()):
         depth = len(row) - len(row.lstrip())
         outside = not depth or (depth <= margin if listing else _HEADING.match(row) is not None)
         if row.strip() and outside:

@@ -1,0 +1,215 @@
+"""Tries calls of a tool one after another, as an agent in a trial, and keeps those that show a result."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from tidegate.agents.invocations.shell_grammar import shell_lines
+from tidegate.authoring.observed_gates import complaint, is_usage
+from tidegate.authoring.samples import kind_of, sample
+from tidegate.decide.surface.parts import command_of, commands
+from tidegate.model.agent import Agent, Session
+from tidegate.model.event import CommandResult, End, Message
+from tidegate.model.surface import Part
+from tidegate.model.value import Value
+
+SECONDS, PLAN_SECONDS = 5.0, 60.0  # of one call, and of a plan
+MOST_BASES, MOST_TRIED, MOST_MORE = 3, 30, 16  # lines that get options, options that each is tried with, those kept
+LARGEST_FILE, MOST_FILES = 200_000, 20
+_FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
+_WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
+_UNFIT = re.compile(  # options that wait, open something, or say what the help says
+    r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
+    r"|debug|profile|bench\S*|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|out\S*|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
+)
+_NUMBERS = re.compile(
+    r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
+)
+_SEPARATORS = re.compile(r"delim|sep")
+
+
+class Try(Value):
+    """Ways to call the tool, of which the first that works is kept.
+
+    `wants`: it has to work, to do something that no earlier call did, or to print such a thing.
+    """
+
+    ways: tuple[str, ...]
+    wants: Literal["works", "news", "prints"] = "works"
+
+
+class Found(Value):
+    """What a plan found: lines that worked, calls with one more option, files that they need, and lines that failed."""
+
+    lines: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    files: dict[str, str] = {}
+    failed: tuple[tuple[str, str], ...] = ()  # with the reason
+    seconds: float = 0.0  # of all that is kept
+
+
+class Prober(Agent):
+    """Tries the plan of its scenario, then its first lines with each option that the help lists."""
+
+    type: Literal["prober"] = "prober"
+    plans: dict[str, tuple[Try, ...]] = {}
+    parts: tuple[Part, ...] = ()
+
+    async def run(self, session: Session) -> End:
+        """Try everything until the time is up, and report what was found as a message in JSON."""
+        probe = _Probe(session)
+        for one in self.plans.get(session.scenario, ()):
+            if (line := await probe.kept(one)) is not None and line not in probe.lines:
+                probe.lines.append(line)
+        bases = sorted(probe.lines, key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
+        tried = dict.fromkeys(bases, 0)
+        for part in (part for part in self.parts if part.kind == "option" and not _UNFIT.match(part.name)):
+            for base in (base for base in bases if tried[base] < MOST_TRIED and len(probe.more) < MOST_MORE):
+                kept = [await probe.kept(one, more=True) for one in with_option(base, session.binary, part, self.parts)]
+                probe.more += filter(None, kept)
+                tried[base] += len(kept)
+                if any(kept):
+                    break
+        session.emit(Message(text=probe.found().model_dump_json()))
+        return End(end="completed")
+
+
+@dataclass
+class _Probe:
+    session: Session
+    began: float = field(default_factory=time.monotonic)
+    lines: list[str] = field(default_factory=list)
+    more: list[str] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    printed: dict[str, str] = field(default_factory=dict)  # by line that worked
+    took: dict[str, float] = field(default_factory=dict)
+
+    def found(self) -> Found:
+        kept = (*self.lines, *self.more)
+        failed = tuple((line, why) for line, why in self.failed.items() if line not in kept)
+        seconds, called = sum(self.took[line] for line in kept), " ".join(kept)
+        files = {name: text for name, text in self.files.items() if name.partition("/")[0] in called}
+        return Found(lines=self.lines, more=self.more, files=files, failed=failed, seconds=seconds)
+
+    async def kept(self, one: Try, *, more: bool = False) -> str | None:
+        """Return the first way that shows what is wanted; None if none does, or no time is left."""
+        for way in one.ways:
+            if time.monotonic() - self.began > PLAN_SECONDS:
+                return None
+            line, ran, why = await self._tried(way, more=more)
+            shown = f"{ran.exit_code} {ran.stdout.strip() or ran.stderr.strip()}"
+            news = one.wants == "works" or shown not in self.printed.values()
+            if why and not more:
+                self.failed.setdefault(line, why)
+            elif not why and news and (one.wants != "prints" or ran.printed.strip()):
+                self.printed[line], self.took[line] = shown, ran.duration_s
+                return line
+        return None
+
+    async def _tried(self, line: str, *, more: bool) -> tuple[str, CommandResult, str | None]:
+        """Return the line that was run at last, what it did, and why that is no result, if so."""
+        ran = await self.session.shell(line, timeout_secs=SECONDS)
+        why = self._wrong(ran)
+        if why and self._provide(line, ran.printed):
+            ran = await self.session.shell(line, timeout_secs=SECONDS)
+            why = self._wrong(ran)
+        if not why and not more and (copied := self._on_copy(line)) is not None:
+            line, ran = copied, await self.session.shell(copied, timeout_secs=SECONDS)
+            why = self._wrong(ran)
+        return line, ran, why
+
+    def _wrong(self, ran: CommandResult) -> str | None:
+        """Return why this is no result; None if it is one."""
+        if ran.end == "timeout":
+            return "it waits, or takes long"
+        return complaint(ran) or ("it prints its usage" if is_usage(ran.printed) else None)
+
+    def _on_copy(self, line: str) -> str | None:
+        """Return the line on a copy of the file that it has changed, which it prints; None if it changed none."""
+        names = [name for name, text in self.files.items() if self.session.read_text(name) not in (None, text)]
+        for name in names:
+            self.session.write_text(name, self.files[name])
+        own = next((name for name in names if name in line and "/" not in name), None)
+        if own is None:
+            return None
+        copy = f"copy{PurePosixPath(own).suffix}"
+        return f"cp {own} {copy} && {line.replace(own, copy)} && cat {copy}"
+
+    def _provide(self, line: str, printed: str) -> bool:
+        """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""
+        before = len(self.files)
+        for word in _words(line, self.session.binary):
+            asked = _FILE.fullmatch(word) or re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
+            path = PurePosixPath(word)
+            inside = not path.is_absolute() and ".." not in path.parts
+            if asked and inside and word not in self.files and self.session.read_text(word) is None:
+                for name, text in _content(self.session.repo, word, len(self.files), self.files):
+                    self.session.write_text(name, text)
+                    self.files[name] = text
+        return len(self.files) > before
+
+
+def _words(line: str, binary: str) -> list[str]:
+    """Return the words of a line that may name a file or folder that it reads."""
+    reads = [(before, word) for one in shell_lines(line, binary) for before, word in _pairs(one.words)]
+    found = (word.strip("\"'") for before, word in reads if not re.fullmatch(r"-o|--?out(put)?\S*", before))
+    return [word for word in dict.fromkeys(found) if _WORD.fullmatch(word) and not word.startswith("-")]
+
+
+def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return zip(("", *words), words, strict=False)
+
+
+def _content(repo: Path, word: str, number: int, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the files for this word: the repository's, else samples; a word without a suffix is a folder."""
+    here = repo / word
+    if here.is_file() or here.is_dir():
+        for path in [here] if here.is_file() else sorted(here.rglob("*"))[:MOST_FILES]:
+            if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_FILE:
+                yield path.relative_to(repo).as_posix(), path.read_text(encoding="utf-8", errors="replace")
+    elif _FILE.fullmatch(word):
+        yield word, sample(word, number)
+    else:
+        kinds = [kind for kind in map(kind_of, known) if kind] or [".txt"]
+        yield f"{word.rstrip('/')}/sample{kinds[0]}", sample(kinds[0])
+
+
+def with_option(line: str, binary: str, option: Part, parts: Sequence[Part]) -> Iterator[Try]:
+    """Yield the line with the option, if its subcommand has it and the line does not, with each value to try."""
+    call = re.search(rf"(?<![\w./-]){re.escape(binary)}(?![\w./-])", line)
+    names = "|".join(map(re.escape, (option.name, *option.aliases)))
+    if call is None or re.search(rf"(?<![\w-])(?:{names})(?![\w-])", line):
+        return
+    command = command_of(line[call.end() :].split(), commands(parts))
+    if option.command in ("", command):
+        at = line.index(command, call.end()) + len(command) if option.command else call.end()
+        for values in _values(option):
+            yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="news")
+
+
+def _values(part: Part) -> Iterator[tuple[str, ...]]:
+    """Yield the ways to give the option, for each of its values that is tried."""
+    if not part.takes_value:
+        yield (part.name,)
+    elif part.choices:
+        yield from ((f"{part.name} {choice}",) for choice in part.choices[:4] if choice != part.default)
+    elif part.default.isdecimal():
+        yield f"{part.name} {int(part.default) // 2}", f"{part.name} {int(part.default) + 2}"
+    elif _SEPARATORS.search(part.name):
+        yield f"{part.name} ';'", f"{part.name} :"
+    elif _NUMBERS.search(part.name):
+        yield f"{part.name} 2", f"{part.name} 20", f"{part.name} 1"
+    else:
+        yield f"{part.name} name", f"{part.name} Ada", f"{part.name} unused", f"{part.name} '*'"
+
+
+def read_found(messages: Iterable[str]) -> Found:
+    """Return what the agent reported; nothing if it did not come to that."""
+    return next((Found.model_validate(json.loads(text)) for text in messages), Found())

@@ -1,0 +1,96 @@
+"""Sample files by kind, for examples that name a file which the repository does not have. Pure."""
+
+from __future__ import annotations
+
+_PEOPLE = (
+    *(("id", "name", "city", "score"), ("3", "Alan", "Wilmslow", "7.25"), ("1", "Ada", "London", "42.5")),
+    *(("2", "Grace", "New York", "9"), ("4", "Ada", "London", "10.125")),
+)
+_PYTHON = '''"""A sample."""
+import os
+import sys
+
+
+def used(items, rate=0.5):
+    total = 0
+    for item in items:
+        if item > 42 and rate != None:
+            total += item*rate\x20
+    return total
+
+def unused(name="Ada", tags=[]):
+    city = "London"; text = "a long line that goes on, and on, and on, past the limit of most linters" + name
+    return name
+
+
+class Person:
+    limit = 3
+
+    def greet(self):
+        return f"Hello, {self.name}"
+
+
+print(used([1, 2, 50]))
+'''
+SAMPLES = {
+    ".html": "<!doctype html>\n<html><head><title>Sample</title></head><body>\n"
+    "<header class='header'><nav class='nav'><a href='/'>Home</a></nav></header>\n"
+    "<main class='main' id='main'>\n<h1 class='title'>A heading</h1>\n"
+    "<div class='content' id='content'><p>Ada has <b>42</b> points.</p></div>\n"
+    "<article class='entry post'><h2>An entry</h2><p>The text of an entry.</p></article>\n"
+    "<ul class='list'><li class='item'>One</li><li class='item'>Two</li></ul>\n"
+    "<table><tr><th>Name</th><th>City</th></tr><tr><td>Ada</td><td>London</td></tr></table>\n</main>\n"
+    "<aside class='sidebar' id='sidebar'><p>The side column.</p></aside>\n"
+    "<footer class='footer' id='footer'>The end</footer>\n</body></html>\n",
+    ".json": '{"name": "Ada", "city": "London", "score": 42.5, "active": true, "tags": ["second", "first"],\n'
+    ' "items": [{"id": 2, "price": 7.125}, {"id": 1, "price": 10}], "nested": {"key": null}}\n',
+    ".jsonl": '{"id": 1, "name": "Ada"}\n{"id": 2, "name": "Grace"}\n',
+    ".csv": "".join(",".join(row) + "\n" for row in _PEOPLE),
+    ".tsv": "".join("\t".join(row) + "\n" for row in _PEOPLE),
+    ".txt": "The first line of a text about Ada.\nThe second line, with the number 42.\n\nbanana\napple\nbanana\n",
+    ".md": "# A heading\n\nSome *text* about **Ada** with a [link](https://example.com).\n\n"
+    "* one\n* two\n    1. inner\n    2. more\n\n| a | b |\n|---|:-:|\n| 1 | 42 |\n\n"
+    "```sh\necho hello\n```\n\nThe end\n=====\n",
+    ".rst": "A heading\n=========\n\nSome *text* about **Ada**.\n\n- one\n- two\n\n.. code:: sh\n\n    echo 42\n",
+    ".xml": "<?xml version='1.0'?>\n<people><person id='1' score='42'>Ada</person>"
+    "<person id='2'>Grace</person></people>\n",
+    ".yaml": "name: Ada\ncity:  London\nscore: 42.5\ntags: [second, first]\n"
+    "items:\n- id: 2\n  price: 7.125\n- {id: 1}\n",
+    ".toml": 'name = "Ada"\ncity = "London"\n[score]\nlast = 42\n',
+    ".ini": "[person]\nname = Ada\nscore = 42\n",
+    ".log": "10:00:01 INFO started\n10:00:02 WARN slow answer 42\n10:00:03 ERROR no answer\n",
+    ".py": _PYTHON,
+    ".js": "import fs from 'fs';\nvar unused = 42\n\n"
+    "function greet(name) {\n  if (name == 'Ada') { return \"Hello, \" + name }\n}\nexport default greet;\n",
+    ".css": "body { color: #ff0000; margin: 0 }\n.title, #main { font-size: 42px }\n",
+    ".sh": '#!/bin/sh\nname=Ada\nif [ $name = "Ada" ]; then echo `expr 40 + 2`; fi\n',
+    ".c": '#include <stdio.h>\n\nint main(void) {\n    int unused = 42;\n    printf("Ada\\n");\n    return 0;\n}\n',
+    ".sql": "select id, name from people where score > 42 and city = 'London' order by name;\n",
+}
+_SAME = {".htm": ".html", ".ndjson": ".jsonl", ".yml": ".yaml", ".markdown": ".md", ".cfg": ".ini", ".conf": ".ini"}
+_OTHERS = (
+    *(
+        ("Ada", "Bea"),
+        ("London", "Leeds"),
+        ("42", "17"),
+        ("7.125", "7.131"),
+        ("nested", "inner"),
+        ('"id": 1', '"id": 5'),
+    ),
+    *(('["second", "first"]', '["first", "second"]'), ("[second, first]", "[first, second]"), ("Grace", "Grace H.")),
+)
+
+
+def kind_of(name: str) -> str:
+    """Return the kind of sample for a file of this name, such as `.json`; '' if there is none."""
+    suffix = f".{name.rpartition('.')[2].lower()}" if "." in name else ""
+    suffix = _SAME.get(suffix, suffix)
+    return suffix if suffix in SAMPLES else ""
+
+
+def sample(name: str, number: int = 0) -> str:
+    """Return the sample for a file of this name: a text, if its kind is not known. Odd numbers have other values."""
+    text = SAMPLES[kind_of(name) or ".txt"]
+    for ours, theirs in _OTHERS if number % 2 else ():
+        text = text.replace(ours, theirs)
+    return text
