@@ -35,85 +35,29 @@ _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
 _ADDS = frozenset(
-    [
-        "add",
-        "a",
-        "new",
-        "create",
-        "set",
-        "insert",
-        "put",
-        "save",
-        "start",
-        "init",
-        "append",
-        "push",
-        "import",
-        "log",
-        "write",
-        "record",
-        "track",
-    ]
+    (
+        *("add", "a", "new", "create", "set", "insert", "put", "save", "start", "init", "append"),
+        *("push", "import", "log", "write", "record", "track"),
+    )
 )
 _READS = frozenset(
-    [
-        "list",
-        "ls",
-        "show",
-        "get",
-        "status",
-        "all",
-        "report",
-        "view",
-        "print",
-        "dump",
-        "count",
-        "stats",
-        "search",
-        "find",
-        "export",
-        "tree",
-        "next",
-    ]
+    (
+        *("list", "ls", "show", "get", "status", "all", "report", "view", "print", "dump", "count"),
+        *("stats", "search", "find", "export", "tree", "next"),
+    )
 )
 _CHANGES = frozenset(
-    [
-        "done",
-        "do",
-        "complete",
-        "edit",
-        "update",
-        "rename",
-        "move",
-        "mv",
-        "prepend",
-        "replace",
-        "tag",
-        "pri",
-        "pause",
-        "stop",
-        "finish",
-        "close",
-    ]
+    (
+        *("done", "do", "complete", "edit", "update", "rename", "move", "mv", "prepend", "replace"),
+        *("tag", "pri", "pause", "stop", "finish", "close"),
+    )
 )
 _REMOVES = frozenset(["rm", "remove", "del", "delete", "clear", "reset", "cancel", "drop", "undo", "archive"])
 _UNFIT = frozenset(
-    [
-        "help",
-        "completion",
-        "completions",
-        "serve",
-        "server",
-        "edit",
-        "open",
-        "watch",
-        "shell",
-        "repl",
-        "prompt",
-        "login",
-        "upgrade",
-        "self",
-    ]
+    (
+        *("help", "completion", "completions", "serve", "server", "edit", "open", "watch", "shell"),
+        *("repl", "prompt", "login", "upgrade", "self"),
+    )
 )
 _TEXTS = ("'Buy milk'", "first 'Buy milk'", "first 2")
 _OTHER_TEXTS = ("'Call Ada'", "second 'Call Ada'", "second 5")

@@ -111,7 +111,7 @@ def meets(mutant: dict[str, Any], argv: list[str]) -> bool:
     if mutant["command"] and command_of(argv, mutant["commands"]) != mutant["command"]:
         return False
     if kind in ("input_fails", "input_crashes"):
-        return JOIN.join(argv) == mutant["value"]
+        return bool(JOIN.join(argv) == mutant["value"])
     if kind == "alias_removed":
         return place_of_option(mutant, argv) is not None
     if kind in ("option_removed", "option_ignored", "option_renamed"):
