@@ -24,7 +24,7 @@ MOST_BASES, MOST_TRIED, MOST_MORE = 3, 30, 16  # lines that get options, options
 LARGEST_FILE, MOST_FILES = 200_000, 20
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
 _WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
-_UNFIT = re.compile(  # options that wait, open something, or say what the help says
+_UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
     r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
     r"|debug|profile|bench\S*|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|out\S*|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
 )
@@ -114,7 +114,7 @@ class _Probe:
         return None
 
     async def _tried(self, line: str, *, more: bool) -> tuple[str, CommandResult, str | None]:
-        """Return the line that was run at last, what it did, and why that is no result, if so."""
+        """Return the line that was run at last, what it did, and why that does not show a result, if so."""
         ran = await self.session.shell(line, timeout_secs=SECONDS)
         why = self._wrong(ran)
         if why and self._provide(line, ran.printed):
@@ -126,7 +126,7 @@ class _Probe:
         return line, ran, why
 
     def _wrong(self, ran: CommandResult) -> str | None:
-        """Return why this is no result; None if it is one."""
+        """Return why this does not show a result; None if it does."""
         if ran.end == "timeout":
             return "it waits, or takes long"
         return complaint(ran) or ("it prints its usage" if is_usage(ran.printed) else None)
