@@ -26,7 +26,7 @@ _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
 _WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
 _UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
     r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
-    r"|debug|profile|bench\S*|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|out\S*|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
+    r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|out\S*|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
 )
 _NUMBERS = re.compile(
     r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
