@@ -39,7 +39,7 @@ def with_port(scenario: Scenario, port: str) -> Scenario:
     new_target = {
         "env": variables_with_port(target.env, port),
         "health_check": target.health_check and filled(target.health_check, port),
-        "mcp": mcp and type(mcp).model_validate_json(filled(mcp.model_dump_json(), port)),
+        "mcp": mcp and type(mcp).model_validate_json(filled(mcp.model_dump_json(exclude_defaults=True), port)),
     }
     return scenario.model_copy(
         update={

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 START_SECS = 30.0  # for the server to listen
 OFTEN_SECS = 0.05
+ENDING_SECS = 1.0
 ONE_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "host"})
 NOT_PASSED = ONE_HOP | {"content-length", "accept-encoding"}  # what is packed cannot be recorded
 
@@ -52,7 +53,10 @@ def serve(command: str, environment: dict[str, str], folder: str, record: str, a
     for listening in (ThreadingTCPServer(("127.0.0.1", port), Forward), ThreadingUnixStreamServer(path, ForwardOwn)):
         listening.daemon_threads = True
         threading.Thread(target=listening.serve_forever, args=(OFTEN_SECS,), daemon=True).start()
-    return min(abs(server.wait()), 127)
+    status, deadline = server.wait(), time.monotonic() + ENDING_SECS
+    while Forward.notes.calls and time.monotonic() < deadline:  # other threads record how open calls end
+        time.sleep(OFTEN_SECS)
+    return min(abs(status), 127)
 
 
 def listens(address: str) -> bool:
