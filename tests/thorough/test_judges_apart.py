@@ -35,42 +35,30 @@ def on_head(ran: Any) -> set[str]:
 
 
 @pytest.mark.attempt("brings a shell of its own in `path`", "regression")
-def test_a_shell_that_the_pull_request_brings_is_not_used(make_repository: Make, tidegate: Make) -> None:
-    repo: Repository = make_repository()
-    repo.commit(FILES)
-    repo.branch("pr", {"bin/tk": BROKEN, "bin/sh": "#!/bin/dash\nexit 0\n"})
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+def test_a_shell_that_the_pull_request_brings_is_not_used(pull_request: Make) -> None:
+    ran = pull_request(FILES, {"bin/tk": BROKEN, "bin/sh": "#!/bin/dash\nexit 0\n"})
     assert (ran.code, on_head(ran)) == (1, {"fail"})
 
 
 @pytest.mark.attempt("brings a `grep` of its own in `path`", "regression")
-def test_a_program_that_hides_the_systems_is_not_seen_by_gates(make_repository: Make, tidegate: Make) -> None:
-    repo: Repository = make_repository()
-    repo.commit(FILES)
-    repo.branch("pr", {"bin/tk": BROKEN, "bin/grep": "#!/bin/sh\nexit 0\n"})
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+def test_a_program_that_hides_the_systems_is_not_seen_by_gates(pull_request: Make) -> None:
+    ran = pull_request(FILES, {"bin/tk": BROKEN, "bin/grep": "#!/bin/sh\nexit 0\n"})
     assert (ran.code, on_head(ran)) == (1, {"fail"})
 
 
-def test_a_program_that_both_sides_bring_stays_in_front(make_repository: Make, tidegate: Make) -> None:
+def test_a_program_that_both_sides_bring_stays_in_front(pull_request: Make) -> None:
     """As the `python` of a virtual environment, which suites rely on."""
     own = '#!/bin/sh\n[ "$1" = -q ] || exit 9\n[ -e titles ]\n'
-    repo: Repository = make_repository()
-    repo.commit({**FILES, "bin/grep": own})
-    repo.branch("pr", {"README.md": "x", "bin/grep": own + "# changed\n"})
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    ran = pull_request({**FILES, "bin/grep": own}, {"README.md": "x", "bin/grep": own + "# changed\n"})
     assert ran.code == 0
 
 
 @pytest.mark.attempt("brings a program of its own that the setup runs", "regression")
-def test_setup_does_not_see_it_either(make_repository: Make, tidegate: Make) -> None:
+def test_setup_does_not_see_it_either(pull_request: Make) -> None:
     """A `touch` of head's that writes what the gate looks for."""
     setup = "setup: {commands: [touch made]}\n"
-    repo: Repository = make_repository()
     files = {**FILES, "s.yaml": FILES["s.yaml"] + setup}
-    repo.commit(files)
-    repo.branch("pr", {"bin/tk": BROKEN, "bin/touch": "#!/bin/sh\necho Emma > titles\n"})
-    ran = tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root)
+    ran = pull_request(files, {"bin/tk": BROKEN, "bin/touch": "#!/bin/sh\necho Emma > titles\n"})
     assert (ran.code, on_head(ran)) == (1, {"fail"})
 
 

@@ -118,11 +118,7 @@ def test_a_branch_may_name_no_secret_but_those_of_today(forked: Make) -> None:
     assert "${SECRET} is not set" in ran.stderr
 
 
-def test_a_first_suite_is_advisory_as_ever(make_repository: Make, tidegate: Make) -> None:
-    repo: Repository = make_repository()
-    repo.commit(BEFORE)
-    repo.branch("pr", {**FILES, **FORGETFUL})
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
+def test_a_first_suite_is_advisory_as_ever(pull_request: Make) -> None:
+    ran = pull_request(BEFORE, {**FILES, **FORGETFUL})
 
     assert (ran.code, ran.result["verdict"]["mode"]) == (0, "advisory")

@@ -68,11 +68,11 @@ def test_init_names_what_git_ignores(make_repository: Make, tidegate: Make) -> N
     assert "git ignores scenarios/help.yaml, scenarios/notes.yaml, which every checkout then lacks" in ran.stdout
 
 
-def test_a_git_lfs_pointer_is_named_in_the_comment(make_repository: Make, tidegate: Make) -> None:
+def test_a_git_lfs_pointer_is_named_in_the_comment(pull_request: Make) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
-    made: Repository = make_repository()
-    made.commit({**FILES, "scenarios/keep.yaml": IN_TEMPLATE, "scenarios/state/big.bin": pointer})
-    made.branch("pr", {"AGENTS.md": AGENTS_MD + "x\n"})
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=made.root)
+    ran = pull_request(
+        {**FILES, "scenarios/keep.yaml": IN_TEMPLATE, "scenarios/state/big.bin": pointer},
+        {"AGENTS.md": AGENTS_MD + "x\n"},
+    )
 
     assert "scenarios/state/big.bin: only a Git LFS pointer" in ran.comment
