@@ -7,6 +7,7 @@ P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget,
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from typing import Any
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 
 from tests import make
 from tidegate.decide.procedure.observed import Past, RowSeen
+from tidegate.decide.procedure.pairs import Paired, RowTest, look
 from tidegate.decide.procedure.row_states import Conclusion
+from tidegate.decide.procedure.rules import Facts
 from tidegate.decide.procedure.steps import (
     Decided,
     RunTrials,
@@ -28,8 +31,10 @@ from tidegate.decide.procedure.steps import (
     start,
     stops_early,
 )
+from tidegate.decide.procedure.suite_gate import suite_gate
+from tidegate.decide.statistics.e_process import Pairs, e_of_drop
 from tidegate.model.measurement import Outcome, TrialResult
-from tidegate.model.run_row import RunRow
+from tidegate.model.run_row import EarlierPushes, RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.reports.verdict_text import clears_text, reason_text
@@ -215,6 +220,21 @@ def test_too_few_trials_allowed_to_confirm_leave_a_suspicion(limit: str) -> None
     assert story.ids == [["b1", "h1"]]
     assert story.conclusions[0].state == "unconfirmed"
     assert f"trials.max allows {limit[-1]} on head" in words(story.conclusions[0])
+
+
+def test_a_base_that_passes_as_ever_is_not_said_to_fail() -> None:
+    assert only("docs det past:9/9 max:2 base:P head:F").state == "unconfirmed"
+
+
+@pytest.mark.parametrize(("most", "needed"), [(None, 6), (4, 4), (9, 6)])
+def test_a_row_that_failed_earlier_is_cleared_by_no_more_passes_than_it_may_have(most: int | None, needed: int) -> None:
+    row = RunRow(scenario="s", agent="a", deterministic=True, earlier=EarlierPushes(failed=True))
+    assert RowSeen(row=row, most=most).passes_to_clear == needed
+
+
+def test_evidence_that_equals_the_limit_reaches_it() -> None:
+    pairs = Pairs(8, 0, 8)
+    assert look(pairs, 0, 1 / e_of_drop(pairs)) == "reached"
 
 
 def test_the_suite_limit_holds_where_the_scenario_has_none() -> None:
@@ -659,6 +679,12 @@ def test_in_block_mode_a_hit_is_confirmed_on_concurrent_trials_alone() -> None:
     assert finding is not None
     assert (finding.regressed, finding.level) == (False, 0.005)
     assert all(sum((spec.scenario, spec.side) == (f"row{n}", "base") for spec in story.specs) >= 3 for n in range(6))
+
+
+@pytest.mark.parametrize(("mode", "asks"), [("warn", 0), ("block", 1)])
+def test_a_base_that_contradicts_its_history_is_still_tested_on_pairs_in_block_mode(mode: Any, asks: int) -> None:
+    worse = RowTest((0, 3), (0, 0), (40, 40), paired=Paired("ok", Pairs(20, 10, 10), 0.005))
+    assert len([*itertools.islice(suite_gate([worse], [Facts((40, 40), screening=3)], Policy(suite=mode)), 1)]) == asks
 
 
 def test_without_history_or_with_one_trial_a_row_there_is_nothing_to_say_of_the_suite() -> None:
