@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.as_root import needs_root
-from tidegate.trial.sandbox.left_in_memory import remove_left_in_memory
+from tidegate.trial.sandbox.users import remove_left_in_memory
 
 UID, OTHER = 61_190, 61_191
 LEAVES = """

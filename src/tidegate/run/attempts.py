@@ -40,9 +40,9 @@ from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.program_lookup import Built, find_target, system_path, untested
 from tidegate.trial.redacted import redact_folder, redacted
 from tidegate.trial.safe_files import remove_trees
-from tidegate.trial.sandbox.left_in_memory import remove_left_in_memory
 from tidegate.trial.sandbox.readable import parts_of_checkout, protected_in
 from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
+from tidegate.trial.sandbox.users import remove_left_in_memory
 from tidegate.trial.workspace import MOST_SECS, Prepared, prepare
 from tidegate.vcs.revisions import main_folder
 

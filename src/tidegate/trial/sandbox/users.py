@@ -14,6 +14,8 @@ from typing import Self
 
 from tidegate.errors import CannotRunError
 from tidegate.trial.processes import Account, Command, Supervisor
+from tidegate.trial.safe_files import remove_trees
+from tidegate.trial.sandbox.file_jail import SHARED_MEMORY
 
 UIDS = range(60_706, 61_183)  # unassigned according to Debian and systemd
 BUILDERS = 61_183  # group of builds; in the image, builds but not trials can read the repository's objects
@@ -151,3 +153,14 @@ def _must(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         raise CannotRunError(f"`{command[0]}` failed: {done.stderr.strip()}", "Check disk space and permissions.")
+
+
+def remove_left_in_memory(uid: int) -> bool:
+    """Remove the user's files in shared memory, which a later trial would find; return False if one is left."""
+    left = False
+    for path in Path(SHARED_MEMORY).glob("*"):
+        with suppress(FileNotFoundError):  # another trial removes its own
+            if path.lstat().st_uid == uid:
+                remove_trees(path)
+                left |= os.path.lexists(path)
+    return not left
