@@ -44,6 +44,20 @@ def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository:
     assert (second.code, "regressed" in {row["state"] for row in second.result["rows"]}) == (1, True), second.stderr
 
 
+def test_a_tool_gets_the_configuration_that_it_needs(make_repository: Make, tidegate: Make) -> None:
+    repo = make_repository()
+    needs = '[ "$1" = --help ] || [ -d "$NOTES_DIR" ] || { echo "notes: NOTES_DIR is not set" >&2; exit 2; }\ncase "$1"'
+    repo.commit(TOOL | {"bin/notes": FILES["bin/notes"].replace('case "$1"', needs)})
+
+    without = tidegate("init", cwd=repo.root)
+    assert "NOTES_DIR is not set" in without.stdout
+    assert "give the tool what it needs (`--setup`, `--env`)" in without.stdout
+    repo.git("clean", "--quiet", "--force", "-d")
+    assert tidegate("init", "--setup", "mkdir box", "--env", "NOTES_DIR=box", cwd=repo.root).code == 0
+    assert "notes add first" in "".join(path.read_text() for path in (repo.root / "scenarios").glob("*.yaml"))
+    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["target"]["env"] == {"NOTES_DIR": "box"}
+
+
 def test_init_never_overwrites(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     files = FILES | {WORKFLOW: "# mine\n"}

@@ -272,7 +272,8 @@ def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
     if not lost:
         return ()
     count = len(lost) + sum(len(one.lines) for one in documented.values())
-    head = f"{len(lost)} of {count} example lines failed and are left out. Fix the docs if they are wrong:"
+    advice = "Fix the docs, or give the tool what it needs (`--setup`, `--env`):"
+    head = f"{len(lost)} of {count} example lines failed and are left out. {advice}"
     return (head, *listed_rows(lost))
 
 
