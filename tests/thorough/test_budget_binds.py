@@ -22,10 +22,11 @@ ASKED = 10
 ASK_AND_ASK = f"""\
 #!/bin/sh
 [ "$1" = --version ] && {{ echo "2.1.329 (Claude Code)"; echo "codex-cli 0.169.0"; exit 0; }}
-python3 - <<'END'
-import json, os, urllib.error, urllib.request
+python3 - "$@" <<'END'
+import json, os, sys, urllib.error, urllib.request
 address, key = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", {{"x-api-key": os.environ["ANTHROPIC_API_KEY"]}}
-body = json.dumps({{"model": "m", "messages": []}}).encode()
+model = dict(zip(sys.argv, sys.argv[1:])).get("--model", "m")
+body = json.dumps({{"model": model, "messages": []}}).encode()
 for _ in range({ASKED}):
     try:
         urllib.request.urlopen(urllib.request.Request(address, body, key)).read()

@@ -44,14 +44,14 @@ def test_files_of_the_repository_that_an_example_names_are_in_its_workspace(
     assert tidegate("pr", cwd=repo.root).code == 0
 
 
-def test_guidance_whose_commands_fail_is_left_out_and_said(make_repository: Make, tidegate: Make) -> None:
+def test_guidance_whose_commands_fail_is_followed_by_no_scenario(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     repo.commit(TOOL | {"AGENTS.md": "```sh\nnotes frobnicate\n```\n"})
 
     done = tidegate("init", cwd=repo.root)
 
-    assert (done.code, "so `guidance` is empty" in done.stdout) == (0, True), done.stdout
-    assert yaml.safe_load((repo.root / "tidegate.yaml").read_text())["guidance"] == []
+    assert (done.code, "agents: `notes frobnicate`: exit 2" in done.stdout) == (0, True), done.stdout
+    assert [path.name for path in (repo.root / "scenarios").iterdir()] == ["help.yaml"]
 
 
 def test_a_change_of_the_readme_that_breaks_its_example_is_a_regression(make_repository: Make, tidegate: Make) -> None:
@@ -64,7 +64,7 @@ def test_a_change_of_the_readme_that_breaks_its_example_is_a_regression(make_rep
     repo.branch("broken", {"README.md": readme.replace("add", "append")}, start="suite")
     ran = tidegate("pr", "--base", "suite", "--pause", "0", cwd=repo.root)
 
-    assert (ran.code, ran.row("readme_examples")["state"]) == (1, "regressed"), ran.stderr
+    assert (ran.code, ran.row("docs_examples")["state"]) == (1, "regressed"), ran.stderr
     assert ran.row("readme")["state"] == "ok"
 
 

@@ -41,7 +41,8 @@ PYTHON = {
 NODE = {
     "package.json": '{"name": "tally", "version": "1.0.0", "bin": {"tally": "tally.js"}}\n',
     "tally.js": "#!/usr/bin/env node\n"
-    "const known = ['--help', 'count'];\nif (!known.includes(process.argv[2])) process.exit(2);\nconsole.log('ok');\n",
+    "const known = ['--help', 'count'];\nif (!known.includes(process.argv[2])) process.exit(2);\n"
+    "console.log('usage: tally count');\n",
 }
 RUST = {
     "Cargo.toml": '[package]\nname = "tally"\nversion = "1.0.0"\nedition = "2021"\n',

@@ -215,7 +215,8 @@ def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], *, r
             gates.append(refused_gate(seen, wrong.lstrip("-")))
         else:
             gates.append(result_gate(seen, given, facts))
-    statuses = {code for one in runs for code in one.statuses if code}
+    found = {code for one in runs for code in one.statuses if code}
+    statuses = found if candidate.commands else ()  # of a document's lines, nothing shows whether one failed
     return candidate._replace(gates=tuple(distinct(filter(None, gates))), statuses=tuple(sorted(statuses)))
 
 

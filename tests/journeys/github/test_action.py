@@ -50,7 +50,12 @@ def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> No
     assert ran.exit_code == 1, ran.stderr
     groups = [command.message for command in ran.log.commands if command.name == "group"]
     others = [c for c in ran.log.commands if c.name not in ("group", "endgroup", "stop-commands")]
-    assert groups == ["getting ready", "screening both sides", "confirming what was seen, on new trials"]
+    assert groups == [
+        "getting ready",
+        "comparing what the tool offers",
+        "screening both sides",
+        "confirming what was seen, on new trials",
+    ]
     assert [command.name for command in others] == ["add-mask", "error"]
     assert ran.log.commands[0] == others[0]
     assert others[1].properties["title"].startswith("regressed")
