@@ -65,7 +65,7 @@ def test_init_names_what_git_ignores(make_repository: Make, tidegate: Make) -> N
     ran = tidegate("init", cwd=made.root)
 
     assert ran.code == 0, ran.stderr
-    assert "git ignores scenarios/help.yaml, scenarios/notes.yaml, which every checkout then lacks" in ran.stdout
+    assert "git ignores scenarios/help.yaml and 2 more, which every checkout then lacks" in ran.stdout
 
 
 def test_a_git_lfs_pointer_is_named_in_the_comment(pull_request: Make) -> None:
