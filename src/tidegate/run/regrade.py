@@ -83,7 +83,7 @@ class RegradeJob:
         own = script_variables(trial.spec, model, folders)
         return {
             **base_environment(
-                side_path(self.root, self.suite.path, around.path), folders.home, folders.tmp, around.passed
+                side_path(self.root, self.suite.path, around.path), folders.home, folders.check_tmp, around.passed
             ),
             **own,
             **variables_with_port(scenario.target.environment({**around.passed, **own}), free_port()),
@@ -145,7 +145,7 @@ class _Work:
         folders, root = Folders(self.target.trial_folder(spec), scratch), self.context.definitions
         confinement = self.context.supervisor.confinement
         confinement.reach(self.job.suite.network.gates)
-        confinement.use(folders.file_rules(root, parts_of_checkout(root)))
+        confinement.use(folders.file_rules(root, parts_of_checkout(root), folders.check_tmp))
         environment = self.job.environment(trial, scenario, self.old.agents[spec.agent].model, folders)
         stored = StoredTrial(trial, folders, environment, self.context)
         known = (*trial.answers, *trial.judge_answers, *chain.from_iterable(trial.evaluator_answers))

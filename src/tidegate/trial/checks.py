@@ -159,7 +159,7 @@ class Checks:
     async def _script(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         await self._look()
         folders, account = self._folders, self._attempt.supervisor.account
-        folders.open_to_scripts(account)
+        folders.open_to_scripts()
         start = self._place.base_prepared or self._place.prepared  # scripts among guidance files are base's, too
         for file in restore_scripts(command, start.folder, folders.workspace, account):
             self._notes.warnings.append(

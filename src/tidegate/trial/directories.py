@@ -124,12 +124,16 @@ class Folders:
         return self.tmp / ".mcp-server"
 
     @cached_property
-    def shared_tmp(self) -> Path:
-        """What the trial's commands see as /tmp, where the system allows mounts: TMPDIR, unless it is in /tmp itself.
+    def check_tmp(self) -> Path:
+        """TMPDIR of what checks the trial: empty when its agent has ended. The tool keeps its own."""
+        return self.scratch / "check-tmp"
+
+    def as_shared(self, tmp: Path) -> Path:
+        """Return what commands with that TMPDIR see as /tmp, where the system allows mounts: the same, unless in /tmp.
 
         There, folders that mounts need would appear in it.
         """
-        return self.scratch / "shared-tmp" if is_within(str(self.scratch), SHARED) else self.tmp
+        return self.scratch / f"shared-{tmp.name}" if is_within(str(self.scratch), SHARED) else tmp
 
     @cached_property
     def calls(self) -> Path:
@@ -150,24 +154,31 @@ class Folders:
         make_private(account, self.scratch)
         self.record.mkdir(parents=True, exist_ok=True)
         self.shared.mkdir(mode=0o755)
-        for folder in dict.fromkeys((self.home, self.tmp, self.shared_tmp)):
-            _own_folder(folder, account)
-        self.shared_tmp.chmod(0o1777)
+        _own_folder(self.home, account)
+        self._make_tmp(self.tmp, account)
 
-    def file_rules(self, checkout: Path, readable: Iterable[Path]) -> FileRules:
+    def make_for_checks(self, account: Account | None) -> None:
+        """Create what checks write. No process of the agent is left; it is an OSError if one has made them."""
+        _own_folder(self.results, account)
+        self._make_tmp(self.check_tmp, account)
+
+    def _make_tmp(self, tmp: Path, account: Account | None) -> None:
+        for folder in dict.fromkeys((tmp, self.as_shared(tmp))):
+            _own_folder(folder, account)
+        self.as_shared(tmp).chmod(0o1777)
+
+    def file_rules(self, checkout: Path, readable: Iterable[Path], tmp: Path) -> FileRules:
         """Return the files that the trial's commands may use: these folders, and what is readable of the checkout."""
         return FileRules(
             read=(*readable, self.shared),
-            write=(self.workspace, self.home, self.tmp, self.results),
+            write=(self.workspace, self.home, *dict.fromkeys((self.tmp, tmp)), self.results),
             feed=(self.calls,),
             list=(self.scratch, checkout),
-            tmp=self.shared_tmp,
+            tmp=self.as_shared(tmp),
         )
 
-    def open_to_scripts(self, account: Account | None) -> None:
-        """Provide what scripts get besides the workspace: a folder for their results, the transcript and the events."""
-        if not self.results.exists():
-            _own_folder(self.results, account)
+    def open_to_scripts(self) -> None:
+        """Provide what scripts read besides the workspace: the transcript and the events."""
         for name in ("transcript.txt", "events.jsonl"):
             if (self.record / name).is_file():
                 self.share(name)
@@ -178,8 +189,6 @@ class Folders:
 
     def keep_results(self, limit_bytes: int) -> int:
         """Copy the regular files that scripts have left into the record; return how many entries were skipped."""
-        if not self.results.exists():
-            return 0
         return copy_plain(self.results, self.record / self.results.name, limit_bytes)
 
     def remove_scratch(self) -> None:
@@ -236,7 +245,8 @@ class Attempt:
         judged = (place.definitions,) if step == "gates" else ()
         judged = judged if step == "agent" else (*judged, *place.of_checks)
         front, spool = ((place.front, place.definitions), (place.front / "calls",)) if place.front else ((), ())
-        rules = folders.file_rules(place.repo, (*place.readable, *judged, *front))
+        tmp = folders.check_tmp if step == "gates" else folders.tmp
+        rules = folders.file_rules(place.repo, (*place.readable, *judged, *front), tmp)
         return replace(rules, write=(*rules.write, *spool))
 
     @property

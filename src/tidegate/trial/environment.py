@@ -52,7 +52,7 @@ def script_variables(spec: TrialSpec, model: str | None, folders: Folders) -> di
 class Environments(NamedTuple):
     """The variables of a trial's commands. Of `target.env`, all have base's, and only the tool has its side's."""
 
-    gates: dict[str, str]  # and of setup
+    gates: dict[str, str]
     scripts: dict[str, str]
     agent: dict[str, str]
     server: dict[str, str]  # of the MCP server, if it is the tool
@@ -71,15 +71,16 @@ class Environments(NamedTuple):
         plain = base_environment(path, folders.home, folders.tmp, place.passed_env)
         agents = {**plain, "PATH": place.path}
         tool = {name: own.get(name) for name in {**of_base, **own} if own.get(name) != of_base.get(name)}
-        of_checks = {**plain, **of_base}, {**plain, **described, **of_base}
+        checking = {**plain, "TMPDIR": str(folders.check_tmp)}
+        of_checks = {**checking, **of_base}, {**checking, **described, **of_base}
         return cls(*of_checks, agent={**agents, **of_base}, server={**agents, **own}, tool=tool)
 
     def wrap_target(self, attempt: Attempt) -> None:
         """Create the target's wrapper for commands of checks. Both sides have it: it tells no tool its side."""
         if attempt.place.wraps_target and _has_commands(attempt.scenario):
             name, place = attempt.scenario.target.binary, attempt.place
-            program, variables = shutil.which(name, path=place.target_path), {"PATH": place.path, **self.tool}
-            write_front(attempt.folders.wrapped, name, program, variables)
+            own = {"PATH": place.path, "TMPDIR": str(attempt.folders.tmp)}
+            write_front(attempt.folders.wrapped, name, shutil.which(name, path=place.target_path), {**own, **self.tool})
 
 
 def _has_commands(scenario: Scenario) -> bool:

@@ -32,7 +32,7 @@ class JudgeScripts:
     async def run(self, request: RunJudge, name: str, checkout: Path) -> CommandAnswer:
         """Run the script of that checkout. `name` is the name of its files in the record."""
         record = self._folders.record
-        self._folders.open_to_scripts(self._supervisor.account)
+        self._folders.open_to_scripts()
         stdin = record / f"{name}.stdin.json"
         stdin.write_text(request.stdin, encoding="utf-8")
         result, _ = await run_shell(
@@ -93,6 +93,7 @@ class StoredTrial:
             return None
         folders, account = self._folders, self._context.supervisor.account
         folders.make(account)
+        folders.make_for_checks(account)
         start = prepared()
         copy_workspace(start, folders.workspace)
         diff = folders.record / "workspace.diff"

@@ -108,7 +108,7 @@ class _TrialRun:
         self._environments.wrap_target(self._attempt)
         gates, scripts, agent, server, _ = self._environments
         _put_first(self._scenario.target, self._folders.shared / "on-terminal", (gates, scripts, agent))
-        start = Start(self._attempt, gates, server)
+        start = Start(self._attempt, {**gates, "TMPDIR": agent["TMPDIR"]}, server)
         self._enter("setup")
         try:
             await self._set_up(start)
@@ -134,6 +134,7 @@ class _TrialRun:
         self._enter("agent")
         checked = sum(step.result.duration_s for step in self._steps if step.kind == "health_check")
         step = await run_agent(self._attempt, self._environments, checked, self._kept)
+        self._folders.make_for_checks(self._attempt.supervisor.account)
         self._enter("gates")
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)

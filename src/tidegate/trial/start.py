@@ -175,11 +175,11 @@ class AgentCheckDirectories:
         """Run `sh -c command` in an empty folder, without the agent's API key, and confined as the agent is."""
         folders = Folders(record=self.folder, scratch=self.folder)
         home, tmp = folders.home, folders.tmp
-        for folder in (home, tmp, folders.shared_tmp, folders.shared):
+        for folder in (home, tmp, folders.as_shared(tmp), folders.shared):
             folder.mkdir(parents=True, exist_ok=True)
-        give(self.supervisor.account, home, tmp, folders.shared_tmp)
+        give(self.supervisor.account, home, tmp, folders.as_shared(tmp))
         self.supervisor.confinement.reach(self.network)
-        self.supervisor.confinement.use(folders.file_rules(self.repo, parts_of_checkout(self.repo)))
+        self.supervisor.confinement.use(folders.file_rules(self.repo, parts_of_checkout(self.repo), tmp))
         result, _ = await run_shell(
             self.supervisor,
             command,

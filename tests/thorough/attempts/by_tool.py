@@ -123,6 +123,12 @@ TOOL = {
         base=CHECK,
         tool=doing("printf '#!/bin/sh\\nexit 0\\n' > grep; chmod +x grep; cp grep sh; mkdir -p bin; cp grep bin"),
     ),
+    "file where a check writes": Attempt(
+        "has the tool leave a file in TMPDIR, where a check cannot overwrite it",
+        "regression",
+        base=graded("type: command_succeeds, command: 'notes list > $TMPDIR/out; grep -q second $TMPDIR/out'"),
+        tool=doing("echo second > $TMPDIR/out; chmod 444 $TMPDIR/out"),
+    ),
     "locked workspace": Attempt(
         "has the tool take all rights from its workspace", "regression", tool=doing("chmod 000 .")
     ),
