@@ -14,6 +14,7 @@ from markdown_it.token import Token
 from tidegate.agents.invocations.shell_grammar import ShellCall, ShellLine, shell_lines
 from tidegate.model.value import Value
 
+_MARKDOWN = MarkdownIt("commonmark")  # it takes longer to make than a short document to read
 _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "terminal"})
 _LANGUAGES = frozenset({"", "sh", "bash", "shell", "zsh", *_SESSIONS})
 _PROMPT = re.compile(r"\s*(?:[\w.-]+@[\w.-]+[: ][^\s$%#]*)?[$%❯▶➜»] +")  # noqa: RUF001
@@ -64,11 +65,11 @@ def blocks(markdown: str, target: str, *, indented: bool = False, sections: Sequ
 
 def anchors(markdown: str) -> tuple[str, ...]:
     """Return the anchors of the document's headings, in order."""
-    return tuple(section.anchor for section in _headings(MarkdownIt("commonmark").parse(markdown)).values())
+    return tuple(section.anchor for section in _headings(_MARKDOWN.parse(markdown)).values())
 
 
 def _code(markdown: str, indented: bool) -> Iterator[tuple[Token, tuple[Section, ...]]]:
-    tokens = MarkdownIt("commonmark").parse(markdown)
+    tokens = _MARKDOWN.parse(markdown)
     headings, above = _headings(tokens), tuple[Section, ...]()
     for place, token in enumerate(tokens):
         if section := headings.get(place):

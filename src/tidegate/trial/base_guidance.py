@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tidegate.trial.gate_scripts import is_same
 from tidegate.trial.processes import Account
-from tidegate.trial.safe_files import copy_below, remove_below
+from tidegate.trial.safe_files import Content, content_of, copy_below, remove_below
 from tidegate.trial.workspace import Prepared
 
 
@@ -24,9 +23,10 @@ def guidance_of_base(
     if of_base is None or not workspace.is_dir():
         yield
         return
-    names = {entry.partition("#")[0] for one in (prepared, of_base) for entry in one.guidance}
-    swapped = [name for name in sorted(names) if _is_untouched(prepared.folder / name, workspace / name)]
-    swapped = [name for name in swapped if not is_same(prepared.folder / name, of_base.folder / name)]
+    names = sorted({entry.partition("#")[0] for one in (prepared, of_base) for entry in one.guidance})
+    start, base = prepared.contents, of_base.contents
+    differ = (name for name in names if start.get(name) != base.get(name))
+    swapped = [name for name in differ if _is_untouched(start.get(name), workspace / name)]
     owner = (account.uid, account.gid) if account else None
     for name in swapped:
         _put(of_base.folder, workspace, name, owner)
@@ -38,8 +38,8 @@ def guidance_of_base(
                 _put(prepared.folder, workspace, name, owner)
 
 
-def _is_untouched(start: Path, now: Path) -> bool:
-    return is_same(start, now) if start.is_file() else not os.path.lexists(now)
+def _is_untouched(start: Content | None, now: Path) -> bool:
+    return content_of(now, {start.size}) == start if start else not os.path.lexists(now)
 
 
 def _put(source: Path, workspace: Path, name: str, owner: tuple[int, int] | None) -> None:
