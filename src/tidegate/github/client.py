@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from tidegate.github import checks
 from tidegate.github.connection import Pace, asking, got, open_connection, sent
 from tidegate.github.port import (
     Artifact,
@@ -25,37 +25,24 @@ from tidegate.github.port import (
     Run,
     Status,
 )
-from tidegate.github.workflow_commands import Annotation
+from tidegate.github.workflow_commands import Annotation, Level
 
 if TYPE_CHECKING:
     from github.Issue import Issue
     from github.IssueComment import IssueComment
+    from github.IssueEvent import IssueEvent
     from github.NamedUser import NamedUser
     from github.Organization import Organization
     from github.Repository import Repository
     from github.Requester import Requester
 
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from github.Requester import Requester
-
-
-from collections.abc import Iterable
-from datetime import UTC
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from github.IssueEvent import IssueEvent
-    from github.NamedUser import NamedUser
-    from github.Organization import Organization
-
-
 _MINIMISE = """mutation($id: ID!) {
   minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
 }"""
 ACTIONS_BOT = "github-actions[bot]"
+MAX_TEXT = 65_535  # bytes of a summary
+_LEVELS: dict[Level, str] = {"error": "failure", "warning": "warning", "notice": "notice"}
 MAY_WRITE = frozenset({"admin", "write"})  # this endpoint reports `maintain` as `write`
 
 
@@ -88,7 +75,7 @@ class PyGithubRepository:
     def pull_request(self, number: int) -> PullRequest:
         """Return the pull request, with one GET."""
         with asking("pull-requests: read"):
-            return _pull_request(got(self._requester, f"{self._url}/pulls/{number}"))
+            return PullRequest.read(got(self._requester, f"{self._url}/pulls/{number}"))
 
     def pull_requests_of(self, owner: str, branch: str) -> list[PullRequest]:
         """Return the open pull requests from a branch, with one GET.
@@ -97,7 +84,7 @@ class PyGithubRepository:
         """
         query = f"state=open&per_page=100&head={quote(f'{owner}:{branch}', safe='')}"
         with asking("pull-requests: read"):
-            found = [_pull_request(one) for one in got(self._requester, f"{self._url}/pulls?{query}")]
+            found = [PullRequest.read(one) for one in got(self._requester, f"{self._url}/pulls?{query}")]
         return [one for one in found if one.head_ref == branch and one.is_open]
 
     def labelling(self, number: int, label: str) -> Labelling | None:
@@ -145,48 +132,79 @@ class PyGithubRepository:
                 raise ValueError("another status")
 
     def find_check(self, own: OwnCheckRun) -> int | None:
-        """Look for it among the newest 100 with its name, with one GET."""
-        return checks.find(self._requester, self._url, own)
+        """Look for it among the newest 100 with its name: the answer to the request that made it may have been lost."""
+        with asking("checks: write"):
+            return max((int(one["id"]) for one in self._checks(own)), default=None)
 
     def create_check(self, own: OwnCheckRun, check: Check) -> int:
         """Create the check run, with one POST."""
-        return checks.create(self._requester, self._url, own, check)
+        with asking("checks: write"):
+            said = {**own.model_dump(), **_state(check), "output": _output(check)}
+            return int(sent(self._requester, "POST", f"{self._url}/check-runs", said)["id"])
 
     def is_elsewhere(self, number: int, own: OwnCheckRun) -> bool:
-        """Look at the jobs beside it, with two GETs."""
-        return checks.is_elsewhere(self._requester, self._url, number, own)
+        """Look at the jobs beside it, with two GETs: GitHub chooses the workflow run by chance."""
+        with asking("checks: write"):
+            suite = got(self._requester, f"{self._url}/check-runs/{number}")["check_suite"]["id"]
+            address = f"{self._url}/check-suites/{suite}/check-runs?per_page=100"
+            beside = [str(one["details_url"]) for one in got(self._requester, address)["check_runs"]]
+            jobs = [job for job in beside if "/job/" in job]
+            return bool(jobs) and not any(job.startswith(f"{own.details_url}/job/") for job in jobs)
 
-    def update_check(self, number: int, check: Check) -> None:
-        """Replace what it shows, with one PATCH."""
-        checks.update(self._requester, self._url, number, check, ())
-
-    def annotate_check(self, number: int, check: Check, annotations: Sequence[Annotation]) -> None:
-        """Add the annotations, with one PATCH."""
-        checks.update(self._requester, self._url, number, check, annotations)
+    def update_check(self, number: int, check: Check, annotations: Sequence[Annotation] = ()) -> None:
+        """Replace what it shows, with one PATCH. GitHub keeps the annotations of earlier requests."""
+        with asking("checks: write"):
+            placed = [_annotation(one) for one in annotations if one.file and one.line]
+            output = {**_output(check), **({"annotations": placed} if placed else {})}
+            address = f"{self._url}/check-runs/{number}"
+            answer = sent(self._requester, "PATCH", address, {**_state(check), "output": output})
+            if answer["id"] != number:
+                raise ValueError("another check run")
 
     def replace_in_check(self, own: OwnCheckRun, old: str, new: str) -> None:
-        """Replace the text, with one GET and one PATCH."""
-        checks.replace(self._requester, self._url, own, old, new)
+        """Replace the text, with one GET and one PATCH; title and conclusion stay."""
+        with asking("checks: write"):
+            for one in self._checks(own):
+                output = {"title": one["output"]["title"], "summary": one["output"]["summary"].replace(old, new)}
+                sent(self._requester, "PATCH", f"{self._url}/check-runs/{one['id']}", {"output": output})
+
+    def _checks(self, own: OwnCheckRun) -> list[Any]:
+        query = f"check_name={quote(own.name, safe='')}&filter=all&per_page=100"
+        found = got(self._requester, f"{self._url}/commits/{own.head_sha}/check-runs?{query}")["check_runs"]
+        return [one for one in found if (one["name"], one["external_id"]) == (own.name, own.external_id)]
 
     def run(self, run: int) -> Run:
         """Return the workflow run, with one GET."""
-        return checks.run(self._requester, self._url, run)
+        with asking("actions: read"):
+            return Run.read(got(self._requester, f"{self._url}/actions/runs/{run}"))
 
     def pull_request_runs(self, workflow: int, head_sha: str) -> list[Run]:
-        """Return the newest 100 runs, with one GET."""
-        return checks.pull_request_runs(self._requester, self._url, workflow, head_sha)
+        """Return the newest 100 runs. The answer is filtered again: servers ignore a filter that they do not know."""
+        query = f"event=pull_request&head_sha={quote(head_sha, safe='')}&per_page=100"
+        with asking("actions: read"):
+            answer = got(self._requester, f"{self._url}/actions/workflows/{workflow}/runs?{query}")
+            found = [Run.read(one) for one in answer["workflow_runs"]]
+        wanted = [one for one in found if one.event == "pull_request" and one.head_sha == head_sha]
+        return sorted(wanted, key=lambda one: one.id, reverse=True)
 
     def rerun(self, run: int) -> None:
-        """Run it again, with one POST."""
-        checks.rerun(self._requester, self._url, run)
+        """Run it again, with one POST. The run keeps its number and its event, and gets a new attempt."""
+        with asking("actions: write"):
+            sent(self._requester, "POST", f"{self._url}/actions/runs/{run}/rerun")
 
     def artifacts(self, run: int, name: str) -> list[Artifact]:
         """Return the artifacts, with one GET."""
-        return checks.artifacts(self._requester, self._url, run, name)
+        return self._artifacts(f"actions/runs/{run}/artifacts", name)
 
     def recent_artifacts(self, name: str) -> list[Artifact]:
         """Return the newest artifacts with that name, with one GET."""
-        return checks.recent_artifacts(self._requester, self._url, name)
+        return self._artifacts("actions/artifacts", name)
+
+    def _artifacts(self, place: str, name: str) -> list[Artifact]:
+        """Return those with that name: old GitHub Enterprise Servers ignore `name`, so it is checked here."""
+        with asking("actions: read"):
+            answer = got(self._requester, f"{self._url}/{place}?per_page=100&name={quote(name, safe='')}")
+            return [Artifact.read(one) for one in answer["artifacts"] if one["name"] == name]
 
     def merged_heads(self, sha: str) -> list[str]:
         """Return the merged heads, with one GET: only few pull requests have the same merge commit."""
@@ -242,7 +260,7 @@ class PyGithubPort:
                 headers, listed = self._issue.requester.requestJsonAndCheck("GET", address)
                 if not isinstance(listed, list):
                     raise TypeError("a page of comments is not a list")
-                found += (_listed(one) for one in listed)
+                found += (Comment.read(one) for one in listed)
                 if 'rel="next"' not in headers.get("link", ""):
                     break
                 address = f"{first}&page={page}"
@@ -272,20 +290,6 @@ class PyGithubPort:
             self._issue.get_comment(comment).delete()
 
 
-def _pull_request(found: Any) -> PullRequest:
-    head, base = found["head"], found["base"]
-    return PullRequest(
-        number=found["number"],
-        is_open=found["state"] == "open",
-        draft=found.get("draft", False),
-        head_sha=head["sha"],
-        head_ref=head["ref"],
-        head_repo=head["repo"] and head["repo"]["full_name"],
-        base_ref=base["ref"],
-        labels=tuple(label["name"] for label in found.get("labels", ())),
-    )
-
-
 def _comment(found: IssueComment) -> Comment:
     author: NamedUser | Organization | None = found.user  # None: the account has been deleted
     return Comment(
@@ -293,16 +297,24 @@ def _comment(found: IssueComment) -> Comment:
     )
 
 
-def _listed(found: Any) -> Comment:
-    author = (found["user"] or {}).get("login", "")  # no user: the account has been deleted
-    return Comment(
-        id=found["id"],
-        author=author,
-        body=found["body"] or "",
-        url=found["html_url"],
-        updated_at=found.get("updated_at") or "",
-        node=found.get("node_id") or "",
-    )
+def _state(check: Check) -> dict[str, str]:
+    return {"status": "completed", "conclusion": check.conclusion} if check.conclusion else {"status": "in_progress"}
+
+
+def _output(check: Check) -> dict[str, Any]:
+    summary = check.summary.encode()[:MAX_TEXT].decode(errors="ignore")
+    return {"title": check.title, "summary": summary}
+
+
+def _annotation(one: Annotation) -> dict[str, Any]:
+    return {
+        "path": one.file,
+        "start_line": one.line,
+        "end_line": one.line,
+        "annotation_level": _LEVELS[one.level],
+        "title": one.title[:255],
+        "message": one.message[:4_096],
+    }
 
 
 def _user(requester: Requester) -> str | None:

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BeforeValidator, ValidationError
 
 from tidegate.errors import ConfigurationError
+from tidegate.github.port import OptionalText, Payload, at
 from tidegate.model.value import Value
 
 DEPENDABOT = "dependabot[bot]"
 _QUEUED = re.compile(r"/pr-([0-9]+)-[0-9a-f]{40,64}\Z")  # the end of a merge group's branch
 
 
-class PullRequestEvent(Value):
+def _number_in(branch: str) -> int | None:
+    added = _QUEUED.search(branch)
+    return int(added[1]) if added else None
+
+
+_IsGiven = Annotated[bool, BeforeValidator(lambda value: value is not None)]
+
+
+class PullRequestEvent(Payload):
     """A pull request was opened, updated, labelled, … `title` and the refs are untrusted input from its author."""
 
     number: int
     action: str
-    title: str
-    draft: bool
-    head_sha: str
-    head_ref: str
-    head_repo: str | None  # owner/name; None: the fork has been deleted
-    base_sha: str
-    base_ref: str
-    base_repo: str
-    sender: str
-    label: str = ""  # the label that this event added or removed
-    retargeted: bool = False  # `edited`: the pull request now has another base branch
+    title: str = at("pull_request", "title")
+    draft: bool = at("pull_request", "draft", default=False)
+    head_sha: str = at("pull_request", "head", "sha")
+    head_ref: str = at("pull_request", "head", "ref")
+    head_repo: str | None = at("pull_request", "head", "repo", "full_name", default=None)  # None: a deleted fork's
+    base_sha: str = at("pull_request", "base", "sha")
+    base_ref: str = at("pull_request", "base", "ref")
+    base_repo: str = at("repository", "full_name")
+    sender: str = at("sender", "login")
+    label: str = at("label", "name", default="")  # the label that this event added or removed
+    retargeted: _IsGiven = at("changes", "base", default=False)  # `edited`: it now has another base branch
 
     def changes_nothing(self, accept_label: str) -> bool:
         """Return True for a label other than ours, and for a new title or description: both sides are as before."""
@@ -49,27 +58,30 @@ class PullRequestEvent(Value):
         return self.is_fork or self.sender == DEPENDABOT
 
 
-class MergeGroupEvent(Value):
-    """A merge queue checks commits before merging them. There is no pull request to comment on."""
+class MergeGroupEvent(Payload):
+    """A merge queue checks commits before merging them. There is no pull request to comment on.
 
-    head_sha: str
-    base_sha: str
-    base_ref: str
-    number: int | None = None  # the pull request that the queue adds; None if the group's branch does not tell it
+    `number` is the pull request that the queue adds; None if the group's branch does not tell it.
+    """
+
+    head_sha: str = at("merge_group", "head_sha")
+    base_sha: str = at("merge_group", "base_sha")
+    base_ref: str = at("merge_group", "base_ref")
+    number: Annotated[int | None, BeforeValidator(_number_in)] = at("merge_group", "head_ref", default=None)
 
 
-class WorkflowRunEvent(Value):
+class WorkflowRunEvent(Payload):
     """Another workflow's run has ended. That run may have run untrusted code; these fields come from GitHub."""
 
-    run: int
-    attempt: int
-    trigger: str  # the event that started that run
-    conclusion: str
-    head_sha: str
-    head_branch: str
-    head_repo: str | None  # owner/name; None: the fork has been deleted
-    base_repo: str
-    actor: str
+    run: int = at("workflow_run", "id")
+    attempt: int = at("workflow_run", "run_attempt", default=1)
+    trigger: str = at("workflow_run", "event")  # the event that started that run
+    conclusion: OptionalText = at("workflow_run", "conclusion")
+    head_sha: str = at("workflow_run", "head_sha")
+    head_branch: OptionalText = at("workflow_run", "head_branch")
+    head_repo: str | None = at("workflow_run", "head_repository", "full_name", default=None)  # None: a deleted fork's
+    base_repo: str = at("repository", "full_name")
+    actor: str = at("workflow_run", "actor", "login", default="")
 
     @property
     def could_comment(self) -> bool:
@@ -77,33 +89,39 @@ class WorkflowRunEvent(Value):
         return self.head_repo == self.base_repo and self.actor != DEPENDABOT
 
 
-class DispatchEvent(Value):
+class DispatchEvent(Payload):
     """A person started the workflow by hand. `inputs` are the values that the person typed."""
 
-    sender: str
-    inputs: dict[str, str]
-    default_branch: str
+    sender: str = at("sender", "login")
+    inputs: Annotated[dict[str, str], BeforeValidator(lambda given: given or {})] = {}
+    default_branch: str = at("repository", "default_branch")
 
 
-class CommentEvent(Value):
+class CommentEvent(Payload):
     """A person or a bot commented on an issue or a pull request. The text is untrusted input."""
 
-    number: int
+    number: int = at("issue", "number")
     action: str
-    on_pull_request: bool
-    comment: int
-    body: str
-    author: str
-    by_bot: bool
-    sender: str
-    created_at: str  # GitHub's time, such as 2026-11-22T08:00:00Z, which sorts as text
+    on_pull_request: _IsGiven = at("issue", "pull_request", default=False)
+    comment: int = at("comment", "id")
+    body: OptionalText = at("comment", "body")
+    author: str = at("comment", "user", "login", default="")  # "": the account has been deleted
+    by_bot: Annotated[bool, BeforeValidator(lambda kind: kind != "User")] = at("comment", "user", "type", default=True)
+    sender: str = at("sender", "login")
+    created_at: str = at("comment", "created_at")  # such as 2026-11-22T08:00:00Z, which sorts as text
 
 
-class PushEvent(Value):
-    """Commits were pushed to a branch. `is_default`: it is the repository's default branch."""
+class PushEvent(Payload):
+    """Commits were pushed to a branch."""
 
-    sha: str
-    is_default: bool
+    sha: str = at("after")
+    ref: str
+    default_branch: str = at("repository", "default_branch")
+
+    @property
+    def is_default(self) -> bool:
+        """True if they were pushed to the repository's default branch."""
+        return self.ref == f"refs/heads/{self.default_branch}"
 
 
 class OtherEvent(Value):
@@ -128,11 +146,11 @@ def read_event(name: str, payload: Mapping[str, object]) -> Event:
             " write and with the repository's secrets.",
             "Use `on: pull_request`. For forks, docs/action.md says what holds there.",
         )
-    reader = _READERS.get(name)
-    if reader is None:
+    kind = _EVENTS.get(name)
+    if kind is None:
         return OtherEvent(name=name)
     try:
-        return reader(payload)
+        return kind.read(payload)
     except ValidationError as error:
         missing = ", ".join(".".join(map(str, wrong["loc"])) for wrong in error.errors(include_input=False))
         raise ConfigurationError(
@@ -140,212 +158,13 @@ def read_event(name: str, payload: Mapping[str, object]) -> Event:
         ) from None
 
 
-def _pull_request(raw: Mapping[str, Any]) -> PullRequestEvent:
-    payload = PullRequestPayload.model_validate(raw)
-    pull = payload.pull_request
-    return PullRequestEvent(
-        number=payload.number,
-        action=payload.action,
-        title=pull.title,
-        draft=pull.draft,
-        head_sha=pull.head.sha,
-        head_ref=pull.head.ref,
-        head_repo=pull.head.repo and pull.head.repo.full_name,
-        base_sha=pull.base.sha,
-        base_ref=pull.base.ref,
-        base_repo=payload.repository.full_name,
-        sender=payload.sender.login,
-        label=payload.label.name if payload.label else "",
-        retargeted=payload.changes is not None and payload.changes.base is not None,
-    )
-
-
-def _merge_group(raw: Mapping[str, Any]) -> MergeGroupEvent:
-    group = MergeGroupPayload.model_validate(raw).merge_group
-    added = _QUEUED.search(group.head_ref)
-    return MergeGroupEvent(
-        head_sha=group.head_sha,
-        base_sha=group.base_sha,
-        base_ref=group.base_ref,
-        number=int(added[1]) if added else None,
-    )
-
-
-def _workflow_run(raw: Mapping[str, Any]) -> WorkflowRunEvent:
-    payload = WorkflowRunPayload.model_validate(raw)
-    run = payload.workflow_run
-    return WorkflowRunEvent(
-        run=run.id,
-        attempt=run.run_attempt,
-        trigger=run.event,
-        conclusion=run.conclusion or "",
-        head_sha=run.head_sha,
-        head_branch=run.head_branch or "",
-        head_repo=run.head_repository and run.head_repository.full_name,
-        base_repo=payload.repository.full_name,
-        actor=run.actor.login if run.actor else "",
-    )
-
-
-def _dispatch(raw: Mapping[str, Any]) -> DispatchEvent:
-    payload = DispatchPayload.model_validate(raw)
-    return DispatchEvent(
-        sender=payload.sender.login, inputs=payload.inputs or {}, default_branch=payload.repository.default_branch
-    )
-
-
-def _comment(raw: Mapping[str, Any]) -> CommentEvent:
-    payload = IssueCommentPayload.model_validate(raw)
-    author = payload.comment.user
-    return CommentEvent(
-        number=payload.issue.number,
-        action=payload.action,
-        on_pull_request=payload.issue.pull_request is not None,
-        comment=payload.comment.id,
-        body=payload.comment.body or "",
-        author=author.login if author else "",
-        by_bot=author is None or author.type != "User",
-        sender=payload.sender.login,
-        created_at=payload.comment.created_at,
-    )
-
-
-def _push(raw: Mapping[str, Any]) -> PushEvent:
-    payload = PushPayload.model_validate(raw)
-    return PushEvent(sha=payload.after, is_default=payload.ref == f"refs/heads/{payload.repository.default_branch}")
-
-
-_READERS: dict[str, Callable[[Mapping[str, Any]], Event]] = {
-    "pull_request": _pull_request,
-    "merge_group": _merge_group,
-    "workflow_run": _workflow_run,
-    "workflow_dispatch": _dispatch,
-    "issue_comment": _comment,
-    "push": _push,
+_EVENTS: dict[
+    str, type[PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | CommentEvent | PushEvent]
+] = {
+    "pull_request": PullRequestEvent,
+    "merge_group": MergeGroupEvent,
+    "workflow_run": WorkflowRunEvent,
+    "workflow_dispatch": DispatchEvent,
+    "issue_comment": CommentEvent,
+    "push": PushEvent,
 }
-
-
-class _Repository(BaseModel):
-    full_name: str
-
-
-class _User(BaseModel):
-    login: str
-
-
-class _Label(BaseModel):
-    name: str
-
-
-class _Head(BaseModel):
-    sha: str
-    ref: str
-    repo: _Repository | None
-
-
-class _Base(BaseModel):
-    sha: str
-    ref: str
-
-
-class _PullRequest(BaseModel):
-    title: str
-    draft: bool = False
-    head: _Head
-    base: _Base
-
-
-class _OldBase(BaseModel):
-    """Which branch it went to before; GitHub sends it where that changed."""
-
-
-class _Changes(BaseModel):
-    base: _OldBase | None = None
-
-
-class PullRequestPayload(BaseModel):
-    """The payload of `pull_request`, for every action."""
-
-    number: int
-    action: str
-    pull_request: _PullRequest
-    repository: _Repository
-    sender: _User
-    label: _Label | None = None
-    changes: _Changes | None = None
-
-
-class _Repo(_Repository):
-    default_branch: str
-
-
-class PushPayload(BaseModel):
-    """The payload of `push`."""
-
-    ref: str
-    after: str
-    repository: _Repo
-
-
-class _MergeGroup(BaseModel):
-    head_sha: str
-    head_ref: str = ""
-    base_sha: str
-    base_ref: str
-
-
-class MergeGroupPayload(BaseModel):
-    """The payload of `merge_group`."""
-
-    merge_group: _MergeGroup
-
-
-class _WorkflowRun(BaseModel):
-    id: int
-    run_attempt: int = 1
-    event: str
-    conclusion: str | None
-    head_sha: str
-    head_branch: str | None
-    head_repository: _Repository | None
-    actor: _User | None = None
-
-
-class WorkflowRunPayload(BaseModel):
-    """The payload of `workflow_run`."""
-
-    workflow_run: _WorkflowRun
-    repository: _Repository
-
-
-class _Author(_User):
-    type: str = "User"
-
-
-class _Comment(BaseModel):
-    id: int
-    body: str | None
-    user: _Author | None  # None: the account has been deleted
-    created_at: str
-
-
-class _Issue(BaseModel):
-    number: int
-    pull_request: object = None
-
-
-class IssueCommentPayload(BaseModel):
-    """The payload of `issue_comment`."""
-
-    action: str
-    issue: _Issue
-    comment: _Comment
-    sender: _User
-
-
-class DispatchPayload(BaseModel):
-    """The payload of `workflow_dispatch`."""
-
-    sender: _User
-    repository: _Repo
-    inputs: dict[str, str] | None = None

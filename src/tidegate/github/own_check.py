@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from tidegate.github.annotations import regressions
 from tidegate.github.announce import warn
-from tidegate.github.checks import MAX_ANNOTATIONS
 from tidegate.github.deadline import Deadline
 from tidegate.github.job import Job
 from tidegate.github.port import Check, Conclusion, OwnCheckRun, PublishError, RepositoryPort
@@ -25,6 +24,7 @@ T = TypeVar("T")
 BETWEEN = 30.0  # seconds between two updates of the counts
 TRIES = 3  # of the verdict; a request that seemed to fail may be repeated, since it replaces what is shown
 MAX_TITLE = 255
+MAX_ANNOTATIONS = 50  # in one request
 
 
 class OwnCheck:
@@ -166,7 +166,7 @@ def annotate(repository: RepositoryPort, number: int, check: Check, annotations:
     """Add all annotations that have a place, in several requests if needed."""
     placed = [one for one in annotations if one.file and one.line]
     for first in range(0, len(placed), MAX_ANNOTATIONS):
-        repository.annotate_check(number, check, placed[first : first + MAX_ANNOTATIONS])
+        repository.update_check(number, check, placed[first : first + MAX_ANNOTATIONS])
 
 
 def _repeated(write: Callable[[], T], job: Job) -> T:

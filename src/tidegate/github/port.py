@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, Self
+
+from pydantic import AliasPath, BeforeValidator, ConfigDict, Field
 
 from tidegate.github.workflow_commands import Annotation
 from tidegate.model.value import Value
@@ -31,53 +33,78 @@ _ADVICE: dict[Kind, str] = {
 }
 
 
-class Comment(Value):
+def at(*path: str, **default: Any) -> Any:
+    """Return a field with that place in what GitHub sends. It is required, unless there is a `default`."""
+    return Field(validation_alias=AliasPath(*path), **default)
+
+
+OptionalText = Annotated[str, BeforeValidator(lambda text: "" if text is None else text)]
+
+
+class Payload(Value):
+    """What is read of a JSON object that GitHub sends; the rest is ignored."""
+
+    model_config = ConfigDict(extra="ignore", validate_by_name=True)
+
+    @classmethod
+    def read(cls, found: object) -> Self:
+        """Return the value in what GitHub sent. Raises ValidationError."""
+        return cls.model_validate(found, by_alias=True, by_name=False)
+
+
+class Comment(Payload):
     """A comment on the pull request. Ids ascend in the order of creation.
 
     `updated_at` is GitHub's time of the last edit, such as 2026-11-22T08:00:00Z, which sorts as text.
     """
 
     id: int
-    author: str
-    body: str
-    url: str
-    updated_at: str = ""
-    node: str = ""  # its id in GraphQL
+    author: str = at("user", "login", default="")  # "": the account has been deleted
+    body: OptionalText
+    url: str = at("html_url")
+    updated_at: OptionalText = ""
+    node: OptionalText = at("node_id", default="")  # its id in GraphQL
 
 
-class PullRequest(Value):
+class PullRequest(Payload):
     """The current state of a pull request. The refs are untrusted input from its author."""
 
     number: int
-    is_open: bool
-    draft: bool
-    head_sha: str
-    head_ref: str
-    head_repo: str | None  # owner/name; None: the fork has been deleted
-    base_ref: str
-    labels: tuple[str, ...] = ()
+    is_open: Annotated[bool, BeforeValidator(lambda state: state == "open")] = at("state")
+    draft: bool = False
+    head_sha: str = at("head", "sha")
+    head_ref: str = at("head", "ref")
+    head_repo: str | None = at("head", "repo", "full_name", default=None)  # None: the fork has been deleted
+    base_ref: str = at("base", "ref")
+    labels: Annotated[tuple[str, ...], BeforeValidator(lambda found: tuple(label["name"] for label in found))] = ()
 
 
-class Artifact(Value):
+class Artifact(Payload):
     """A file that a workflow run has uploaded. `size` is the archive's size in bytes, as GitHub reports it."""
 
     id: int
     name: str
-    size: int
+    size: int = at("size_in_bytes")
     expired: bool
-    head_sha: str = ""  # head of the run that uploaded it
-    own: bool = False  # True if the run's head is a branch of this repository
+    head_sha: OptionalText = at("workflow_run", "head_sha", default="")  # head of the run that uploaded it
+    run_repository: int | None = at("workflow_run", "repository_id", default=None)
+    head_repository: int | None = at("workflow_run", "head_repository_id", default=None)
+
+    @property
+    def own(self) -> bool:
+        """True if the run's head is a branch of this repository."""
+        return self.run_repository is not None and self.run_repository == self.head_repository
 
 
-class Run(Value):
+class Run(Payload):
     """A run of a workflow. `event` is the event that started it."""
 
     id: int
-    workflow: int
+    workflow: int = at("workflow_id")
     event: str
     head_sha: str
-    completed: bool
-    url: str
+    completed: Annotated[bool, BeforeValidator(lambda status: status == "completed")] = at("status")
+    url: str = at("html_url")
 
 
 class Labelling(Value):
@@ -219,11 +246,8 @@ class RepositoryPort(Protocol):
     def is_elsewhere(self, number: int, own: OwnCheckRun) -> bool:
         """Return True if GitHub shows the check run under another workflow run than ours."""
 
-    def update_check(self, number: int, check: Check) -> None:
-        """Replace what the check run shows."""
-
-    def annotate_check(self, number: int, check: Check, annotations: Sequence[Annotation]) -> None:
-        """Add at most 50 annotations to the check run. Those without a file are left out."""
+    def update_check(self, number: int, check: Check, annotations: Sequence[Annotation] = ()) -> None:
+        """Replace what the check run shows, and add at most 50 annotations. Those without a file are left out."""
 
     def replace_in_check(self, own: OwnCheckRun, old: str, new: str) -> None:
         """Replace a text in the summary of the check run. Nothing happens if there is none."""
