@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -12,7 +16,7 @@ from tidegate.agents.providers.azure import AzureProvider
 from tidegate.agents.providers.keyed import AnthropicProvider, CompatibleProvider
 from tidegate.agents.streams.json_lines import end_of_api
 from tidegate.errors import MissingKeyError
-from tidegate.model.agent import Agent, Machine, Session
+from tidegate.model.agent import Agent, Machine, Session, Tool
 from tidegate.model.event import ApiRetry, CommandResult, End, Message, ToolCall, ToolResult, TrialEnd, Warning
 from tidegate.model.provider import ANTHROPIC, ModelApi, ModelProvider
 from tidegate.text.shorten import both_ends, last_part
@@ -20,17 +24,7 @@ from tidegate.text.shorten import both_ends, last_part
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic.types import Message as Answer
-    from anthropic.types import MessageParam, ToolResultBlockParam, ToolUseBlock
-import hashlib
-import json
-import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
-
-from tidegate.model.agent import Tool
-
-if TYPE_CHECKING:
-    from anthropic.types import ToolParam
+    from anthropic.types import MessageParam, ToolParam, ToolResultBlockParam, ToolUseBlock
 
 
 MAX_TOOLS = 512

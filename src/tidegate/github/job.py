@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from tidegate.github.deadline import Deadline
 from tidegate.github.port import RepositoryPort
 from tidegate.github.settings import GitHubJob, Settings
+from tidegate.history.branch import Origin
 from tidegate.model.progress import Progress
 from tidegate.vcs.revisions import repository_root
 
@@ -20,10 +22,6 @@ if TYPE_CHECKING:
     from tidegate.run.checkouts import Commits
     from tidegate.run.run_job import Options
 
-
-import base64
-
-from tidegate.history.branch import Origin
 
 BEFORE = 0.25  # of the time that is left, for one request before the verdict
 OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read

@@ -19,15 +19,13 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import calibrated
 from tidegate.reports.links import Pages
 from tidegate.reports.model_filters import PIECES
+from tidegate.reports.side_findings import findings
 from tidegate.reports.table_row import COLUMNS
-from tidegate.reports.view import CommentView, comment_view
+from tidegate.reports.view import STATE_SIGNS, CommentView, comment_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-
-from tidegate.reports.side_findings import findings
-from tidegate.reports.view import STATE_SIGNS
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _ONE_BLANK_LINE = "\n\n"  # replaces several, so that templates can contain as many as they like

@@ -5,23 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from tidegate.model.result import Result
-from tidegate.model.trial_spec import Side
-from tidegate.reports.page_records import Block, ReadRecord, kept_trials, packed, packed_records
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-from collections.abc import Iterable
 
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import SuiteEffect
 from tidegate.model.plan import by_row
-from tidegate.model.result import Cost, FileChange
+from tidegate.model.result import Cost, FileChange, Result
+from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.reports.cause_text import cause_diff, says
 from tidegate.reports.comment import fix_text
@@ -31,9 +23,14 @@ from tidegate.reports.interface_text import headlines, sections
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, sign, spent
 from tidegate.reports.page_metrics import PowerBar, SuiteMetric, power_bars, suite_metrics
+from tidegate.reports.page_records import Block, ReadRecord, kept_trials, packed, packed_records
 from tidegate.reports.page_row import PageOf, RowView, page_columns, row_path, row_view
 from tidegate.reports.trend_chart import Series, suite_series
 from tidegate.reports.view import CommentView, comment_view
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 
 _DETAILS = {"trials": (), "metrics": (), "gates": (), "subcommands": (), "facts": ()}
 MAX_BYTES = 5_000_000

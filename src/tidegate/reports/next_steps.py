@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tidegate.model.result import VerdictReason
+from tidegate.reports.filters import code, fenced, prose
 
 if TYPE_CHECKING:
     from tidegate.model.result import Result
     from tidegate.model.trial_spec import NotMeasured
 
-
-from tidegate.reports.filters import code, fenced, prose
 
 _ACCEPT = "Intentional? A maintainer can accept this with the label `tidegate: accept`."
 _AT_BASE = "This setting is read from the base branch: a change takes effect after merging."

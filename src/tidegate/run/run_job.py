@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidegate import __version__
 from tidegate.decide.procedure.rules import screening_trials
@@ -44,8 +44,6 @@ from tidegate.vcs.revisions import tree_hash
 if TYPE_CHECKING:
     from tidegate.run.runner import Runner
 
-
-from typing import NamedTuple
 
 _InitialState = tuple[str, str | None, tuple[str, ...] | None]  # whose template, and guidance of its own
 
