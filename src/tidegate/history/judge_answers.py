@@ -5,9 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from tidegate.history.run_folder import write_value
+from tidegate.history.run_folder import read_value, write_value
 from tidegate.model.judge import Reply
 
 
@@ -19,12 +17,7 @@ class AnswerStore:
 
     def read(self, key: str) -> Reply | None:
         """Return the stored answer, or None if there is none or it cannot be read."""
-        if self._folder is None:
-            return None
-        try:
-            return Reply.model_validate_json(self._place(self._folder, key).read_bytes())
-        except (OSError, ValidationError):
-            return None
+        return read_value(self._place(self._folder, key), Reply) if self._folder else None
 
     def keep(self, key: str, reply: Reply) -> None:
         """Write the answer atomically. A write error is ignored: a later run then asks the question again."""

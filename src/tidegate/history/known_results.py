@@ -15,8 +15,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pydantic import ValidationError
-
 from tidegate.agents.invocations.shapes import shapes_of, unseen_share
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.branch import Origin, copy_to, fetch, require_writable, write
@@ -24,7 +22,7 @@ from tidegate.history.fingerprint import fingerprint_at
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.history.pushes import Pushes
-from tidegate.history.run_folder import RunFolder, write_value
+from tidegate.history.run_folder import RunFolder, read_value, write_value
 from tidegate.history.store import History, ReadSessions
 from tidegate.model.measurement import PastTrial, Run, TrialResult
 from tidegate.model.plan import Plan, RowKey, by_row
@@ -364,11 +362,8 @@ class ResumableTests:
 
     def begun(self, key: str) -> Beginning | None:
         """Return the start of this test, or None if it is missing, damaged or too old."""
-        try:
-            found = Beginning.model_validate_json((self._folder / key / _FILE).read_bytes())
-        except (OSError, ValidationError):
-            return None
-        return found if found.key == key and found.at >= self._oldest else None
+        found = read_value(self._folder / key / _FILE, Beginning)
+        return found if found and found.key == key and found.at >= self._oldest else None
 
     def count(self, key: str, trials: Iterable[str]) -> None:
         """Record that base's history now contains these trials of the test."""
@@ -388,11 +383,8 @@ class ResumableTests:
 
     def replayed(self, key: str, sessions: str) -> RowReplay | None:
         """Return what replaying these sessions showed in this test, or None if it is missing or damaged."""
-        try:
-            found = Replayed.model_validate_json((self._folder / key / _REPLAY).read_bytes())
-        except (OSError, ValidationError):
-            return None
-        return found.found if found.sessions == sessions else None
+        found = read_value(self._folder / key / _REPLAY, Replayed)
+        return found.found if found and found.sessions == sessions else None
 
     def keep_replay(self, key: str, found: RowReplay, sessions: str) -> None:
         """Store what replaying these sessions showed."""

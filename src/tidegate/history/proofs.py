@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from tidegate.history.our_folder import make_our_folder
-from tidegate.history.run_folder import write_value
+from tidegate.history.run_folder import read_value, write_value
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import PlanRow
 from tidegate.model.proof import Proof
@@ -95,11 +95,8 @@ def keep(repo: Path, proof: Proof) -> None:
 def earlier(repo: Path, proof: Proof) -> Proof | None:
     """Return the newest stored proof of another commit; with uncommitted changes, of the same one too."""
     for file in sorted(_folder(repo).glob("*.json"), reverse=True) if not proof.partial else ():
-        try:
-            found = Proof.model_validate_json(file.read_bytes())
-        except (OSError, ValidationError):
-            continue  # another version of Tidegate wrote it
-        if proof.dirty or found.dirty or found.sha != proof.sha:
+        found = read_value(file, Proof)
+        if found and (proof.dirty or found.dirty or found.sha != proof.sha):
             return found
     return None
 

@@ -11,9 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
-from tidegate.history.run_folder import write_value
+from tidegate.history.run_folder import read_value, write_value
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes
 from tidegate.model.value import Value
@@ -92,10 +90,7 @@ class Pushes:
         return tuple(push for push in self._all() if push.test != self._test)
 
     def _all(self) -> tuple[Push, ...]:
-        try:
-            log = PushLog.model_validate_json(self._file.read_bytes())
-        except (OSError, ValidationError):
-            return ()
+        log = read_value(self._file, PushLog) or PushLog()
         return tuple(push for push in log.pushes if push.at >= self._oldest)
 
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -22,6 +22,7 @@ PULL_REQUEST_FILE = "result.json"  # of `tidegate pr`, beside the runs
 RUN_FILE = "run.json"
 RESULT_FILE = "result.json"
 _event: TypeAdapter[Event] = TypeAdapter(Event)
+V = TypeVar("V", bound=Value)
 
 
 class RunFolder:
@@ -167,6 +168,14 @@ def run_folder_of(place: Path, side: Side) -> RunFolder:
 def write_value(path: Path, value: Value) -> None:
     """Write a value as JSON. The file is renamed into place, so that readers never see a partial file."""
     write_text(path, _json(value))
+
+
+def read_value(path: Path, kind: type[V]) -> V | None:
+    """Return the value in a file; None if it is missing, damaged or of another version."""
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from tidegate.history.run_folder import write_text
+from tidegate.history.run_folder import read_value, write_text
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.suite import Store
@@ -25,21 +25,56 @@ DAY = 86_400.0
 Sessions = tuple[SessionRecord, ...]
 
 
-class _Entry(Value):
-    """One line of a file. `digest` is a hash of the rest and reveals a damaged line."""
+class _SessionEntry(Value):
+    """One line of a file of sessions."""
 
     fingerprint: str
     session: SessionRecord
     digest: str = ""
 
-    @property
-    def sealed(self) -> _Entry:
-        text = self.model_copy(update={"digest": ""}).model_dump_json()
-        return self.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
 
-    def is_of(self, fingerprint: str, key: RowKey) -> bool:
-        """Return True if the session was recorded with this fingerprint, in this row."""
-        return self.fingerprint == fingerprint and self.session.key == key
+class _Entry(Value):
+    """One line of a file of trials."""
+
+    schema_version: Literal[1] = 1
+    fingerprint: str
+    trial: PastTrial
+    digest: str = ""
+
+
+E = TypeVar("E", _SessionEntry, _Entry)
+
+
+def _entries(path: Path, kind: type[E]) -> Iterator[E | str]:
+    """Yield each entry of the file, or the reason why its line is ignored."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return
+    except OSError:
+        yield "the file cannot be read"
+        return
+    for line in lines:
+        try:
+            entry = kind.model_validate_json(line)
+        except ValidationError:
+            yield "damaged, or of another version"
+            continue
+        end = f'"{entry.digest}"}}'.encode()
+        text = line.removesuffix(end) + b'""}'
+        is_whole = line.endswith(end) and hashlib.sha256(text).hexdigest() == entry.digest
+        yield entry if is_whole else "its digest does not match"
+
+
+def _write(path: Path, entries: Iterable[_SessionEntry | _Entry]) -> None:
+    """Write the entries, each with a digest: a hash of the rest, which reveals a damaged line. Without any, no file."""
+    texts = [entry.model_dump_json().removesuffix('""}') for entry in entries]
+    digests = [hashlib.sha256(f'{text}""}}'.encode()).hexdigest() for text in texts]
+    whole = "".join(f'{text}"{digest}"}}\n' for text, digest in zip(texts, digests, strict=True))
+    if not whole:
+        path.unlink(missing_ok=True)
+    elif not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != whole:
+        write_text(path, whole)
 
 
 class ReadSessions(NamedTuple):
@@ -62,8 +97,8 @@ class SessionStore:
         found: dict[RowKey, Sessions] = {}
         warnings: list[str] = []
         for key, fingerprint in fingerprints.items():
-            entries = list(self._entries(fingerprint))
-            good = [one.session for one in entries if one and one.is_of(fingerprint, key)]
+            entries = list(_entries(self._path(fingerprint), _SessionEntry))
+            good = _of_row(entries, fingerprint, key)
             if damaged := len(entries) - len(good):
                 warnings.append(f"recorded sessions of {key}: {damaged} ignored: damaged, or of another row")
             if kept := self._best(session for session in good if session.sha not in foreign):
@@ -78,44 +113,31 @@ class SessionStore:
         for session in sessions:
             fingerprint = fingerprints.get(session.key)
             if fingerprint and without_secrets(session) == session:
-                entries = self._entries(fingerprint)
-                known = [one.session for one in entries if one and one.is_of(fingerprint, session.key)]
+                known = _of_row(_entries(self._path(fingerprint), _SessionEntry), fingerprint, session.key)
                 if session not in known:
-                    self._write(fingerprint, self._best([*known, session]))
+                    self._write(fingerprint, [*known, session])
 
     def prune(self) -> None:
         """Remove damaged, foreign and expired sessions, and files without any."""
         for path in self._folder.glob(f"*{SUFFIX}"):
-            entries = self._entries(path.stem)
-            self._write(path.stem, self._best(one.session for one in entries if one and one.fingerprint == path.stem))
+            self._write(path.stem, _of_row(_entries(path, _SessionEntry), path.stem))
 
     def _best(self, sessions: Iterable[SessionRecord]) -> Sessions:
         """Return the newest that can be replayed, those that passed first."""
         young = [one for one in sessions if not one.problem and self._oldest <= one.at <= self._newest]
         return tuple(sorted(young, key=lambda one: (not one.passed, -one.at))[:MOST])
 
-    def _entries(self, fingerprint: str) -> Iterator[_Entry | None]:
-        """Yield what each line holds; None if it is damaged."""
-        try:
-            lines = (self._folder / f"{fingerprint}{SUFFIX}").read_bytes().splitlines()
-        except OSError:
-            return
-        for line in lines:
-            try:
-                entry = _Entry.model_validate_json(line)
-            except ValidationError:
-                yield None
-                continue
-            yield entry if entry == entry.sealed else None
+    def _path(self, fingerprint: str) -> Path:
+        return self._folder / f"{fingerprint}{SUFFIX}"
 
-    def _write(self, fingerprint: str, sessions: Sessions) -> None:
-        path = self._folder / f"{fingerprint}{SUFFIX}"
-        lines = [_Entry(fingerprint=fingerprint, session=one).sealed.model_dump_json() for one in sessions]
-        text = "".join(f"{line}\n" for line in lines)
-        if not text:
-            path.unlink(missing_ok=True)
-        elif not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text:
-            write_text(path, text)
+    def _write(self, fingerprint: str, sessions: Iterable[SessionRecord]) -> None:
+        kept = self._best(sessions)
+        _write(self._path(fingerprint), [_SessionEntry(fingerprint=fingerprint, session=one) for one in kept])
+
+
+def _of_row(entries: Iterable[_SessionEntry | str], fingerprint: str, key: RowKey | None = None) -> list[SessionRecord]:
+    found = (one for one in entries if isinstance(one, _SessionEntry) and one.fingerprint == fingerprint)
+    return [one.session for one in found if key in (None, one.session.key)]
 
 
 MOST_COMMITS = 60  # per row; a small chart shows no more
@@ -123,21 +145,6 @@ FEWEST_COMMITS = 10  # per row, if there are many rows
 MOST_POINTS = 30_000  # of all rows, about 10 MB; those measured last stay
 VERSIONS = "versions.json"
 _versions = TypeAdapter(dict[str, str])
-
-
-class Entry(Value):
-    """One line of a history file. `digest` is a hash of all other fields and reveals a damaged line."""
-
-    schema_version: Literal[1] = 1
-    fingerprint: str
-    trial: PastTrial
-    digest: str = ""
-
-    @property
-    def sealed(self) -> Entry:
-        """Return the entry with its digest computed."""
-        text = self.model_copy(update={"digest": ""}).model_dump_json()
-        return self.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
 
 
 # For rows that are left without a history. Where other trials remain, it is of no interest.
@@ -197,24 +204,16 @@ class History:
             if fingerprint := fingerprints.get(key):
                 known = [entry for entry in self._entries(key, fingerprint) if isinstance(entry, PastTrial)]
                 kept = self._capped([*known, *(trial for trial in more if trial not in known)])
-                lines = [Entry(fingerprint=fingerprint, trial=trial).sealed.model_dump_json() for trial in kept]
-                write_text(self._path(fingerprint), "".join(f"{line}\n" for line in lines))
+                _write(self._path(fingerprint), [_Entry(fingerprint=fingerprint, trial=trial) for trial in kept])
         self._remove_old()
 
     def prune(self) -> None:
         """Remove damaged, foreign, expired and surplus entries. Age is taken from the trials, not from the files."""
         self.sessions.prune()
         for path in self._folder.glob("*.jsonl"):
-            text = path.read_text(encoding="utf-8", errors="replace")
-            lines = text.splitlines()
-            entries = [entry for line in lines if (entry := _entry(line)) and entry.fingerprint == path.stem]
-            kept = self._capped(entry.trial for entry in entries)
-            good = (Entry(fingerprint=path.stem, trial=trial).sealed for trial in kept)
-            whole = "".join(f"{entry.model_dump_json()}\n" for entry in good)
-            if not whole:
-                path.unlink()
-            elif whole != text:
-                write_text(path, whole)
+            found = [one for one in _entries(path, _Entry) if isinstance(one, _Entry)]
+            kept = self._capped(one.trial for one in found if one.fingerprint == path.stem)
+            _write(path, [_Entry(fingerprint=path.stem, trial=trial) for trial in kept])
 
     def remember(self, versions: Mapping[str, str | None]) -> None:
         """Store the versions of the agents' programs, so that fingerprints can be computed without running an agent."""
@@ -236,21 +235,9 @@ class History:
 
     def _entries(self, key: RowKey, fingerprint: str) -> Iterator[PastTrial | str]:
         """Yield each trial in the row's file, or the reason why a line is ignored."""
-        try:
-            lines = self._path(fingerprint).read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return
-        except (OSError, UnicodeDecodeError):
-            yield "the file cannot be read"
-            return
-        for line in lines:
-            try:
-                entry = Entry.model_validate_json(line)
-            except ValidationError:
-                yield "damaged, or of another version"
-                continue
-            if not _is_sealed(line, entry):
-                yield "its digest does not match"
+        for entry in _entries(self._path(fingerprint), _Entry):
+            if isinstance(entry, str):
+                yield entry
             elif entry.fingerprint != fingerprint or entry.trial.key != key:
                 yield "of another fingerprint"
             else:
@@ -269,22 +256,6 @@ class History:
                 path.unlink(missing_ok=True)
 
 
-def _entry(line: str) -> Entry | None:
-    """Return the entry in a line, or None if it is damaged."""
-    try:
-        entry = Entry.model_validate_json(line)
-    except ValidationError:
-        return None
-    return entry if _is_sealed(line, entry) else None
-
-
-def _is_sealed(line: str, entry: Entry) -> bool:
-    """Return True if the line's digest, which comes last, is that of the line without it."""
-    end = f'"{entry.digest}"}}'
-    text = line.removesuffix(end) + '""}'
-    return line.endswith(end) and hashlib.sha256(text.encode()).hexdigest() == entry.digest
-
-
 class Kept(Value):
     """The contents of the file."""
 
@@ -300,10 +271,8 @@ class Trends:
 
     def read(self) -> tuple[RowTrend, ...]:
         """Return every row ever measured on base, with its points from oldest to newest."""
-        try:
-            return Kept.model_validate_json(self._path.read_text(encoding="utf-8")).rows
-        except (OSError, UnicodeDecodeError, ValidationError):
-            return ()
+        kept = read_value(self._path, Kept)
+        return kept.rows if kept else ()
 
     def add(self, trials: Iterable[PastTrial]) -> None:
         """Add these measured base trials to the points of their commits."""
