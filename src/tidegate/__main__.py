@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TidegateError as error:
         _say(error.message, error.advice)
         if getattr(arguments, "json", False):
-            _print_json(error)
+            print(json.dumps({"exit_code": error.exit_code, "error": error.message, "advice": error.advice}, indent=2))
         return error.exit_code
     except KeyboardInterrupt:
         _say("interrupted.", AFTER_INTERRUPT)
@@ -60,10 +60,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print(traceback.format_exc())
         _say("this is a bug in tidegate.", "Please report it with the lines above.")
         return BUG
-
-
-def _print_json(error: TidegateError) -> None:
-    print(json.dumps({"exit_code": error.exit_code, "error": error.message, "advice": error.advice}, indent=2))
 
 
 def _disable_plugins() -> None:

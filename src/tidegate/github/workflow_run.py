@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import NamedTuple
 
-from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
+from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.github.acceptance import accepted_on_fork
 from tidegate.github.announce import skip, summarise, tell_no_verdict, tell_publication
 from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
@@ -41,7 +41,7 @@ async def publish(event: WorkflowRunEvent, job: Job) -> int:
     try:
         return await _publish(event, repository, job)
     except PublishError as error:
-        raise _failure(error) from error
+        raise CannotRunError(f"nothing was published: {error.message}", error.advice) from error
 
 
 def artifact_name(instance: str) -> str:
@@ -143,7 +143,3 @@ async def _comment(event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPor
     if not publication.problem:
         tell_publication(publication, job)
     return publication
-
-
-def _failure(error: PublishError) -> TidegateError:
-    return CannotRunError(f"nothing was published: {error.message}", error.advice)

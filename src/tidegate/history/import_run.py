@@ -122,7 +122,7 @@ def _llm_tool_test_attempt(events: Path) -> PastAttempt:
         outcome=None if metrics is None else "pass" if passed else "fail",
         reason=reason or "a gate failed",
         prompt=_text(events.parent / "prompt.txt") or _text(folder / "fixture" / "prompt.txt"),
-        at=_seconds_of_metrics(named["time"]) if named else 0.0,
+        at=datetime.strptime(named["time"], "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp() if named else 0.0,
         duration_s=next((event.at or None for event in _read_llm_tool_test if isinstance(event, End)), None),
         events=_read_llm_tool_test,
         gates=gates,
@@ -149,10 +149,6 @@ def _metrics(folder: Path) -> tuple[_Metrics | None, str]:
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-
-
-def _seconds_of_metrics(written: str) -> float:
-    return datetime.strptime(written, "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp()
 
 
 IMPORTED = "imported"  # the agent type of imported trials
@@ -182,7 +178,7 @@ def _read(source: Path) -> list[PastAttempt]:
     if not (source.is_dir() or source.is_file()):
         raise ConfigurationError(f"{source} is neither a file nor a folder.", "Name a file or folder with results.")
     try:
-        attempts = _read_llm_tool_test(source) if _is_llm_tool_test(source) else _of_file(source)
+        attempts = _read_llm_tool_test(source) if (source.is_dir() or source.name == EVENTS) else _of_file(source)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{source} cannot be read: {error}", "Name a file or folder with results.") from None
     except ValueError as error:
@@ -222,10 +218,6 @@ _WANTED = (
     "It has to be AgentV's result JSONL (`agentv eval --out FILE`), a folder of llm-tool-test with "
     "artifacts/events.jsonl, the folder that holds such folders, or a transcript: " + ", ".join(TRANSCRIPTS) + "."
 )
-
-
-def _is_llm_tool_test(source: Path) -> bool:
-    return source.is_dir() or source.name == EVENTS
 
 
 def _store(trial: Trial, attempt: PastAttempt, folder: RunFolder) -> TrialResult:

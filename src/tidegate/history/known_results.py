@@ -64,7 +64,7 @@ class KnownResults:
         self._ignored: tuple[str, ...] = ()
         if remembers:
             self._history, self._ignored = read_history(root, suite, origin)
-        self._tests = _open_tests(root, suite) if remembers else None
+        self._tests = ResumableTests(_own_folder(root, suite), suite.store.max_days, time.time()) if remembers else None
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
         self._keys: Mapping[RowKey, str] = {}
@@ -185,10 +185,6 @@ def read_history(root: Path, suite: Suite, origin: Origin | None) -> tuple[Histo
     unreached = fetch(root, name, origin) if origin else None
     ignored = copy_to(root, name, copied, origin)
     return History(copied, suite.store, time.time()), (*([unreached] if unreached else ()), *ignored)
-
-
-def _open_tests(root: Path, suite: Suite) -> ResumableTests:
-    return ResumableTests(_own_folder(root, suite), suite.store.max_days, time.time())
 
 
 def open_pushes(root: Path, suite: Suite, names: tuple[str, ...], keys: Iterable[str]) -> Pushes:

@@ -161,11 +161,6 @@ def beside(found: Evidence) -> str:
     return "\n".join(f"{mark} {line}" for mark, text in sides for line in visible(text).strip().split("\n"))
 
 
-def plain(text: str) -> str:
-    """A sentence with data between backticks, without the backticks: for a place that shows no Markdown."""
-    return one_line(text.replace("`", ""))
-
-
 def place_link(place: Place, view: CommentView) -> str:
     """A line of a file as code, linked if the repository is on GitHub."""
     where = str(FILTERS["code"](place.where, 120))

@@ -86,7 +86,7 @@ class Judging:
                 return await self.attempts.script(request, trial, row)
             return await self.judge_client.carry(request)
 
-        asked = with_opinion(trial, self._commits)
+        asked = with_opinion(trial, tuple(checkout.revision.sha for checkout in self.context.checkouts.values()))
         graded = await grade(asked, row.scenario, carry, self._diff(asked, row))
         if graded is not asked:
             self.context.checkouts[trial.spec.side].store.keep_trial(graded)
@@ -95,7 +95,3 @@ class Judging:
     def _diff(self, trial: Trial, row: PlanRow) -> str:
         store = self.context.checkouts[trial.spec.side].store
         return store.record(trial.spec).diff if is_to_be_judged(trial, row.scenario) else ""
-
-    @property
-    def _commits(self) -> tuple[str, ...]:
-        return tuple(checkout.revision.sha for checkout in self.context.checkouts.values())

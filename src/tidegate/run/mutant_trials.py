@@ -132,7 +132,7 @@ class MutantTrials:
         if target.mcp is not None:
             return in_front_of_server(folder, target.mcp.command, mutant)
         if not target.binary:
-            return nothing_in_front(folder)
+            return Front((), "", _folders(folder)[0])
         own = mutant if mutant is None or not mutant.file else None
         return in_front_of_program(folder, target.binary, self.search_path, own)
 
@@ -242,11 +242,6 @@ def in_front_of_server(folder: Path, command: str, mutant: Mutant | None) -> Fro
     script = path / "server"
     recorder.write_script(script, _compiled(answer_status.__file__, mutant_proxy.__file__) + call.encode())
     return Front((), f"{shlex.quote(str(script))} {PLACEHOLDER}", spool)
-
-
-def nothing_in_front(folder: Path) -> Front:
-    """Return the front of a scenario without a tool under test: no call is recorded."""
-    return Front((), "", _folders(folder)[0])
 
 
 def _folders(folder: Path) -> tuple[Path, Path]:

@@ -224,7 +224,7 @@ def _can_fail(scenario: Scenario, *, judge_blocks: bool) -> bool:
 
 def definition_hash(scenario: Scenario) -> str:
     """Return a SHA-256 of the scenario's contents; the path of its file has no effect."""
-    return _hash(scenario.model_dump(mode="json", exclude={"file"}))
+    return hashlib.sha256(_json(scenario.model_dump(mode="json", exclude={"file"})).encode()).hexdigest()
 
 
 def suite_hash(suite: Suite) -> str:
@@ -336,10 +336,6 @@ def _why_nothing(rows: tuple[PlanRow, ...], selection: Selection) -> tuple[str, 
         meant = did_you_mean(selection.name, names)
         return f"no row matches `-k {selection.name}`{meant}.", "`tidegate check` lists the rows."
     return "no scenario matches all of these options.", "Remove an option: a scenario has to match each of them."
-
-
-def _hash(value: Any) -> str:
-    return hashlib.sha256(_json(value).encode()).hexdigest()
 
 
 def _json(value: Any) -> str:

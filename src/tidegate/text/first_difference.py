@@ -18,7 +18,7 @@ def first_difference(base: str, head: str, form: _Form) -> tuple[str, str]:
     equal so. A line that the other text has elsewhere counts only if nothing else differs. A long start that both lines
     have is left out.
     """
-    for trimmed, shape in _ways(form):
+    for trimmed, shape in (str.strip, form), (str.rstrip, form), (str, str):
         first, second = ([trimmed(line) for line in text.splitlines()] for text in (base, head))
         start = _first_apart(first, second, shape)
         first, second = first[: start + MOST], second[: start + MOST]
@@ -47,7 +47,3 @@ def _parting(first: str, second: str) -> tuple[str, str]:
     alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
     start = first.rfind(" ", 0, alike - _BEFORE) + 1 if alike > _SHORT else 0
     return first[start:], second[start:]
-
-
-def _ways(form: _Form) -> tuple[tuple[_Form, _Form], ...]:
-    return (str.strip, form), (str.rstrip, form), (str, str)

@@ -10,7 +10,6 @@ from typing import Any
 from tidegate.trial.mutated_outputs import CHANGES, Result
 
 USAGE_ERROR = 2
-HELP = ("--help", "-h", "help")
 JOIN = "\x1f"  # between the arguments of the one call that a mutant changes
 
 

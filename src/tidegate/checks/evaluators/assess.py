@@ -124,7 +124,7 @@ def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessme
 def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
     """Return the result of the scenario's own judge; None if it has none or a failed gate prevented it."""
     judge = scenario.judge
-    if not isinstance(judge, RubricJudge) or not _was_asked(trial.judge_answers):
+    if not isinstance(judge, RubricJudge) or not any(isinstance(answer, ModelAnswer) for answer in trial.judge_answers):
         return None
     score = _score(judge, record_of(trial, scenario), trial.judge_answers)
     known = {"rubric": judge.rubric, "pass_threshold": judge.pass_threshold}
@@ -148,10 +148,6 @@ def judge_result(trial: Trial, scenario: Scenario) -> JudgeResult | None:
             "judgement": score.judgement,
         }
     )
-
-
-def _was_asked(answers: Iterable[Answer]) -> bool:
-    return any(isinstance(answer, ModelAnswer) for answer in answers)
 
 
 def judge_score(judge: JudgeResult | None, results: Sequence[EvaluatorResult]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from tidegate.decide.causes.divergence import closest, divergence
 from tidegate.decide.procedure.row_states import Conclusion
@@ -29,7 +29,7 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
     if conclusion.state not in ("regressed", "unconfirmed", "improved"):
         return None
     improved = conclusion.state == "improved"
-    shows = _first(head, _unmeasured if conclusion.kind != "outcome" else _passed if improved else _failed)
+    shows = next(filter(_unmeasured if conclusion.kind != "outcome" else _passed if improved else _failed, head), None)
     if shows is None:
         return None
     noise = noisy_words((*base, *head))
@@ -48,10 +48,6 @@ def find_evidence(conclusion: Conclusion, base: Trials, head: Trials, revision: 
         divergence=divergence(other.calls, shows.calls, noise) if other and _measured(shows) else None,
         reproduce=_reproduce(conclusion, revision),
     )
-
-
-def _first(trials: Iterable[TrialResult], is_one: Callable[[TrialResult], bool]) -> TrialResult | None:
-    return next(filter(is_one, trials), None)
 
 
 def _passed(trial: TrialResult) -> bool:

@@ -12,7 +12,7 @@ from tidegate.decide.comparison.metric_rules import RULES, Rule
 from tidegate.decide.statistics.multiplicity import bh
 from tidegate.decide.statistics.ranks import mean_shift, van_elteren
 from tidegate.decide.statistics.student import t_above
-from tidegate.model.comparison import Interval, MetricChange
+from tidegate.model.comparison import MetricChange
 from tidegate.model.measurement import PastTrial, TrialResult
 
 Q = 0.05  # false discovery rate of warnings (Benjamini and Hochberg)
@@ -146,11 +146,7 @@ def _change(rule: Rule, strata: Sequence[tuple[list[float], list[float]]]) -> Me
         base=exp(base) - rule.plus,
         head=exp(head) - rule.plus,
         effect=exp(effect),
-        interval=_exp(interval),
+        interval=interval and (exp(interval[0]), exp(interval[1])),
         scale="ratio",
         compared=compared,
     )
-
-
-def _exp(interval: Interval | None) -> Interval | None:
-    return interval and (exp(interval[0]), exp(interval[1]))

@@ -101,7 +101,7 @@ def longest_first(loads: Sequence[Load], count: int) -> list[list[Load]]:
 
 def makespan(shards: Sequence[Sequence[Load]], jobs: int) -> float:
     """Return the seconds of the longest shard, whose trials run `jobs` at once."""
-    return max((_seconds(shard, jobs) for shard in shards), default=0.0)
+    return max((max(sum(load.seconds for load in shard) / jobs, _longest(shard)) for shard in shards), default=0.0)
 
 
 def in_time(specs: Sequence[TrialSpec], seconds: Mapping[RowKey, float], jobs: int) -> list[TrialSpec]:
@@ -131,11 +131,6 @@ def shards_for(loads: Sequence[Load], goal: float, jobs: int) -> int:
         if makespan(longest_first(loads, count), jobs) <= goal:
             return count
     return most
-
-
-def _seconds(shard: Sequence[Load], jobs: int) -> float:
-    """Return a lower bound of the shard's time: its work on all slots, or its longest trial."""
-    return max(sum(load.seconds for load in shard) / jobs, _longest(shard))
 
 
 def _longest(loads: Sequence[Load]) -> float:
