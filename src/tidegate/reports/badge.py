@@ -26,8 +26,7 @@ def badge_json(run: Run) -> str:
         colour = next(colour for limit, colour in _COLOURS if rate >= limit)
     else:
         message, colour = "not measured", "lightgrey"
-    badge = {"schemaVersion": 1, "label": LABEL, "message": message, "color": colour}
-    return json.dumps(badge, indent=2) + "\n"
+    return _badge(LABEL, message, colour)
 
 
 def proof_badge(proof: Proof) -> str:
@@ -37,7 +36,8 @@ def proof_badge(proof: Proof) -> str:
     grey = share is None or bool(proof.partial)
     colour = "lightgrey" if grey else next(colour for limit, colour in _COLOURS if (share or 0.0) >= limit)
     message += " (partial run)" if proof.partial and share is not None else ""
-    return (
-        json.dumps({"schemaVersion": 1, "label": "breakages caught", "message": message, "color": colour}, indent=2)
-        + "\n"
-    )
+    return _badge("breakages caught", message, colour)
+
+
+def _badge(label: str, message: str, colour: str) -> str:
+    return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}, indent=2) + "\n"

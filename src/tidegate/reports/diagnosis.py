@@ -24,13 +24,10 @@ _NAMES = ("error_rate", "help_count", "retry_rate", "first_try_success_rate", "s
 _NEVER_REACT = frozenset({"doc-follower", "scripted"})  # to an error message, or to help
 
 
-class Diagnosed(Value):
-    """One likely cause for one row. `numbers` and `says` are Tidegate's texts.
+class Saying(Value):
+    """A likely cause for one or more rows with the same numbers. `about`: the subcommand or option, as data."""
 
-    `about`: the subcommand or option concerned; it is data, so it has to be escaped.
-    """
-
-    row: Row
+    rows: tuple[Row, ...]
     numbers: str
     says: str
     about: str | None = None
@@ -41,7 +38,7 @@ def diagnose(
     trials: Sequence[TrialResult],
     limits: Diagnosis = DEFAULTS,
     agents: Mapping[str, AgentInfo] | None = None,
-) -> Iterator[Diagnosed]:
+) -> Iterator[Saying]:
     """Yield likely causes for each row that regressed, or whose metrics are worse on head than on base.
 
     `limits` are the suite's thresholds. Agents that never react to the tool's output get no diagnosis that depends on
@@ -60,7 +57,7 @@ def diagnose(
                 yield from _retries(row, of_head[row.key], limits)
 
 
-def diagnose_run(run: Run) -> Iterator[Diagnosed]:
+def diagnose_run(run: Run) -> Iterator[Saying]:
     """Yield likely causes for the rows of one run, from its own metrics: there is no other side to compare with."""
     trials = by_row(trial for trial in run.as_side("head").trials if trial.decides)
     for key, of_row in trials.items():
@@ -74,10 +71,10 @@ def diagnose_run(run: Run) -> Iterator[Diagnosed]:
         yield from diagnose([row], of_row, run.diagnosis, run.agents)
 
 
-def hint(found: Diagnosed) -> str:
+def hint(found: Saying) -> str:
     """Return the likely cause as one sentence, after its row."""
     about = f" (`{found.about}`)" if found.about else ""
-    return f"{found.row.key}: {found.numbers}: {found.says}{about}"
+    return f"{found.rows[0].key}: {found.numbers}: {found.says}{about}"
 
 
 def _never_starts(row: Row) -> bool:
@@ -86,7 +83,7 @@ def _never_starts(row: Row) -> bool:
     return errors.head == 1 and errors.base != 1 and (calls_for_help.head or 0) > 0
 
 
-def _patterns(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Diagnosed]:
+def _patterns(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Saying]:
     yield from _errors_and_help(row, limits, reacts=reacts)
     first_try, steps = _metric(row, "first_try_success_rate"), _metric(row, "step_efficiency")
     if _below(row, first_try, LOW_FIRST_TRY) and not _errors_high(row, limits):
@@ -99,7 +96,7 @@ def _patterns(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Diagnose
         yield _said(row, _amounts("commands", commands), "the docs describe the commands, but not the workflow")
 
 
-def _errors_and_help(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Diagnosed]:
+def _errors_and_help(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Saying]:
     errors, calls_for_help = _metric(row, "error_rate"), _metric(row, "help_count")
     if errors.head is None:
         return
@@ -120,7 +117,7 @@ def _errors_high(row: Row, limits: Diagnosis) -> bool:
     return (errors.head or 0) >= limits.error_rate and _worse(row, errors, _RATE_MARGIN)
 
 
-def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iterator[Diagnosed]:
+def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iterator[Saying]:
     """Yield the subcommand that head's trials repeated most, if the retry rate is high and worse than on base."""
     rate = _metric(row, "retry_rate")
     if (rate.head or 0) < limits.retry_rate or not _worse(row, rate, _RATE_MARGIN):
@@ -130,8 +127,8 @@ def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iter
         for name, counts in trial.subcommands.items():
             retries[name] = retries.get(name, 0) + counts.retries
     if retries and max(retries.values()):
-        yield Diagnosed(
-            row=row,
+        yield Saying(
+            rows=(row,),
             numbers=_rates("retry rate", rate),
             says="one subcommand is retried, and its error message does not show how to correct the call",
             about=max(retries, key=lambda name: retries[name]),
@@ -165,5 +162,5 @@ def _amounts(name: str, change: MetricChange) -> str:
     return f"{name} {number(change.head) if change.base is None else to(number(change.base), number(change.head))}"
 
 
-def _said(row: Row, numbers: str, says: str) -> Diagnosed:
-    return Diagnosed(row=row, numbers=numbers, says=says)
+def _said(row: Row, numbers: str, says: str) -> Saying:
+    return Saying(rows=(row,), numbers=numbers, says=says)

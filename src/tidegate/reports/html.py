@@ -22,7 +22,7 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.interface_text import headlines, sections
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, sign, spent
-from tidegate.reports.page_metrics import PowerBar, SuiteMetric, power_bars, suite_metrics
+from tidegate.reports.page_metrics import MetricLine, PowerBar, power_bars, suite_metrics
 from tidegate.reports.page_records import Block, ReadRecord, kept_trials, packed, packed_records
 from tidegate.reports.page_row import PageOf, RowView, page_columns, row_path, row_view
 from tidegate.reports.trend_chart import Series, suite_series
@@ -174,7 +174,7 @@ class PageView(Value):
     suite: SuiteEffect
     suite_text: str
     suite_trends: tuple[Series, ...]
-    suite_metrics: tuple[SuiteMetric, ...]
+    suite_metrics: tuple[MetricLine, ...]
     power: tuple[PowerBar, ...]
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]

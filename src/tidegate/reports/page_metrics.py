@@ -15,8 +15,8 @@ from tidegate.reports.filters import measured, percent, probability, signed, wor
 SHARES = ("rate", "ratio")  # name endings of metrics from 0 to 1, whose differences are in percentage points
 
 
-class SuiteMetric(Value):
-    """A metric over the suite: each side's mean, and the text of its test, '' if it was not tested."""
+class MetricLine(Value):
+    """A metric's means on both sides. `tested`: the change, and what is known of its certainty; '' if nothing is."""
 
     key: str
     name: str
@@ -26,23 +26,22 @@ class SuiteMetric(Value):
     warns: bool
 
 
-def suite_metrics(result: Result) -> Iterator[SuiteMetric]:
+def metric_line(key: str, change: MetricChange, tested: str) -> MetricLine:
+    """Return the line of a metric."""
+    name = words(key).removesuffix(" s").removesuffix(" usd")
+    base, head = measured(change.base, key), measured(change.head, key)
+    return MetricLine(key=key, name=name, base=base, head=head, tested=tested, warns=change.warns)
+
+
+def suite_metrics(result: Result) -> Iterator[MetricLine]:
     """Yield each metric that at least one measured trial has."""
     base_metrics, head_metrics = _measured(result, "base"), _measured(result, "head")
     for key in (*TREND_METRICS, *DETAILS, "case_score", "judge_score"):
         base, head = _mean(base_metrics, key), _mean(head_metrics, key)
         if base is not None or head is not None:
-            change = result.suite.metrics.get(key)
-            if change and change.base is not None and change.head is not None:
-                base, head = change.base, change.head  # averaged as the change is: over scenarios
-            yield SuiteMetric(
-                key=key,
-                name=words(key).removesuffix(" s").removesuffix(" usd"),
-                base=measured(base, key),
-                head=measured(head, key),
-                tested=_tested(key, change) if change else "",
-                warns=change is not None and change.warns,
-            )
+            change = result.suite.metrics.get(key) or MetricChange(base=None, head=None)
+            means = {} if change.base is not None and change.head is not None else {"base": base, "head": head}
+            yield metric_line(key, change.model_copy(update=means), _tested(key, change))
 
 
 def _measured(result: Result, side: Side) -> list[Metrics]:

@@ -19,7 +19,7 @@ from tidegate.reports.filters import count, measured, percent, points, probabili
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
-from tidegate.reports.page_metrics import PowerBar, change_text, power_bars
+from tidegate.reports.page_metrics import MetricLine, PowerBar, change_text, metric_line, power_bars
 from tidegate.reports.table_row import COLUMNS, MetricCell, TableRow, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import CommentView
@@ -32,17 +32,6 @@ class Cell(Value):
     text: str
     value: float | None
     trend: Trend
-    warns: bool
-
-
-class MetricLine(Value):
-    """A metric of a row on both sides. `tested`: the change with its interval; '' if there are too few trials."""
-
-    key: str
-    name: str
-    base: str
-    head: str
-    tested: str
     warns: bool
 
 
@@ -217,16 +206,7 @@ def _row_facts(row: Row) -> Iterable[str]:
 
 
 def _metric_lines(row: Row) -> Iterable[MetricLine]:
-    for name, change in row.metrics.items():
-        if _is_known(change):
-            yield MetricLine(
-                key=name,
-                name=words(name).removesuffix(" s").removesuffix(" usd"),
-                base=measured(change.base, name),
-                head=measured(change.head, name),
-                tested=_tested(name, change),
-                warns=change.warns,
-            )
+    return (metric_line(name, one, _tested(name, one)) for name, one in row.metrics.items() if _is_known(one))
 
 
 def _tested(name: str, change: MetricChange) -> str:

@@ -15,7 +15,7 @@ from tidegate.model.revision import Links
 from tidegate.model.suite import RowState
 from tidegate.model.surface import Interface
 from tidegate.model.value import Value
-from tidegate.reports.diagnosis import Diagnosed, diagnose
+from tidegate.reports.diagnosis import Saying, diagnose
 from tidegate.reports.filters import count, interval, percent, points, to
 from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import acceptance, advice
@@ -49,15 +49,6 @@ class MetricWarning(Value):
     row: Row | None
     metric: str
     change: MetricChange
-
-
-class Saying(Value):
-    """A likely cause for one or more rows with the same numbers. `about`: the subcommand or option, as data."""
-
-    rows: tuple[Row, ...]
-    numbers: str
-    says: str
-    about: str | None
 
 
 class Catch(Value):
@@ -249,10 +240,10 @@ def _row_warnings(rows: Iterable[Row], suite: SuiteEffect) -> Iterator[MetricWar
                 yield MetricWarning(row=row, metric=name, change=change)
 
 
-def _said_alike(found: Iterable[Diagnosed]) -> Iterator[Saying]:
+def _said_alike(found: Iterable[Saying]) -> Iterator[Saying]:
     groups: dict[tuple[str, str, str | None], list[Row]] = {}
     for one in found:
-        groups.setdefault((one.numbers, one.says, one.about), []).append(one.row)
+        groups.setdefault((one.numbers, one.says, one.about), []).extend(one.rows)
     for (numbers, says, about), rows in groups.items():
         yield Saying(rows=tuple(rows), numbers=numbers, says=says, about=about)
 
