@@ -145,7 +145,10 @@ def parsers(
     commands = whole.add_subparsers(metavar="COMMAND", dest="command", prog="tidegate", help=argparse.SUPPRESS)
     for command in names:
         name = "import_" if command == "import" else command.replace("-", "_")  # the word is reserved in Python
-        import_module(f"tidegate.cli.{name}").add(commands)
+        module = import_module(f"tidegate.cli.{name}")
+        parser = commands.add_parser(command, description=module.DESCRIPTION)
+        parser.set_defaults(run=module.run)
+        module.add(parser)
     for command in COMMANDS if not names else ():
         commands.add_parser(command)
     return whole, commands.choices

@@ -29,11 +29,9 @@ written.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("action", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("--dry-run", action="store_true", help="same as the input `dry_run: true`: post nothing")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -21,9 +21,8 @@ workspace, the origin, and proposed gates to edit, and is added to `scenarios`.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("add", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument(
         "sources", nargs="+", type=Path, metavar="TRIAL|TRANSCRIPT", help="stored trials' folders, or files"
     )
@@ -33,7 +32,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--binary", metavar="NAME", help="the tool under test (default: the trial's, or the suite's)")
     parser.add_argument("--format", metavar="NAME", help="format of the transcript (default: detected)")
     options.add_repository(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,9 +22,8 @@ tidegate.calibration.json; commit it beside tidegate.yaml, and reports quote it.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("calibrate", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("labels", type=Path, metavar="LABELS", help="file with labels, in JSON Lines")
     parser.add_argument(
         "--run",
@@ -38,7 +37,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--out", type=Path, default=Path("tidegate.calibration.json"), metavar="FILE", help="where the result goes"
     )
     options.add_json(parser, "the result")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,9 +22,8 @@ run on a pull request. Runs nothing.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("check", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     options.add_files(parser)
     options.add_repository(parser)
     options.add_json(parser, "the plan")
@@ -32,7 +31,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--lenient", action="store_true", help="report unknown keys as warnings (a run still rejects them)"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -20,15 +20,13 @@ cannot confirm a regression: rows that need new trials are unconfirmed.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("compare", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("base", type=Path, metavar="BASE", help="the folder of a stored run")
     parser.add_argument("head", type=Path, metavar="HEAD", help="the folder of the run to compare with it")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write comment.md, result.json and report.html there")
     options.add_json(parser, "the result")
     options.add_output(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

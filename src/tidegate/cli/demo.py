@@ -32,9 +32,8 @@ NAMES = ("harmless", "regression", "improvement")
 UNEXPECTED = 70  # exit code
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("demo", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument(
         "--out",
         type=Path,
@@ -44,7 +43,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--only", choices=NAMES, metavar="NAME", help=f"run only one pull request: {', '.join(NAMES)}")
     options.add_output(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,14 +22,9 @@ is invalid, with 4 if something is missing.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser(
-        "doctor",
-        description=DESCRIPTION,
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     options.add_repository(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

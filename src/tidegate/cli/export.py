@@ -17,14 +17,12 @@ tools. They contain prompts, commands and output.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("export", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run")
     parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="only this scenario's trials")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="output folder")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

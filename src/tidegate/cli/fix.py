@@ -18,12 +18,10 @@ folder with its fix.patch, or the patch. It changes the files in the working tre
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("fix", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("stored", type=Path, nargs="?", metavar="RUN", help="default: .tidegate/pr")
     options.add_repository(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -19,16 +19,14 @@ and no rubrics. The file keeps its comments and layout. Review the drafts before
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("generate", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("what", choices=["rubrics"], help="what to draft")
     parser.add_argument("file", type=Path, metavar="FILE", help="an eval file of the suite")
     parser.add_argument(
         "--judge", metavar="MODEL", help="a model of Anthropic, OpenAI or Google (default: the suite's judge)"
     )
     options.add_repository(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -30,9 +30,8 @@ either: metrics first, then scenarios. It uses the procedure for pull requests, 
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("guidance", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("first", type=Path, metavar="A.md", help="a guidance file")
     parser.add_argument("second", type=Path, nargs="?", metavar="B.md", help="the guidance file to compare with it")
     parser.add_argument(
@@ -53,7 +52,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/guidance)")
     options.add_repository(parser)
     options.add_selection(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

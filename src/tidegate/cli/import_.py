@@ -17,13 +17,11 @@ transcript of an agent as a stored run for `tidegate show`, `compare`, `regrade`
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("import", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("source", type=Path, metavar="RESULTS", help="the file or folder")
     parser.add_argument("--binary", metavar="NAME", help="the tool under test, whose calls are counted")
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="output folder")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

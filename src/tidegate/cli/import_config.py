@@ -14,14 +14,12 @@ command for each profile. Scenario files need no changes.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("import-config", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("source", type=Path, metavar="FILE", help="llm-tool-test-config.toml")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", default=Path("tidegate.yaml"), help="default: tidegate.yaml"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

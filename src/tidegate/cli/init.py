@@ -61,9 +61,8 @@ Exits with 4 if the suite could not be run, and prints what is missing.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("init", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument(
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
     )
@@ -77,7 +76,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--workflow", action="append", metavar="NAME", help="write this workflow only (docs/github.md lists them)"
     )
     parser.add_argument("--quiet", action="store_true", help="hide progress")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -24,11 +24,9 @@ Exits with 1 if an attempt succeeded, with 4 if none did but some could not be j
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("injections", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     options.add_repository(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -53,13 +53,11 @@ MAX_TASK = 600  # characters
 KEYS = "[y] met  [n] not met  [t] the whole trial  [s] skip  [b] back  [q] quit"
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("label", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("stored", type=Path, metavar="RUN", help="a stored run, or what `tidegate pr` wrote")
     parser.add_argument("--labels", type=Path, metavar="FILE", help="file for the labels (default: RUN/labels.jsonl)")
     parser.add_argument("--page", action="store_true", help="ask in a browser, on a local page")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

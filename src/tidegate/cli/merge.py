@@ -27,9 +27,8 @@ of another plan, commit, suite or version. They never pass: by default the exit 
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("merge", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument(
         "shards", type=Path, nargs="?", metavar="DIR", help="plan and bundles (default: .tidegate/shards)"
     )
@@ -42,7 +41,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     options.add_jobs(parser)
     options.add_output(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -32,9 +32,8 @@ less. docs/github.md has the workflow.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("plan", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("--base", metavar="REV", help="the target branch (default: origin's default branch, or main)")
     parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
     add_shards(parser)
@@ -42,7 +41,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_repository(parser)
     options.add_jobs(parser)
     options.add_output(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

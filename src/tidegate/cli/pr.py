@@ -20,9 +20,8 @@ exit code 3.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("pr", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("--base", metavar="REV", help="the target branch (default: origin's default branch, or main)")
     parser.add_argument("--head", metavar="REV", default="HEAD", help="the branch to merge (default: HEAD)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/pr)")
@@ -38,7 +37,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_selection(parser)
     options.add_last_failed(parser)
     options.add_durations(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -93,18 +93,9 @@ class PlainProgress(Progress):
         for line in _new_lines(text, self._said):
             self._print(line)
 
-    def stage(self, title: str) -> None:
-        """Do nothing: every line names its subject."""
-
     def expect(self, trials: int) -> None:
         """Add to the expected total."""
         self._expected += trials
-
-    def started(self, spec: TrialSpec) -> None:
-        """Do nothing: only finished trials are logged."""
-
-    def step(self, spec: TrialSpec, text: str) -> None:
-        """Do nothing."""
 
     def finished(self, result: TrialResult) -> None:
         """Print the trial's outcome."""

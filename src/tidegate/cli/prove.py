@@ -34,9 +34,8 @@ Exits with 0, or with 1 if fewer mutants are caught than --min asks for.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("prove", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument("--surface", action="store_true", help="run no mutants: only map what the scenarios use")
     parser.add_argument(
@@ -56,7 +55,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_repository(parser)
     options.add_selection(parser)
     options.add_json(parser, "the result")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

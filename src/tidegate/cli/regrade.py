@@ -25,14 +25,12 @@ run again on the workspace as the agent left it, and the judge answers only new 
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("regrade", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: RUN-regraded)")
     options.add_json(parser, "the new run")
     options.add_repository(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -24,15 +24,13 @@ Exits with 0 if all sessions look the same, with 1 if one differs, with 3 if the
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("replay", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("--base", metavar="REV", help="their branch (default: origin's default branch, or main)")
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_repository(parser)
     options.add_selection(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

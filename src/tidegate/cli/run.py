@@ -23,9 +23,8 @@ Without --history, exits with 1 if a trial of a regression scenario fails, and w
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("run", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     options.add_files(parser)
     parser.add_argument("--dry-run", action="store_true", help="print what would run, and run nothing")
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
@@ -39,7 +38,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_selection(parser)
     options.add_last_failed(parser)
     options.add_durations(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

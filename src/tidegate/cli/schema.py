@@ -14,11 +14,9 @@ complete keys and mark errors while you type.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("schema", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("kind", choices=("suite", "scenario", "eval", "result"), help="kind of file")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

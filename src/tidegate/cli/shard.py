@@ -24,9 +24,8 @@ if trials fail. A job that is killed writes no bundle; run it again, or its rows
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("shard", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     add_shard(parser)
     parser.add_argument("--plan", type=Path, metavar="FILE", help="the plan (default: .tidegate/shards/plan.json)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the bundle (default: .tidegate/shards)")
@@ -36,7 +35,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     options.add_jobs(parser)
     options.add_pause(parser)
     options.add_output(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

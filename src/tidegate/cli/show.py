@@ -23,9 +23,8 @@ for a coding agent that fixes them.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("show", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run, or of `tidegate pr`")
     parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="show the transcripts of its trials")
     parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
@@ -35,7 +34,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="print task, cause, diff, first divergence and how to verify a fix; RUN is the folder of `tidegate pr`",
     )
     options.add_json(parser, "the run, or the trials with their events,")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -25,9 +25,8 @@ its history says, or at --rate without history. Deterministic rows are left out.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("simulate", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     parser.add_argument(
         "--prs", type=options.positive, default=2000, metavar="N", help="pull requests per situation (default: 2000)"
     )
@@ -39,7 +38,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="success rate of scenarios without history (default: 0.95)",
     )
     options.add_repository(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -19,9 +19,9 @@ docs/executors.md says what a worker needs.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("trials")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
+    parser.description = None  # its action has it
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     action = actions.add_parser("run", help="run the trials of a bundle", description=DESCRIPTION)
     action.add_argument("bundle", type=Path, metavar="BUNDLE", help="the bundle's file")
@@ -30,7 +30,6 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--jobs", type=options.positive, metavar="N", help="concurrent trials (default: the suite's, or one per core)"
     )
     options.add_output(action)
-    action.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

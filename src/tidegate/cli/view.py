@@ -23,15 +23,13 @@ server.
 """
 
 
-def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Register the command."""
-    parser = commands.add_parser("view", description=DESCRIPTION)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
     what = "the folder of `tidegate pr` or of a stored run (default: the newest one), or the address of a workflow run"
     parser.add_argument("stored", nargs="?", metavar="RUN", help=what)
     parser.add_argument("--instance", default="default", metavar="NAME", help="the suite's `instance` in that workflow")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--watch", action="store_true", help="reload the page whenever a trial has finished")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
