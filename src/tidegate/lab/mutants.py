@@ -10,92 +10,15 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidegate.decide.surface.parts import command_of, commands, json_keys
-from tidegate.model.mutant import Mutant, MutantKind
+from tidegate.model.mutant import Mutant
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.trial import mutation as change
 from tidegate.trial.mutated_outputs import Result
 from tidegate.trial.mutation import is_help, value_of
 
 MOST_CHOICES, MOST_SEEN = 6, 2  # values of one option: listed ones, and of others those in recorded calls
-# What each kind does, in the words of docs/prove.md.
-KINDS: Mapping[MutantKind, str] = {
-    "option_removed": "an option is refused, and gone from the help",
-    "option_ignored": "an option is accepted and has no effect",
-    "option_renamed": "an option has another name, in the help too",
-    "option_required": "an option has to be given",
-    "alias_removed": "another name of an option, such as its short one, is refused, and gone from the help",
-    "options_first": "options are refused after the arguments",
-    "value_refused": "a value of an option or parameter is refused, and gone from the help",
-    "value_swapped": "a value of an option is taken for another",
-    "default_changed": "an option or parameter that is not given has another value, or a switch is on",
-    "arguments_swapped": "the last two arguments are taken in the other order",
-    "argument_cut": "of an argument with spaces only the first word is taken",
-    "argument_lowered": "capital letters of arguments are lost",
-    "argument_refused": "the last argument is refused, since an option takes its place",
-    "subcommand_removed": "a subcommand is gone",
-    "subcommand_renamed": "a subcommand has another name, in the help too",
-    "exit_fails": "a call that worked exits with 1",
-    "exit_succeeds": "a call that failed exits with 0",
-    "exit_changed": "a call that failed exits with another code",
-    "error_emptied": "a failed call prints no message",
-    "error_wrong": "a failed call prints a message that does not help",
-    "json_key_renamed": "a key of JSON output has another name",
-    "json_key_dropped": "a key of JSON output is gone",
-    "json_key_retyped": "a key of JSON output has values of another type",
-    "json_value_wrong": "a key of JSON output has wrong values",
-    "json_value_null": "a key of JSON output is null",
-    "json_wrapped": "JSON output is inside another object",
-    "json_reformatted": "JSON output is on one line, or no longer is",
-    "json_list_cut": "lists in JSON output have only their first entry",
-    "json_list_reversed": "lists in JSON output are in reverse order",
-    "line_dropped": "the last line of output is missing",
-    "first_line_dropped": "the first line of output is missing",
-    "lines_reversed": "the lines of output are in reverse order",
-    "lines_cut": "the lines of output are cut after 20 characters",
-    "number_changed": "the first number of the output is wrong",
-    "coloured": "the output has codes for colours",
-    "warning_printed": "a warning comes before the output",
-    "warning_on_stderr": "a warning comes on stderr",
-    "lines_prefixed": "each line of output begins with `INFO: `",
-    "line_ends_changed": "lines of output end as on Windows",
-    "letters_lowered": "the output has no capital letters",
-    "spaces_doubled": "words of the output are further apart",
-    "word_replaced": "the first word of the output is another",
-    "output_repeated": "the output comes twice",
-    "output_truncated": "the second half of the output is missing",
-    "output_emptied": "the output is empty",
-    "help_dropped": "the help no longer lists an option, which still works",
-    "streams_swapped": "output goes to stderr, and messages to stdout",
-    "middle_changed": "one value in the middle of the output is wrong",
-    "fields_swapped": "two words of a line of output have changed places",
-    "rounded": "decimal numbers of the output are rounded to whole ones",
-    "lines_swapped": "two lines in the middle of the output have changed places",
-    "input_fails": "one of the calls that worked exits with 1",
-    "input_crashes": "one call crashes, with a traceback in place of its output",
-    "prompts": "a call that changes files asks for confirmation first",
-    "slower": "a call takes ten times as long",
-    "hangs": "a call never ends",
-    "crashes_after": "a call crashes after its effect, without output",
-    "effect_lost": "a call reports success and changes nothing",
-    "effect_twice": "a call takes effect twice",
-    "written_cut": "the files that a call writes lose their second half",
-    "written_renamed": "the files that a call writes have other names",
-    "works_once": "a call works only once in a trial",
-    "section_dropped": "a section of a guidance file is gone",
-    "example_dropped": "a command is missing from an example of a guidance file",
-    "flag_misspelt": "a guidance file misspells an option",
-    "subcommand_misspelt": "a guidance file misspells a subcommand",
-    "tool_removed": "an MCP tool is gone",
-    "tool_renamed": "an MCP tool has another name",
-    "parameter_renamed": "a parameter of an MCP tool has another name",
-    "parameter_required": "an MCP tool requires one more parameter",
-    "description_emptied": "the description of an MCP tool is empty",
-    "error_flag_flipped": "results of an MCP tool are marked as errors, and errors as results",
-    "result_reshaped": "an MCP tool wraps its result in JSON",
-    "result_emptied": "an MCP tool returns an empty result",
-}
 
-OF_OUTPUT: Mapping[MutantKind, str] = {
+OF_OUTPUT: Mapping[str, str] = {
     "exit_fails": "{of} exits with 1",
     "exit_succeeds": "{of} exits with 0 where it fails",
     "exit_changed": "{of} exits with another code where it fails",
@@ -123,28 +46,28 @@ OF_OUTPUT: Mapping[MutantKind, str] = {
     "rounded": "{of} rounds its numbers",
     "lines_swapped": "{of} exchanges two lines of its output",
 }
-OF_INPUT: Mapping[MutantKind, str] = {"input_fails": "`{call}` exits with 1", "input_crashes": "`{call}` crashes"}
-OF_KEY: Mapping[MutantKind, str] = {
+OF_INPUT: Mapping[str, str] = {"input_fails": "`{call}` exits with 1", "input_crashes": "`{call}` crashes"}
+OF_KEY: Mapping[str, str] = {
     "json_key_renamed": "is renamed",
     "json_key_dropped": "is gone",
     "json_key_retyped": "has another type",
     "json_value_wrong": "has wrong values",
     "json_value_null": "is null",
 }
-OF_ARGUMENTS: Mapping[MutantKind, str] = {
+OF_ARGUMENTS: Mapping[str, str] = {
     "options_first": "{of} takes no options after its arguments",
     "arguments_swapped": "{of} takes its last two arguments in the other order",
     "argument_cut": "{of} takes only the first word of an argument with spaces",
     "argument_lowered": "{of} loses the capital letters of its arguments",
     "argument_refused": "{of} takes an option instead of its last argument",
 }
-OF_JSON: Mapping[MutantKind, str] = {
+OF_JSON: Mapping[str, str] = {
     "json_wrapped": "{of} prints its JSON inside another object",
     "json_reformatted": "{of} prints its JSON with other spaces",
     "json_list_cut": "{of} prints only the first entry of lists in its JSON",
     "json_list_reversed": "{of} prints lists in its JSON in reverse order",
 }
-OF_EFFECT: Mapping[MutantKind, str] = {
+OF_EFFECT: Mapping[str, str] = {
     "effect_lost": "{of} reports success and changes nothing",
     "crashes_after": "{of} crashes after its effect",
     "prompts": "{of} asks for confirmation",
@@ -214,7 +137,7 @@ def _other(default: Any, choices: Sequence[Any]) -> Any:
     return default + 1 if isinstance(default, int | float) else None
 
 
-def _of_kind(kind: MutantKind, words: str, part: Part, value: str) -> Mutant:
+def _of_kind(kind: str, words: str, part: Part, value: str) -> Mutant:
     fields = {"name": part.name, "aliases": part.aliases, "takes_value": part.takes_value, "default": part.default}
     return Mutant.model_validate({"kind": kind, "words": words, "command": part.command, "value": value, **fields})
 
@@ -470,5 +393,5 @@ def _of_effects(command: str, calls: Sequence[ObservedCall], binary: str) -> Ite
         yield _mutant("works_once", f"{of} works only once", command)
 
 
-def _mutant(kind: MutantKind, words: str, command: str = "", **fields: object) -> Mutant:
+def _mutant(kind: str, words: str, command: str = "", **fields: object) -> Mutant:
     return Mutant.model_validate({"kind": kind, "words": words, "command": command, **fields})

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
-from tidegate.lab.mutants import KINDS, changed_guidance, of_guidance, of_program, of_server, of_values
-from tidegate.model.mutant import MutantKind
+from tidegate.lab import mutants
+from tidegate.lab.mutants import changed_guidance, of_guidance, of_program, of_server, of_values
+from tidegate.model.mutant import KINDS
 from tidegate.model.surface import ObservedCall, Part
 
 PARTS = (
@@ -17,8 +16,9 @@ CALLS = (ObservedCall(argv=("add", "T"), exit_code=0, stdout='{"id": 1}\n', writ
 GUIDE = "# Tasks\n\nUse `--due`.\n\n## Add\n\n```sh\n# a comment\n$ t add --due 1 T\n```\n\n## Why\n\nOrder.\n"
 
 
-def test_every_kind_is_described() -> None:
-    assert set(KINDS) == set(get_args(MutantKind))
+def test_tables_of_words_name_known_kinds() -> None:
+    tables = (mutants.OF_OUTPUT, mutants.OF_INPUT, mutants.OF_KEY, mutants.OF_ARGUMENTS, mutants.OF_JSON)
+    assert {kind for table in (*tables, mutants.OF_EFFECT) for kind in table} <= set(KINDS)
 
 
 def test_mutants_of_parts_and_of_what_calls_show() -> None:
