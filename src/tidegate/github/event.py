@@ -34,7 +34,6 @@ class PullRequestEvent(Payload):
     head_sha: str = at("pull_request", "head", "sha")
     head_ref: str = at("pull_request", "head", "ref")
     head_repo: str | None = at("pull_request", "head", "repo", "full_name", default=None)  # None: a deleted fork's
-    base_sha: str = at("pull_request", "base", "sha")
     base_ref: str = at("pull_request", "base", "ref")
     base_repo: str = at("repository", "full_name")
     sender: str = at("sender", "login")

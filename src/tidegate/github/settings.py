@@ -77,7 +77,6 @@ class GitHubJob(Value):
     triggering_actor: str = Field("", alias="GITHUB_TRIGGERING_ACTOR")  # who started this attempt
     output: Path | None = Field(None, alias="GITHUB_OUTPUT")
     step_summary: Path | None = Field(None, alias="GITHUB_STEP_SUMMARY")
-    temp: Path | None = Field(None, alias="RUNNER_TEMP")
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:

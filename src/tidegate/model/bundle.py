@@ -8,7 +8,6 @@ from typing import Literal
 
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.revision import Revision
-from tidegate.model.run_row import RowReplay
 from tidegate.model.suite import Budget, Suite
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.model.value import Value
@@ -80,7 +79,7 @@ class BundleContents(Value):
     """What a bundle of results states about itself.
 
     `asked`: what went out, the id of a plan or the seal of a bundle of trials; `number`: the shard of the plan.
-    `versions`: of the agents' programs. `trials`: how many it has. `replays`: what base's sessions showed of its rows.
+    `versions`: of the agents' programs. `trials`: how many it has.
     `throttled` counts the answers by which providers asked to send fewer requests.
     """
 
@@ -90,7 +89,6 @@ class BundleContents(Value):
     trials: int
     spent: Spent
     seconds: float
-    replays: tuple[RowReplay, ...] = ()
     confinement: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()  # files of head's commit that its build has replaced
     throttled: int = 0

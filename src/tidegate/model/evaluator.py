@@ -71,11 +71,6 @@ class Judgement(Value):
     highlights: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # irregularities in the answers, and how they were read
 
-    @property
-    def spread(self) -> float:
-        """The highest sample minus the lowest."""
-        return max(self.samples, default=0.0) - min(self.samples, default=0.0)
-
 
 EvaluatorVerdict = Literal["pass", "borderline", "fail", "not_measured"]
 Missing = Literal["evaluator", "no_trace", "judge", "unreadable_judge"]

@@ -287,10 +287,3 @@ class Suite(Value):
     def server_variables(self) -> frozenset[str]:
         """Return the names of the variables that are sent to MCP servers, and that no trial sees."""
         return frozenset(name for one in self.scenarios if one.target.mcp for name in one.target.mcp.references)
-
-    def scenario(self, name: str) -> Scenario:
-        """Return the scenario with that name. Raises KeyError if there is none."""
-        for scenario in self.scenarios:
-            if scenario.name == name:
-                return scenario
-        raise KeyError(name)

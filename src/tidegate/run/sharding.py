@@ -23,7 +23,7 @@ from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.revision import Revision
-from tidegate.model.run_row import RowReplay, RunRow
+from tidegate.model.run_row import RunRow
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder, two_sides
@@ -126,10 +126,18 @@ async def run_shard(repo: Path, work: RunJob, plan: ShardPlan, number: int, opti
     began, own = time.monotonic(), part_of(work, plan, number, options)
     options.progress.stage(f"screening shard {number} of {len(plan.shares)}")
     async with runner_of(own, options) as runner:
-        results, replays = await _screened(repo, own, runner, options)
-        contents = contents_of(own, plan, number, runner, began)
-    contents = contents.model_copy(update={"trials": len(results), "replays": tuple(replays.values())})
-    write_shard(own, plan, contents, results, options)
+        results = await _screened(repo, own, runner, options)
+        contents = BundleContents(
+            asked=plan.id,
+            number=number,
+            versions=runner.versions,
+            trials=len(results),
+            spent=runner.spent,
+            seconds=round(time.monotonic() - began, 1),
+        )
+    assert options.shards is not None
+    path = options.shards / bundle_name(number, len(plan.shares))
+    write_results(path, contents, results, {side.side: side.store for side in own.sides})
     return contents
 
 
@@ -146,31 +154,8 @@ def part_of(work: RunJob, plan: ShardPlan, number: int, options: Options) -> Run
     )
 
 
-def contents_of(own: RunJob, plan: ShardPlan, number: int, runner: Runner, began: float) -> BundleContents:
-    """Return what a shard's bundle states, but for its results. `began` is a time of the monotonic clock."""
-    return BundleContents(
-        asked=plan.id,
-        number=number,
-        versions=runner.versions,
-        trials=0,
-        spent=runner.spent,
-        seconds=round(time.monotonic() - began, 1),
-    )
-
-
-def write_shard(
-    own: RunJob, plan: ShardPlan, contents: BundleContents, results: Sequence[TrialResult], options: Options
-) -> None:
-    """Write the bundle of a shard into the folder `options.shards`."""
-    assert options.shards is not None
-    path = options.shards / bundle_name(contents.number, len(plan.shares))
-    write_results(path, contents, results, {side.side: side.store for side in own.sides})
-
-
-async def _screened(
-    repo: Path, own: RunJob, runner: Runner, options: Options
-) -> tuple[list[TrialResult], dict[RowKey, RowReplay]]:
-    """Run the screening trials of the job's rows, after replaying base's sessions; return what both showed."""
+async def _screened(repo: Path, own: RunJob, runner: Runner, options: Options) -> list[TrialResult]:
+    """Run the screening trials of the job's rows, after replaying base's sessions."""
     earlier = KnownResults(repo, own.suite, {}, remembers=options.gate, origin=options.origin)
     foreign = ForeignCommits(repo, *(side.revision for side in own.sides))
     known = earlier.begin(own.fingerprints(runner.versions), {}, foreign)
@@ -179,7 +164,7 @@ async def _screened(
     begun = Begun(rows, {}, known, earlier.sessions(foreign).by_row)
     replays = await replay_first(Surveys(runner, own, options.environ.get("PATH", "")), own, begun, earlier, options)
     specs = shard_trials(state_of(own, with_replays(rows, replays), known))
-    return await runner.run(in_time(specs, seconds_of(own, known.past), jobs_of(own, options))), replays
+    return await runner.run(in_time(specs, seconds_of(own, known.past), jobs_of(own, options)))
 
 
 def _within(budget: Budget, part: Spent) -> Budget:

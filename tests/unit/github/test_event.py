@@ -26,7 +26,6 @@ def test_a_push_to_a_pull_request() -> None:
         head_sha="ec26c3e57ca3a959ca5aad62de7213c562f8c821",
         head_ref="changes",
         head_repo="Codertocat/Hello-World",
-        base_sha="f95f852bd8fca8fcc58a9a2d6c842781e32a215e",
         base_ref="master",
         base_repo="Codertocat/Hello-World",
         sender="Codertocat",

@@ -27,13 +27,6 @@ class Work(NamedTuple):
         """Return how many characters of the transcript are shown."""
         return MAX_TEXT - min(len(self.calls), MAX_CALLS) - sum(min(len(text), MAX_CHANGES) for text in self[2:])
 
-    @property
-    def text(self) -> str:
-        """The whole work as one text, for a question about two works."""
-        parts = (("calls", self.calls, MAX_CALLS), ("changes", self.changes, MAX_CHANGES))
-        more = [f"\n== {name} ==\n{both_ends(text, most)}" for name, text, most in parts if text]
-        return "".join((both_ends(self.transcript, self.room), *more))
-
 
 def work_of(
     events: Iterable[Event], calls: Iterable[Invocation], diff: str = "", files: Mapping[str, str | None] | None = None

@@ -120,9 +120,8 @@ class RowSeen(Value):
         decides = [t.decides for t in trials]
         passes, fails = decides.count("pass"), decides.count("fail")
         if passes + fails == len(trials):  # of nearly all rows
-            return Tally(passes, fails, 0, 0, 0)
-        setup, lost = sum(map(setup_failed, trials)), sum(map(is_lost, trials))
-        return Tally(passes, fails, setup, len(trials) - passes - fails - setup - lost, lost)
+            return Tally(passes, fails)
+        return Tally(passes, fails, sum(map(setup_failed, trials)), sum(map(is_lost, trials)))
 
     @property
     def screening(self) -> int:

@@ -18,12 +18,11 @@ WORSE: frozenset[Flip] = NO_START | {"worse"}
 
 
 class Tally(NamedTuple):
-    """Counts of one side's trials of a row: passed, failed, and three kinds without an outcome."""
+    """Counts of one side's trials of a row: passed, failed, and two kinds without an outcome."""
 
     passes: int = 0
     fails: int = 0
     setup: int = 0  # the setup, the health check or the build failed
-    excluded: int = 0  # kept from being measured by a cause outside of the trial
     lost: int = 0  # kept from being measured by any other cause that a process of the trial can bring about
 
     @property

@@ -13,7 +13,6 @@ from tidegate.history.run_folder import RunFolder
 from tidegate.model.bundle import BundleContents, ShardPlan, Spent
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import RowReplay
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.shards.bundle import BadBundleError, Bundle, bundle_name
 
@@ -58,11 +57,6 @@ class Joined:
         return len(self._trials)
 
     @property
-    def results(self) -> list[TrialResult]:
-        """Return the results that have not been taken."""
-        return [result for result, _ in self._trials.values()]
-
-    @property
     def rows(self) -> set[RowKey]:
         """Return the rows that shards have run on head, and those of lost shards."""
         return {result.key for result, _ in self._trials.values() if result.side == "head"} | self._lost_rows.keys()
@@ -71,16 +65,6 @@ class Joined:
     def shares(self) -> list[tuple[RowKey, ...]]:
         """Return the rows of each shard."""
         return [share.rows for share in self.plan.shares]
-
-    @property
-    def versions(self) -> dict[str, str | None]:
-        """Return the versions of the agents' programs in the shards."""
-        return {name: version for one in self.bundles.values() for name, version in one.contents.versions.items()}
-
-    @property
-    def replays(self) -> dict[RowKey, RowReplay]:
-        """Return what base's sessions showed in the shards."""
-        return {replay.key: replay for one in self.bundles.values() for replay in one.contents.replays}
 
     def leave_other_versions(self, versions: Mapping[str, str | None]) -> None:
         """Count the shards as lost whose agents' programs had other versions than here: their trials do not compare."""

@@ -101,7 +101,7 @@ def test_what_is_written_has_a_hash_of_all_of_it_and_one_without_ids_and_dates(f
     found = {}
     for kind, title in (("json_wrapped", "due 2030-01-31"), ("hangs", "due 2030-02-28"), ("slower", "due later")):
         (folders / "workspace" / "tasks").unlink(missing_ok=True)
-        _, front = ran(folders, mutant(kind, command="list"), "add", title)  # kinds
+        _, front = ran(folders, mutant(kind, command="list"), "add", title)
         found[title] = front.calls()[0].wrote
     (first, shape), (second, like), (_, other) = found.values()
     assert first != second
