@@ -114,7 +114,7 @@ def _llm_tool_test_attempt(events: Path) -> PastAttempt:
     passed = metrics is not None and metrics.gates_passed == metrics.gates_total
     reason = f"{failed[0].label}: {failed[0].message}" if failed else "all gates passed" if passed else problem
     text = events.read_text(encoding="utf-8", errors="replace")
-    _read_llm_tool_test = stream.parse(text) if events.name == EVENTS else plain.parse(text)
+    told = stream.LlmToolTest().parse(text) if events.name == EVENTS else plain.parse(text)
     return PastAttempt(
         scenario=named["scenario"] if named else folder.name,
         agent=named["tool"] if named else "unknown",
@@ -123,8 +123,8 @@ def _llm_tool_test_attempt(events: Path) -> PastAttempt:
         reason=reason or "a gate failed",
         prompt=_text(events.parent / "prompt.txt") or _text(folder / "fixture" / "prompt.txt"),
         at=datetime.strptime(named["time"], "%Y%m%d-%H%M%S").replace(tzinfo=UTC).timestamp() if named else 0.0,
-        duration_s=next((event.at or None for event in _read_llm_tool_test if isinstance(event, End)), None),
-        events=_read_llm_tool_test,
+        duration_s=next((event.at or None for event in told if isinstance(event, End)), None),
+        events=told,
         gates=gates,
     )
 
@@ -143,7 +143,7 @@ def _metrics(folder: Path) -> tuple[_Metrics | None, str]:
             try:
                 return _Metrics.model_validate_json(place.read_bytes()), ""
             except ValidationError:
-                return None, "its metrics.json cannot be _read_llm_tool_test"
+                return None, "its metrics.json cannot be read"
     return None, "it has no metrics.json, so no gate was decided"
 
 

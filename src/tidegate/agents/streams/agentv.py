@@ -8,7 +8,6 @@ from typing import Any, get_args
 
 from pydantic_core import from_json, to_json
 
-from tidegate.agents.streams import json_lines
 from tidegate.agents.streams import text as plain
 from tidegate.agents.streams.json_lines import JsonLines, Stream, bounded
 from tidegate.agents.streams.json_values import Json, items, mapping, text, words
@@ -195,9 +194,4 @@ def _shown(output: object) -> str:
     return words(output) or (output if isinstance(output, str) else to_json(output).decode())
 
 
-def parse_transcript(output: str) -> tuple[Event, ...]:
-    """Return the events of a whole file."""
-    return json_lines.parse(AgentVTranscript(), output)
-
-
-TRANSCRIPT = Stream(parse_transcript, is_transcript=True, names=("agentv",))
+TRANSCRIPT = Stream(lambda output: AgentVTranscript().parse(output), is_transcript=True, names=("agentv",))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tidegate.agents.streams import json_lines
 from tidegate.agents.streams.json_lines import JsonLines, Stream, end_of_api, status_of
 from tidegate.agents.streams.json_values import Json, amount, count, items, mapping, text, texts, total, words
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
@@ -173,11 +172,6 @@ class ClaudeCode(JsonLines):
         return "killed" if reason.startswith("aborted") else "crashed"
 
 
-def parse(output: str) -> tuple[Event, ...]:
-    """Return the events of a whole output."""
-    return json_lines.parse(ClaudeCode(), output)
-
-
 def _asked(data: Json) -> str:
     """Return the user's message; '' if the line holds results of calls."""
     content = mapping(data, "message").get("content")
@@ -219,4 +213,6 @@ def _shell_end(failed: object, details: Json, output: str) -> tuple[CallStatus, 
     return ("error", 1) if "returnCodeInterpretation" in details else ("ok", 0)
 
 
-STREAM = Stream(parse, is_transcript=True, names=("claude", "sonnet", "opus", "haiku"))
+STREAM = Stream(
+    lambda output: ClaudeCode().parse(output), is_transcript=True, names=("claude", "sonnet", "opus", "haiku")
+)

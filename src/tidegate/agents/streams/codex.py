@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from pydantic_core import from_json
 
-from tidegate.agents.streams import json_lines
 from tidegate.agents.streams.json_lines import JsonLines, Stream, end_of_api, status_of
 from tidegate.agents.streams.json_values import Json, count, mapping, text, texts, total, words
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
@@ -102,11 +101,6 @@ class Codex(JsonLines):
         )
 
 
-def parse(output: str) -> tuple[Event, ...]:
-    """Return the events of a whole output."""
-    return json_lines.parse(Codex(), output)
-
-
 def invalid_calls(stderr: str) -> tuple[str, ...]:
     """Return the tools that the model called although they do not exist, or with arguments that cannot be parsed."""
     return tuple(match["name"] or "unknown" for match in _INVALID_CALL.finditer(stderr))
@@ -138,7 +132,7 @@ def _bad_end(said: str) -> TrialEnd:
     return end_of_api(int(status[1]) if status else None)
 
 
-STREAM = Stream(parse, is_transcript=True, names=("codex", "gpt", "o[134]"))
+STREAM = Stream(lambda output: Codex().parse(output), is_transcript=True, names=("codex", "gpt", "o[134]"))
 
 
 _SHELLS = frozenset({"exec_command", "local_shell", "shell", "shell_command"})
@@ -232,9 +226,4 @@ def _answer(output: object) -> tuple[str, int | None]:
     return (said[header.end() :].lstrip("\n") if header else said), int(code[1]) if code else None
 
 
-def parse_rollout(output: str) -> tuple[Event, ...]:
-    """Return the events of a whole file."""
-    return json_lines.parse(CodexRollout(), output)
-
-
-ROLLOUT = Stream(parse_rollout, is_transcript=True, names=("codex", "gpt"))
+ROLLOUT = Stream(lambda output: CodexRollout().parse(output), is_transcript=True, names=("codex", "gpt"))

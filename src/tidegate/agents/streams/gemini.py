@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 
 from pydantic_core import from_json
 
-from tidegate.agents.streams import json_lines
 from tidegate.agents.streams.json_lines import JsonLines, Stream, status_of
 from tidegate.agents.streams.json_values import Json, count, items, mapping, text
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd, Warning
@@ -101,11 +100,6 @@ class Gemini(JsonLines):
         )
 
 
-def parse(output: str, session: str = "") -> tuple[Event, ...]:
-    """Return the events of a whole output. Without the session file, most exit codes are unknown."""
-    return json_lines.parse(Gemini(told_in(session)), output)
-
-
 def told_in(session: str) -> dict[str, str]:
     """Return what the model read about each shell call, by the call's id, from the session file."""
     told = {}
@@ -132,4 +126,4 @@ def _outcome(result: Json) -> tuple[TrialEnd, str]:
     return ("outage" if "API Error" in said else "crashed"), last_part(said or kind)
 
 
-STREAM = Stream(parse, is_transcript=True, names=("gemini",))
+STREAM = Stream(lambda output: Gemini().parse(output), is_transcript=True, names=("gemini",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from pydantic_core import from_json
@@ -41,6 +42,10 @@ class JsonLines:
         self._tools: dict[str, str] = {}  # the tool of every call, by id
         self._open: dict[str, None] = {}
         self._trouble: End | None = None  # set if the model could not be reached and nothing followed
+
+    def parse(self, output: str) -> tuple[Event, ...]:
+        """Return all events of a whole output; only a new reader can."""
+        return bounded(chain(chain.from_iterable(map(self.read, output.split("\n"))), self.close()))
 
     def read(self, line: str) -> Iterator[Event]:
         """Yield the events of the next line."""
@@ -102,11 +107,6 @@ class JsonLines:
         yield Result(id=identity, status=status, exit_code=code, output=last_part(output))
 
 
-def parse(stream: JsonLines, text: str) -> tuple[Event, ...]:
-    """Return all events of a whole output."""
-    return bounded(_events(stream, text.split("\n")))
-
-
 def bounded(events: Iterable[Event]) -> tuple[Event, ...]:
     """Return the events with the first 20 warnings, and one last warning that counts the others."""
     kept: list[Event] = []
@@ -118,12 +118,6 @@ def bounded(events: Iterable[Event]) -> tuple[Event, ...]:
     if warnings > MAX_WARNINGS:
         kept.append(Warning(text=f"{warnings - MAX_WARNINGS} more warnings of this kind were left out"))
     return tuple(kept)
-
-
-def _events(stream: JsonLines, lines: Iterable[str]) -> Iterator[Event]:
-    for line in lines:
-        yield from stream.read(line)
-    yield from stream.close()
 
 
 def status_of(code: int) -> CallStatus:

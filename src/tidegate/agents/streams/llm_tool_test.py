@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidegate.agents.streams import json_lines
 from tidegate.agents.streams.json_lines import JsonLines, Stream, status_of
 from tidegate.agents.streams.json_values import Json, amount
 from tidegate.model.event import End, Event, Message
 from tidegate.text.shorten import last_part
-
-
-def parse(text: str) -> tuple[Event, ...]:
-    """Return the events of the whole file."""
-    return json_lines.parse(LlmToolTest(), text)
 
 
 class LlmToolTest(JsonLines):
@@ -66,4 +60,4 @@ def _said(output: object) -> Iterator[Event]:
         yield Message(text=last_part(output.strip()))
 
 
-STREAM = Stream(parse, is_transcript=True)
+STREAM = Stream(lambda output: LlmToolTest().parse(output), is_transcript=True)

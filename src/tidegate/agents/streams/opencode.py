@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidegate.agents.streams import json_lines
 from tidegate.agents.streams.json_lines import JsonLines, Stream, end_of_api, status_of
 from tidegate.agents.streams.json_values import Json, amount, count, mapping, text, total
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd
@@ -83,11 +82,6 @@ class OpenCode(JsonLines):
         )
 
 
-def parse(output: str) -> tuple[Event, ...]:
-    """Return the events of a whole output."""
-    return json_lines.parse(OpenCode(), output)
-
-
 def _how_it_ended(tool: str, state: Json) -> tuple[CallStatus, int | None]:
     if tool == _INVALID:
         return "invalid", None
@@ -124,4 +118,4 @@ def _bad_end(error: Json) -> tuple[TrialEnd, str]:
     return (end_of_api(status) if name == "APIError" else "crashed"), said
 
 
-STREAM = Stream(parse, is_transcript=True, names=("opencode",))
+STREAM = Stream(lambda output: OpenCode().parse(output), is_transcript=True, names=("opencode",))

@@ -28,7 +28,7 @@ def read(capture: str, output: str | None = None) -> tuple[Event, ...]:
     agent = capture.partition("_")[0]
     session = FOLDER / f"session_{capture}_session.jsonl"
     if session.exists():
-        return gemini.parse(output, session.read_text(encoding="utf-8"))
+        return gemini.Gemini(gemini.told_in(session.read_text(encoding="utf-8"))).parse(output)
     return next(stream for name, stream in STREAMS.items() if name == agent).parse(output)
 
 

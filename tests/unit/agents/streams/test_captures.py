@@ -162,7 +162,7 @@ def test_codexs_invalid_calls_are_in_stderr_alone() -> None:
 def test_without_its_session_file_geminis_exit_codes_are_unknown() -> None:
     from tidegate.agents.streams import gemini
 
-    statuses = [(result.status, result.exit_code) for result in results(gemini.parse(text("gemini_edge")))]
+    statuses = [(result.status, result.exit_code) for result in results(gemini.STREAM.parse(text("gemini_edge")))]
     assert statuses.count(("unknown", None)) == 10
     assert [status for status in statuses if status[0] != "unknown"] == [("error", 1), ("error", 3), ("error", 137)]
 
