@@ -99,6 +99,14 @@ def leave(root: Path, name: str, events: str = EVENTS, metrics: dict[str, Any] |
     return root / name
 
 
+def test_metrics_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    leave(tmp_path / "results", "20260206-121314-mock-m-create_tasks", metrics={"gates_total": "many"})
+
+    (trial,) = import_run(tmp_path / "results", tmp_path / "run").trials
+
+    assert (trial.outcome, trial.reason) == (None, "its metrics.json cannot be read")
+
+
 def test_folders_of_llm_tool_test(tmp_path: Path) -> None:
     results = tmp_path / "results"
     leave(results, "20260206-101112-claude-code-claude-haiku-4-5-create_tasks")
