@@ -18,7 +18,7 @@ from tidegate.agents.streams.json_lines import end_of_api
 from tidegate.errors import MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session, Tool
 from tidegate.model.event import ApiRetry, CommandResult, End, Message, ToolCall, ToolResult, TrialEnd, Warning
-from tidegate.model.provider import ANTHROPIC, ModelApi, ModelProvider
+from tidegate.model.provider import ANTHROPIC, ModelApi
 from tidegate.text.shorten import both_ends, last_part
 
 if TYPE_CHECKING:
@@ -77,11 +77,6 @@ class AnthropicAgent(Agent):
     def api(self) -> ModelApi | None:
         """The Messages API, by the model proxy; None without `provider`: it then asks the model directly."""
         return ANTHROPIC if self.provider else None
-
-    @property
-    def chosen_provider(self) -> ModelProvider | None:
-        """The provider that the suite names."""
-        return self.provider
 
     @property
     def priced_model(self) -> str | None:

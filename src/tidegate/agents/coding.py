@@ -143,11 +143,6 @@ class CodingAgent(Agent):
         return (self.provider and self.provider.api_of(apis)) or apis[0]
 
     @property
-    def chosen_provider(self) -> ModelProvider | None:
-        """The provider that the suite names."""
-        return self.provider
-
-    @property
     def variables(self) -> tuple[str, ...]:
         """The API key and the address of the model, of each API that it could use."""
         own = self.provider.variables if self.provider else ()

@@ -239,7 +239,7 @@ class Agent(Value):
     @property
     def chosen_provider(self) -> ModelProvider | None:
         """The provider that the suite names; None for the API's own, with a key."""
-        return None
+        return getattr(self, "provider", None)
 
     def may_ask(self, model: str) -> bool:
         """Return True if its program may ask this model; the model proxy refuses requests to others."""

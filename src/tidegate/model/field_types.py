@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Annotated
 
@@ -14,10 +13,8 @@ from tidegate.model.trial_spec import encoded
 
 LONGEST_NAME = 200  # bytes of the percent-encoded name, since it becomes the name of a folder
 ALPHAS = (0.01, 0.02, 0.05)
-
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 HOST = re.compile(r"(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?\Z")
-_SERVER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}\Z")
+_BRANCH = r"(?!.*(?:\.\.|//|/\.|\./|[./]$|\.lock(?:/|$)))[A-Za-z0-9][A-Za-z0-9_./-]*"
 _SECRET_OF_THE_WORKFLOW = re.compile(r"(GITHUB_TOKEN|ACTIONS_.*|INPUT_.*)\Z")
 
 
@@ -37,21 +34,15 @@ def only(*allowed: object, what: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def matching(pattern: str, what: str) -> Callable[[str], str]:
-    """Return a validator for texts of the pattern; `what` is the error for all others."""
+def matching(pattern: str, what: str) -> AfterValidator:
+    """Return a validator that accepts only texts of the pattern; `what` is the error for all others."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
             raise wrong(what)
         return text
 
-    return check
-
-
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise wrong("must not be empty")
-    return text
+    return AfterValidator(check)
 
 
 def _name(name: str) -> str:
@@ -60,12 +51,6 @@ def _name(name: str) -> str:
     if len(encoded(name)) > LONGEST_NAME:
         raise wrong("is too long for the name of a folder")
     return name
-
-
-def _folder_of_path(path: str) -> str:
-    if ":" in path:
-        raise wrong("must not contain a colon, which separates the folders of PATH")
-    return path
 
 
 def _inside(path: str) -> str:
@@ -82,24 +67,6 @@ def _machine_path(path: str) -> str:
     return path
 
 
-def _host(text: str) -> str:
-    if not HOST.match(text):
-        raise wrong("must be a host such as `pypi.org`, `*.npmjs.org`, or with its port `example.org:8080`")
-    return text
-
-
-def _variable(name: str) -> str:
-    if not _VARIABLE.match(name):
-        raise wrong("must be the name of a variable: letters, digits and underscores")
-    return name
-
-
-def _server_name(name: str) -> str:
-    if not _SERVER_NAME.match(name):
-        raise wrong("must be letters, digits and dashes, 32 at most: agents make it a part of the tools' names")
-    return name
-
-
 def passable(name: str) -> str:
     """Return the name of a variable that trials, or the tool's servers, may get; raise an error for others."""
     if _SECRET_OF_THE_WORKFLOW.match(name):
@@ -113,23 +80,27 @@ def _program(text: str) -> str:
     return text
 
 
-def _branch(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_./-]*", text) or re.search(r"\.\.|//|/\.|\./|[./]$|\.lock(/|$)", text):
-        raise wrong("is not a branch name")
-    return text
-
-
-Text = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
-Host = Annotated[str, AfterValidator(_host)]
+Text = Annotated[str, Field(min_length=1), matching(r"(?s).*\S.*", "must not be empty")]
+Host = Annotated[
+    str, matching(HOST.pattern, "must be a host such as `pypi.org`, `*.npmjs.org`, or with its port `example.org:8080`")
+]
 Name = Annotated[Text, AfterValidator(_name)]
-BranchName = Annotated[Text, AfterValidator(_branch)]
+BranchName = Annotated[Text, matching(_BRANCH, "is not a branch name")]
 InsidePath = Annotated[Text, AfterValidator(_inside)]
-FolderOfPath = Annotated[InsidePath, AfterValidator(_folder_of_path)]
+FolderOfPath = Annotated[InsidePath, matching("[^:]*", "must not contain a colon, which separates the folders of PATH")]
 MachinePath = Annotated[Text, AfterValidator(_machine_path)]
 ProgramName = Annotated[Text, AfterValidator(_program)]
-VariableName = Annotated[str, AfterValidator(_variable)]
+VariableName = Annotated[
+    str, matching("[A-Za-z_][A-Za-z0-9_]*", "must be the name of a variable: letters, digits and underscores")
+]
 PassedVariable = Annotated[VariableName, AfterValidator(passable)]
-ServerName = Annotated[str, AfterValidator(_server_name)]
+ServerName = Annotated[
+    str,
+    matching(
+        "[A-Za-z0-9][A-Za-z0-9-]{0,31}",
+        "must be letters, digits and dashes, 32 at most: agents make it a part of the tools' names",
+    ),
+]
 Alpha = Annotated[float, only(*ALPHAS, what="must be one of 0.01, 0.02, 0.05")]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Count = Annotated[int, Field(ge=1)]

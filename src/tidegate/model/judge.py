@@ -144,7 +144,7 @@ class Judge(Value):
     @property
     def chosen_provider(self) -> ModelProvider | None:
         """The provider that the suite names; None for the API's own, with a key."""
-        return None
+        return getattr(self, "provider", None)
 
     @property
     def variables(self) -> tuple[str, ...]:

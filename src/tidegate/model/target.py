@@ -34,8 +34,8 @@ def _references_passable(text: str) -> str:
 
 
 Secret = Annotated[Text, AfterValidator(_references_passable)]
-HeaderName = Annotated[str, AfterValidator(matching(r"[A-Za-z0-9-]+", "must be a header's name: letters, digits, -"))]
-Url = Annotated[str, AfterValidator(matching(r"https?://[^\s/]+(/\S*)?", "must be a URL: `https://HOST/PATH`"))]
+HeaderName = Annotated[str, matching(r"[A-Za-z0-9-]+", "must be a header's name: letters, digits, -")]
+Url = Annotated[str, matching(r"https?://[^\s/]+(/\S*)?", "must be a URL: `https://HOST/PATH`")]
 
 
 class ClientCredentials(Value):

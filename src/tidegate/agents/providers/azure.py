@@ -6,8 +6,6 @@ import time
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator
-
 from tidegate.agents.providers.access import Token, TokenAccess, identity_token, library
 from tidegate.model.field_types import Text, matching
 from tidegate.model.provider import (
@@ -42,7 +40,7 @@ class AzureProvider(ModelProvider):
     serves: ClassVar[tuple[ModelApi, ...]] = (FOUNDRY, ANTHROPIC, OPENAI)
 
     type: Literal["azure"]
-    resource: Annotated[str, AfterValidator(matching(r"[A-Za-z0-9-]+", "must be the name of a resource"))]
+    resource: Annotated[str, matching(r"[A-Za-z0-9-]+", "must be the name of a resource")]
     tenant: Text | None = None
     client: Text | None = None
     base_url: SecureAddress | None = None

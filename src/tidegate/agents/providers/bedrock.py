@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator
-
 from tidegate.agents.providers.access import identity_token, library
 from tidegate.model.field_types import Text, matching
 from tidegate.model.provider import (
@@ -39,7 +37,7 @@ class BedrockProvider(ModelProvider):
     serves: ClassVar[tuple[ModelApi, ...]] = (BEDROCK, OPENAI)
 
     type: Literal["bedrock"]
-    region: Annotated[str, AfterValidator(matching(r"[a-z0-9-]+", "must be a region such as `us-east-1`"))]
+    region: Annotated[str, matching(r"[a-z0-9-]+", "must be a region such as `us-east-1`")]
     role: Text | None = None
     base_url: SecureAddress | None = None
 

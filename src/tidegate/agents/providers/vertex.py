@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import quote
 
-from pydantic import AfterValidator
-
 from tidegate.agents.providers.access import Token, TokenAccess, identity_token, library
 from tidegate.model.field_types import matching
 from tidegate.model.provider import (
@@ -44,12 +42,12 @@ class VertexProvider(ModelProvider):
     serves: ClassVar[tuple[ModelApi, ...]] = (VERTEX_CLAUDE, VERTEX_GEMINI)
 
     type: Literal["vertex"]
-    project: Annotated[str, AfterValidator(matching(r"[a-z0-9:.-]+", "must be the ID of a project"))]
-    region: Annotated[str, AfterValidator(matching(r"[a-z0-9-]+", "must be a region such as `us-east5`, or `global`"))]
-    workload_identity_provider: (
-        Annotated[str, AfterValidator(matching(_POOL, "must be `projects/NUMBER/…/providers/NAME`"))] | None
-    ) = None
-    service_account: Annotated[str, AfterValidator(matching(r"[^@/\s]+@[^@/\s]+", "must be an address"))] | None = None
+    project: Annotated[str, matching(r"[a-z0-9:.-]+", "must be the ID of a project")]
+    region: Annotated[str, matching(r"[a-z0-9-]+", "must be a region such as `us-east5`, or `global`")]
+    workload_identity_provider: Annotated[str, matching(_POOL, "must be `projects/NUMBER/…/providers/NAME`")] | None = (
+        None
+    )
+    service_account: Annotated[str, matching(r"[^@/\s]+@[^@/\s]+", "must be an address")] | None = None
     base_url: SecureAddress | None = None
 
     def address(self, api: ModelApi) -> str:

@@ -69,11 +69,6 @@ class ProviderJudge(Judge):
         return (self.provider and self.provider.api_of(self.apis)) or self.apis[0]
 
     @property
-    def chosen_provider(self) -> ModelProvider | None:
-        """The provider that the suite names."""
-        return self.provider
-
-    @property
     def variables(self) -> tuple[str, ...]:
         """The API key and, without `provider`, the address of the model."""
         return self.provider.variables if self.provider else (self.model_api.key, self.model_api.endpoint)
