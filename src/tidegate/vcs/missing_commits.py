@@ -12,7 +12,7 @@ from pathlib import Path
 from tidegate.errors import ConfigurationError
 from tidegate.model.revision import Revision
 from tidegate.vcs.git import git, must
-from tidegate.vcs.revisions import parents
+from tidegate.vcs.revisions import commit_of, is_shallow, parents
 from tidegate.vcs.worktrees import checkout
 
 PATIENCE_S = 300.0  # for each command that contacts `origin`
@@ -48,14 +48,14 @@ def fetch_missing(root: Path, base: str, head: str, environ: Mapping[str, str]) 
         _fetch_base(root, base, environ)
         said.append(f"`{base[:40]}` was not in the checkout and has been fetched.")
     tip = _here(root, base) or "FETCH_HEAD"
-    if _shared(root, tip, head) is None and _is_shallow(root):
+    if _shared(root, tip, head) is None and is_shallow(root):
         said.append(_deepen(root, base, environ))
         _fill(root, _shared(root, tip, head), environ)
     return tuple(said)
 
 
 def _fetch_base(root: Path, base: str, environ: Mapping[str, str]) -> None:
-    depth = ("--depth=1",) if _is_shallow(root) else ()
+    depth = ("--depth=1",) if is_shallow(root) else ()
     is_hash = len(base) == 40 and set(base) <= set("0123456789abcdef")
     what = base if is_hash else f"+refs/heads/{base}:refs/remotes/origin/{base}"
     done = git(root, "fetch", "--quiet", "--no-tags", *depth, "origin", what, env=environ, timeout_s=PATIENCE_S)
@@ -97,20 +97,12 @@ def _fill(root: Path, shared: str | None, environ: Mapping[str, str]) -> None:
 
 def _here(root: Path, ref: str) -> str | None:
     """Return the hash of a local commit or a branch of `origin`, or None. Nothing is fetched."""
-    for name in (ref, f"origin/{ref}"):
-        done = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-        if done.returncode == 0:
-            return done.stdout.strip()
-    return None
+    return commit_of(root, ref) or commit_of(root, f"origin/{ref}")
 
 
 def _shared(root: Path, base: str, head: str) -> str | None:
     done = git(root, "merge-base", base, head)
     return done.stdout.split()[0] if done.returncode == 0 else None
-
-
-def _is_shallow(root: Path) -> bool:
-    return git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
 
 
 def _reason(stderr: str) -> str:

@@ -42,7 +42,12 @@ def main_folder(checkout: Path) -> Path:
     return Path(done.stdout.strip()).parent if done.returncode == 0 else checkout
 
 
-def _commit(root: Path, ref: str) -> str | None:
+def is_shallow(root: Path) -> bool:
+    """Return True if the clone lacks a part of the history."""
+    return git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
+
+
+def commit_of(root: Path, ref: str) -> str | None:
     """Return the full hash of the commit that `ref` names, or None."""
     done = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     return done.stdout.strip() if done.returncode == 0 else None
@@ -60,8 +65,7 @@ def _branch(root: Path, ref: str) -> str | None:
 
 def _as_deep(root: Path) -> tuple[str, ...]:
     """Return fetch options that keep the clone's depth. Shallow options would turn a full clone into a shallow one."""
-    shallow = git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
-    return ("--filter=blob:none", "--depth=1") if shallow else ()
+    return ("--filter=blob:none", "--depth=1") if is_shallow(root) else ()
 
 
 def resolve(root: Path, ref: str) -> Revision:
@@ -70,10 +74,10 @@ def resolve(root: Path, ref: str) -> Revision:
     A branch comes before a tag of the same name, which the author of a pull request may have set. A hash must be
     complete to be fetched. Raises ConfigurationError if there is no such commit.
     """
-    sha = _branch(root, ref) or _commit(root, ref)
+    sha = _branch(root, ref) or commit_of(root, ref)
     if sha is None and not ref.startswith("-") and git(root, "remote", "get-url", "origin").returncode == 0:
         fetched = git(root, "fetch", "--quiet", *_as_deep(root), "origin", ref)
-        sha = _commit(root, "FETCH_HEAD") if fetched.returncode == 0 else None
+        sha = commit_of(root, "FETCH_HEAD") if fetched.returncode == 0 else None
     if sha is None:
         raise ConfigurationError(
             f"there is no commit `{ref}` in {root}{_meant(root, ref)}.",
@@ -134,10 +138,10 @@ def default_base(root: Path) -> str:
     """
     remote = git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
     for name in (remote, "main", "master", "origin/main", "origin/master"):
-        if name and _commit(root, name):
+        if name and commit_of(root, name):
             return name
     configured = git(root, "config", "init.defaultBranch").stdout.strip()
-    if configured and _commit(root, configured):
+    if configured and commit_of(root, configured):
         return configured
     branches = _related_branches(root)
     current = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
@@ -162,7 +166,7 @@ def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
     ConfigurationError if there is no common commit.
     """
     done = git(root, "merge-base", "--all", base.sha, head.sha)
-    if done.returncode != 0 and must(root, "rev-parse", "--is-shallow-repository") == "true":
+    if done.returncode != 0 and is_shallow(root):
         git(root, "fetch", "--quiet", "--filter=blob:none", "--unshallow", "origin")
         done = git(root, "merge-base", "--all", base.sha, head.sha)
     if done.returncode != 0:
@@ -216,8 +220,8 @@ def parents(root: Path) -> list[str]:
 
 def _is_known_foreign(root: Path, sha: str, branch: str) -> bool:
     """Return True if the whole branch is here and does not have that commit; a shallow clone cannot tell."""
-    tip = _commit(root, f"origin/{branch}") or _commit(root, branch)
-    if tip is None or must(root, "rev-parse", "--is-shallow-repository") == "true":
+    tip = commit_of(root, f"origin/{branch}") or commit_of(root, branch)
+    if tip is None or is_shallow(root):
         return False
     return git(root, "merge-base", "--is-ancestor", sha, tip).returncode == 1
 
@@ -362,7 +366,7 @@ class ForeignCommits:
         self._root = root
         self._of_base = (base.sha, base.ref)  # the merge base, and the branch that may have newer commits
         self._known = dict.fromkeys(must(root, "rev-list", f"{base.sha}..{head.sha}").split(), True)
-        self._is_shallow = must(root, "rev-parse", "--is-shallow-repository") == "true"
+        self._is_shallow = is_shallow(root)
 
     def __contains__(self, sha: object) -> bool:
         if sha not in self._known:
