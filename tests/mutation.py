@@ -68,9 +68,9 @@ CHANGES = [
     ("decide/comparison/one_row.py", "pass_at_k(c, n, k) if k <= n", "pass_at_k(c, n, k) if k < n"),
     ("decide/comparison/compare.py", "(base and passes and all(base))", "(base and passes and any(base))"),
     ("decide/comparison/compare.py", "chance <= MOST_BY_CHANCE", "chance > MOST_BY_CHANCE"),
-    ("decide/comparison/used_by_head.py", 'not trial.reused and trial.phase == "screen"', "not trial.reused"),
+    ("decide/comparison/compare.py", 'not trial.reused and trial.phase == "screen"', "not trial.reused"),
     (
-        "decide/comparison/used_by_head.py",
+        "decide/comparison/compare.py",
         "means[0] and means[1] > MOST_OF_JUDGE * means[0]",
         "means[0] and means[1] > means[0]",
     ),

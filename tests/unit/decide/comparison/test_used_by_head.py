@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests import make
+from tidegate.decide.comparison.compare import used_by_head
 from tidegate.decide.comparison.metric_tests import RowTrials
-from tidegate.decide.comparison.used_by_head import used_by_head
 from tidegate.model.comparison import Overuse
 from tidegate.model.judge_result import JudgeUse
 from tidegate.model.measurement import Metrics, PastTrial, TrialResult
