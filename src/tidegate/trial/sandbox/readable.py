@@ -20,6 +20,7 @@ SYSTEM = (
     *("/run/resolvconf/resolv.conf", "/run/NetworkManager/resolv.conf"),
 )
 PRIVATE = ("/etc", "/opt", "/usr/local", "/var/lib", "/var/cache")
+DOWNLOADS = "/var/cache/apt/archives"  # beside a private folder: each of its thousand files would be a rule
 _DEPTH = 3  # of the folders in which private files are looked for
 _PROGRAMS = {"bin", "sbin", "shims", "Scripts", ".bin"}  # folders whose parent has what their programs need
 # Of a folder that has keys as well, what programs need.
@@ -39,7 +40,7 @@ def readable_folders(
     neither is what Tidegate's user can read and others cannot, such as a runner's credentials.
     """
     kept, homes = list(protected), [os.path.realpath(home) for home in homes]
-    kept += [path for folder in PRIVATE if not own_users for path in private_in(folder)]
+    kept += [] if own_users else [DOWNLOADS, *(path for folder in PRIVATE for path in private_in(folder))]
     found = [part for folder in SYSTEM for part in without(folder, kept)]
     for folder in dict.fromkeys(path.split(":")):
         if folder.startswith("/") and os.path.isdir(folder):  # noqa: PTH112
@@ -154,8 +155,8 @@ def _holds_a_home(folder: str, homes: Iterable[str]) -> bool:
 
 def _outermost(paths: Iterable[str]) -> list[str]:
     found: list[str] = []
-    for path in sorted(dict.fromkeys(paths)):
-        if not is_within(path, found) and os.path.exists(path):  # noqa: PTH110
+    for path in sorted(dict.fromkeys(paths), key=lambda path: f"{path}/"):  # what is below a folder follows it
+        if not is_within(path, found[-1:]) and os.path.exists(path):  # noqa: PTH110
             found.append(path)
     return found
 
