@@ -157,10 +157,8 @@ _PLAIN: dict[Any, str] = {str: "text", bool: "true or false", int: "whole number
 
 def members(family: Any) -> dict[str, type[BaseModel]]:
     """The members of a family by their `type`."""
-    union, how = get_args(family)
-    if isinstance(how, Family):
-        return {**how.members}
-    return {get_args(member.model_fields["type"].annotation)[0]: member for member in get_args(union)}
+    found: Family = get_args(family)[1]
+    return {**found.members}
 
 
 def page(title: str, base: type[BaseModel], family: Any) -> str:
@@ -203,7 +201,7 @@ def _words(annotation: Any) -> str:
     """A type as users of YAML call it."""
     if annotation is Any:
         return "anything"
-    if annotation == get_args(AnyEvaluator)[0]:
+    if annotation == Union[tuple(members(AnyEvaluator).values())]:  # noqa: UP007  (not known before)
         return "evaluator"
     simple = {str: "text", bool: "true or false", int: "whole number", float: "number"}
     arguments = get_args(annotation)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidegate.history.report_files import load_result
 from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, load_run
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ def failed_rows(folder: Path) -> tuple[RowKey, ...]:
     """Return the rows that failed in the comparison that `tidegate pr` stored in `folder`; none if there is none."""
     if not (folder / PULL_REQUEST_FILE).is_file():
         return ()
+    from tidegate.history.report_files import load_result  # 200 ms
+
     return tuple(row.key for row in load_result(folder).rows if row.state in _FAILED)
 
 

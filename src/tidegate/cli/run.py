@@ -79,7 +79,6 @@ def _tell(stored: Run, out: Path, args: argparse.Namespace) -> None:
 
     from tidegate.reports.notes_text import refused_hosts
     from tidegate.reports.show import run_final_line, run_overview
-    from tidegate.reports.terminal import print_durations
 
     if args.json:
         print(stored.model_dump_json(indent=2))
@@ -87,7 +86,10 @@ def _tell(stored: Run, out: Path, args: argparse.Namespace) -> None:
         console = Console()
         if args.quiet < 2:
             console.print(run_overview(stored, verbose=args.verbose))
-        print_durations(stored.trials, args.durations, console)
+        if args.durations:
+            from tidegate.reports.terminal import print_durations  # 150 ms
+
+            print_durations(stored.trials, args.durations, console)
         print(*refused_hosts(stored.trials), f"run: {out}", sep="\n")
         console.print(run_final_line(stored))
 

@@ -129,3 +129,8 @@ class Target(Value):
         """Return the names of the variables that it refers to, without those that each trial has of its own."""
         of_env = frozenset(name for text in self.env.values() for name in REFERENCE.findall(text)) - TRIAL_VARIABLES
         return of_env | (self.mcp.references if self.mcp else frozenset())
+
+
+def is_of_target(binary: str, name: str) -> bool:
+    """Return True if the name is that of the tool under test, or of one of its subcommands."""
+    return bool(binary) and name.partition(":")[0] == binary.rpartition("/")[2]

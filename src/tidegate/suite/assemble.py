@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.prices import BUILTIN_PRICES, bare_model, same_model
 from tidegate.model.suite import Scenario, ToolMatrixEntry, TrialCounts
 from tidegate.model.target import McpServer, Target
 from tidegate.suite.env_references import checked, withheld
-from tidegate.suite.evaluator_files import EvaluatorFiles
 from tidegate.suite.folders import find_template
-from tidegate.suite.judge_files import JudgeFiles
 from tidegate.suite.plan import agent_with_model, base_name, did_you_mean
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile
 from tidegate.suite.suite_file import SuiteFile
 from tidegate.suite.yaml.document import Document, KeyPath, Problem
+
+if TYPE_CHECKING:
+    from tidegate.checks.evaluators.rubric_judge import RubricJudge
 
 
 @dataclass
@@ -155,12 +155,20 @@ class Assembly:
                 self._complain(document, ("target",), what + advice, at_key=True)
 
     def _evaluators(self, document: Document, file: ScenarioFile) -> tuple[Evaluator, ...]:
+        if not file.evaluation.evaluators:
+            return ()
+        from tidegate.suite.evaluator_files import EvaluatorFiles  # 60 ms
+
         files = EvaluatorFiles(self.root, document)
         found = files.resolved(file.evaluation.evaluators, ("evaluation", "evaluators"))
         self.problems += files.problems
         return found
 
     def _judge(self, document: Document, file: ScenarioFile) -> RubricJudge | None:
+        if file.evaluation.judge is None:
+            return None
+        from tidegate.suite.judge_files import JudgeFiles  # 30 ms
+
         files = JudgeFiles(self.root, document)
         found = files.judge(file.evaluation.judge, ("evaluation", "judge"))
         self.problems += files.problems

@@ -6,12 +6,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tidegate.checks.evaluators.code_judge import CodeJudge
-from tidegate.checks.evaluators.composite import CompositeEvaluator
-from tidegate.checks.evaluators.matching import is_of_target
-from tidegate.checks.evaluators.rubrics import Rubrics
-from tidegate.checks.evaluators.tool_trajectory import ToolF1, ToolTrajectory
-from tidegate.checks.gates.script import Script
 from tidegate.decide.procedure.detection import Screening, heads_to_confirm, weakness
 from tidegate.decide.procedure.repeats import HEAD_TRIALS
 from tidegate.decide.procedure.rules import (
@@ -26,6 +20,7 @@ from tidegate.model.evaluator import Evaluator
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.prices import AS_OF, BUILTIN_PRICES, SOURCES, Price, bare_model
 from tidegate.model.suite import Scenario, Suite
+from tidegate.model.target import is_of_target
 from tidegate.reports.notes_text import weakness_text
 
 ENOUGH_CASES = 20  # regression scenarios
@@ -176,7 +171,7 @@ def _most_trials(row: PlanRow, suite: Suite) -> int:
 
 def _only_path(scenario: Scenario) -> tuple[str, str] | None:
     deciding = [one for one in scenario.evaluators if one.decides]
-    paths = [one for one in deciding if isinstance(one, ToolTrajectory) and one.mode in ("exact", "in_order")]
+    paths = [one for one in deciding if getattr(one, "mode", None) in ("exact", "in_order")]
     if not paths or len(paths) < len(deciding) or any(gate.required for gate in scenario.gates):
         return None
     return (
@@ -278,13 +273,13 @@ _MODES = {
     "in_order": "is the longest common subsequence (AgentV 1.5: a missing step loses all after it)",
     "any_order": "is met by a minimum of 0 without calls, and not measured without a trace (AgentV 1.5: 0)",
 }
-_CODE_JUDGE = (
-    "code_judge: prose, a score outside of 0..1 or a score as text is not measured "
-    "(AgentV 1.5: 0, the nearer end, and 0); nothing printed is the exit status"
-)
-_RUBRICS = "rubrics: divides by the weight of all that is declared (AgentV 1.5: of what the judge returned)"
+_OF_TYPE = {
+    "code_judge": "prose, a score outside of 0..1 or a score as text is not measured "
+    "(AgentV 1.5: 0, the nearer end, and 0); nothing printed is the exit status",
+    "rubrics": "divides by the weight of all that is declared (AgentV 1.5: of what the judge returned)",
+    "tool_f1": "routing accuracy divides by the longer of both lists (Agent Surface: by the expected)",
+}
 _SCRIPT = "script: fails unless it exits with status 0 (llm-tool-test: a printed `passed` overrides the exit status)"
-_TOOL_F1 = "tool_f1: routing accuracy divides by the longer of both lists (Agent Surface: by the expected)"
 _COMPOSITE = "composite: weighs only the parts that exist, and says so (llm-tool-test: a missing judge counts as 0)"
 _FIRST_TRY = (
     "composite: first-try success is of distinct commands, each with its own exit code "
@@ -300,18 +295,11 @@ def departures(suite: Suite) -> tuple[str, ...]:
 
 def _of(scenario: Scenario) -> Iterator[str]:
     for evaluator in every(scenario.evaluators):
-        match evaluator:
-            case ToolTrajectory() if evaluator.mode in _MODES:
-                yield f"tool_trajectory: {evaluator.mode} {_MODES[evaluator.mode]}"
-            case CodeJudge():
-                yield _CODE_JUDGE
-            case ToolF1():
-                yield _TOOL_F1
-            case Rubrics():
-                yield _RUBRICS
-            case _:
-                pass
-    if any(isinstance(gate, Script) for gate in scenario.gates):
+        if (mode := getattr(evaluator, "mode", None)) in _MODES:
+            yield f"tool_trajectory: {mode} {_MODES[mode]}"
+        if evaluator.type in _OF_TYPE:
+            yield f"{evaluator.type}: {_OF_TYPE[evaluator.type]}"
+    if any(gate.type == "script" for gate in scenario.gates):
         yield _SCRIPT
     if scenario.composite:
         yield _COMPOSITE
@@ -323,5 +311,4 @@ def every(evaluators: Iterable[Evaluator]) -> Iterator[Evaluator]:
     """Yield the evaluators, including the members of composites at any depth."""
     for evaluator in evaluators:
         yield evaluator
-        if isinstance(evaluator, CompositeEvaluator):
-            yield from every(evaluator.evaluators)
+        yield from every(evaluator.members)

@@ -124,9 +124,20 @@ def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[...,
         }
     )
 
-    unused = {"asyncio", "regex", "ssl", "email", "http.client", "tarfile", "importlib.metadata", "tidegate.cli.pr"}
+    unused = {
+        "asyncio",
+        "jsonschema",
+        "regex",
+        "ssl",
+        "email",
+        "http.client",
+        "tarfile",
+        "importlib.metadata",
+        "tidegate.cli.pr",
+    }
     unused |= {"tidegate.suite.agentv", "tidegate.agents.agentv_cli", "tidegate.suite.json_schema"}
     unused |= {"tidegate.model.comparison", "tidegate.decide.procedure.steps", "tidegate.trial.processes"}
+    unused |= {"tidegate.checks.evaluators.matching", "tidegate.checks.gates.text_gates"}
     unused |= {f"tidegate.agents.{name}" for name in ("doc_follower", "command", "coding", "anthropic")}
     unused |= {
         "tidegate.checks.judges.provider",
@@ -150,7 +161,7 @@ def test_comparing_stored_runs_loads_no_code_that_runs_trials() -> None:
 
 
 def test_a_single_run_loads_no_model_of_comparisons() -> None:
-    code = "import sys, tidegate.run.single_run; print(*sys.modules)"
+    code = "import sys, tidegate.cli.last_failed, tidegate.run.single_run; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     assert "tidegate.run.run_job" in modules

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from tidegate.model.evaluator import Evaluator
+from tidegate.model.value import Family
 
-from tidegate.checks.evaluators.code_judge import CodeJudge
-from tidegate.checks.evaluators.composite import CompositeEvaluator
-from tidegate.checks.evaluators.expected_state import ExpectedState
-from tidegate.checks.evaluators.llm_judge import LlmJudge
-from tidegate.checks.evaluators.parameters import Parameters
-from tidegate.checks.evaluators.plan import PlanEvaluator
-from tidegate.checks.evaluators.rubrics import Rubrics, StepRubrics
-from tidegate.checks.evaluators.tool_trajectory import ToolF1, ToolTrajectory
-
-AnyEvaluator = Annotated[
-    ToolTrajectory
-    | Rubrics
-    | StepRubrics
-    | LlmJudge
-    | CodeJudge
-    | CompositeEvaluator
-    | ExpectedState
-    | ToolF1
-    | Parameters
-    | PlanEvaluator,
-    Field(discriminator="type"),
-]
+EVALUATORS = Family(
+    {
+        "tool_trajectory": "tidegate.checks.evaluators.tool_trajectory:ToolTrajectory",
+        "rubrics": "tidegate.checks.evaluators.rubrics:Rubrics",
+        "step_rubrics": "tidegate.checks.evaluators.rubrics:StepRubrics",
+        "llm_judge": "tidegate.checks.evaluators.llm_judge:LlmJudge",
+        "code_judge": "tidegate.checks.evaluators.code_judge:CodeJudge",
+        "composite": "tidegate.checks.evaluators.composite:CompositeEvaluator",
+        "expected_state": "tidegate.checks.evaluators.expected_state:ExpectedState",
+        "tool_f1": "tidegate.checks.evaluators.tool_trajectory:ToolF1",
+        "parameters": "tidegate.checks.evaluators.parameters:Parameters",
+        "plan": "tidegate.checks.evaluators.plan:PlanEvaluator",
+    }
+)
+AnyEvaluator = Annotated[Evaluator, EVALUATORS]
 """Every evaluator that a scenario can use, selected by `type`."""
-
-CompositeEvaluator.model_rebuild(_types_namespace={"AnyEvaluator": AnyEvaluator})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import Field, model_validator
 
+from tidegate.checks.evaluators import EVALUATORS
 from tidegate.checks.evaluators.code_judge import judged
 from tidegate.checks.evaluators.llm_judge import one_score, one_wording
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
@@ -153,6 +154,11 @@ class CompositeEvaluator(Evaluator):
         if not isinstance(self.aggregator, WeightedAverage):
             return {member.label: 1.0 for member in self.evaluators}
         return {member.label: self.aggregator.weights.get(member.label, member.weight) for member in self.evaluators}
+
+
+# As a union, since only pydantic's own can hold itself in a JSON Schema.
+_union: Any = Union[tuple(EVALUATORS.members.values())]  # noqa: UP007  (not known before)
+CompositeEvaluator.model_rebuild(_types_namespace={"AnyEvaluator": Annotated[_union, Field(discriminator="type")]})
 
 
 def _scores(evaluations: Mapping[str, Evaluation]) -> Generator[Request, Answer, dict[str, Score]]:

@@ -15,6 +15,7 @@ from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.gates.json_text import parse_json
 from tidegate.model.evaluator import EvaluatorRecord
 from tidegate.model.event import ToolCall, ToolResult, is_traced
+from tidegate.model.target import is_of_target
 from tidegate.model.value import Value
 from tidegate.text.patterns import check_pattern, search
 
@@ -45,11 +46,6 @@ def calls_of(record: EvaluatorRecord, names: Collection[str]) -> tuple[ComparedC
             return None
         calls += _agent_calls(record)
     return tuple(sorted(calls, key=lambda call: call.at))
-
-
-def is_of_target(binary: str, name: str) -> bool:
-    """Return True if the name is that of the tool under test, or of one of its subcommands."""
-    return bool(binary) and name.partition(":")[0] == binary.rpartition("/")[2]
 
 
 def _agent_calls(record: EvaluatorRecord) -> list[ComparedCall]:

@@ -4,37 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from tidegate.model.gate import Gate
+from tidegate.model.value import Family
 
-from tidegate.checks.gates.command_gate import CommandExits, CommandSucceeds
-from tidegate.checks.gates.file_gate import FileExists
-from tidegate.checks.gates.json_output import CommandJsonPath
-from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
-from tidegate.checks.gates.script import Script
-from tidegate.checks.gates.server_gates import McpCall, McpPrompt, McpResource
-from tidegate.checks.gates.text_gates import (
-    CommandOutputContains,
-    CommandOutputMatches,
-    CommandOutputWords,
-    FileContains,
-    FileMatches,
+GATES = Family(
+    {
+        "command_succeeds": "tidegate.checks.gates.command_gate:CommandSucceeds",
+        "command_exits": "tidegate.checks.gates.command_gate:CommandExits",
+        "command_output_contains": "tidegate.checks.gates.text_gates:CommandOutputContains",
+        "command_output_matches": "tidegate.checks.gates.text_gates:CommandOutputMatches",
+        "command_output_words": "tidegate.checks.gates.text_gates:CommandOutputWords",
+        "command_json_path": "tidegate.checks.gates.json_output:CommandJsonPath",
+        "file_exists": "tidegate.checks.gates.file_gate:FileExists",
+        "file_contains": "tidegate.checks.gates.text_gates:FileContains",
+        "file_matches": "tidegate.checks.gates.text_gates:FileMatches",
+        "mcp_call": "tidegate.checks.gates.server_gates:McpCall",
+        "mcp_prompt": "tidegate.checks.gates.server_gates:McpPrompt",
+        "mcp_resource": "tidegate.checks.gates.server_gates:McpResource",
+        "no_transcript_errors": "tidegate.checks.gates.no_transcript_errors:NoTranscriptErrors",
+        "script": "tidegate.checks.gates.script:Script",
+    }
 )
-
-AnyGate = Annotated[
-    CommandSucceeds
-    | CommandExits
-    | CommandOutputContains
-    | CommandOutputMatches
-    | CommandOutputWords
-    | CommandJsonPath
-    | FileExists
-    | FileContains
-    | FileMatches
-    | McpCall
-    | McpPrompt
-    | McpResource
-    | NoTranscriptErrors
-    | Script,
-    Field(discriminator="type"),
-]
+AnyGate = Annotated[Gate, GATES]
 """Every gate that a scenario can use, selected by `type`."""
