@@ -81,7 +81,7 @@ class RunContext:
         return tuple(self.checkouts.values())
 
 
-MOST_ENDED = 50  # trials whose folders are deleted together
+MOST_ENDED = 50  # folders of ended trials that are deleted together
 LITTLE_ROOM = 2 << 30  # bytes; with less of it, they are deleted at once
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
 _TRANSIENT: frozenset[NotMeasured] = frozenset(
@@ -250,7 +250,7 @@ class Attempts:
         with suppress(OSError):  # it may not have been made
             folders.scratch.chmod(0o700)  # no other trial of the same user can enter it
             self._ended.append(folders.scratch)
-            if len(self._ended) >= MOST_ENDED or room_of(folders.scratch) < LITTLE_ROOM:
+            if len(self._ended) >= MOST_ENDED or min(map(room_of, (folders.scratch, folders.record))) < LITTLE_ROOM:
                 ended = self._ended.copy()
                 self._ended.clear()
                 await asyncio.to_thread(remove_trees, *ended)
@@ -262,7 +262,7 @@ class Attempts:
         except OSError:  # on another disk, or there is a record already, or none was made
             if folders.record.exists():
                 await asyncio.to_thread(shutil.copytree, folders.record, kept, symlinks=True, dirs_exist_ok=True)
-                await asyncio.to_thread(remove_trees, folders.record)
+                self._ended.append(folders.record)
 
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context

@@ -85,6 +85,20 @@ def _made_and_opened(repository: Repository, folder: Path) -> tuple[float, float
     return folders, opened
 
 
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace counts programs")
+def test_folders_of_ended_trials_are_deleted_together(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records too, which are copied where the run's folder is on another disk, as in a container."""
+    disk = tmp_path.stat().st_dev
+    monkeypatch.setenv(
+        "TMPDIR", next(path for path in (MEMORY.rpartition("/")[0], "/var/tmp") if Path(path).stat().st_dev != disk)
+    )
+    log = tmp_path / "log"
+    run(repository, tmp_path / "out", "strace", "-qf", "-e", "trace=execve", "-o", str(log), trials=5)
+    assert len(re.findall(r'"rm".* = 0', log.read_text())) <= 2  # once for the scratch folder, once for that in memory
+
+
 def test_a_small_workspace_is_in_memory_where_that_is_hidden(repository: Repository, tmp_path: Path) -> None:
     in_memory = "small workspaces in memory" in run(repository, tmp_path / "out")["confinement"]
     assert stdout(tmp_path / "out").startswith(MEMORY) == in_memory
