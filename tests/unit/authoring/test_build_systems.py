@@ -107,6 +107,13 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
     ),
     "make, rule": ({"Makefile": "tally: tally.c\n\tcc -o tally tally.c\n"}, ("tally", "make tally", ".")),
     "make, variable": ({"Makefile": "EXE\t= src/other\nall: $(EXE)\n"}, ("other", "make", "src")),
+    "make, installed variable, own configure": (
+        {
+            "configure": SCRIPT,
+            "Makefile": "ALL = \\\n  tally\nall: $(ALL)\ninstall:\n\tinstall -m0755 $(ALL) $(DESTDIR)$(bindir)\n",
+        },
+        ("tally", "./configure", "."),
+    ),
     "gradle": (
         {
             "settings.gradle.kts": 'rootProject.name = "tally"\n',
@@ -214,6 +221,24 @@ def test_a_folder_of_a_monorepo_has_its_own_tool_built_from_the_root(tmp_path: P
     )
     (memory,) = find_tools(tmp_path, "src/memory")
     assert memory.build[-1].endswith("ln -sf ../../../src/memory/dist/index.js .tidegate/npm/bin/mcp-memory")
+
+
+def test_workspaces_of_pnpm_and_uv_build_what_a_member_needs_of_the_others(tmp_path: Path) -> None:
+    files = {
+        "pnpm-workspace.yaml": "packages: [packages/*]\n",
+        "packages/tally/package.json": '{"name": "tally", "bin": "dist/cli.js"}',
+        "pyproject.toml": '[tool.uv.workspace]\nmembers = ["py/*"]\n',
+        "py/one/pyproject.toml": '[project]\nname = "one"\ndependencies = ["two>=1"]\n[project.scripts]\none = "a:b"\n',
+        "py/two/pyproject.toml": '[project]\nname = "two"\ndependencies = ["three", "one"]\n',
+        "py/three/pyproject.toml": '[project]\nname = "three"\n',
+        "py/four/pyproject.toml": '[project]\nname = "four"\n',
+    }
+    builds = {tool.binary: tool.build for tool in find_tools(write(tmp_path, files))}
+    assert builds["tally"][:2] == (
+        "npx --yes pnpm install",
+        "npx --yes pnpm --filter ./packages/tally... run --if-present build",
+    )
+    assert builds["one"][-1].endswith("install --quiet ./py/one ./py/two ./py/three")
 
 
 def test_the_tool_that_is_named_like_the_project_is_the_likely_one(tmp_path: Path) -> None:

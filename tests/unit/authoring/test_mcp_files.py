@@ -90,3 +90,22 @@ def test_servers_of_others_are_no_tools_of_the_repository(tmp_path: Path) -> Non
     }
     (tmp_path / ".mcp.json").write_text(json.dumps(others))
     assert find_tools(tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            "README.md": '```json\n"tally": {"command": "node", "args": ["C:\\\\x\\\\dist\\\\cli.js"]}\n```\n',
+            "dist/cli.js": "",
+        },
+        {"package.json": '{"name": "@me/tally", "main": "dist/cli.js", "dependencies": {"fastmcp": "1"}}'},
+    ],
+    ids=["README, a part of a client's file", "main of a package"],
+)
+def test_a_server_that_nothing_installs_is_found(tmp_path: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    (found,) = find_tools(tmp_path)
+    assert (found.binary, found.server, "/dist/cli.js" in found.build[-1]) == ("tally", True, True)

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tidegate.authoring.build_systems.files import is_program, own_first, project_files, table, text, toml
+from tidegate.authoring.build_systems.files import (
+    assigned,
+    installed,
+    is_program,
+    own_first,
+    project_files,
+    table,
+    text,
+    toml,
+)
 from tidegate.authoring.tool import Tool, inside
 
 
@@ -162,26 +171,29 @@ def find_autotools(root: Path, where: str) -> Iterator[Tool]:
 
 
 _RULE = re.compile(r"^([A-Za-z0-9_.-]+)\s*:(?!=)", re.MULTILINE)
-_MAKE_VARIABLE = re.compile(
-    r"^\s*(?:EXE|EXEC|EXECUTABLE|PROG|PROGNAME|PROGRAM|BIN|BINARY|TARGET|NAME)\s*[:?]?=\s*([\w./-]+)\s*(?:#.*)?$",
-    re.MULTILINE,
-)
+_NAMING = frozenset(["EXE", "EXEC", "EXECUTABLE", "PROG", "PROGNAME", "PROGRAM", "BIN", "BINARY", "TARGET", "NAME"])
 
 
 def find_make(root: Path, where: str) -> Iterator[Tool]:
-    """Yield the program that a rule with the folder's name builds, else the one that a variable such as EXE names."""
+    """Yield the program that a rule with the folder's name builds, those that a variable such as EXE names, and those
+    that are made and installed.
+    """
     folder = root / where
-    file = next((name for name in ("Makefile", "makefile", "GNUmakefile") if (folder / name).exists()), None)
+    files = ("Makefile", "makefile", "GNUmakefile", "Makefile.in")
+    file = next((name for name in files if (folder / name).exists()), None)
     if file is None:
         return
     content, own = text(folder / file), folder.resolve().name
     make = "make" if where == "." else f"make -C {where}"
+    enter = "" if where == "." else f"cd {where} && "
+    prepare = (f"{enter}./configure",) if is_program(folder / "configure") else ()
     if own in _RULE.findall(content) and not (folder / own).is_dir():
-        yield Tool(own, (f"{make} {own}",), (where,), inside(where, file))
-    for value in dict.fromkeys(_MAKE_VARIABLE.findall(content)):
+        yield Tool(own, (*prepare, f"{make} {own}"), (where,), inside(where, file))
+    named = [words[0] for name, words in assigned(content).items() if name in _NAMING and len(words) == 1]
+    for value in dict.fromkeys((*named, *installed(content))):
         program = Path(value)
-        if not (folder / value).is_dir() and not is_program(folder / value):
-            yield Tool(program.name, (make,), (inside(where, str(program.parent)),), inside(where, file))
+        if re.fullmatch(r"[\w./-]+", value) and not (folder / value).is_dir() and not is_program(folder / value):
+            yield Tool(program.name, (*prepare, make), (inside(where, str(program.parent)),), inside(where, file))
 
 
 _GRADLE_NAME = re.compile(r"rootProject\.name\s*=\s*[\"']([\w.-]+)")

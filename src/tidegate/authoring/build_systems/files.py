@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -14,6 +15,11 @@ _NOT_INSTALLED = frozenset(
     {"test", "tests", "testdata", "benchmarks", "example", "examples", "fuzz", "docs", "externals", "wrappers"}
 )
 DEPTH = 3
+_ASSIGNED = re.compile(r"^\s*(\w+)\s*[:?]?=[ \t]*((?:.*\\\n)*[^#\n]*)", re.MULTILINE)
+_TO_BIN = re.compile(  # `install -m0755 $(ALL) $(PREFIX)/bin`
+    r"^\t[@-]*(?:install|cp|\$[({]INSTALL\w*[)}])\s+(.+?)\s+\S*(?:/s?bin\b|\$[({](?i:\w*bindir)[)}])\S*\s*$",
+    re.MULTILINE,
+)
 
 
 def text(path: Path) -> str:
@@ -79,6 +85,19 @@ def project_files(root: Path, where: str, name: str) -> Iterator[tuple[str, str]
             content = text(root / folder / name)
             if content:
                 yield folder, content
+
+
+def assigned(makefile: str) -> dict[str, list[str]]:
+    """Return the words of each variable of a Makefile."""
+    return {name: value.replace("\\\n", " ").split() for name, value in _ASSIGNED.findall(makefile)}
+
+
+def installed(makefile: str) -> list[str]:
+    """Return the files that a Makefile installs into a folder of programs, those of its variables too."""
+    values = assigned(makefile)
+    words = " ".join(_TO_BIN.findall(makefile)).split()
+    found = [one for word in words for one in (values.get(word[2:-1], []) if word.startswith("$") else [word])]
+    return [one for one in dict.fromkeys(found) if one[0] not in "-$" and not one.isdecimal()]
 
 
 def _subfolders(folder: Path) -> list[str]:

@@ -34,12 +34,14 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     folder = root / where
     if any(tool.server for tool in (*python.find(root, where), *node.find(root, where))):
         return
-    for file, name, start in _configured(folder):
-        line = _own_file(folder, start)
-        if line is None:
-            continue
-        binary = re.sub(r"[^\w.-]", "-", name)
-        yield Tool(binary, _build(root, where, binary, line), (FOLDER,), inside(where, file), server=True, own=True)
+    found = [(file, name, _own_file(folder, start)) for file, name, start in _configured(folder)]
+    package = json_object(folder / "package.json")
+    if not any(line for *_, line in found) and node.uses_sdk(package) and isinstance(package.get("main"), str):
+        found = [("package.json", str(package.get("name")).rpartition("/")[2], ("node", package["main"]))]
+    for file, name, line in found:
+        if line is not None:
+            binary = re.sub(r"[^\w.-]", "-", name)
+            yield Tool(binary, _build(root, where, binary, line), (FOLDER,), inside(where, file), server=True, own=True)
 
 
 def starts(root: Path, where: str, binary: str) -> tuple[Start, ...]:
@@ -47,9 +49,6 @@ def starts(root: Path, where: str, binary: str) -> tuple[Start, ...]:
     folder = root / where
     names = {binary, *_package_names(folder)}
     entries = [start for _, _, start in _configured(folder)] + list(_registered(folder, names))
-    entries += [
-        start for block in _JSON.findall(text(folder / "README.md")) for _, start in _entries(json_value(block))
-    ]
     found = [_of_program(start, names, binary) for start in entries]
     own = [start for _, name, start in _configured(folder) if name == binary and _own_file(folder, start)]
     found += [Start(binary, (), start.needs) for start in own]  # its program has the arguments already
@@ -60,6 +59,9 @@ def _configured(folder: Path) -> Iterator[tuple[str, str, Start]]:
     for file in _FILES:
         for name, start in _entries(json_object(folder / file)):
             yield file, name, start
+    for block in _JSON.findall(text(folder / "README.md")):
+        for name, start in _entries(json_value(block) or json_value(f'{{"servers": {{{block}}}}}')):
+            yield "README.md", name, start
 
 
 def _entries(data: Any) -> Iterator[tuple[str, Start]]:
@@ -70,7 +72,7 @@ def _entries(data: Any) -> Iterator[tuple[str, Start]]:
         for name, entry in (*servers.items(), *table(data, "mcp", "servers").items()):
             if isinstance(entry, dict) and isinstance(entry.get("command"), str):
                 given = entry.get("args")
-                arguments = tuple(map(str, given)) if isinstance(given, list) else ()
+                arguments = tuple(str(one).replace("\\", "/") for one in given) if isinstance(given, list) else ()
                 yield name, Start(entry["command"], arguments, tuple(table(entry, "env")))
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tidegate.authoring.build_systems.files import json_object, own_first, table
 from tidegate.authoring.tool import Tool, inside
 
 PREFIX = ".tidegate/npm"
+_PNPM = "npx --yes pnpm"
 _SDKS = frozenset({"@modelcontextprotocol/sdk", "fastmcp"})
 
 
@@ -22,21 +24,28 @@ def find(root: Path, where: str) -> Iterator[Tool]:
         programs = {short: programs}
     if not isinstance(programs, dict):
         return
-    server = not _SDKS.isdisjoint(table(package, "dependencies")) or "mcpName" in package
+    server = uses_sdk(package)
     for name in own_first(programs, short):
         build = _build(root, where, name, programs[name])
         yield Tool(name, build, (f"{PREFIX}/bin",), inside(where, "package.json"), server=server, own=name == short)
 
 
+def uses_sdk(package: dict[str, Any]) -> bool:
+    """Return True if the package is an MCP server by its dependencies."""
+    return not _SDKS.isdisjoint(table(package, "dependencies")) or "mcpName" in package
+
+
 def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     """Return the commands that install the package, or link its program if the root's workspace installs it."""
-    top = json_object(root / "package.json")
     locked = "npm ci" if (root / "package-lock.json").exists() else "npm install"
-    if where != "." and "workspaces" in top:
+    make = f"npm run build --if-present --workspace {where}"
+    workspace = "workspaces" in json_object(root / "package.json")
+    if (root / "pnpm-workspace.yaml").exists():
+        locked, make, workspace = f"{_PNPM} install", f"{_PNPM} --filter ./{where}... run --if-present build", True
+    if where != "." and workspace:
         program = inside(where, str(file))
         link = f"{PREFIX}/bin/{name}"
         target = os.path.relpath(program, f"{PREFIX}/bin")
-        make = f"npm run build --if-present --workspace {where}"
         return locked, make, f"mkdir -p {PREFIX}/bin && chmod +x {program} && ln -sf {target} {link}"
     if where == ".":
         return locked, f"npm install --global --prefix {PREFIX} ."

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidegate.authoring.build_systems.files import is_program, text
+from tidegate.authoring.build_systems.files import installed, is_program, text
 from tidegate.authoring.tool import Tool, inside
 
 FOLDER = ".tidegate/bin"
@@ -29,10 +29,6 @@ _INSTALLED = re.compile(
 )
 _DEBIAN = re.compile(r"^(\S+)\s+/?usr/s?bin/?$", re.MULTILINE)
 _ENTRY = re.compile(r'^\s*ENTRYPOINT\s*\[\s*"(?:[^"]*/)?([\w.+-]+)"', re.MULTILINE)
-_BELOW = re.compile(  # `install src/tool $(PREFIX)/bin` in a Makefile
-    r"^\t[@-]*(?:install|cp|\$[({]INSTALL\w*[)}])\s+(?:-\S+\s+(?:[0-7]{3,4}\s+)?)*([\w./-]+/[\w.+-]+)\s+\S*/s?bin/?\S*\s*$",
-    re.MULTILINE,
-)
 _HOUSEKEEPING = re.compile(
     r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version)", re.I
 )
@@ -49,8 +45,8 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     names = {
         found["file"]: found["path"] or found["name"] for content in texts for found in _INSTALLED.finditer(content)
     }
-    for file in dict.fromkeys(_BELOW.findall(text(folder / "Makefile"))):
-        if is_program(folder / file):
+    for file in installed(text(folder / "Makefile")):
+        if "/" in file and is_program(folder / file):
             yield Tool(Path(file).name, (), (inside(where, str(Path(file).parent)),), inside(where, "Makefile"))
     entries = {name for content in texts for name in (*_ENTRY.findall(content), *_DEBIAN.findall(content))}
     for program in sorted(filter(is_program, folder.glob("*"))):

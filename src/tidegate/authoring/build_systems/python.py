@@ -32,13 +32,27 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for other, read in (("setup.cfg", _of_setup_cfg), ("setup.py", _of_setup_py)):
         if not names and (names := read(text(folder / other))):
             file = other
-    build = install_commands(root, where, f"./{where}".removesuffix("/."))
+    build = install_commands(root, where, " ".join(f"./{one}".removesuffix("/.") for one in _with_members(root, where)))
     needs = [*_listed(project.get("dependencies")), *table(data, "tool", "poetry", "dependencies")]
     server = any(_SDK.match(need) for need in needs)
     for name in own_first(names, own):
         # Not at the top: setuptools would take a new folder there for a second package and refuse to build.
         tests = "tests/scenarios" if where == "." else "scenarios"
         yield Tool(name, build, (f"{VENV}/bin",), inside(where, file), scenarios=tests, server=server, own=name == own)
+
+
+def _with_members(root: Path, where: str) -> list[str]:
+    """Return the folder of the project, and those of the members of its uv workspace that it needs."""
+    globs = _listed(table(toml(root / "pyproject.toml"), "tool", "uv", "workspace").get("members"))
+    files = [path for glob in globs for path in sorted(root.glob(f"{glob}/pyproject.toml"))]
+    members = {table(toml(path), "project").get("name"): path.parent.relative_to(root).as_posix() for path in files}
+    found = [where]
+    for folder in found:  # grows: members need members
+        data = toml(root / folder / "pyproject.toml")  # its dependencies may be made by a hook
+        listed = _listed(table(data, "project").get("dependencies")) or table(data, "tool", "uv", "sources")
+        needs = [re.split(r"[^\w.-]", need)[0] for need in listed]
+        found += [members[need] for need in needs if members.get(need, where) not in found]
+    return found
 
 
 def install_commands(root: Path, where: str, what: str) -> tuple[str, ...]:
