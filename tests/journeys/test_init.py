@@ -208,6 +208,7 @@ def test_a_suite_that_was_not_run_says_so_and_claims_no_check(make_repository: M
 
     assert (done.code, "warning: the suite was not run: build on head: `make tally` failed" in done.stdout) == (4, True)
     assert "Install what the build lacks" in done.stdout
+    assert ("try 2 of 3" in done.stderr, "try 3 of 3" in done.stderr) == (True, False)
     scenario = (repo.root / "scenarios/first_steps.yaml").read_text()
     assert "not run yet" in scenario
     assert [gate["type"] for gate in yaml.safe_load(scenario)["evaluation"]["gates"]] == ["no_transcript_errors"]

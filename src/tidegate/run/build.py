@@ -87,11 +87,12 @@ async def build(
     deadline: float,
     progress: Progress,
 ) -> str | None:
-    """Run the build commands. Return None on success, else one line about the failure of the last of three tries.
+    """Run the build commands. Return None on success, else one line about the failure of the last of three tries; one that fails twice alike
+    is not tried again.
 
     `deadline` is on the monotonic clock. Raises CannotRunError if the system refuses to start a command.
     """
-    error: str | None = None
+    error = last = None
     for attempt in range(1, TRIES + 1):
         again = "" if attempt == 1 else f", try {attempt} of {TRIES}"
         progress.say(f"building {checkout.side} ({checkout.revision.ref}){again}")
@@ -106,6 +107,9 @@ async def build(
         if error is None:
             return None
         progress.say(error)
+        if error == last:
+            break
+        last = error
     return error
 
 
