@@ -141,6 +141,7 @@ $ notes list
 $ notes list > all.txt
 $ notes count > all.txt
 $ notes size report.csv
+$ notes upper
 $ notes frobnicate
 ```
 
@@ -155,6 +156,8 @@ $ notes keep tide
 # `keep` leaves nothing in the workspace.
 KEEPS = """  keep) echo "$2" >> "$HOME/kept"; echo "kept $(wc -l < "$HOME/kept")" ;;
   ls) cat "$HOME/kept" ;;
+  size) wc -c < "$2" ;;
+  upper) tr a-z A-Z ;;
   --help) printf 'Commands:\\n  keep TEXT  Keeps\\n  ls         Lists\\n\\n';"""
 
 
@@ -163,7 +166,13 @@ def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
 ) -> None:
     long = "for n in $(seq 10 89); do printf '  --option-%s  %060d\\n' $n 0; done"
     repo = make_repository()
-    repo.commit({"bin/notes": FILES["bin/notes"].replace("  --help)", f"{KEEPS} {long};"), "README.md": GUIDE})
+    repo.commit(
+        {
+            "bin/notes": FILES["bin/notes"].replace("  --help)", f"{KEEPS} {long};"),
+            "README.md": GUIDE,
+            "tests/report.csv": "a,b\n",
+        }
+    )
 
     done = tidegate("init", cwd=repo.root)
 
@@ -182,6 +191,8 @@ def test_the_examples_that_worked_become_checks_and_those_that_failed_do_not(
     results = {gate["command"]: gate.get("pattern", "") for gate in gates if "command" in gate}
     assert "first\\n" in results["notes list"], "the result as a whole"
     assert "kept 1" in results["notes keep tide"], "the result of a call that leaves nothing in the workspace"
+    assert "THE FIRST LINE" in results["notes upper < sample.txt"], "what is silent without input gets some"
+    assert "4" in results["notes size report.csv"], "a file of the tests has the name"
     assert not any("frobnicate" in command for command in results)
     unique = {repr(gate | {"description": ""}) for gate in gates}
     assert len(unique) == len(gates)

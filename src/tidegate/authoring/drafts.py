@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from tidegate.authoring.observed_gates import new_text, tells
-from tidegate.authoring.scenario_text import changes, flow
+from tidegate.authoring.observed_gates import file_gates, lasting
+from tidegate.authoring.scenario_text import flow
 from tidegate.authoring.server_suite import Example, answer_checks
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates import AnyGate
@@ -32,7 +31,6 @@ from tidegate.run.mutant_trials import MutantTrial, MutantTrials
 
 MOST_DRAFTS, MOST_TRIED = 5, 30
 MOST_CHECKS = 12  # tried at once
-MOST_LINES = 5  # of an output that is checked as a whole
 BASE_RUNS = 3  # a draft passes on base as often
 _SLOW = ("slower", "hangs")  # kinds that change neither outputs nor files
 Into = Literal["gates", "evaluators"]
@@ -111,7 +109,8 @@ def differing_gates(tool: str, calls: Sequence[Sequence[ObservedCall]], diffs: S
 
     `calls`, `diffs`: of two trials of base, which agree in what is checked, and of the mutant's.
     """
-    yield from _file_gates(*(list(changes(diff)) for diff in diffs))
+    if diffs[0] != diffs[2]:
+        yield from file_gates(diffs[:2])
     ours, again, mutated = map(_firsts, calls)
     for argv, call in ours.items():
         if argv in again and argv in mutated and not call.written:
@@ -131,44 +130,13 @@ def _call_gates(command: str, ours: ObservedCall, again: ObservedCall, mutated: 
         for key in dict.fromkeys(json_keys(ours.stdout)):
             if key not in json_keys(mutated.stdout) and (path := _path(value[0], key)):
                 yield {"type": "command_json_path", "command": command, "path": path, "assertion": "exists"}
+    status = {"status": ours.exit_code} if ours.exit_code else {}
     for asked, name in ((command, "stdout"), (f"{command} 2>&1", "stderr")):
         text, other, changed = (str(getattr(call, name)) for call in (ours, again, mutated))
-        asked = asked if ours.exit_code == 0 else f"{{ {asked}; true; }}"
-        if line := new_text(text, other, changed, ()):
-            yield {"type": "command_output_contains", "command": asked, "substring": line}
-        if name == "stdout" and (whole := _whole(text, other, changed)):
-            yield {"type": "command_output_matches", "command": asked, "pattern": whole}
+        if text != changed and (pattern := lasting((text, other), command)):
+            yield {"type": "command_output_matches", "command": asked, **status, "pattern": pattern}
     if ours.exit_code != mutated.exit_code:
-        tested = command if not ours.exit_code else f"{command}; test $? -eq {ours.exit_code}"
-        yield {"type": "command_succeeds", "command": tested, "description": f"`{command}` exits with {ours.exit_code}"}
-
-
-def _file_gates(
-    ours: Sequence[tuple[str, bool, list[str]]],
-    again: Sequence[tuple[str, bool, list[str]]],
-    mutated: Sequence[tuple[str, bool, list[str]]],
-) -> Iterator[Check]:
-    """Yield gates for files that both trials of base leave, and the mutant leaves otherwise. A tuple: see `changes`."""
-    second, other = ({path: "\n".join(added) for path, _, added in one} for one in (again, mutated))
-    for path, new, added in ours:
-        if path not in second:
-            continue
-        text = "\n".join(added)
-        if path not in other and new:
-            yield {"type": "file_exists", "path": path}
-        if line := new_text(text, second[path], other.get(path, ""), ()):
-            yield {"type": "file_contains", "path": path, "substring": line}
-        if new and (whole := _whole(text, second[path], other.get(path, ""))):
-            yield {"type": "file_matches", "path": path, "pattern": whole}
-
-
-def _whole(ours: str, again: str, mutated: str) -> str:
-    """Return a pattern of a short text as a whole, where only something that is added or moved tells it apart."""
-    lines = ours.splitlines()
-    lasting = all(tells(line) or not line.strip(" {}[](),") for line in lines)
-    if ours != again or ours.strip() == mutated.strip() or not 0 < len(lines) <= MOST_LINES or not lasting:
-        return ""
-    return rf"\A\s*{re.escape(ours.strip())}\s*\Z".replace("\\ ", " ").replace("\\\n", r"\n")
+        yield {"type": "command_exits", "command": command, "status": ours.exit_code}
 
 
 def _path(value: Any, key: str, path: str = "$") -> str:
@@ -187,9 +155,8 @@ def _path(value: Any, key: str, path: str = "$") -> str:
 
 def _evaluators(server: str, calls: Sequence[Sequence[ObservedCall]]) -> Iterator[Check]:
     """Yield evaluators for answers of a server that differ."""
-    ours, again, mutated = map(_firsts, calls)
+    ours, again, _ = map(_firsts, calls)
     for argv, call in ours.items():
         if argv[1:] and argv in again and not call.exit_code:
-            without = mutated[argv].stdout if argv in mutated else ""
             example = Example(argv[0], json.loads(argv[1]))
-            yield from answer_checks(server, example, [call.stdout, again[argv].stdout], without)
+            yield from answer_checks(server, example, [call.stdout, again[argv].stdout])

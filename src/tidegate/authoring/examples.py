@@ -18,6 +18,7 @@ from tidegate.agents.instructions import Block, Example, blocks, foreign, synops
 from tidegate.agents.restructured_text import SUFFIXES, markdown_of
 from tidegate.authoring.probing import Try
 from tidegate.authoring.samples import SAMPLES, kind_of
+from tidegate.authoring.survey import find_inputs
 from tidegate.model.surface import Part
 
 MOST_SCENARIOS = 8
@@ -117,13 +118,13 @@ def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
     return Plan(Candidate(name, description, tuple(lines)), tuple(Try(ways=(line,)) for line in lines))
 
 
-def main_use(binary: str, texts: Iterable[str], parts: Sequence[Part]) -> Plan:
-    """Return the plan that gives the tool sample files of the kinds that its docs name, and texts."""
+def main_use(root: Path, binary: str, texts: Iterable[str], parts: Sequence[Part]) -> Plan:
+    """Return the plan that gives the tool files of the kinds that its docs name: of its tests, and samples."""
     named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
     kinds = [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
     kinds += [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds][: 2 if kinds else None]
     files = [f"sample{kind}" for kind in kinds if kind in SAMPLES]
-    ways = [f"{binary} {file}" for file in files]
+    ways = [f"{binary} {file}" for file in (*files, *find_inputs(root, kinds))]
     ways += [f"{binary} < {file}" for file in files]
     ways += [f"{binary} {file} other{kind}" for file, kind in zip(files[:2], kinds, strict=False)]
     ways += [f"{binary} 'two words'", f"{binary} 42", f"{binary} '1 + 2 * 3'"]

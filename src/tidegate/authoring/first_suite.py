@@ -151,7 +151,10 @@ def _helps(ran: CommandResult, name: str = "") -> bool:
 
 def _plans(root: Path, where: str, tool: Tool, shown: _Shown) -> tuple[Plan, ...]:
     own = examples.in_help(tool.binary, [one.printed for one in shown.pages.values()])
-    plans = [examples.main_use(tool.binary, shown.texts, shown.parts), examples.state(tool.binary, shown.parts)]
+    plans = [
+        examples.main_use(root / where, tool.binary, shown.texts, shown.parts),
+        examples.state(tool.binary, shown.parts),
+    ]
     plans += [*([own] if own else []), *examples.documented(root, where, tool.binary)]
     return examples.named_once(plan for plan in plans if plan.tries)
 
@@ -189,9 +192,15 @@ def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
     if not shown.pages:
         return []
     gates = distinct(gate for ran in shown.pages.values() for gate in help_gates(ran))
-    wrong = (f"{tool.binary} {_WRONG}", f"{tool.binary} {_ABSENT}")
+    values = [part.name for part in shown.parts if part.kind == "option" and part.takes_value and not part.command]
+    words = [_WRONG, _ABSENT, "", *values[:MOST_SUBCOMMANDS]]
+    wrong = [*(f"{tool.binary} {word}".strip() for word in words), f"printf '{{\"a\": [1,, b' | {tool.binary}"]
     described = f"`{tool.binary}` explains itself, and refuses what it does not know."
-    return [Candidate("help", described, tuple(ran.command for ran in shown.pages.values()), wrong, gates=tuple(gates))]
+    return [
+        Candidate(
+            "help", described, tuple(ran.command for ran in shown.pages.values()), tuple(wrong), gates=tuple(gates)
+        )
+    ]
 
 
 async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> list[Candidate]:
@@ -207,12 +216,10 @@ def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], *, r
     """Return the candidate with gates for what was the same in all runs."""
     facts = _facts(runs)
     given = "\n".join([*candidate.files.values(), *candidate.commands])
-    at = runs[0].checked[0].at if runs[0].checked else time.time()
-    gates: list[dict[str, Any] | None] = [*candidate.gates, *file_gates([one.diff for one in runs], given, facts, at)]
+    gates: list[dict[str, Any] | None] = [*candidate.gates, *file_gates([one.diff for one in runs], given, facts)]
     for seen in zip(*(one.checked for one in runs), strict=False):
         if refusing:
-            wrong = _WRONG if _WRONG in seen[0].result.command else _ABSENT
-            gates.append(refused_gate(seen, wrong.lstrip("-")))
+            gates.append(refused_gate(seen, seen[0].result.command.split()[-1].lstrip("-")))
         else:
             gates.append(result_gate(seen, given, facts))
     found = {code for one in runs for code in one.statuses if code}

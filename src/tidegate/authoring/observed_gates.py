@@ -1,10 +1,10 @@
-"""Proposes gates from what commands did in several trials: what they printed and wrote alike each time. Pure."""
+"""Proposes gates from what commands did in several trials: what they printed and wrote alike each time."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from tidegate.authoring.scenario_text import changes
@@ -16,10 +16,9 @@ from tidegate.text.shorten import excerpt
 
 MOST_LISTED = 10
 
-MOST_LINES, MOST_CHARACTERS = 40, 3_000  # of one output that is checked as a whole
+MOST_LINES, MOST_CHARACTERS = 120, 6_000  # of one output that is checked as a whole
 FIRST, LAST = 20, 10  # lines of a longer one
 LONGEST = 100
-FEWEST = 6  # characters
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _BOTH = " 2>&1"
 _OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s+-[a-zA-Z](?![\w-])", re.MULTILINE)
@@ -136,14 +135,13 @@ def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()
     return gate
 
 
-def file_gates(diffs: Sequence[str], given: str, facts: Iterable[str], at: float) -> Iterator[dict[str, Any]]:
+def file_gates(diffs: Sequence[str], given: str = "", facts: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
     """Yield gates for the files that all trials wrote alike."""
     found = [{path: (new, "\n".join(added)) for path, new, added in changes(diff)} for diff in diffs]
     for path, (new, text) in found[0].items() if found else ():
         if all(path in one for one in found) and not VOLATILE.search(path):
-            seen = Seen(CommandResult(command="", end="exited"), at)
-            texts = [_masked(one[path][1], given, facts, seen) for one in found]
-            if new and (pattern := whole(texts)):
+            texts = [one[path][1] for one in found]
+            if new and (pattern := lasting(texts, given, facts)):
                 yield {"type": "file_matches", "path": path, "pattern": pattern}
             elif new:
                 yield {"type": "file_exists", "path": path}
@@ -218,37 +216,10 @@ def tells(line: str) -> bool:
     return enough and len(line) <= LONGEST and line.isprintable() and not VOLATILE.search(line)
 
 
-def new_text(ours: str, again: str, plain: str, values: Sequence[str]) -> str:
-    """Return a line, or a part of one, that both texts have and `plain` lacks; '' if there is none.
-
-    A line with one of the values comes first.
-    """
-    others = [line.strip() for line in again.splitlines()]
-    found = []
-    for line in (line.strip() for line in ours.splitlines()):
-        shared = line if line in others else max((_shared(line, other) for other in others), key=len, default="")
-        found += [part for part in _lasting(shared) if part not in plain]
-    return min(found, key=lambda part: _rank(part, values), default="")
-
-
-def _rank(text: str, values: Sequence[str]) -> tuple[bool, int]:
-    return not any(len(value) > 2 and value in text for value in values), -len(text)
-
-
-def _shared(line: str, other: str) -> str:
-    """Return the longest run of whole words that two lines share."""
-    ours, theirs = line.split(), other.split()
-    found = SequenceMatcher(None, ours, theirs, autojunk=False).find_longest_match()
-    shared = re.search(r"\s+".join(map(re.escape, ours[found.a : found.a + found.size])), line)
-    return shared[0] if shared and shared[0] in other else ""
-
-
-def _lasting(line: str) -> Iterable[str]:
-    """Return the line, or its parts between what will be another one tomorrow, such as a date."""
-    if tells(line):
-        return [line]
-    parts = (part.strip() for part in VOLATILE.split(line))
-    return [part for part in parts if len(part) <= LONGEST and tells(part) and sum(map(str.isalnum, part)) >= FEWEST]
+def lasting(texts: Sequence[str], given: str = "", facts: Iterable[str] = ()) -> str:
+    """Return a pattern of what is the same in these outputs of now, and likely to stay so; '' if that is nothing."""
+    now = Seen(CommandResult(command="", end="exited"), time.time())
+    return whole([_masked(text, given, facts, now) for text in texts])
 
 
 def _short(text: str) -> str:

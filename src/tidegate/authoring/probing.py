@@ -13,6 +13,7 @@ from typing import Literal
 from tidegate.agents.invocations.shell_grammar import shell_lines
 from tidegate.authoring.observed_gates import complaint, is_usage
 from tidegate.authoring.samples import kind_of, sample
+from tidegate.authoring.survey import named_like
 from tidegate.decide.surface.parts import command_of, commands
 from tidegate.model.agent import Agent, Session
 from tidegate.model.event import CommandResult, End, Message
@@ -20,7 +21,7 @@ from tidegate.model.surface import Part
 from tidegate.model.value import Value
 
 SECONDS, PLAN_SECONDS = 5.0, 60.0  # of one call, and of a plan
-MOST_BASES, MOST_TRIED, MOST_MORE = 3, 30, 16  # lines that get options, options that each is tried with, those kept
+MOST_BASES, MOST_TRIED, MOST_MORE = 3, 60, 40  # lines that get options, options that each is tried with, those kept
 LARGEST_FILE, MOST_FILES = 200_000, 20
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
 _WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
@@ -31,6 +32,7 @@ _UNFIT = re.compile(  # options that wait, open something, print the help, or de
 _NUMBERS = re.compile(
     r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
 )
+_REDIRECTED = re.compile(r"[<>|]")
 _SEPARATORS = re.compile(r"delim|sep")
 
 
@@ -123,7 +125,19 @@ class _Probe:
         if not why and not more and (copied := self._on_copy(line)) is not None:
             line, ran = copied, await self.session.shell(copied, timeout_secs=SECONDS)
             why = self._wrong(ran)
+        if not why and not more and not ran.printed.strip() and not _REDIRECTED.search(line):
+            line, ran = await self._fed(line, ran)
         return line, ran, why
+
+    async def _fed(self, line: str, ran: CommandResult) -> tuple[str, CommandResult]:
+        """Return the silent line with the first sample as its input of which it prints something; else as it is."""
+        for name in ("sample.txt", "sample.json"):
+            self.session.write_text(name, sample(name))
+            fed = await self.session.shell(f"{line} < {name}", timeout_secs=SECONDS)
+            if fed.printed.strip() and not self._wrong(fed):
+                self.files[name] = sample(name)
+                return f"{line} < {name}", fed
+        return line, ran
 
     def _wrong(self, ran: CommandResult) -> str | None:
         """Return why this does not show a result; None if it does."""
@@ -145,7 +159,8 @@ class _Probe:
     def _provide(self, line: str, printed: str) -> bool:
         """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""
         before = len(self.files)
-        for word in _words(line, self.session.binary):
+        told = [word for word in _FILE.findall(printed) if named_like(self.session.repo, PurePosixPath(word).name)]
+        for word in dict.fromkeys((*_words(line, self.session.binary), *told)):
             asked = _FILE.fullmatch(word) or re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
             path = PurePosixPath(word)
             inside = not path.is_absolute() and ".." not in path.parts
@@ -170,10 +185,12 @@ def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _content(repo: Path, word: str, number: int, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the files for this word: the repository's, else samples; a word without a suffix is a folder."""
     here = repo / word
-    if here.is_file() or here.is_dir():
-        for path in [here] if here.is_file() else sorted(here.rglob("*"))[:MOST_FILES]:
+    if here.is_dir():
+        for path in sorted(here.rglob("*"))[:MOST_FILES]:
             if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_FILE:
                 yield path.relative_to(repo).as_posix(), path.read_text(encoding="utf-8", errors="replace")
+    elif found := here if here.is_file() else named_like(repo, PurePosixPath(word).name):
+        yield word, found.read_text(encoding="utf-8", errors="replace")[:LARGEST_FILE]
     elif _FILE.fullmatch(word):
         yield word, sample(word, number)
     else:

@@ -14,7 +14,7 @@ from tidegate.agents.scripted import Scripted, parameters
 from tidegate.authoring import starter
 from tidegate.authoring.build_systems.files import json_value, text
 from tidegate.authoring.build_systems.mcp_files import Start, starts
-from tidegate.authoring.observed_gates import new_text, tells
+from tidegate.authoring.observed_gates import lasting
 from tidegate.authoring.tool import Tool as Server
 from tidegate.authoring.tryout import (
     AGENT,
@@ -29,38 +29,52 @@ from tidegate.authoring.tryout import (
     needs_network,
     write_files,
 )
+from tidegate.checks.evaluators.matching import as_json
 from tidegate.model.access import Access
 from tidegate.model.agent import LIST, Agent, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.suite import Scenario
 from tidegate.model.target import McpServer, Target
+from tidegate.text.noise import VOLATILE
 
-MOST_CALLS = 12
+MOST_CALLS, MOST_OF_TOOL = 36, 3
 MOST_TOOLS = 60
-MOST_FIELDS = 5  # of one answer
 _CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _WORD_END = r"(?!\S)"
+_ANY = {"any": True}
+_NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
+_TEXTS = {  # by the name of a parameter; the last one is for all others
+    r"ur[il]|host|address|mail|token|key|id$": (None,),
+    r"file|path": ("sample.txt",),
+    r"dir|folder": (".",),
+    r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
+    r"date": ("2024-02-29",),
+    r"zone": ("Europe/Paris", "UTC"),
+    r"json": ('{"name": "Ada", "score": 42.5}',),
+    r"": ("Ada has 42 points.", "first", "banana apple banana"),
+}
 
 
 class Example(NamedTuple):
-    """A call of a tool with its input."""
+    """A call of a tool with its input. `known`: the schema or a document shows it, else it is made by its types."""
 
     tool: str
     input: dict[str, Any]
+    known: bool = True
 
 
-def examples(tools: Iterable[Tool], documents: Sequence[str]) -> tuple[Example, ...]:
-    """Return a call of each tool that needs no input, or whose input its schema or a document shows.
+def examples(tools: Sequence[Tool], documents: Sequence[str]) -> tuple[Example, ...]:
+    """Return calls of each tool: with the input that a document or its schema shows, and with inputs of its types.
 
     Tools whose annotations report that they destroy something, or that they reach other systems, are left out.
     """
     shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
-    found = []
-    for tool in tools:
-        given = _from_schema(tool) if not is_risky(tool) else None
-        documented = [] if is_risky(tool) else [inner for value in shown if (inner := _input(tool, value)) is not None]
-        if documented or given is not None:
-            found.append(Example(tool.name, documented[0] if documented else given or {}))
+    found: list[Example] = []
+    for tool in (tool for tool in tools if not is_risky(tool)):
+        documented = [Example(tool.name, inner) for value in shown if (inner := _input(tool, value)) is not None]
+        made = [one for one in (_made_call(tool, turn) for turn in range(MOST_OF_TOOL)) if one is not None]
+        own = {json.dumps(one.input): one for one in reversed([*documented[:1], *made])}
+        found += list(reversed(own.values()))[: max(1, min(MOST_OF_TOOL, MOST_CALLS // len(tools)))]
     return tuple(found[:MOST_CALLS])
 
 
@@ -78,13 +92,10 @@ def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
             yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
 
 
-def answer_checks(server: str, call: Example, outputs: Sequence[str], without: str = "") -> Iterator[dict[str, Any]]:
-    """Yield a check for what all answers to the call had in common; none if that is nothing.
-
-    `without`: an answer that lacks what the check should find. A heading, such as `Changes:`, tells nothing.
-    """
-    output = _common(outputs, call.input, without)
-    if output is not None:
+def answer_checks(server: str, call: Example, outputs: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield a check for what all answers to the call had in common; none if that is nothing."""
+    output = _alike([as_json(output) for output in outputs], json.dumps(call.input))
+    if output not in (_ANY, {}):
         given = {"input": call.input} if call.input else {}
         yield _check(f"mcp__{server}__{call.tool}", f"{call.tool} answers as before", output, given)
 
@@ -94,48 +105,29 @@ def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = Non
     return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
 
 
-def _common(outputs: Sequence[str], given: dict[str, Any], without: str) -> Any:
-    """Return what matches all outputs: fields of JSON, or lines of text; None if there is nothing."""
-    values = [json_value(output) if output.lstrip().startswith(("{", "[")) else None for output in outputs]
-    if all(isinstance(value, dict) for value in values):
-        fields = dict(list(_same_fields(values, given))[:MOST_FIELDS])
-        return fields or None
-    if any(isinstance(value, dict) for value in values):
-        return None
-    again = {line.strip() for line in outputs[-1].splitlines()}
-    lines = [line.strip() for line in outputs[0].splitlines() if line.strip() in again and tells(line.strip())]
-    known = {line.strip() for line in without.splitlines()}
-    lines = [line for line in lines if line not in known] if without else lines
-    if not lines and (start := new_text(outputs[0], outputs[-1], without, ())):
-        lines = [start] if outputs[0].lstrip().startswith(start) else []
-    if all(line.endswith(":") for line in lines):
-        return None
-    told = [*map(str, given.values())]
-    named = [line for line in lines if any(len(one) > 2 and one in line for one in told)] if without else []
-    chosen = {*named[:1], *named[-1:]} or {*lines[:1], *sorted(lines, key=len, reverse=True)[:1]}
-    patterns = [re.escape(line).replace(r"\ ", " ") for line in dict.fromkeys(lines) if line in chosen]
-    return {"regex": "(?s)" + ".*".join(patterns)} if patterns else None
+def _alike(values: Sequence[Any], given: str) -> Any:
+    """Return what matches all values: of texts a pattern, of objects their fields.
 
-
-def _same_fields(values: Sequence[Any], given: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields that all objects have, with their value if it is equal, short and lasting.
-
-    If one of them has a date, a time or the like, others may depend on it, such as a day of the week. Then only values
-    that repeat the input are used.
+    Where one field of an object has a date or the like, others may depend on it: only those of the input are used.
     """
-    moment = any(not _lasts(value) for one in values for value in one.values())
-    for key, value in values[0].items():
-        if all(key in other for other in values[1:]):
-            same = all(other[key] == value for other in values[1:]) and isinstance(value, str | bool)
-            lasting = value in given.values() if moment else _lasts(value)
-            yield key, value if same and lasting else {"any": True}
+    first = values[0]
+    if all(isinstance(value, str) for value in values):
+        pattern = lasting(values, given)
+        return {"regex": pattern} if pattern else _ANY
+    if all(isinstance(value, dict) for value in values):
+        shared = [key for key in first if all(key in value for value in values)]
+        moment = any(_passes(field, given) for value in values for field in value.values())
+        fields = {key: _alike([value[key] for value in values], given) for key in shared}
+        return {key: own if not moment or json.dumps(first[key]) in given else _ANY for key, own in fields.items()}
+    same = all(value == first for value in values) and not _passes(first, given)
+    return first if same else _ANY
 
 
-def _lasts(value: Any) -> bool:
-    """Return True if no text in the value is likely to be another one tomorrow."""
-    if isinstance(value, dict | list):
-        return all(map(_lasts, value.values() if isinstance(value, dict) else value))
-    return not isinstance(value, str) or (tells(value) or len(value) < 3)
+def _passes(value: Any, given: str) -> bool:
+    """Return True if a text in the value, which the input lacks, is likely to be another one tomorrow."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    own = isinstance(value, str) and value not in given and VOLATILE.search(value) is not None
+    return own or any(_passes(one, given) for one in inner)
 
 
 def is_risky(tool: Tool) -> bool:
@@ -143,19 +135,35 @@ def is_risky(tool: Tool) -> bool:
     return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
 
 
-def _from_schema(tool: Tool) -> dict[str, Any] | None:
-    """Return an input made of defaults and examples in the schema; None if a required one has neither."""
+def _made_call(tool: Tool, turn: int) -> Example | None:
+    """Return a call with a value for each parameter that is required; None if one cannot be made."""
     properties, required = parameters(tool)
-    given = {}
-    for name in sorted(required):
+    known, given = not turn, dict[str, Any]()
+    for place, name in enumerate(sorted(required)):
         schema = properties[name] if isinstance(properties[name], dict) else {}
-        known = [schema[key] for key in ("const", "default", "example") if key in schema]
-        for key in ("examples", "enum"):
-            known += schema[key][:1] if isinstance(schema.get(key), list) else []
-        if not known:
+        shown = [schema[key] for key in ("const", "default", "example") if key in schema]
+        shown += [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
+        known = known and bool(shown)
+        given[name] = shown[turn % len(shown)] if shown else made_value(name, schema, 2 * turn + place)
+    return None if None in given.values() else Example(tool.name, given, known)
+
+
+def made_value(name: str, schema: Any, turn: int) -> Any:
+    """Return a value for a parameter by its type and name; None if that does not tell enough."""
+    kinds = [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if schema.get(key))]
+    schema = next((one for one in kinds if isinstance(one, dict) and "type" in one), {})
+    match schema.get("type"):
+        case "integer" | "number" as kind:
+            return _NUMBERS[turn % 6] if kind == "number" else (7, 3, 5, 2, 1, 4)[turn % 6]
+        case "boolean":
+            return turn % 2 == 0
+        case "array" if isinstance(schema.get("items"), dict):
+            items = [made_value(name, schema["items"], place) for place in range(turn, turn + 4)]
+            return None if None in items else [*items, items[0]]
+        case "string":
+            return next((texts[turn % len(texts)] for key, texts in _TEXTS.items() if re.search(key, name, re.I)), None)
+        case _:
             return None
-        given[name] = known[0]
-    return given
 
 
 def _objects(block: str) -> Iterator[dict[str, Any]]:
@@ -254,9 +262,11 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
     tried = _Draft(server, mcp, examples(tools, documents))
     pairs = await _working(here, tried)
-    if len(pairs) < len(tried.calls) and here.reach is False:
+    worked = [call for call, _ in pairs]
+    known = tuple(call for call in tried.calls if call.known or call in worked)  # no made input reaches the network
+    if len(pairs) < len(known) and here.reach is False:
         here.open_network()
-        wider = await _working(here, tried)
+        wider = await _working(here, replace(tried, calls=known))
         pairs, here.reach = (wider, here.reach) if len(wider) > len(pairs) else (pairs, False)
     checks = [*surface_checks(tools)]
     for call, pair in pairs:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from tidegate.authoring.build_systems.files import SKIPPED, is_program
+from tidegate.authoring.samples import kind_of
 from tidegate.authoring.tool import Tool
 
 MOST_FILES = 5_000
+MOST_OF_KIND, MEDIUM = 2, 1_500  # files of the repository that become inputs, and the size in bytes of a good one
+_INPUTS = re.compile(
+    r"^(?:tests?|specs?|examples?|samples?|fixtures?|(?:test)?data|regress\w*|cases)$|test", re.IGNORECASE
+)
+_AS_SAMPLE = ("example", "sample", "dist", "default", "template")
 _NATIVE_TOOLS = (
     "npm npx node yarn cargo go make cmake cc gcc meson ninja autoreconf ./configure ./gradlew gradle ./mvnw mvn java"
 )
@@ -42,6 +48,24 @@ def missing_toolchain(build: Iterable[str]) -> str | None:
     """Return the first program in these build commands that GitHub's runners have and our image lacks, or None."""
     steps = (step.split() for command in build for step in _STEPS.split(command))
     return next((words[0] for words in steps if words and words[0] in _TOOLCHAINS), None)
+
+
+def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
+    """Return files of these kinds that the repository has for its tests and examples, of each kind the fittest."""
+    found: dict[str, list[tuple[int, Path]]] = {kind: [] for kind in kinds}
+    for path in _files(root):
+        own = found.get(kind_of(path.name))
+        if own is not None and any(map(_INPUTS.search, path.relative_to(root).parts[:-1])) and path.is_file():
+            own.append((abs(path.stat().st_size - MEDIUM), path))
+    fit = [one for own in found.values() for one in sorted(own)[:MOST_OF_KIND] if one[0] < MEDIUM]
+    return tuple(path.relative_to(root).as_posix() for _, path in fit)
+
+
+def named_like(root: Path, name: str) -> Path | None:
+    """Return the file of the repository with this name, or a sample of it such as `NAME.example`; None without one."""
+    names = {name, *(f"{name}.{word}" for word in _AS_SAMPLE), *(f"{word}.{name}" for word in _AS_SAMPLE)}
+    found = (path for path in _files(root) if path.name in names)
+    return min(found, key=lambda path: (len(path.parts), path.name != name), default=None)
 
 
 def _yaml_files(root: Path) -> Iterator[Path]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-import pytest
-
 from tidegate.authoring.drafts import differing_gates
-from tidegate.authoring.observed_gates import new_text
 from tidegate.checks.gates.text_gates import CommandOutputMatches
 from tidegate.model.surface import ObservedCall
 
@@ -28,29 +26,25 @@ def call(out: str = "", code: int = 0, err: str = "") -> ObservedCall:
     return ObservedCall(argv=("list",), exit_code=code, stdout=out, stderr=err)
 
 
-def test_a_line_that_only_base_prints_is_checked() -> None:
-    (gate,) = of_call(call("a tide\nan ebb since 2026-11-23\n"), call("an ebb since 2026-11-23\n"))
-    assert gate == {"type": "command_output_contains", "command": "t list", "substring": "a tide"}
+def test_output_is_checked_but_for_its_dates_whatever_changes_in_it() -> None:
+    for changed in ("an ebb since 2026-11-23\n", "a tide\nan ebb\na tide\n", "an ebb\na tide\n", ""):
+        (gate,) = of_call(call("a tide\nan ebb since 2026-11-23\n"), call(changed))
+        made = CommandOutputMatches.model_validate(gate)
+        assert re.search(made.pattern, "a tide\nan ebb since 2026-11-23\n")
+        assert not re.search(made.pattern, changed)
 
 
 def test_a_message_of_a_call_that_fails_is_checked() -> None:
     (gate,) = of_call(call(code=2, err="what is that?\n"), call(code=2))
-    assert gate["command"] == "{ t list 2>&1; true; }"
-    assert gate["substring"] == "what is that?"
-
-
-def test_output_that_gets_more_lines_or_another_order_is_checked_as_a_whole() -> None:
-    for changed in ("a tide\nan ebb\na tide\nan ebb\n", "an ebb\na tide\n"):
-        (gate,) = of_call(call("a tide\nan ebb\n"), call(changed))
-        made = CommandOutputMatches.model_validate(gate)
-        assert made.pattern == r"\A\s*a tide\nan ebb\s*\Z"
+    assert (gate["command"], gate["status"]) == ("t list 2>&1", 2)
+    assert re.search(gate["pattern"], "what is that?\n")
 
 
 def test_exit_codes_are_checked() -> None:
     gates = of_call(call(code=2), call(code=0))
-    assert {"type": "command_succeeds", "command": "t list; test $? -eq 2"} in gates
+    assert {"type": "command_exits", "command": "t list", "status": 2} in gates
     assert of_call(call(), call(code=1)) == [
-        {"type": "command_succeeds", "command": "t list"},
+        {"type": "command_exits", "command": "t list", "status": 0},
         {"type": "no_transcript_errors"},
     ]
 
@@ -66,19 +60,9 @@ def test_nothing_is_checked_by_a_call_that_writes() -> None:
 
 
 def test_files_that_only_base_leaves_come_first() -> None:
-    gates = [*differing_gates("t", [[], [], []], [diff("n.md", "tide"), diff("n.md", "tide"), ""])]
-    assert gates[:2] == [
-        {"type": "file_exists", "path": "n.md"},
-        {"type": "file_contains", "path": "n.md", "substring": "tide"},
-    ]
-
-
-@pytest.mark.parametrize(
-    ("ours", "again", "text"),
-    [
-        ("x-1a [closed] - tide\n", "x-9z [closed] - tide\n", "[closed] - tide"),
-        ("kept since 2026-11-22 by the team\n", "kept since 2026-11-22 by the team\n", "by the team"),
-    ],
-)
-def test_of_a_line_with_an_id_or_a_date_the_part_that_lasts_is_checked(ours: str, again: str, text: str) -> None:
-    assert new_text(ours, again, "", []) == text
+    (gate,) = differing_gates("t", [[], [], []], [diff("n.md", "tide"), diff("n.md", "tide"), ""])
+    assert (gate["type"], gate["path"], re.search(gate["pattern"], "tide\n") is not None) == (
+        "file_matches",
+        "n.md",
+        True,
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from tidegate.authoring.build_systems import find_tools
 from tidegate.authoring.starter import bare_files, suite_text
-from tidegate.authoring.survey import find_programs, find_scenarios, missing_toolchain, tool_at
+from tidegate.authoring.survey import find_programs, find_scenarios, missing_toolchain, named_like, tool_at
 from tidegate.authoring.tool import Tool
 from tidegate.suite.yaml.reader import parse
 
@@ -85,3 +85,12 @@ def test_a_strange_name_stays_text_in_the_suite(name: str) -> None:
     assert binary is not None
     assert globs is not None
     assert (document.problems, binary.value, globs.data()) == ((), name, ["scenarios/*.yaml", "e/b.yaml"])
+
+
+def test_a_configuration_is_a_file_of_the_same_name_or_a_sample_of_it(tmp_path: Path) -> None:
+    for name in ("tests/deep/tally.cfg", "etc/tally.cfg.example", "other.cfg"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert named_like(tmp_path, "tally.cfg") == tmp_path / "etc/tally.cfg.example"
+    assert named_like(tmp_path, "other.cfg") == tmp_path / "other.cfg"
+    assert named_like(tmp_path, "absent.cfg") is None
