@@ -35,31 +35,11 @@ _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
-_ADDS = frozenset(
-    (
-        *("add", "a", "new", "create", "set", "insert", "put", "save", "start", "init", "append"),
-        *("push", "import", "log", "write", "record", "track"),
-    )
-)
-_READS = frozenset(
-    (
-        *("list", "ls", "show", "get", "status", "all", "report", "view", "print", "dump", "count"),
-        *("stats", "search", "find", "export", "tree", "next"),
-    )
-)
-_CHANGES = frozenset(
-    (
-        *("done", "do", "complete", "edit", "update", "rename", "move", "mv", "prepend", "replace"),
-        *("tag", "pri", "pause", "stop", "finish", "close"),
-    )
-)
-_REMOVES = frozenset(["rm", "remove", "del", "delete", "clear", "reset", "cancel", "drop", "undo", "archive"])
-_UNFIT = frozenset(
-    (
-        *("help", "completion", "completions", "serve", "server", "edit", "open", "watch", "shell"),
-        *("repl", "prompt", "login", "upgrade", "self"),
-    )
-)
+_ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
+_READS = re.compile(r"list|ls|show|get|status|all|report|view|print|dump|count|stats|search|find|export|tree|next")
+_CHANGES = re.compile(r"done|do|complete|edit|update|rename|move|mv|prepend|replace|tag|pri|pause|stop|finish|close")
+_REMOVES = re.compile(r"rm|remove|del|delete|clear|reset|cancel|drop|undo|archive")
+_UNFIT = re.compile(r"help|completions?|server?|edit|open|watch|shell|repl|prompt|login|upgrade|self")
 _TEXTS = ("'Buy milk'", "first 'Buy milk'", "first 2")
 _OTHER_TEXTS = ("'Call Ada'", "second 'Call Ada'", "second 5")
 _MORE_TEXTS = ("'Send 3 letters'", "third 'Send 3 letters'", "third 7")
@@ -118,7 +98,7 @@ def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
     return Plan(Candidate(name, description, tuple(lines)), tuple(Try(ways=(line,)) for line in lines))
 
 
-def main_use(root: Path, binary: str, texts: Iterable[str], parts: Sequence[Part]) -> Plan:
+def main_use(root: Path, binary: str, texts: Iterable[str]) -> Plan:
     """Return the plan that gives the tool files of the kinds that its docs name: of its tests, and samples."""
     named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
     kinds = [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
@@ -129,19 +109,20 @@ def main_use(root: Path, binary: str, texts: Iterable[str], parts: Sequence[Part
     ways += [f"{binary} {file} other{kind}" for file, kind in zip(files[:2], kinds, strict=False)]
     ways += [f"{binary} 'two words'", f"{binary} 42", f"{binary} '1 + 2 * 3'"]
     description = f"`{binary}` does its main work on samples."
-    tries = () if any(part.kind == "subcommand" for part in parts) else tuple(map(_printing, ways))
-    return Plan(Candidate("main_use", description, ()), tries)
+    return Plan(Candidate("main_use", description, ()), tuple(map(_printing, ways)))
 
 
 def state(binary: str, parts: Sequence[Part]) -> Plan:
     """Return the plan that calls the subcommands: those that add, then those that list, change and remove."""
     names = [part.name for part in parts if part.kind == "subcommand" and " " not in part.name]
-    names = [name for name in names if name not in _UNFIT]
+    names = [name for name in names if not _UNFIT.fullmatch(name)]
+    usual = re.compile("|".join(kind.pattern for kind in (_ADDS, _READS, _CHANGES, _REMOVES)))
+    others = re.compile("|".join(re.escape(name) for name in names if not usual.fullmatch(name)) or r"(?!)")
 
-    def calls(known: frozenset[str], most: int, *ways: str) -> list[Try]:
-        return [_call(binary, name, ways, parts) for name in [name for name in names if name in known][:most]]
+    def calls(known: re.Pattern[str], most: int, *ways: str) -> list[Try]:
+        return [_call(binary, name, ways, parts) for name in [name for name in names if known.fullmatch(name)][:most]]
 
-    listing, others = calls(_READS, 5, "", "first", "1", "Ada"), frozenset(names) - _ADDS - _READS - _CHANGES - _REMOVES
+    listing = calls(_READS, 5, "", "first", "1", "Ada")
     tries = [*calls(_ADDS, 3, *_TEXTS, ""), *calls(_ADDS, 1, *_OTHER_TEXTS), *listing]
     tries += calls(others, MOST_SUBCOMMANDS, "", "sample.txt", "'two words'", "first", "1")
     for group in (_CHANGES, _REMOVES):

@@ -12,37 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tidegate.authoring import examples, starter
+from tidegate.authoring import examples, observed_gates, starter, tryout
 from tidegate.authoring.examples import MOST_SUBCOMMANDS, Candidate, Plan
-from tidegate.authoring.observed_gates import (
-    complaint,
-    distinct,
-    file_gates,
-    help_gates,
-    is_usage,
-    listed,
-    listed_rows,
-    refused_gate,
-    result_gate,
-)
 from tidegate.authoring.probing import PLAN_SECONDS, SECONDS, Found, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.tool import Tool
-from tidegate.authoring.tryout import (
-    AGENT,
-    CONFIRMED,
-    MOST_ROUNDS,
-    OBSERVED,
-    Tried,
-    TriedTrial,
-    Tryout,
-    draft,
-    located,
-    needs_network,
-    tryout,
-    write_files,
-)
-from tidegate.authoring.tryout import SECONDS as TRIAL_SECONDS
+from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, write_files
 from tidegate.checks.gates.command_gate import CommandExits
 from tidegate.decide.surface.help_text import MOST_CHARACTERS
 from tidegate.decide.surface.parts import of_help
@@ -54,6 +29,7 @@ from tidegate.run.run_job import Options
 
 _ASKING = ("--help", "-h", "help", "")
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
+MOST_VALUES = 8  # options that are given without a value, and with one that does not exist
 MOST_SECONDS = 12.0  # of the commands of one scenario
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 
@@ -69,11 +45,11 @@ class _Shown:
 
 async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
     """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more."""
-    async with tryout(root, options) as here:
+    async with tryout.tryout(root, options) as here:
         failure = await here.build(draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])) if tool.build else None
         if failure is not None:
             return Tried(tool, {}, problem=failure, build_failed=True)
-        built = located(tool, here.folder) if tool.path or tool.build else tool
+        built = tryout.located(tool, here.folder) if tool.path or tool.build else tool
         if built is None:
             return Tried(tool, {}, problem=f"the build made no program `{tool.binary}`")
         unserved: str | None = None
@@ -106,7 +82,7 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool) -> Tried:
     kept = await _confirmed(here, tool, kept)
     if not kept:
         return Tried(tool, {}, problem="no check passed three times out of three")
-    notes = (*_left_out(found), *_protected(tool, kept, shown), *needs_network(here))
+    notes = (*_left_out(found), *_protected(tool, kept, shown), *tryout.needs_network(here))
     return Tried(tool, _files(tool, kept, here), notes)
 
 
@@ -123,7 +99,7 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
     answers = [ran for ran in (await _commands(here, tool, ways)).values() if _helps(ran)]
     if not answers:
         return _Shown({})
-    best = max(answers, key=lambda ran: (len(listed(ran.printed)), ran.ok))
+    best = max(answers, key=lambda ran: (len(observed_gates.listed(ran.printed)), ran.ok))
     pages, asking = {"": best}, best.command.removeprefix(tool.binary).strip()
     parts = of_help({"": best.printed[:MOST_CHARACTERS]}, tool.binary)
     names = [part.name for part in parts if part.kind == "subcommand"][:MOST_SUBCOMMANDS]
@@ -140,8 +116,12 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
 
 def _helps(ran: CommandResult, name: str = "") -> bool:
     """Return True if the output is a help text. Many tools take `--help` for an argument, and answer otherwise."""
-    told = is_usage(ran.printed) or len(listed(ran.printed)) > 1
-    named = bool(name) and re.search(rf"\b{re.escape(name)}\b", ran.printed) is not None and complaint(ran) is None
+    told = observed_gates.is_usage(ran.printed) or len(observed_gates.listed(ran.printed)) > 1
+    named = (
+        bool(name)
+        and re.search(rf"\b{re.escape(name)}\b", ran.printed) is not None
+        and observed_gates.complaint(ran) is None
+    )
     return (
         ran.end == "exited"
         and (ran.exit_code or 0) < 126
@@ -152,7 +132,7 @@ def _helps(ran: CommandResult, name: str = "") -> bool:
 def _plans(root: Path, where: str, tool: Tool, shown: _Shown) -> tuple[Plan, ...]:
     own = examples.in_help(tool.binary, [one.printed for one in shown.pages.values()])
     plans = [
-        examples.main_use(root / where, tool.binary, shown.texts, shown.parts),
+        examples.main_use(root / where, tool.binary, shown.texts),
         examples.state(tool.binary, shown.parts),
     ]
     plans += [*([own] if own else []), *examples.documented(root, where, tool.binary)]
@@ -191,9 +171,9 @@ def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
     """Return the candidate that asks the tool for its help, and for what it has to refuse."""
     if not shown.pages:
         return []
-    gates = distinct(gate for ran in shown.pages.values() for gate in help_gates(ran))
+    gates = observed_gates.distinct(gate for ran in shown.pages.values() for gate in observed_gates.help_gates(ran))
     values = [part.name for part in shown.parts if part.kind == "option" and part.takes_value and not part.command]
-    words = [_WRONG, _ABSENT, "", *values[:MOST_SUBCOMMANDS]]
+    words = [_WRONG, _ABSENT, "", *(word for name in values[:MOST_VALUES] for word in (name, f"{name} {_ABSENT}"))]
     wrong = [*(f"{tool.binary} {word}".strip() for word in words), f"printf '{{\"a\": [1,, b' | {tool.binary}"]
     described = f"`{tool.binary}` explains itself, and refuses what it does not know."
     return [
@@ -207,7 +187,7 @@ async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> lis
     """Run the candidates three times with the agent of the suite, and return them with gates for what they did."""
     for one in found:
         write_files(here.folder, starter.template_files(tool, one))
-    trials = await here.run(draft(tool, [_scenario_of(tool, one) for one in found]), OBSERVED)
+    trials = await here.run(draft(tool, [_scenario_of(tool, one) for one in found]), tryout.OBSERVED)
     asked = {"help"} & {one.name for one in found}
     return [_proposed(tool, one, trials[one.name], refusing=one.name in asked) for one in found]
 
@@ -216,15 +196,20 @@ def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], *, r
     """Return the candidate with gates for what was the same in all runs."""
     facts = _facts(runs)
     given = "\n".join([*candidate.files.values(), *candidate.commands])
-    gates: list[dict[str, Any] | None] = [*candidate.gates, *file_gates([one.diff for one in runs], given, facts)]
+    gates: list[dict[str, Any] | None] = [
+        *candidate.gates,
+        *observed_gates.file_gates([one.diff for one in runs], given, facts),
+    ]
     for seen in zip(*(one.checked for one in runs), strict=False):
         if refusing:
-            gates.append(refused_gate(seen, seen[0].result.command.split()[-1].lstrip("-")))
+            gates.append(observed_gates.refused_gate(seen, seen[0].result.command.split()[-1].lstrip("-")))
         else:
-            gates.append(result_gate(seen, given, facts))
+            gates.append(observed_gates.result_gate(seen, given, facts))
     found = {code for one in runs for code in one.statuses if code}
     statuses = found if candidate.commands else ()  # of a document's lines, nothing shows whether one failed
-    return candidate._replace(gates=tuple(distinct(filter(None, gates))), statuses=tuple(sorted(statuses)))
+    return candidate._replace(
+        gates=tuple(observed_gates.distinct(filter(None, gates))), statuses=tuple(sorted(statuses))
+    )
 
 
 def _facts(runs: Sequence[TriedTrial]) -> frozenset[str]:
@@ -237,14 +222,14 @@ def _facts(runs: Sequence[TriedTrial]) -> frozenset[str]:
 
 async def _confirmed(here: Tryout, tool: Tool, kept: list[Candidate]) -> list[Candidate]:
     """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
-    for _ in range(MOST_ROUNDS):
+    for _ in range(tryout.MOST_ROUNDS):
         kept = [one for one in kept if one.gates or one.guidance]
         if not kept:
             break
         write_files(here.folder, _files(tool, kept, here))
         count = f"{len(kept)} scenario{'' if len(kept) == 1 else 's'}"
-        here.options.progress.say(f"running {count} {CONFIRMED} times, to keep the checks that always pass")
-        trials = await here.run(here.load(), CONFIRMED)
+        here.options.progress.say(f"running {count} {tryout.CONFIRMED} times, to keep the checks that always pass")
+        trials = await here.run(here.load(), tryout.CONFIRMED)
         failed = [one for one in kept if not all(_is_proof(seen) for seen in trials[one.name])]
         if not failed:
             return kept
@@ -282,7 +267,7 @@ def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
     count = len(lost) + sum(len(one.lines) for one in documented.values())
     advice = "Fix the docs, or give the tool what it needs (`--setup`, `--env`):"
     head = f"{len(lost)} of {count} example lines failed and are left out. {advice}"
-    return (head, *listed_rows(lost))
+    return (head, *observed_gates.listed_rows(lost))
 
 
 def _protected(tool: Tool, kept: Sequence[Candidate], shown: _Shown) -> tuple[str, ...]:
@@ -318,7 +303,7 @@ def _files(tool: Tool, kept: Sequence[Candidate], here: Tryout) -> dict[str, byt
     return files
 
 
-def _scenario_of(tool: Tool, candidate: Candidate, seconds: float = TRIAL_SECONDS) -> Scenario:
+def _scenario_of(tool: Tool, candidate: Candidate, seconds: float = tryout.SECONDS) -> Scenario:
     """Return the candidate as a scenario, with a gate for each command that only gates run."""
     return Scenario(
         name=candidate.name,

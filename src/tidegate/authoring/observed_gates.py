@@ -21,7 +21,7 @@ FIRST, LAST = 20, 10  # lines of a longer one
 LONGEST = 100
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _BOTH = " 2>&1"
-_OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s+-[a-zA-Z](?![\w-])", re.MULTILINE)
+_OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s*-[a-zA-Z](?![\w-])", re.MULTILINE)
 _USAGE = re.compile(r"(?im)^\W*(?:usage|synopsis)\b|\btry\b.{0,40}--?help\b")
 _COMPLAINT = re.compile(
     r"\b(?:cannot|can't|could not|couldn't|unable to|failed|failure|not found|no such|does not exist|doesn't exist"

@@ -72,12 +72,16 @@ class Prober(Agent):
         bases = sorted(probe.lines, key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
         tried = dict.fromkeys(bases, 0)
         for part in (part for part in self.parts if part.kind == "option" and not _UNFIT.match(part.name)):
+            silent: list[str] = []  # calls with the option that show nothing else than those without it
             for base in (base for base in bases if tried[base] < MOST_TRIED and len(probe.more) < MOST_MORE):
-                kept = [await probe.kept(one, more=True) for one in with_option(base, session.binary, part, self.parts)]
-                probe.more += filter(None, kept)
-                tried[base] += len(kept)
-                if any(kept):
+                tries = [*with_option(base, session.binary, part, self.parts)]
+                kept = [line for one in tries if (line := await probe.kept(one, more=True, silent=silent)) is not None]
+                tried[base] += len(tries)
+                if kept:
+                    probe.more += kept
                     break
+            else:
+                probe.more += silent[:1]
         session.emit(Message(text=probe.found().model_dump_json()))
         return End(end="completed")
 
@@ -100,8 +104,11 @@ class _Probe:
         files = {name: text for name, text in self.files.items() if name.partition("/")[0] in called}
         return Found(lines=self.lines, more=self.more, files=files, failed=failed, seconds=seconds)
 
-    async def kept(self, one: Try, *, more: bool = False) -> str | None:
-        """Return the first way that shows what is wanted; None if none does, or no time is left."""
+    async def kept(self, one: Try, *, more: bool = False, silent: list[str] | None = None) -> str | None:
+        """Return the first way that shows what is wanted; None if none does, or no time is left.
+
+        `silent` gets those that work and show no news.
+        """
         for way in one.ways:
             if time.monotonic() - self.began > PLAN_SECONDS:
                 return None
@@ -113,6 +120,9 @@ class _Probe:
             elif not why and news and (one.wants != "prints" or ran.printed.strip()):
                 self.printed[line], self.took[line] = shown, ran.duration_s
                 return line
+            elif not why and silent is not None:
+                self.took[line] = ran.duration_s
+                silent.append(line)
         return None
 
     async def _tried(self, line: str, *, more: bool) -> tuple[str, CommandResult, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _PEOPLE = (
     *(("id", "name", "city", "score"), ("3", "Alan", "Wilmslow", "7.25"), ("1", "Ada", "London", "42.5")),
-    *(("2", "Grace", "New York", "9"), ("4", "Ada", "London", "10.125")),
+    *(("2", "Grace", '"New York, NY"', "9"), ("4", "Ada", "", "10.125")),
 )
 _PYTHON = '''"""A sample."""
 import os
@@ -43,14 +43,17 @@ SAMPLES = {
     "<aside class='sidebar' id='sidebar'><p>The side column.</p></aside>\n"
     "<footer class='footer' id='footer'>The end</footer>\n</body></html>\n",
     ".json": '{"name": "Ada", "city": "London", "score": 42.5, "active": true, "tags": ["second", "first"],\n'
-    ' "items": [{"id": 2, "price": 7.125}, {"id": 1, "price": 10}], "nested": {"key": null}}\n',
+    ' "items": [{"id": 2, "price": 7.125}, {"id": 1, "price": 10}], "nested": {"key": null},\n'
+    ' "empty": "", "none": [], "rate": 1.5E-3, "text": "a \\"b\\" \\u00e9\\n<c> https:\\/\\/example.com"}\n',
     ".jsonl": '{"id": 1, "name": "Ada"}\n{"id": 2, "name": "Grace"}\n',
     ".csv": "".join(",".join(row) + "\n" for row in _PEOPLE),
     ".tsv": "".join("\t".join(row) + "\n" for row in _PEOPLE),
-    ".txt": "The first line of a text about Ada.\nThe second line, with the number 42.\n\nbanana\napple\nbanana\n",
+    ".txt": "The first line of a text about Ada.\nThe second line, with the number 42.\n\nbanana\napple\nbanana\n"
+    '  one  two, three:four\t"five" & <six>\n\x1b[1;31mred\x1b[22m plain\x1b[0m\n',
     ".md": "# A heading\n\nSome *text* about **Ada** with a [link](https://example.com).\n\n"
     "* one\n* two\n    1. inner\n    2. more\n\n| a | b |\n|---|:-:|\n| 1 | 42 |\n\n"
-    "```sh\necho hello\n```\n\nThe end\n=====\n",
+    "1. *em*, `code` and \"quotes\" -- 1 < 2 & 3\n2. ![image](a.png 'title')\n\n> quoted ~~old~~ text\n\n"
+    "---\n\n    indented\n\n- [x] done\n\n```sh\necho hello\n```\n\n<b>html</b> a[^1]\n\n[^1]: x\n\nThe end\n=====\n",
     ".rst": "A heading\n=========\n\nSome *text* about **Ada**.\n\n- one\n- two\n\n.. code:: sh\n\n    echo 42\n",
     ".xml": "<?xml version='1.0'?>\n<people><person id='1' score='42'>Ada</person>"
     "<person id='2'>Grace</person></people>\n",
@@ -65,20 +68,16 @@ SAMPLES = {
     ".css": "body { color: #ff0000; margin: 0 }\n.title, #main { font-size: 42px }\n",
     ".sh": '#!/bin/sh\nname=Ada\nif [ $name = "Ada" ]; then echo `expr 40 + 2`; fi\n',
     ".c": '#include <stdio.h>\n\nint main(void) {\n    int unused = 42;\n    printf("Ada\\n");\n    return 0;\n}\n',
-    ".sql": "select id, name from people where score > 42 and city = 'London' order by name;\n",
+    ".sql": "-- people\nselect id, upper(name) n, (select max(x) from t) from people p left join city c on p.c=c.id\n"
+    "where score > 42 and city = 'London' or id in (1,2) group by name having count(*)>1 order by name desc limit 3;\n"
+    "insert into t (a, b) values (1, 'x'), (2, 'y'); /* done */\n"
+    "update t set a = case when b=1 then 2 else 3 end where c is not null;\n",
 }
 _SAME = {".htm": ".html", ".ndjson": ".jsonl", ".yml": ".yaml", ".markdown": ".md", ".cfg": ".ini", ".conf": ".ini"}
 _OTHERS = (
-    *(
-        ("Ada", "Bea"),
-        ("London", "Leeds"),
-        ("42", "17"),
-        ("7.125", "7.131"),
-        ("nested", "inner"),
-        ('"id": 1', '"id": 5'),
-    ),
-    *(('["second", "first"]', '["first", "second"]'), ("[second, first]", "[first, second]"), ("Grace", "Grace H.")),
-)
+    ("Ada Bea", "London Leeds", "42 17", "7.125 7.131", "nested inner", "Grace Jean"),
+    ('"id":_1 "id":_5', '["second",_"first"] ["first",_"second"]', "[second,_first] [first,_second]"),
+)  # words of the first sample, and those of the second
 
 
 def kind_of(name: str) -> str:
@@ -91,6 +90,6 @@ def kind_of(name: str) -> str:
 def sample(name: str, number: int = 0) -> str:
     """Return the sample for a file of this name: a text, if its kind is not known. Odd numbers have other values."""
     text = SAMPLES[kind_of(name) or ".txt"]
-    for ours, theirs in _OTHERS if number % 2 else ():
-        text = text.replace(ours, theirs)
+    for ours, theirs in (pair.split() for pairs in _OTHERS if number % 2 for pair in pairs):
+        text = text.replace(ours.replace("_", " "), theirs.replace("_", " "))
     return text

@@ -51,7 +51,7 @@ def scenario_text(story: Story, file: str | None = None) -> str:
         f"source: {_scalar(story.source)}",
         f"target: {_target(story.target)}",
         "task:",
-        *_prompt(story.prompt),
+        *prompt_lines(story.prompt),
         *([f"setup: {{commands: {flow(list(story.setup))}}}"] if story.setup else []),
         "evaluation:",
         "  gates:",
@@ -183,7 +183,7 @@ def _scalar(text: str) -> str:
     return flow([text])[1:-1]
 
 
-def _prompt(text: str) -> list[str]:
+def prompt_lines(text: str) -> list[str]:
     """Return the prompt as a YAML block if it survives that unchanged, else as a quoted string."""
     if _is_odd(text):
         return [f"  prompt: {_scalar(text)}"]

@@ -11,24 +11,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tidegate.agents.scripted import Scripted, parameters
-from tidegate.authoring import starter
+from tidegate.authoring import starter, tryout
 from tidegate.authoring.build_systems.files import json_value, text
 from tidegate.authoring.build_systems.mcp_files import Start, starts
 from tidegate.authoring.observed_gates import lasting
 from tidegate.authoring.tool import Tool as Server
-from tidegate.authoring.tryout import (
-    AGENT,
-    CONFIRMED,
-    MOST_ROUNDS,
-    OBSERVED,
-    SECONDS,
-    Tried,
-    TriedTrial,
-    Tryout,
-    draft,
-    needs_network,
-    write_files,
-)
+from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, needs_network, write_files
 from tidegate.checks.evaluators.matching import as_json
 from tidegate.model.access import Access
 from tidegate.model.agent import LIST, Agent, Session, Tool
@@ -37,7 +25,7 @@ from tidegate.model.suite import Scenario
 from tidegate.model.target import McpServer, Target
 from tidegate.text.noise import VOLATILE
 
-MOST_CALLS, MOST_OF_TOOL = 36, 3
+MOST_CALLS, MOST_OF_TOOL = 60, 3
 MOST_TOOLS = 60
 _CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _WORD_END = r"(?!\S)"
@@ -97,7 +85,8 @@ def answer_checks(server: str, call: Example, outputs: Sequence[str]) -> Iterato
     output = _alike([as_json(output) for output in outputs], json.dumps(call.input))
     if output not in (_ANY, {}):
         given = {"input": call.input} if call.input else {}
-        yield _check(f"mcp__{server}__{call.tool}", f"{call.tool} answers as before", output, given)
+        told = f" to {', '.join(map(str, call.input.values()))}" if call.input else ""
+        yield _check(f"mcp__{server}__{call.tool}", _short(f"{call.tool} answers as before{told}"), output, given)
 
 
 def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -159,7 +148,7 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
             return turn % 2 == 0
         case "array" if isinstance(schema.get("items"), dict):
             items = [made_value(name, schema["items"], place) for place in range(turn, turn + 4)]
-            return None if None in items else [*items, items[0]]
+            return None if None in items else items + items[: 1 - turn % 4 // 2]
         case "string":
             return next((texts[turn % len(texts)] for key, texts in _TEXTS.items() if re.search(key, name, re.I)), None)
         case _:
@@ -271,10 +260,11 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     checks = [*surface_checks(tools)]
     for call, pair in pairs:
         checks += answer_checks(NAME, call, [answer.output for answer in pair])
-    kept = await _confirmed(here, replace(tried, calls=tuple(call for call, _ in pairs), checks=tuple(checks)))
+    named = {check["name"]: check for check in checks}
+    kept = await _confirmed(here, replace(tried, calls=tuple(call for call, _ in pairs), checks=tuple(named.values())))
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
-    told = f"the server offers {len(tools)} tools; {len(kept.calls)} of them are called, as their input is known"
+    told = f"the server offers {len(tools)} tools; {len({call.tool for call in kept.calls})} of them are called"
     return Tried(server, kept.files(here.reach), (told, *needs_network(here)))
 
 
@@ -313,7 +303,7 @@ def _at_urls(folder: Path, server: Server) -> Iterator[McpServer]:
 
 async def _working(here: Tryout, tried: _Draft) -> list[tuple[Example, list[ToolResult]]]:
     """Return the calls that worked in each trial, with their results."""
-    answers = [_answers(seen) for seen in await _run(here, tried, OBSERVED)]
+    answers = [_answers(seen) for seen in await _run(here, tried, tryout.OBSERVED)]
     pairs = ((call, pair) for call, *pair in zip(tried.calls, *answers, strict=True))
     return [(call, pair) for call, pair in pairs if all(answer.status == "ok" for answer in pair)]
 
@@ -326,9 +316,9 @@ async def _run(here: Tryout, tried: _Draft, trials: int) -> list[TriedTrial]:
 
 async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
     """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
-    for _ in range(MOST_ROUNDS):
+    for _ in range(tryout.MOST_ROUNDS):
         write_files(here.folder, tried.files(here.reach))
-        runs = (await here.run(here.load(), CONFIRMED))[SCENARIO]
+        runs = (await here.run(here.load(), tryout.CONFIRMED))[SCENARIO]
         if all(seen.result.outcome == "pass" for seen in runs):
             return tried
         scores = [{score.name: score.score for score in seen.result.evaluators} for seen in runs]
@@ -360,5 +350,5 @@ def _scenario(name: str, mcp: McpServer) -> Scenario:
         file=f"{name}.yaml",
         target=Target(binary=NAME, mcp=mcp),
         prompt=starter.SERVER_PROMPT,
-        timeout_secs=SECONDS,
+        timeout_secs=tryout.SECONDS,
     )

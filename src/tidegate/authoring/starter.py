@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
 from tidegate.authoring.examples import Candidate
-from tidegate.authoring.scenario_text import SCHEMAS, flow, item
+from tidegate.authoring.scenario_text import SCHEMAS, flow, item, prompt_lines
 from tidegate.authoring.tool import Tool
 from tidegate.model.access import Access
 from tidegate.model.target import McpServer
@@ -32,20 +31,22 @@ def suite_text(
     lines = [
         f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
         "version: 1",
-        f"scenarios: {_listed(_globs(scenarios))}",
+        f"scenarios: {flow(_globs(scenarios))}",
     ]
     if tool and tool.build:
-        lines.append(f"build: {_listed(tool.build)}   # once per side, in its checkout")
+        lines.append(f"build: {flow(list(tool.build))}   # once per side, in its checkout")
     if tool and tool.pass_env:
-        lines.append(f"pass_env: {_listed(tool.pass_env)}   # for the build, where it is set: it has a HOME of its own")
+        lines.append(
+            f"pass_env: {flow(list(tool.pass_env))}   # for the build, where it is set: it has a HOME of its own"
+        )
     if tool and tool.path:
-        lines.append(f"path: {_listed(tool.path)}   # each side runs the {tool.binary} of its own checkout")
+        lines.append(f"path: {flow(list(tool.path))}   # each side runs the {tool.binary} of its own checkout")
     if tool:
         target: dict[str, Any] = {"mcp": {"command": tool.binary}} if tool.server else {"binary": tool.binary}
         lines.append(f"target: {flow(target | ({'env': dict(tool.env)} if tool.env else {}))}")
         lines.append(_network(reach))
     if guidance is not None:
-        lines.append(f"guidance: {_listed(guidance)}   # files for agents, each side's own, in every workspace")
+        lines.append(f"guidance: {flow(list(guidance))}   # files for agents, each side's own, in every workspace")
     docs = "  docs: {type: doc-follower}   # runs the commands in the docs verbatim: no key, no cost"
     model = "  claude: {type: claude-code}   # calls the server; needs ANTHROPIC_API_KEY"
     lines += ["agents:", model if tool and tool.server else docs]
@@ -125,8 +126,7 @@ def scenario_text(tool: Tool, candidate: Candidate, gates: Sequence[Mapping[str,
         f"target: {flow({'ok_statuses': [0, *candidate.statuses]}) if candidate.statuses else 'from_config'}",
         *([] if tool.server else ["tool_matrix: [{tool: docs}]   # other agents get tasks of their own"]),
         "task:",
-        f"  prompt: {flow(prompt(tool, candidate))}" if _is_odd(candidate) else "  prompt: |-",
-        *([] if _is_odd(candidate) else _indented(prompt(tool, candidate))),
+        *prompt_lines(prompt(tool, candidate)),
         *([f"guidance: {flow(list(candidate.guidance))}"] if gates or candidate.guidance else []),
         *([f"setup: {flow({'commands': list(tool.setup)})}"] if tool.setup else []),
         "evaluation:",
@@ -147,16 +147,6 @@ def bare_files(tool: Tool) -> dict[str, str]:
     return {SUITE: suite_text(tool, [file]), file: text}
 
 
-def _indented(text: str) -> list[str]:
-    return [f"    {line}".rstrip() for line in text.split("\n")]
-
-
-def _is_odd(candidate: Candidate) -> bool:
-    """Return True if a block of YAML would not keep the commands as they are."""
-    rows = [row for command in candidate.commands for row in command.split("\n")]
-    return any(not row.isprintable() or row != row.rstrip() for row in rows)
-
-
 def _globs(files: Iterable[str]) -> list[str]:
     """Return the files, since other YAML files may be beside them. Files in a folder `scenarios/` share one glob."""
     return list(dict.fromkeys(_glob(PurePosixPath(file)) for file in files))
@@ -165,16 +155,3 @@ def _globs(files: Iterable[str]) -> list[str]:
 def _glob(file: PurePosixPath) -> str:
     ours = file.parent.name == "scenarios" and file.suffix == ".yaml"
     return str(file.with_name("*.yaml") if ours else file)
-
-
-def _listed(texts: Iterable[str]) -> str:
-    return f"[{', '.join(map(_quoted, texts))}]"
-
-
-def _quoted(text: str) -> str:
-    """Return the text as a YAML scalar, unquoted if that is safe."""
-    plain = text.replace("-", "").replace("_", "").replace("/", "").replace(".", "").isalnum()
-    return text if plain and text[0].isalpha() and text not in _WORDS else json.dumps(text)
-
-
-_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})

@@ -56,7 +56,7 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
     ),
     "node": (
         {"package.json": '{"name": "@me/tally", "bin": "cli.js"}', "package-lock.json": "{}"},
-        ("tally", "npm ci", ".tidegate/npm/bin"),
+        ("tally", "npm ci --omit=dev", ".tidegate/npm/bin"),
     ),
     "cargo": (
         {"Cargo.toml": '[package]\nname = "tally"\n', "src/main.rs": ""},

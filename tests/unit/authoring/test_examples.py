@@ -89,7 +89,7 @@ def test_what_is_added_is_listed_then_changed_and_removed() -> None:
 def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(tmp_path: Path) -> None:
     texts = ["Counts rows of *.csv, x.csv and y.yaml."]
     root = write(tmp_path, {"tests/data/ports.csv": "port,flag\n80,on\n", "src/own.csv": "no input\n"})
-    ways = [one.ways[0] for one in main_use(root, "tally", texts, ()).tries]
+    ways = [one.ways[0] for one in main_use(root, "tally", texts).tries]
     assert ways[:3] == ["tally sample.csv", "tally sample.yaml", "tally sample.txt"]
     assert {"tally tests/data/ports.csv", "tally < sample.yaml", "tally sample.csv other.csv"} < {*ways}
     assert "src/own.csv" not in " ".join(ways)

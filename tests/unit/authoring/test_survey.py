@@ -60,7 +60,7 @@ def test_the_first_scenario_of_a_python_tool_is_no_second_package_for_setuptools
     write(tmp_path, bare_files(tool))
     assert discovery.FlatLayoutPackageFinder.find(tmp_path) == ["task_manager"]
     assert find_scenarios(tmp_path) == ("tests/scenarios/first_steps.yaml",)
-    assert 'scenarios: ["tests/scenarios/*.yaml"]' in suite_text(tool, find_scenarios(tmp_path))
+    assert "scenarios: [tests/scenarios/*.yaml]" in suite_text(tool, find_scenarios(tmp_path))
 
 
 def test_scenarios_of_both_dialects_are_found_and_nothing_else(tmp_path: Path) -> None:

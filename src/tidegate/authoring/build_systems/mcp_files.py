@@ -152,7 +152,9 @@ def _build(root: Path, where: str, binary: str, line: tuple[str, ...]) -> tuple[
     made: tuple[str, ...] = ()
     if interpreter == "node" and (folder / "package.json").exists():
         install = "npm ci" if (folder / "package-lock.json").exists() else "npm install"
-        made = (f"{enter}{install}", f"{enter}npm run build --if-present")
+        scripts = table(json_object(folder / "package.json"), "scripts")
+        making = (name for name, script in scripts.items() if name.startswith("build") and rest[0] in str(script))
+        made = (f"{enter}{install}", f"{enter}npm run {next(making, 'build')} --if-present")
     elif interpreter != "node" and (what := _installed(folder, where)):
         made = python.install_commands(root, where, what)
         program = f'"%s/{VENV}/bin/python"'

@@ -47,7 +47,8 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
         link = f"{PREFIX}/bin/{name}"
         target = os.path.relpath(program, f"{PREFIX}/bin")
         return locked, make, f"mkdir -p {PREFIX}/bin && chmod +x {program} && ln -sf {target} {link}"
-    if where == ".":
-        return locked, f"npm install --global --prefix {PREFIX} ."
-    own = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
-    return f"cd {where} && {own}", f"npm install --global --prefix {PREFIX} ./{where}"
+    enter = "" if where == "." else f"cd {where} && "
+    locked = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
+    prepares = "prepare" in table(json_object(root / where / "package.json"), "scripts")
+    omit = "" if prepares else " --omit=dev"  # nothing is made of the package: what only tests need takes minutes
+    return f"{enter}{locked}{omit}", f"npm install --global --prefix {PREFIX} {'.' if where == '.' else f'./{where}'}"

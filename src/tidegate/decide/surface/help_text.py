@@ -142,7 +142,8 @@ def _braced(text: str) -> list[str]:
 def _in_usage(text: str, called: str) -> Iterator[str]:
     """Yield docopt's subcommands: words after the program's name in two or more lines of its usage."""
     rows = [row.strip() for row in text.splitlines()]
-    pattern = re.compile(rf"(?:usage:\s*)?{re.escape(called)} ([a-z][\w-]*)(?=\s|$)", re.IGNORECASE)
+    prose = r"(?!.* (?:the|an?|and|or|from|to|of|with) )"
+    pattern = re.compile(rf"{prose}(?:usage:\s*)?{re.escape(called)} ([a-z][\w-]*)(?=\s|$)", re.IGNORECASE)
     words = [found[1] for row in rows if (found := pattern.match(row))]
     yield from (word for word in dict.fromkeys(words) if len(words) > 1 and _WORD.fullmatch(word))
 
