@@ -219,10 +219,13 @@ def of_program(parts: Sequence[Part], calls: Sequence[ObservedCall], binary: str
             shown = tuple(one.model_copy(update={"commands": names}) for one in shown)
             found += [one for one in shown if any(meets(one, call) for call in own)]
             found += _of_effects(command, own, binary)
-    for command in sorted(set(names) - set(used)):
+    shown_of = {
+        command for command, own in used.items() if any(call.exit_code == 0 or call.stdout.strip() for call in own)
+    }
+    for command in sorted({*names, *(() if names else ("",))} - shown_of):
         if not any(name.startswith(f"{command} ") for name in names):  # it has no subcommands of its own
-            found.append(_mutant("exit_fails", f"`{command}` exits with 1", command))
-            found.append(_mutant("output_emptied", f"`{command}` prints nothing", command))
+            found.append(_mutant("exit_fails", f"`{command or binary}` exits with 1", command))
+            found.append(_mutant("output_emptied", f"`{command or binary}` prints nothing", command))
     often = Counter({command: len(own) for command, own in used.items() if command or not names}).most_common(1)
     for command, _ in often:
         found.append(_mutant("slower", f"`{command or binary}` takes ten times as long", command))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Literal
 
@@ -82,22 +82,38 @@ _SURFACE = frozenset(
     )
 )
 _OPTIONS = frozenset(("option_ignored", "value_swapped", "default_changed"))
+_REFUSALS = frozenset(("exit_succeeds", "exit_changed", "error_emptied", "error_wrong"))
+_WEIGHTS = {"results": 9, "options": 3, "refusals": 2, "surface": 6}  # as often as each breaks in real tools
+_INPUTS = frozenset(("input_fails", "result_emptied"))  # one for each call whose result is known
 
 
 def share_of(results: Iterable[MutantResult]) -> float | None:
-    """Return how much of the tool is protected: the mean of its results, its options and its surface; None if unknown.
+    """Return how much of the tool is protected: the mean of its groups, weighted; None if unknown.
 
-    In each of these, a part counts once, however many mutants it has: two thirds are behaviour, as of real breakages.
+    In each of these, a part counts once, however many mutants it has. Of a part with few calls, a breakage is often in
+    what none of them shows: that is the rule of succession, with half an unseen call.
     """
-    parts: dict[str, dict[tuple[str, str], list[bool]]] = {}
+    parts: dict[str, dict[tuple[str, str], list[MutantResult]]] = {}
     for one in results:
         if one.state in ("caught", "alive", "not_reached"):
-            kind = one.mutant.kind
-            group = "surface" if kind in _SURFACE else "options" if kind in _OPTIONS else "results"
-            own = parts.setdefault(group, {}).setdefault((one.mutant.command, one.mutant.name), [])
-            own.append(one.state == "caught")
-    means = [fmean(fmean(own) for own in group.values()) for group in parts.values()]
-    return fmean(means) if means else None
+            parts.setdefault(_group(one.mutant.kind), {}).setdefault((one.mutant.command, one.mutant.name), []).append(
+                one
+            )
+    weighted = [
+        (_WEIGHTS[group], fmean(_share_of_part(group, *one) for one in own.items())) for group, own in parts.items()
+    ]
+    return sum(weight * own for weight, own in weighted) / sum(weight for weight, _ in weighted) if weighted else None
+
+
+def _group(kind: str) -> str:
+    groups = {"surface": _SURFACE, "options": _OPTIONS, "refusals": _REFUSALS}
+    return next((group for group, kinds in groups.items() if kind in kinds), "results")
+
+
+def _share_of_part(group: str, part: tuple[str, str], results: Sequence[MutantResult]) -> float:
+    calls = sum(one.mutant.kind in _INPUTS and one.state != "not_reached" for one in results)
+    shown = calls / (calls + 0.5) if group == "results" and not part[1] else 1.0
+    return shown * fmean(one.state == "caught" for one in results)
 
 
 class Proof(Value):

@@ -72,6 +72,7 @@ def test_subcommands_of_several_kinds_of_help() -> None:
     assert list(subcommands("usage: tally [-h] {add,list} ...\n")) == ["add", "list"]
     assert list(subcommands("Available Commands:\n  run [title] Runs\n")) == ["run"]
     assert list(subcommands("Available commands:\n\n* add\n* del (rm)\n\nRun it\n")) == ["add", "del"]
+    assert list(subcommands("tally reads the input\ntally writes to a file\n", "tally")) == []
     assert list(subcommands("All commands are described elsewhere, in a manual.\n  no\n")) == []
 
 

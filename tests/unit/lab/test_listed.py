@@ -109,3 +109,8 @@ def test_a_section_is_dropped_up_to_the_next_heading() -> None:
     add, due = of_guidance({"A.md": GUIDE}, read=False)
     assert changed_guidance(add, GUIDE) == "# Tasks\n\nUse `--due`.\n\n## Why\n\nOrder.\n"
     assert changed_guidance(due, GUIDE) == GUIDE.replace("--due", "--de")
+
+
+def test_a_tool_whose_calls_only_fail_has_results_that_nothing_shows() -> None:
+    refused = ObservedCall(argv=("--wrong",), exit_code=2, stdout="", stderr="no such option\n")
+    assert "`t` prints nothing" in {one.words for one in of_program((), [refused], "t")}

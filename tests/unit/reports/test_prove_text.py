@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.proof import NewlyAlive, Proof, ProofTrend, ToolProof
 from tidegate.reports.badge import proof_badge
@@ -73,3 +75,20 @@ def test_the_share_leaves_out_what_changes_nothing_or_was_not_run() -> None:
     assert found.share == 0.5
     assert '"message": "50% of 2 mutants"' in proof_badge(found)
     assert '"message": "not measured"' in proof_badge(proof(mutant("d", "not_run")))
+
+
+def of_kind(kind: str, state: str, command: str = "", name: str = "") -> MutantResult:
+    made = Mutant.model_validate({"kind": kind, "words": "w", "command": command, "name": name})
+    return MutantResult.model_validate({"mutant": made, "state": state})
+
+
+def test_a_suite_that_calls_nothing_but_the_help_protects_the_surface_alone() -> None:
+    surface = [of_kind("option_removed", "caught", name=name) for name in "abc"]
+    found = proof(*surface, of_kind("error_emptied", "caught"), of_kind("output_emptied", "not_reached"))
+    assert found.share == pytest.approx((6 + 2) / (9 + 6 + 2))
+
+
+def test_results_of_a_part_that_few_calls_show_count_less() -> None:
+    one, three = ([of_kind("input_fails", "caught")] * count for count in (1, 3))
+    assert proof(*one).share == pytest.approx(1 / 1.5)
+    assert proof(*three).share == pytest.approx(3 / 3.5)
