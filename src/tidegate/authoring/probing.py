@@ -234,7 +234,7 @@ def _values(part: Part) -> Iterator[tuple[str, ...]]:
     elif _NUMBERS.search(part.name):
         yield f"{part.name} 2", f"{part.name} 20", f"{part.name} 1"
     else:
-        yield f"{part.name} name", f"{part.name} Ada", f"{part.name} unused", f"{part.name} '*'"
+        yield tuple(f"{part.name} {value}" for value in ("name", "Ada", "unused", "'*'", "2", "sample.txt"))
 
 
 def read_found(messages: Iterable[str]) -> Found:

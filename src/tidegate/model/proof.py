@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from statistics import fmean
 from typing import Literal
 
@@ -93,27 +94,32 @@ def share_of(results: Iterable[MutantResult]) -> float | None:
     In each of these, a part counts once, however many mutants it has. Of a part with few calls, a breakage is often in
     what none of them shows: that is the rule of succession, with half an unseen call.
     """
-    parts: dict[str, dict[tuple[str, str], list[MutantResult]]] = {}
+    parts: dict[str, dict[tuple[str, str], list[bool]]] = {}
+    calls, used = Counter[str](), set[tuple[str, str]]()
     for one in results:
+        part, reached = (one.mutant.command, one.mutant.name), one.state != "not_reached"
+        calls[one.mutant.command] += reached and one.mutant.kind in _INPUTS
+        used |= {part} if reached and one.mutant.kind in _OPTIONS else set()
         if one.state in ("caught", "alive", "not_reached"):
-            parts.setdefault(_group(one.mutant.kind), {}).setdefault((one.mutant.command, one.mutant.name), []).append(
-                one
-            )
-    weighted = [
-        (_WEIGHTS[group], fmean(_share_of_part(group, *one) for one in own.items())) for group, own in parts.items()
-    ]
-    return sum(weight * own for weight, own in weighted) / sum(weight for weight, _ in weighted) if weighted else None
+            parts.setdefault(_group(one.mutant.kind), {}).setdefault(part, []).append(one.state == "caught")
+
+    def weight(group: str, command: str, name: str) -> float:
+        """Return how much of a part is seen: of an option that no call has, its help, of results those of the calls."""
+        if group == "surface":
+            return 0.5 if name.startswith("-") and (command, name) not in used else 1.0
+        return calls[command] / (calls[command] + 0.5) if group == "results" and not name else 1.0
+
+    of_groups = {
+        group: fmean(weight(group, *part) * fmean(caught) for part, caught in own.items())
+        for group, own in parts.items()
+    }
+    total = sum(_WEIGHTS[group] for group in of_groups)
+    return sum(_WEIGHTS[group] * own for group, own in of_groups.items()) / total if total else None
 
 
 def _group(kind: str) -> str:
     groups = {"surface": _SURFACE, "options": _OPTIONS, "refusals": _REFUSALS}
     return next((group for group, kinds in groups.items() if kind in kinds), "results")
-
-
-def _share_of_part(group: str, part: tuple[str, str], results: Sequence[MutantResult]) -> float:
-    calls = sum(one.mutant.kind in _INPUTS and one.state != "not_reached" for one in results)
-    shown = calls / (calls + 0.5) if group == "results" and not part[1] else 1.0
-    return shown * fmean(one.state == "caught" for one in results)
 
 
 class Proof(Value):
