@@ -140,7 +140,7 @@ class _Probe:
         return line, ran, why
 
     async def _fed(self, line: str, ran: CommandResult) -> tuple[str, CommandResult]:
-        """Return the silent line with the first sample as its input of which it prints something; else as it is."""
+        """Return the silent line with the first sample as its input of which it prints something; else unchanged."""
         for name in ("sample.txt", "sample.json"):
             self.session.write_text(name, sample(name))
             fed = await self.session.shell(f"{line} < {name}", timeout_secs=SECONDS)

@@ -87,10 +87,10 @@ async def build(
     deadline: float,
     progress: Progress,
 ) -> str | None:
-    """Run the build commands. Return None on success, else one line about the failure of the last of three tries; one that fails twice alike
-    is not tried again.
+    """Run the build commands. Return None on success, else one line about the failure of the last try.
 
-    `deadline` is on the monotonic clock. Raises CannotRunError if the system refuses to start a command.
+    There are three tries. What fails twice alike is not tried again. `deadline` is on the monotonic clock.
+    Raises CannotRunError if the system refuses to start a command.
     """
     error = last = None
     for attempt in range(1, TRIES + 1):
