@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from tidegate.authoring.observed_gates import file_gates, lasting
+from tidegate.authoring.observed_gates import file_gates, lasting, tells
 from tidegate.authoring.scenario_text import flow
 from tidegate.authoring.server_suite import Example, answer_checks
 from tidegate.checks.evaluators import AnyEvaluator
@@ -133,7 +133,10 @@ def _call_gates(command: str, ours: ObservedCall, again: ObservedCall, mutated: 
     status = {"status": ours.exit_code} if ours.exit_code else {}
     for asked, name in ((command, "stdout"), (f"{command} 2>&1", "stderr")):
         text, other, changed = (str(getattr(call, name)) for call in (ours, again, mutated))
-        if text != changed and (pattern := lasting((text, other), command)):
+        shared = [row.strip() for row in text.splitlines() if row in other.splitlines() and tells(row.strip())]
+        if line := next((row for row in shared if row not in changed), ""):
+            yield {"type": "command_output_contains", "command": asked, **status, "substring": line}
+        if text.strip() and text != changed and (pattern := lasting((text, other), command)):
             yield {"type": "command_output_matches", "command": asked, **status, "pattern": pattern}
     if ours.exit_code != mutated.exit_code:
         yield {"type": "command_exits", "command": command, "status": ours.exit_code}

@@ -224,7 +224,7 @@ def with_option(line: str, binary: str, option: Part, parts: Sequence[Part]) -> 
 def _values(part: Part) -> Iterator[tuple[str, ...]]:
     """Yield the ways to give the option, for each of its values that is tried."""
     if not part.takes_value:
-        yield (part.name,)
+        yield part.name, f"{part.name} 2"  # help texts often leave out that a value follows
     elif part.choices:
         yield from ((f"{part.name} {choice}",) for choice in part.choices[:4] if choice != part.default)
     elif part.default.isdecimal():
