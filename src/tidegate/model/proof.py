@@ -92,7 +92,7 @@ def share_of(results: Iterable[MutantResult]) -> float | None:
     """Return how much of the tool is protected: the mean of its groups, weighted; None if unknown.
 
     In each of these, a part counts once, however many mutants it has. Of a part with few calls, a breakage is often in
-    what none of them shows: that is the rule of succession, with half an unseen call.
+    what none of them shows: the next of n calls is one of n + 1.
     """
     parts: dict[str, dict[tuple[str, str], list[bool]]] = {}
     calls, used = Counter[str](), set[tuple[str, str]]()
@@ -107,7 +107,7 @@ def share_of(results: Iterable[MutantResult]) -> float | None:
         """Return how much of a part is seen: of an option that no call has, its help, of results those of the calls."""
         if group == "surface":
             return 0.5 if name.startswith("-") and (command, name) not in used else 1.0
-        return calls[command] / (calls[command] + 0.5) if group == "results" and not name else 1.0
+        return calls[command] / (calls[command] + 1) if group == "results" and not name else 1.0
 
     of_groups = {
         group: fmean(weight(group, *part) * fmean(caught) for part, caught in own.items())

@@ -90,5 +90,5 @@ def test_a_suite_that_calls_nothing_but_the_help_protects_half_of_the_surface() 
 
 def test_results_of_a_part_that_few_calls_show_count_less() -> None:
     one, three = ([of_kind("input_fails", "caught")] * count for count in (1, 3))
-    assert proof(*one).share == pytest.approx(1 / 1.5)
-    assert proof(*three).share == pytest.approx(3 / 3.5)
+    assert proof(*one).share == pytest.approx(1 / 2)
+    assert proof(*three).share == pytest.approx(3 / 4)
