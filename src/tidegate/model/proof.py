@@ -107,7 +107,9 @@ def share_of(results: Iterable[MutantResult]) -> float | None:
         """Return how much of a part is seen: of an option that no call has, its help, of results those of the calls."""
         if group == "surface":
             return 0.5 if name.startswith("-") and (command, name) not in used else 1.0
-        return calls[command] / (calls[command] + 1) if group == "results" and not name else 1.0
+        if group != "results" or (name and not calls[command]):  # of a sample without a call
+            return 1.0
+        return calls[command] / (calls[command] + 1)
 
     of_groups = {
         group: fmean(weight(group, *part) * fmean(caught) for part, caught in own.items())
