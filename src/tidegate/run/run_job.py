@@ -163,9 +163,11 @@ class RunJob:
 
         Where something is built, the key has the commits and not only their files: a build can read a commit's message.
         """
+        chosen = {row: text for row, text in fingerprints.items() if not self.plan.row(row).deterministic}
+        if not chosen:
+            return {}
         built = any(side.build_of(self.suite) for side in self.sides)
         code = [side.revision.sha if built else tree_hash(repo, side.revision, self.watched) for side in self.sides]
-        chosen = {row: text for row, text in fingerprints.items() if not self.plan.row(row).deterministic}
         return {row: test_key(text, self.suite, code) for row, text in chosen.items()}
 
 

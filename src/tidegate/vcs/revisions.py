@@ -8,6 +8,7 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from posixpath import normpath
@@ -36,6 +37,7 @@ def repository_root(folder: Path) -> Path:
     return Path(done.stdout.strip())
 
 
+@cache
 def main_folder(checkout: Path) -> Path:
     """Return the folder of the repository that a checkout belongs to; the checkout itself if git does not know it."""
     done = git(checkout, "rev-parse", "--path-format=absolute", "--git-common-dir")
