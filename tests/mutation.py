@@ -57,7 +57,7 @@ CHANGES = [
         'policy.suite != "block" and not history_holds(rows)',
         "not history_holds(rows)",
     ),
-    ("decide/procedure/detection.py", "row.history < LEAST_HISTORY", "row.history <= 0"),
+    ("decide/procedure/detection.py", "elif turn < screening or odds > 0:", "elif turn < screening:"),
     ("decide/comparison/compare.py", 'row.presence == "both" and not in_base', "not in_base and False"),
     ("decide/comparison/compare.py", "before.get(row.key, row.definition) != row.definition", "row.key not in before"),
     ("decide/causes/divergence.py", 'if call.status == "ok":', 'if call.status != "ok":'),

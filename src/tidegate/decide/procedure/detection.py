@@ -86,9 +86,8 @@ def _caught(drop: float, row: Screening, alpha: float) -> float:
         return 0.0
     base = int(row.rate * GRID + 1e-9) / GRID
     head = max(0.0, base - drop)
-    history = row.history if row.history < LEAST_HISTORY else row.history // 4 * 4
     most = MOST_PAIRS if row.most is None else min(MOST_PAIRS, row.most - row.trials - VERIFY_PAIRS)
-    return _noticed(head, base, row.trials, history) * found_on_pairs(head, base, limit, most)
+    return _noticed(head, base, row.trials, row.history // 4 * 4) * found_on_pairs(head, base, limit, most)
 
 
 @cache
