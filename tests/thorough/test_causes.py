@@ -81,11 +81,8 @@ evaluation:
     - {type: file_contains, path: notes.json, substring: last}
     - {type: command_succeeds, command: "! grep -q first notes.json"}
 """
-CALLS = {"output_of_error": '$ notes add " "\n'}  # further lines of the guide
 # Further checks, for changes that leave the agent's work unharmed.
 GATES = {
-    "output_of_error": "notes add ' ' 2>&1 | grep -q 'text is empty'",
-    "slow": "timeout 1.5 notes show",
     "json_key": 'test "$(notes show --json)" = \'{"id": 1, "tag": "work"}\'',
     "output": "test \"$(notes show)\" = '1. last'",
     "exit_code": "notes clear",
@@ -94,15 +91,12 @@ GATES = {
 CHANGES = {
     "option": ('"--tag", default', '"--label", dest="tag", default'),
     "subcommand": ('add_parser("clear")', 'add_parser("purge")'),
-    "value": ('choices=["none", "work", "home"]', 'choices=["none", "office", "home"]'),
     "json_key": ('"tag": note["tag"]}) if', '"label": note["tag"]}) if'),
     "exit_code": (
         '    print(f"removed {count} notes")\n    return 0',
         '    print(f"removed {count} notes")\n    return 7',
     ),
     "output": ("f\"{number}. {note['text']}\"", "f\"#{number} {note['text']}\""),
-    "output_of_error": ("error: the text is empty", "error: nothing to add"),
-    "slow": ("def show(args):", "def show(args):\n    time.sleep(2)"),
     "prompt": ("    count = len(load())", '    count = len(load())\n    input("Remove all notes? [y/N] ")'),
     "hang": ("    count = len(load())", "    count = len(load())\n    time.sleep(600)"),
     "crash": ('f"removed {count} notes"', 'f"removed {total} notes"'),
@@ -110,12 +104,9 @@ CHANGES = {
 SAYS = {
     "option": "`notes add` no longer accepts `--tag`; `--label` is new",
     "subcommand": "`notes` no longer has the command `clear`; `purge` is new",
-    "value": "`notes add` no longer accepts the value `work`",
     "json_key": "the JSON of `notes show --json` has the key `label` instead of `tag`",
     "exit_code": "`notes clear` now exits with status 7 (was 0)",
     "output": "`notes show` prints `#1 first` instead of `1. first`",
-    "output_of_error": "`notes add ' '` prints `error: nothing to add` instead of",
-    "slow": "`notes show",
     "prompt": "`notes clear` now waits for input: `Remove all notes? [y/N]`",
     "hang": "`notes clear` timed out after",
     "crash": "`notes clear` crashes: `NameError: name 'total' is not defined`",
@@ -124,8 +115,7 @@ SAYS = {
 
 def files(kind: str) -> dict[str, str]:
     gate = f"    - {{type: command_succeeds, command: {json.dumps(GATES[kind])}}}\n" if kind in GATES else ""
-    guide = GUIDE.replace("$ notes show\n", f"{CALLS.get(kind, '')}$ notes show\n")
-    return {"bin/notes": TOOL, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO + gate, "AGENTS.md": guide}
+    return {"bin/notes": TOOL, "tidegate.yaml": SUITE, "scenarios/keep.yaml": SCENARIO + gate, "AGENTS.md": GUIDE}
 
 
 def sentence(cause: dict[str, Any]) -> str:
@@ -139,14 +129,14 @@ def test_a_change_of_the_tool_is_named_in_the_first_lines(pull_request: Make, ki
     done = pull_request(files(kind), {"bin/notes": TOOL.replace(old, new)})
     assert done.code == 1, done.stdout + done.stderr
     (cause,) = done.result["causes"]
-    assert cause["kind"] == kind.removesuffix("_of_error")
+    assert cause["kind"] == kind
     assert sentence(cause).startswith(SAYS[kind])
     changed = cause["edits"][0]["added"] or cause["edits"][0]["removed"]
     assert changed["path"] == "bin/notes"
     assert new.splitlines()[-1].strip().split("(")[0] in changed["text"]
     heading, first = [line for line in done.comment.splitlines() if line][:2]
     assert heading.startswith("## ❌")
-    assert first.startswith("**Slower:** " if kind == "slow" else "**Likely cause:** ")
+    assert first.startswith("**Likely cause:** ")
     assert f"bin/notes:{changed['line']}" in first
 
 
