@@ -189,6 +189,8 @@ class Folders:
 
     def keep_results(self, limit_bytes: int) -> int:
         """Copy the regular files that scripts have left into the record; return how many entries were skipped."""
+        if not self.results.exists():
+            return 0
         return copy_plain(self.results, self.record / self.results.name, limit_bytes)
 
     def remove_scratch(self) -> None:

@@ -77,13 +77,13 @@ class Environments(NamedTuple):
 
     def wrap_target(self, attempt: Attempt) -> None:
         """Create the target's wrapper for commands of checks. Both sides have it: it tells no tool its side."""
-        if attempt.place.wraps_target and _has_commands(attempt.scenario):
+        if attempt.place.wraps_target and has_commands(attempt.scenario):
             name, place = attempt.scenario.target.binary, attempt.place
             own = {"PATH": place.path, "TMPDIR": str(attempt.folders.tmp)}
             write_front(attempt.folders.wrapped, name, shutil.which(name, path=place.target_path), {**own, **self.tool})
 
 
-def _has_commands(scenario: Scenario) -> bool:
+def has_commands(scenario: Scenario) -> bool:
     """Return True unless all that judges the scenario are gates that only read files or the record."""
     others = scenario.setup, scenario.post, scenario.evaluator_scripts, scenario.evaluators, scenario.judge
     requests = [gate.request() for gate in scenario.gates]

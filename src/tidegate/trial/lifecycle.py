@@ -19,7 +19,7 @@ from tidegate.trial.agent_step import run_agent
 from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.checks import BudgetEndedError, Checks, Notes
 from tidegate.trial.directories import Attempt, Folders
-from tidegate.trial.environment import Environments
+from tidegate.trial.environment import Environments, has_commands
 from tidegate.trial.free_port import free_port, with_port
 from tidegate.trial.processes import Refused, SupervisorLost
 from tidegate.trial.recorder import write_script
@@ -134,7 +134,8 @@ class _TrialRun:
         self._enter("agent")
         checked = sum(step.result.duration_s for step in self._steps if step.kind == "health_check")
         step = await run_agent(self._attempt, self._environments, checked, self._kept)
-        self._folders.make_for_checks(self._attempt.supervisor.account)
+        if has_commands(self._scenario):
+            self._folders.make_for_checks(self._attempt.supervisor.account)
         self._enter("gates")
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)
