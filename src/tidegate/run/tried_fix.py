@@ -47,17 +47,22 @@ async def with_fix(root: Path, result: Result, work: RunJob, options: Options) -
     options.progress.stage("trying a fix of the docs")
     head = work.sides[-1].revision
     with checkout(root, head, work.scratch / secrets.token_hex(8)) as folder:
-        for cause in causes:
-            _edit(folder, cause.still_named, dict(zip(cause.names, cause.new, strict=True)))
-        diff = must(folder, "diff", "--no-color", "--no-ext-diff")
+        diff = edited(folder, causes)
         side = Checkout("head", head, folder, RunFolder(work.scratch / secrets.token_hex(8)))
-        trials = await _trials(side, rows, work, options) if diff.strip() else 0
-    fix = Fix(diff=f"{diff.rstrip()}\n", trials=trials, rows=tuple(sorted(rows, key=str)))
+        trials = await _trials(side, rows, work, options) if diff else 0
+    fix = Fix(diff=diff, trials=trials, rows=tuple(sorted(rows, key=str)))
     return result.model_copy(update={"fix": fix}) if trials else result
 
 
 def _is_rename(cause: Cause) -> bool:
     return cause.kind in RENAMES and len(cause.names) == len(cause.new) > 0 and not cause.passes
+
+
+def edited(folder: Path, causes: Iterable[Cause]) -> str:
+    """Replace the names of the causes in this checkout, and return the patch with the files' own line ends."""
+    for cause in causes:
+        _edit(folder, cause.still_named, dict(zip(cause.names, cause.new, strict=True)))
+    return must(folder, "diff", "-z", "--no-color", "--no-ext-diff")
 
 
 def _edit(folder: Path, places: Iterable[Place], names: Mapping[str, str]) -> None:
