@@ -17,6 +17,8 @@ _COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
 _USAGE = re.compile(r"\busage\b", re.IGNORECASE)
 _PRINTED = re.compile(r"""^(?:[a-z]+[\s(]*(?=["']))?["'\s]*""")  # what is before a text: `echo "`, `printf("`
 _VALUE = r"(?:[A-Z][A-Z_]*\b|<[^>]+>|\[[^\]]+\])"
+_MAN_PAGES = frozenset(f".{section}" for section in "12345678")
+_DOCS = (".md", ".markdown", ".rst", ".txt", ".mdc", ".adoc")
 MOST = 200  # characters of a line
 
 
@@ -94,6 +96,19 @@ def _is_help(text: str, name: str) -> bool:
     own, row = re.escape(name), _PRINTED.sub("", text, count=1)
     entry = rf"(?:-\w,? )?{own}(?:,? --?[\w-]+)*(?:(?:[ =]{_VALUE})+\s*$|(?:[ =]{_VALUE})*\s{{2,}}\w)"
     return _USAGE.search(text) is not None or f"[{name}" in text or re.match(entry, row) is not None
+
+
+def is_dropped(name: str, changes: Iterable[FileChange]) -> bool:
+    """Return True if lines of code that have a long option, or a quoted word, are removed, and no line has it now."""
+    lines = _naming(changed_lines(one for one in changes if not is_doc(one.path)), name)
+    as_name = name if name.startswith("--") else f"'{name}'"
+    code = [line for line in lines if _rank(line, name) == 0 and as_name in line.text.replace('"', "'")]
+    return bool(code) and all(line.side == "base" for line in lines)
+
+
+def is_doc(path: str) -> bool:
+    """Return True for a text that people and agents read."""
+    return path.lower().endswith(_DOCS) or path[-2:] in _MAN_PAGES
 
 
 def is_test(path: str) -> bool:

@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.causes import endings, mcp, outputs, refused_names
-from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_test, other_form, replacement
+from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, is_test, other_form, replacement
 from tidegate.decide.causes.seen import Found, Seen, look
 from tidegate.model.cause import Cause, CauseKind
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey, by_row
 from tidegate.model.result import FileChange
-
-MAN_PAGES = frozenset(f".{section}" for section in "12345678")
-DOCS = (".md", ".markdown", ".rst", ".txt", ".mdc", ".adoc")
-
-
-def _is_doc(path: str) -> bool:
-    """Return True for a text that people and agents read."""
-    return path.lower().endswith(DOCS) or path[-2:] in MAN_PAGES
 
 
 def guidance(seen: Seen) -> Found | None:
@@ -34,8 +26,8 @@ def guidance(seen: Seen) -> Found | None:
     base = parting.base_steps[0].command if parting.base_steps else ""
     head = parting.head_steps[0].command if parting.head_steps else ""
     fails = bool(parting.head_steps) and parting.head_steps[0].status == "error"
-    only_docs = all(_is_doc(change.path) for change in seen.changes if change.role == "watched")
-    lines = [line for line in changed_lines(seen.changes) if _is_doc(line.path)]
+    only_docs = all(is_doc(change.path) for change in seen.changes if change.role == "watched")
+    lines = [line for line in changed_lines(seen.changes) if is_doc(line.path)]
     for line in lines:
         if line.side == "head" and _runs(line.text, head) and not _runs(line.text, base):
             said = Found("guidance", (line.where,), new=("fails",) if fails else (), head=head, clues=(head,))
@@ -64,6 +56,7 @@ KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
     refused_names.option,
     refused_names.subcommand,
     refused_names.argument,
+    refused_names.dropped,
     endings.exit_code,
     outputs.json_key,
     outputs.missing_words,
@@ -116,12 +109,13 @@ def _merged(causes: Iterable[Cause]) -> list[Cause]:
 
 def _is_same(one: Cause, other: Cause) -> bool:
     """Return True if both point to the same changed lines, or if a check misses only names that the other has."""
-    if "slow" in (one.kind, other.kind) or one.passes != other.passes or not one.edits:
+    if (one.kind == "slow") != (other.kind == "slow") or one.passes != other.passes or not one.edits:
         return False
     if one.edits[0] == other.edits[0]:
         return True
     fewer, more = sorted((one, other), key=lambda cause: cause.kind not in _SYMPTOMS)
-    return fewer.kind in _SYMPTOMS and bool(fewer.names) and set(fewer.names) <= set(more.names)
+    misses = bool(fewer.names) and set(fewer.names) <= set(more.names)
+    return fewer.kind in _SYMPTOMS and (misses or any(edit in more.edits for edit in fewer.edits[:1]))
 
 
 def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
@@ -143,8 +137,8 @@ def _first(seen: Seen) -> Found | None:
 
 def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange], *, passes: bool) -> Cause:
     """Return the cause with the changed lines that it points to: in the docs for guidance, else first in the code."""
-    docs = [change for change in changes if _is_doc(change.path)]
-    code = sorted((change for change in changes if not _is_doc(change.path)), key=lambda change: is_test(change.path))
+    docs = [change for change in changes if is_doc(change.path)]
+    code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: is_test(change.path))
     names, new = found.names, found.new
     if found.kind == "option" and (form := other_form(names[0], code)):
         names = (*names, form)

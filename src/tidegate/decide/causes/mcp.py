@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from tidegate.decide.causes.diff_lines import edits_of, replacement
@@ -25,6 +25,7 @@ _PYDANTIC = re.compile(
 )
 _OPTIONS = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _NAME = r"['\"`]?([A-Za-z_][\w.-]*)['\"`]?"
+_NAMED = _NAME.replace("(", "(?P<name>", 1)
 # What servers write that check arguments by a JSON Schema or by hand: JavaScript, Python, Go.
 _SENTENCES: tuple[tuple[str, str], ...] = (
     ("missing", rf"(?:^|[:\s]){_NAME} is a required property"),
@@ -34,6 +35,7 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
     ("missing", rf"(?:missing|required) (?:required )?(?:argument|parameter|property|field)s?:? {_NAME}"),
     ("missing", rf"(?:argument|parameter|property|field) {_NAME} (?:is (?:required|missing)|not found)"),
     ("missing", rf"(?:^|[:\s]){_NAME}(?:: | )(?:field required|is required|is missing)"),
+    ("missing", rf"(?:^|[:,\s]){_NAME}: (?:required\b|invalid input: expected \w+, received undefined)"),
     ("refused", r"additional properties (?:are )?not allowed \(['\"]([\w.-]+)['\"]"),
     ("refused", r"additional propert\w+ \[?['\"]([\w.-]+)['\"]"),
     (
@@ -49,13 +51,17 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
 _TYPED = (
     r"expected (?P<type>\w+), received (?!undefined)\w+ at (?P<name>[\w.\[\]-]+)",
     r"/properties/(?P<name>[\w.-]+): type: .* want \"(?P<type>\w+)\"",
-    rf"(?:argument|parameter) {_NAME.replace('(', '(?P<name>', 1)} (?:is not an?|must be an?) (?P<type>\w+)",
+    rf"(?:argument|parameter) {_NAMED} (?:is not an?|must be an?) (?P<type>\w+)",
+    rf"{_NAMED}: (?:invalid input: )?expected (?P<type>\w+), received (?!undefined)\w+",
 )
 _NOT_OF_TYPE = re.compile(r"^(?:.*: )?(?P<value>.+?) is not of type ['\"](?P<type>\w+)['\"]", re.MULTILINE)
 _NOT_ONE_OF = re.compile(
     r"(?P<value>['\"][^'\"]*['\"]|\S+) (?:is not one of|does not equal any of:?) \[(?P<options>[^\]]*)\]"
 )
-_OPTION_AT = re.compile(r"expected one of (?P<options>\S+) at (?P<name>[\w.\[\]-]+)")
+_OPTION_AT = (
+    r"expected one of (?P<options>\S+) at (?P<name>[\w.\[\]-]+)",
+    rf"{_NAMED}: invalid (?:option: expected one of|enum value\. expected) (?P<options>.+?)(?:, received|$|\. )",
+)
 _PREFIX = re.compile(r"^MCP error -\d+: (?:Input validation error: )?(?:Invalid arguments for tool \S+: )?")
 _OBJECT = re.compile(r"\{[^{}]*\}")
 _PLAIN_TYPE = re.compile(r"valid (\w+)")
@@ -212,12 +218,15 @@ def problems(message: str, given: dict[str, Any]) -> Iterator[Problem]:
             if found := re.search(pattern, line, re.IGNORECASE):
                 yield Problem("missing" if kind == "missing" else "refused", _dotted(found[1]))
                 break
-        if found := _OPTION_AT.search(line):
+        if found := _first(_OPTION_AT, line):
             yield Problem("value", _dotted(found["name"]), tuple(_quoted(found["options"])))
-        for pattern in _TYPED:
-            if found := re.search(pattern, line, re.IGNORECASE):
-                yield Problem("type", _dotted(found["name"]), (found["type"],))
+        if found := _first(_TYPED, line):
+            yield Problem("type", _dotted(found["name"]), (found["type"],))
     yield from _of_value(message, given)
+
+
+def _first(patterns: Iterable[str], line: str) -> re.Match[str] | None:
+    return next(filter(None, (re.search(pattern, line, re.IGNORECASE) for pattern in patterns)), None)
 
 
 def _dotted(path: str) -> str:

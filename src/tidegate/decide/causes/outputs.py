@@ -7,7 +7,7 @@ import re
 from functools import partial
 from typing import Literal
 
-from tidegate.decide.causes.seen import Found, Pair, Seen, comparable_reads
+from tidegate.decide.causes.seen import Found, Pair, Seen, comparable_reads, made_the_same_calls
 from tidegate.model.measurement import Call, GateResult
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Words, masked
@@ -56,7 +56,7 @@ def _newly_failed(seen: Seen) -> list[GateResult]:
 def output(seen: Seen) -> Found | None:
     """A call that ends alike on both sides and prints something else. The lines that differ first are shown."""
     pair = _same_end(seen)
-    if pair is None or pair.head.status not in ("ok", "error") or not pair.base.message:
+    if pair is None or pair.head.status not in ("ok", "error"):
         return None
     return _lines("output", pair, seen.noise)
 
@@ -64,7 +64,7 @@ def output(seen: Seen) -> Found | None:
 def file(seen: Seen) -> Found | None:
     """A file that head's agent left otherwise than base's, or that a failed check reads, by the same calls."""
     found = seen.row.evidence
-    if found is None or (found.divergence and found.divergence.base_steps[:1] != found.divergence.head_steps[:1]):
+    if found is None or not made_the_same_calls(found.divergence):
         return None
     for read in comparable_reads(seen.row):
         ended = read.base.exit_code == read.head.exit_code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tidegate.decide.causes.diff_lines import edits_of, is_dropped
 from tidegate.decide.causes.seen import (
     Found,
     Pair,
@@ -84,9 +85,27 @@ def argument(seen: Seen) -> Found | None:
         if not _REFUSAL.search(line):
             continue
         for word in (*operands(call), *(word.partition("=")[2] for word in words(call)[1:])):
-            if word and named_in(_without_list(line), word):
+            if word and named_in(_without_list(line), word) and (_ABOUT_VALUE.search(line) or _is_removed(word, seen)):
                 return Found("value", (tool,), (word,))
     return None
+
+
+def dropped(seen: Seen) -> Found | None:
+    """An option or a value of a call that head's code has no longer, where no message refuses it: it may be ignored."""
+    calls = (seen.pair.head,) if seen.pair else seen.base[0].calls if seen.base else ()
+    for call in calls:
+        if gone := next((name for name in options(call) if is_dropped(name, seen.changes)), None):
+            return Found("option", (tool_and_command(call),), (gone,))
+    for word in operands(seen.pair.head) if seen.pair else ():
+        if is_dropped(word, seen.changes):
+            return Found("value", (tool_and_command(seen.pair.head),), (word,))
+    return None
+
+
+def _is_removed(word: str, seen: Seen) -> bool:
+    """Return True if the diff removed the word: else it may be data, such as the name of a file that is not there."""
+    edits = edits_of((word,), seen.changes, 1)
+    return any(edit.removed and named_in(edit.removed.text, word) for edit in edits)
 
 
 def _refuses(line: str, name: str) -> bool:

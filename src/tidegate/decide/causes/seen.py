@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from tidegate.model.cause import CauseKind
-from tidegate.model.comparison import Read, Row
+from tidegate.model.comparison import Divergence, Read, Row
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.result import FileChange
 from tidegate.model.trial_spec import NotMeasured
@@ -86,11 +86,12 @@ def look(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) ->
 
 def comparable_reads(row: Row) -> tuple[Read, ...]:
     """Return what failed checks read, if head's agent made the calls that base's made: else these explain it."""
-    found = row.evidence
-    parting = found.divergence if found else None
-    if found is None or (parting and _commands(parting.base_steps) != _commands(parting.head_steps)):
-        return ()
-    return found.reads
+    return row.evidence.reads if row.evidence and made_the_same_calls(row.evidence.divergence) else ()
+
+
+def made_the_same_calls(parting: Divergence | None) -> bool:
+    """Return True if both sides make the same call where they first differ."""
+    return parting is None or _commands(parting.base_steps) == _commands(parting.head_steps)
 
 
 def _commands(steps: Iterable[Call]) -> list[str]:

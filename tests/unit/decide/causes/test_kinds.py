@@ -9,6 +9,7 @@ import pytest
 
 from tests.make import row, trial_result
 from tidegate.decide.causes.find import find_causes
+from tidegate.model.comparison import Divergence, Evidence, LeftFile
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
 from tidegate.model.result import FileChange
@@ -97,7 +98,11 @@ def test_an_option_is_refused_by_a_tool_that_never_exits_with_0() -> None:
             "tool: error: argument --color: invalid choice: 'red' (choose from 'blue')",
             "`tool` no longer accepts the value `red`",
         ),
-        ("tool --color red", "unknown color 'red'", "`tool` no longer accepts the value `red`"),
+        (
+            "tool --color red",
+            "unknown color 'red'",
+            "`tool --color red` now exits with status 2 (was 0): `unknown color 'red'`",
+        ),
         ("tool pr add", 'unknown command "add" for "tool pr"', "`tool pr` no longer has the command `add`"),
         ("tool --quiet add", "Error: No such command 'add'.", "`tool` no longer has the command `add`"),
     ],
@@ -401,3 +406,73 @@ def test_json_of_any_depth_does_not_end_the_run(deep: str) -> None:
     kinds([trial("base", ("tool list", "ok", '{"a": 1}'))], [trial("head", ("tool list", "ok", deep))])
     call = f"server add '{deep}'"
     kinds([trial("base", (call, "ok", ""))], [trial("head", (call, "error", "no"))])
+
+
+def code(diff: str) -> tuple[FileChange, ...]:
+    return (FileChange(path="tool.py", role="watched", diff=f"@@ -1 +1 @@\n{diff}"),)
+
+
+def test_a_refused_word_is_a_value_only_if_the_message_or_the_diff_says_so() -> None:
+    """It may be data: a key, or the name of a file that is not there."""
+    base, head = (
+        [trial("base", ("tool get red", "ok", ""))],
+        [trial("head", ("tool get red", "error", "unknown 'red'"))],
+    )
+    assert kinds(base, head) == ["`tool get red` now exits with status 2 (was 0): `unknown 'red'`"]
+    assert kinds(base, head, code('-    "red",\n')) == ["`tool get` no longer accepts the value `red`"]
+
+
+@pytest.mark.parametrize(
+    ("diff", "says"),
+    [
+        ("-case '--range':\n+case '--only':\n", "`tool` no longer accepts `--range`; `--only` is new"),
+        ("-LEVELS = ['minor']\n+LEVELS = ['small']\n", "`tool` no longer accepts the value `minor`"),
+        ("-case '--range':\n+case '--range', '--only':\n", "`tool --range 1 minor` now prints `2.0` in addition"),
+        ("-# see --range and 'minor'\n", "`tool --range 1 minor` now prints `2.0` in addition"),
+        ("-minor = 1\n", "`tool --range 1 minor` now prints `2.0` in addition"),
+    ],
+)
+def test_what_the_code_dropped_is_named_where_no_message_refuses_it(diff: str, says: str) -> None:
+    call = "tool --range 1 minor"
+    assert kinds([trial("base", (call, "ok", ""))], [trial("head", (call, "ok", "2.0"))], code(diff)) == [says]
+
+
+def test_a_file_that_differs_is_the_cause_although_the_same_call_prints_something_else() -> None:
+    call = Call(command="tool next", status="ok", message="", exit_code=0)
+    parting = Divergence(
+        step=1, base="", head="", base_steps=(call,), head_steps=(call.model_copy(update={"message": "x"}),)
+    )
+    files = (LeftFile(path="next.txt", lines=("-1.5", "+1.4")),)
+    evidence = Evidence(trial="t", gate="file", message="", divergence=parting, files=files)
+    trials = [trial("base", ("tool next", "ok", "")), trial("head", ("tool next", "ok", ""))]
+    (cause,) = find_causes([row("regressed", evidence=evidence)], trials)
+    assert says(cause) == "`next.txt` has the line `1.4` instead of `1.5`"
+
+
+def test_one_change_that_slows_two_rows_is_one_cause() -> None:
+    rows = [row("ok", scenario=name) for name in ("one", "two")]
+    sides: tuple[tuple[Literal["base", "head"], float], ...] = (("base", 0.2), ("head", 3.5))
+    trials = [
+        trial(side, (f"tool {one.scenario}", "ok", ""), seconds=seconds).model_copy(update={"scenario": one.scenario})
+        for one in rows
+        for side, seconds in sides
+    ]
+    (cause,) = find_causes(rows, trials, code("+    time.sleep(3)\n"))
+    assert [key.scenario for key in cause.rows] == ["one", "two"]
+
+
+def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
+    """One row prints the help, whose line is not the first that the option's cause points to."""
+    changes = code("-case '--only':\n@@ -9 +8 @@\n--o --only\n")
+    calls: dict[str, tuple[Told, Told]] = {
+        "help": (("tool --help", "ok", "-o --only"), ("tool --help", "ok", "")),
+        "usage": (("tool --only a", "ok", ""), ("tool --only a", "error", "unknown flag: --only")),
+    }
+    trials = [
+        trial(side, call).model_copy(update={"scenario": name})
+        for name, pair in calls.items()
+        for side, call in zip(("base", "head"), pair, strict=True)
+    ]
+    (cause,) = find_causes([row("regressed", scenario=name) for name in calls], trials, changes)
+    assert says(cause) == "`tool` no longer accepts `--only` and `-o`"
+    assert [key.scenario for key in cause.rows] == ["help", "usage"]

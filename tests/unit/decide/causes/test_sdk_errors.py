@@ -13,6 +13,8 @@ SEARCH = """graph search_nodes '{"query": "main", "limit": 5, "order": "asc"}'""
 
 TYPESCRIPT = "MCP error -32602: Input validation error: Invalid arguments for tool search_nodes: "  # 1.32, in lines
 
+JOINED = "MCP error -32602: Tool 'search_nodes' parameter validation failed: "  # fastmcp, and others that join issues
+
 
 def zod(*issues: dict[str, object], start: str = "Invalid arguments for tool search_nodes") -> str:
     return f"MCP error -32602: {start}: {json.dumps(issues, indent=2)}"
@@ -43,6 +45,8 @@ MISSING = [
     "1 validation error\nq\n  q is required",
     """validating "arguments": validating root: required: missing properties: ["q"]""",
     'required argument "q" not found',
+    f"{JOINED}q: Required. Please check the types.",
+    f"{JOINED}q: Invalid input: expected string, received undefined",
 ]
 
 
@@ -82,6 +86,8 @@ def test_a_parameter_that_is_refused(message: str) -> None:
         zod({"received": "asc", "code": "invalid_enum_value", "options": ["up", "down"], "path": ["order"]}),
         zod({"code": "invalid_value", "values": ["up", "down"], "path": ["order"], "message": "Invalid option"}),
         f'{TYPESCRIPT}Invalid option: expected one of "up"|"down" at order',
+        f"{JOINED}order: Invalid enum value. Expected 'up' | 'down', received 'asc'. Please check the types.",
+        f'{JOINED}order: Invalid option: expected one of "up"|"down"',
         pydantic("order", "Input should be 'up' or 'down'", "literal_error", "'asc'"),
         pydantic("order", "Input should be 'up' or 'down'", "enum", "'asc'"),
         "Input validation error: 'asc' is not one of ['up', 'down']",
@@ -100,6 +106,7 @@ def test_a_value_that_is_no_longer_accepted(message: str) -> None:
         (zod({"code": "invalid_type", "expected": "array", "path": ["limit"], "message": "Invalid input"}), "array"),
         (pydantic("limit", "Input should be a valid list", "list_type", "5"), "list"),
         (f"{TYPESCRIPT}Invalid input: expected string, received number at limit", "string"),
+        (f"{JOINED}limit: Expected string, received number", "string"),
         ("Input validation error: 5 is not of type 'string'", "string"),
         ('validating root: validating /properties/limit: type: 5 has type "integer", want "string"', "string"),
         ('argument "limit" is not a string', "string"),
