@@ -109,6 +109,7 @@ def _with_docs(root: Path, head: Revision, suite: Suite, cause: Cause) -> Cause:
         if re.search(form.format(re.escape(name)), line.text) and not Path(line.path).stem.lower().startswith(_HISTORY)
     }
     calls = tuple(_command(call) for call in cause.about)
+    calls += tuple(name for name in gone if cause.kind == "tool" and "_" in name)  # a plain word may be prose
     docs = _docs([line for line in lines if line.path not in files], calls, gone, scenarios)
     checks = _checks([line for line in lines if line.path in files], calls, gone, scenarios)
     return cause.model_copy(update={"still_named": tuple(map(_place, docs)), "checked_in": tuple(checks)})

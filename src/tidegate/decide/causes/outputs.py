@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import partial
 from typing import Literal
 
 from tidegate.decide.causes.seen import Found, Pair, Seen, comparable_reads, made_the_same_calls
+from tidegate.decide.surface.parts import parsed
 from tidegate.model.measurement import Call, GateResult
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Words, masked
 
-_KEY = re.compile(r'"([^"\\]{1,60})"\s*:')
 _CUT = "…"
 
 
@@ -21,11 +20,10 @@ def json_key(seen: Seen) -> Found | None:
     pair = _same_end(seen)
     reads = (Pair(read.base, read.head) for read in comparable_reads(seen.row))
     for one in (*((pair,) if pair else ()), *reads):
-        if one.head.status == "ok" and _is_json(one.base) and _is_json(one.head):
-            gone = _missing(one.base.message, one.head.message)
-            new = _missing(one.head.message, one.base.message)
-            if gone:
-                return Found("json_key", (one.head.command,), gone[:5], new if len(gone) == len(new) == 1 else ())
+        gone = _missing(one.base, one.head) if one.head.status == "ok" else ()
+        if gone:
+            new = _missing(one.head, one.base)
+            return Found("json_key", (one.head.command,), gone[:5], new if len(gone) == len(new) == 1 else ())
     for gate in _newly_failed(seen):
         if gate.type == "command_json_path" and gate.missing:
             return Found("json_key", (gate.label,), gate.missing)
@@ -82,20 +80,29 @@ def _same_end(seen: Seen) -> Pair | None:
     return pair if pair and (pair.base.status, pair.base.exit_code) == (pair.head.status, pair.head.exit_code) else None
 
 
-def _is_json(call: Call) -> bool:
-    """Return True if all that it prints is JSON, or lines of JSON. What was cut shows no missing key."""
-    text = call.message
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        lines = [line for line in text.splitlines() if line.strip()]
-        return len(lines) > 1 and _CUT not in text and all(line.strip()[:1] == "{" for line in lines)
-    return text.strip()[:1] in "{["
+def _objects(call: Call) -> dict[str, dict[str, None]]:
+    """Return the keys of all objects that it prints as JSON, or as lines of JSON, by their path: `.tasks[]`.
+
+    None if anything else is printed too: what was cut shows no missing key.
+    """
+    found: dict[str, dict[str, None]] = {}
+    todo = [("", value) for value in parsed(call.message) or ()]
+    while todo:
+        path, value = todo.pop()
+        if isinstance(value, dict):
+            found.setdefault(path, {}).update(dict.fromkeys(value))
+            todo += [(f"{path}.{key}", inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            todo += [(f"{path}[]", inner) for inner in value]
+    return found
 
 
-def _missing(base: str, head: str) -> tuple[str, ...]:
-    there = set(_KEY.findall(head))
-    return tuple(key for key in dict.fromkeys(_KEY.findall(base)) if key not in there)
+def _missing(base: Call, head: Call) -> tuple[str, ...]:
+    """Return the keys that only base's objects have. Of a list that is empty on head, none is known to be gone."""
+    ours, theirs = _objects(base), _objects(head)
+    there = {key for keys in theirs.values() for key in keys}
+    gone = (key for path, keys in ours.items() if theirs.get(path) for key in keys if key not in there)
+    return tuple(dict.fromkeys(gone))
 
 
 def _lines(kind: Literal["output", "file"], pair: Pair, noise: Words) -> Found:

@@ -221,6 +221,12 @@ def test_a_json_key_that_is_gone_is_told_from_one_whose_output_was_cut() -> None
     assert not any("key" in says for says in kinds(base, cut))
 
 
+@pytest.mark.parametrize(("full", "empty"), [('[{"id": 1}]', "[]"), ('{"tasks": [{"id": 1}]}', '{"tasks": []}')])
+def test_a_list_that_is_empty_on_head_lacks_no_key(full: str, empty: str) -> None:
+    said = kinds([trial("base", ("tool list", "ok", full))], [trial("head", ("tool list", "ok", empty))])
+    assert said == [f"`tool list` prints `{empty}` instead of `{full}`"]
+
+
 def test_another_message_of_a_call_that_fails_alike() -> None:
     base = [trial("base", ("tool rm 9", "error", "no task 9; try `tool list`"))]
     head = [trial("head", ("tool rm 9", "error", "failed"))]
