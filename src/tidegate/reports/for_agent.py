@@ -15,6 +15,8 @@ from tidegate.text.shorten import first_and_last_lines
 MOST_FINDINGS = 3
 _PIECE = 1_200  # characters
 _MOST = 8_000  # characters of the whole text without the commands
+MOST_LINES = 250  # of a patch
+_LINE = 390  # characters of its lines
 _TASK = (
     "A pull request broke a task that is done with this project's tool. Fix the code, or the docs and guides that"
     " agents read, not the checks: files that define scenarios are checks, guides beside them are not."
@@ -30,11 +32,21 @@ def for_agent(result: Result) -> str:
     parts = [_TASK, *(part for finding in found[:MOST_FINDINGS] for part in _finding(finding))]
     if len(found) > MOST_FINDINGS:
         parts.append(f"{len(found) - MOST_FINDINGS} more regressions are in `result.json`.")
-    if result.fix:
-        parts.append(f"This edit makes them pass (tried); `tidegate fix` applies it:\n{_quoted(result.fix.diff)}")
     text = first_and_last_lines("\n\n".join(parts), _MOST)
+    if result.fix:
+        text = f"{text}\n\n{_patch(result.fix.diff)}"
     verify = verification(result, [row for finding in found for row in (finding.row, *finding.others)])
     return f"{text}\n\nCommit the fix, and verify it (exit code 0):\n{verify}" if verify else text
+
+
+def _patch(diff: str) -> str:
+    """Return the whole patch, or where it is: with a line left out or cut it could not be applied."""
+    lines = visible(diff).rstrip("\n").split("\n")
+    if len(lines) > MOST_LINES or len(diff) > _MOST or max(map(len, lines)) > _LINE:
+        return "An edit of the docs makes them pass (tried): `tidegate fix` applies it, from `fix.patch` in the report."
+    quoted = "\n".join(f"| {line}" for line in lines)
+    how = "`tidegate fix` applies it, or `git apply --ignore-whitespace` without the first two characters of each line"
+    return f"This edit makes them pass (tried); {how}:\n{quoted}"
 
 
 def _finding(finding: Finding) -> Iterator[str]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tidegate.model.cause import Fix
 from tidegate.model.result import Result
 from tidegate.model.revision import Links
 from tidegate.reports.for_agent import for_agent
@@ -54,3 +55,21 @@ def test_too_many_rows_are_verified_with_the_whole_suite(stories: Mapping[str, C
     result = stories["one_regression"]().model_copy(update={"links": Links()})
     rows = [result.rows[0].model_copy(update={"scenario": f"s{number}"}) for number in range(21)]
     assert verification(result, rows) == "tidegate pr --base main"
+
+
+def test_a_patch_for_an_agent_is_whole_or_only_named(stories: Mapping[str, Callable[[], Result]]) -> None:
+    """With lines left out, git calls it corrupt."""
+    result = stories["one_regression"]()
+    edits = "".join(f"-$ tool add --tag {number}\n+$ tool add --label {number}\n" for number in range(100))
+    diff = f"--- a/AGENTS.md\n+++ b/AGENTS.md\n@@ -1,101 +1,101 @@\n{edits} \n"
+
+    def lines(diff: str) -> list[str]:
+        fix = Fix(diff=diff, trials=1, rows=(result.rows[0].key,))
+        return for_agent(result.model_copy(update={"fix": fix})).splitlines()
+
+    quoted = [f"| {line}" for line in diff.splitlines()]
+    whole = lines(diff)
+    assert whole[whole.index(quoted[0]) :][: len(quoted)] == quoted
+    for large in (diff + edits, diff + f"+{'x' * 400}\n"):
+        assert quoted[0] not in lines(large)
+        assert any("`fix.patch`" in line for line in lines(large))
