@@ -39,7 +39,8 @@ def start(seen: Seen) -> Found | None:
     if seen.row.kind != "setup" or evidence is None or not evidence.message:
         return None
     step = next((_STEPS[kind] for kind in seen.unmeasured if kind in _STEPS), "the start")
-    first, *rest = [line.strip() for line in evidence.message.splitlines() if line.strip()]
+    printed = re.sub("; it wrote: | / ", "\n", evidence.message).splitlines()  # a server's last lines are joined
+    first, *rest = [line.strip() for line in printed if line.strip()]
     errors = [line for line in rest if _ERROR.search(line)] or rest[-1:] or [first]
     line = _REPORT.sub("", errors[-1])
     names = tuple(one or other for one, other in _NAMES.findall(line))

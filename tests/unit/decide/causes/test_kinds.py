@@ -482,3 +482,19 @@ def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
     (cause,) = find_causes([row("regressed", scenario=name) for name in calls], trials, changes)
     assert says(cause) == "`tool` no longer accepts `--only` and `-o`"
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
+
+
+@pytest.mark.parametrize(
+    ("wrote", "error"),
+    [
+        ("Error: HOME is not set / at file:///x.js:3:9 / Node.js v20.20.2", "Error: HOME is not set"),
+        (
+            'File "/x.py", line 3, in <module> / ModuleNotFoundError: No module named x',
+            "ModuleNotFoundError: No module named x",
+        ),
+    ],
+)
+def test_of_what_a_server_wrote_before_it_ended_the_error_is_quoted(wrote: str, error: str) -> None:
+    said = f"the MCP server `x` did not start: the server has ended: exit 1; it wrote: {wrote}"
+    (cause,) = find_causes([row("regressed", kind="setup", evidence=Evidence(trial="t", message=said))], [])
+    assert says(cause) == f"the start fails on head: `{error}`"
