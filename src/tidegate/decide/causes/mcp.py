@@ -64,6 +64,7 @@ _OPTION_AT = (
 )
 _PREFIX = re.compile(r"^MCP error -\d+: (?:Input validation error: )?(?:Invalid arguments for tool \S+: )?")
 _OBJECT = re.compile(r"\{[^{}]*\}")
+_BY_TOOL = re.compile(r"Error executing tool ")  # Python's SDK: not an argument, unless pydantic refuses it
 _PLAIN_TYPE = re.compile(r"valid (\w+)")
 
 
@@ -213,7 +214,7 @@ def problems(message: str, given: dict[str, Any]) -> Iterator[Problem]:
     if fields:
         yield from filter(None, map(_of_pydantic, fields))
         return
-    for line in message.splitlines():
+    for line in () if _BY_TOOL.match(message) else message.splitlines():
         for kind, pattern in _SENTENCES:
             if found := re.search(pattern, line, re.IGNORECASE):
                 yield Problem("missing" if kind == "missing" else "refused", _dotted(found[1]))

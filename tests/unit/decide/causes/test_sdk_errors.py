@@ -131,7 +131,12 @@ def test_a_tool_that_is_gone(message: str) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["Error executing tool search_nodes: 'nodes'", "Cannot read properties of undefined (reading 'main')", "no main"],
+    [
+        "Error executing tool search_nodes: 'nodes'",
+        "Error executing tool search_nodes: edge 'e1' is missing required field 'from'",
+        "Cannot read properties of undefined (reading 'main')",
+        "no main",
+    ],
 )
 def test_an_error_that_names_no_parameter_is_quoted_and_no_word_of_it_is_taken_for_one(message: str) -> None:
     assert after(message, SEARCH) == [f"`graph search_nodes` now reports the error `{message}`"]
