@@ -96,10 +96,9 @@ def dropped(seen: Seen) -> Found | None:
     for call in calls:
         if gone := next((name for name in options(call) if is_dropped(name, seen.changes)), None):
             return Found("option", (tool_and_command(call),), (gone,))
-    for word in operands(seen.pair.head) if seen.pair else ():
-        if is_dropped(word, seen.changes):
-            return Found("value", (tool_and_command(seen.pair.head),), (word,))
-    return None
+    changed = calls[:1] if seen.pair else ()
+    values = ((call, word) for call in changed for word in operands(call) if is_dropped(word, seen.changes))
+    return next((Found("value", (tool_and_command(call),), (word,)) for call, word in values), None)
 
 
 def _is_removed(word: str, seen: Seen) -> bool:

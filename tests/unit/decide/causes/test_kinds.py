@@ -475,9 +475,9 @@ def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
         "usage": (("tool --only a", "ok", ""), ("tool --only a", "error", "unknown flag: --only")),
     }
     trials = [
-        trial(side, call).model_copy(update={"scenario": name})
-        for name, pair in calls.items()
-        for side, call in zip(("base", "head"), pair, strict=True)
+        one.model_copy(update={"scenario": name})
+        for name, (base, head) in calls.items()
+        for one in (trial("base", base), trial("head", head))
     ]
     (cause,) = find_causes([row("regressed", scenario=name) for name in calls], trials, changes)
     assert says(cause) == "`tool` no longer accepts `--only` and `-o`"
