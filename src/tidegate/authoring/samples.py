@@ -74,10 +74,10 @@ SAMPLES = {
     "update t set a = case when b=1 then 2 else 3 end where c is not null;\n",
 }
 _SAME = {".htm": ".html", ".ndjson": ".jsonl", ".yml": ".yaml", ".markdown": ".md", ".cfg": ".ini", ".conf": ".ini"}
-_OTHERS = (
-    ("Ada Bea", "London Leeds", "42 17", "7.125 7.131", "nested inner", "Grace Jean"),
-    ('"id":_1 "id":_5', '["second",_"first"] ["first",_"second"]', "[second,_first] [first,_second]"),
-)  # words of the first sample, and those of the second
+_OTHERS = (  # texts of the first sample, and those of the second
+    *(("Ada", "Bea"), ("London", "Leeds"), ("42", "17"), ("7.125", "7.131"), ("nested", "inner"), ("Grace", "Jean")),
+    *(('"id": 1', '"id": 5'), ('["second", "first"]', '["first", "second"]'), ("[second, first]", "[first, second]")),
+)
 
 
 def kind_of(name: str) -> str:
@@ -90,6 +90,6 @@ def kind_of(name: str) -> str:
 def sample(name: str, number: int = 0) -> str:
     """Return the sample for a file of this name: a text, if its kind is not known. Odd numbers have other values."""
     text = SAMPLES[kind_of(name) or ".txt"]
-    for ours, theirs in (pair.split() for pairs in _OTHERS if number % 2 for pair in pairs):
-        text = text.replace(ours.replace("_", " "), theirs.replace("_", " "))
+    for ours, theirs in _OTHERS if number % 2 else ():
+        text = text.replace(ours, theirs)
     return text

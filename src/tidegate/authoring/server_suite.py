@@ -148,7 +148,8 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
             return turn % 2 == 0
         case "array" if isinstance(schema.get("items"), dict):
             items = [made_value(name, schema["items"], place) for place in range(turn, turn + 4)]
-            return None if None in items else items + items[: 1 - turn % 4 // 2]
+            again = items[:1] if turn % 4 < 2 else []  # lists of odd and of even length
+            return None if None in items else items + again
         case "string":
             return next((texts[turn % len(texts)] for key, texts in _TEXTS.items() if re.search(key, name, re.I)), None)
         case _:
