@@ -52,7 +52,7 @@ def test_a_tool_that_no_scenario_calls_is_missed_though_all_of_them_pass(compare
     """A pull request that stops looking is judged by base's policy."""
     ran = compare(server(), server("renamed"), {"tidegate.yaml": SUITE.replace("block", "'off'")})
     assert (ran.code, ran.result["verdict"]["reason"], ran.row("asks", "steps")["state"]) == (1, "interface", "ok")
-    assert "❌ `shelf`: 1 breaking change of its interface: `add`: gone" in ran.comment
+    assert "❌ `shelf`: 1 breaking change in its interface: `add`: gone" in ran.comment
     assert "- `put`: new" in ran.comment
 
 
@@ -68,7 +68,7 @@ COMMANDS = "usage: notes\nCommands:\n  add  Adds\n"
     ("head", "code", "said"),
     [
         (COMMANDS + "  undo  Undoes\n", 0, "- `undo`: new"),
-        (COMMANDS.replace("add  Adds", "put  Puts"), 1, "❌ `notes`: 1 breaking change of its interface: `add`: gone"),
+        (COMMANDS.replace("add  Adds", "put  Puts"), 1, "❌ `notes`: 1 breaking change in its interface: `add`: gone"),
         ("nothing", 5, "❌ `notes`: its interface was not compared (head: it lists nothing)"),
     ],
 )

@@ -19,7 +19,7 @@ def test_a_rename_that_the_docs_do_not_follow_is_fixed_by_the_edit_that_was_trie
     repo.branch("pr", {"bin/store": RENAMED})
     done = tidegate("pr", "--quiet", "--pause", "0", cwd=repo.root)
     assert done.code == 1
-    assert "**This edit makes 1 row pass** (tried: 1 of 1 trial)" in done.comment
+    assert "**This edit makes 1 of 1 regressed row pass** (tried: 1 trial)" in done.comment
     assert "-$ store put --count 10\n-$ store take --count 3\n+$ store put --amount 10\n" in done.comment
     patch = done.out / "fix.patch"
     assert patch.read_text() == done.result["fix"]["diff"]

@@ -53,11 +53,11 @@ def _number(text: str) -> float:
     return float(text) if re.fullmatch(r"\d+(?:\.\d+)?(?:e-?\d+)?", text, re.ASCII) else 0.0
 
 
-def _all(texts: Sequence[str], most: int = 3) -> str:
+def _all(texts: Sequence[str], most: int = 3, word: str = "and") -> str:
     """Return the texts as code: `a`, `b` and 2 more."""
     shown = [_code(text) for text in texts[:most]] or [""]
     last = f"{len(texts) - most} more" if len(texts) > most else shown.pop()
-    return f"{', '.join(shown)} and {last}" if shown else last
+    return f"{', '.join(shown)} {word} {last}" if shown else last
 
 
 def _tool(call: str) -> str:
@@ -69,7 +69,7 @@ def _refused(cause: Cause) -> str:
     verb = "accept" if len(cause.about) > 1 else "accepts"
     instead = f"; {_all(cause.new)} {'are' if len(cause.new) > 1 else 'is'} new" if cause.new else ""
     calls = [one.removeprefix(f"{_UNNAMED} ") for one in cause.about]
-    return f"{_all(calls)} no longer {verb} {_all(cause.names)}{instead}"
+    return f"{_all(calls)} no longer {verb} {_all(cause.names, word='or')}{instead}"
 
 
 def _subcommand(cause: Cause) -> str:

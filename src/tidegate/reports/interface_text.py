@@ -18,7 +18,7 @@ def headlines(one: Interface) -> Iterator[str]:
         yield f"`{one.tool}`: its interface was not compared ({one.why})"
     if one.breaking:
         said = [f"{change.part}: {change.detail}" for change in one.breaking]
-        yield f"`{one.tool}`: {count(len(said), 'breaking change')} of its interface: {few(said)}"
+        yield f"`{one.tool}`: {count(len(said), 'breaking change')} in its interface: {few(said)}"
     if one.grew or one.limit:
         limit = f"; the policy allows {one.limit}" if one.limit else ""
         yield f"`{one.tool}`: its list of tools takes about {_tokens(*one.total)} tokens (estimated){limit}"
@@ -26,7 +26,7 @@ def headlines(one: Interface) -> Iterator[str]:
 
 def change_text(change: InterfaceChange) -> str:
     """Return one line on a difference."""
-    users = f"; used by {few(change.scenarios)}" if change.scenarios else ""
+    users = f"; used by {few([f'`{name}`' for name in change.scenarios])}" if change.scenarios else ""
     return f"{change.part}: {change.detail}{users}" + (f"; still named in {few(change.docs)}" if change.docs else "")
 
 

@@ -76,7 +76,7 @@ def _naming(part: Part, tool: str, docs: Iterable[Place]) -> tuple[str, ...]:
 
 def _new(part: Part) -> Finding:
     if part.required and part.kind != "output":
-        return "breaking", "new, and required"
+        return "breaking", "new and required"
     return ("text" if part.kind == "instructions" else "additive"), "new"
 
 

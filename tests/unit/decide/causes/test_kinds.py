@@ -384,7 +384,7 @@ def test_the_other_form_of_an_option_is_named_if_it_is_gone_too(diff: str, names
     trials = [trial("base", (STRIP, "ok", "")), trial("head", (STRIP, "error", REFUSES_R))]
     (cause,) = find_causes([row("regressed")], trials, changes)
     assert cause.names == names
-    assert says(cause).startswith(f"`strip-tags` no longer accepts {' and '.join(f'`{name}`' for name in names)}")
+    assert says(cause).startswith(f"`strip-tags` no longer accepts {' or '.join(f'`{name}`' for name in names)}")
 
 
 @pytest.mark.parametrize("used", ["-r", "--remove"])
@@ -402,7 +402,7 @@ def test_a_check_that_misses_the_option_has_the_cause_of_the_refusal(used: str) 
     ]
     (cause,) = find_causes(rows, trials, changes)
     other = {"-r": "--remove", "--remove": "-r"}[used]
-    assert says(cause).startswith(f"`strip-tags` no longer accepts `{used}` and `{other}`; ")
+    assert says(cause).startswith(f"`strip-tags` no longer accepts `{used}` or `{other}`; ")
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
 
 
@@ -480,7 +480,7 @@ def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
         for one in (trial("base", base), trial("head", head))
     ]
     (cause,) = find_causes([row("regressed", scenario=name) for name in calls], trials, changes)
-    assert says(cause) == "`tool` no longer accepts `--only` and `-o`"
+    assert says(cause) == "`tool` no longer accepts `--only` or `-o`"
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
 
 

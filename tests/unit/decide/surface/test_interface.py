@@ -85,7 +85,7 @@ BREAKING = [
     (
         server(prompts=[{"name": "q"}]),
         server(prompts=[{"name": "q", "arguments": [{"name": "x", "required": True}]}]),
-        "`x` of `q`: new, and required",
+        "`x` of `q`: new and required",
     ),
     (server(capabilities={"resources": {"subscribe": True}}), server(), "capability `resources.subscribe`: gone"),
 ]
