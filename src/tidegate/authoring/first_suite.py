@@ -54,7 +54,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
             return Tried(tool, {}, problem=f"the build made no program `{tool.binary}`")
         unserved: str | None = None
         if built.server:
-            options.progress.say(f"trying the MCP server `{tool.binary}`: its tools, and calls whose input is known")
+            options.progress.say(f"trying the MCP server `{tool.binary}`: its tools, and calls of them")
             served = await server_suite(here, where, built)
             if served.problem is None:
                 return served

@@ -1,4 +1,4 @@
-"""Makes the first suite of an MCP server: calls tools whose input is known, keeps checks that pass each time."""
+"""Makes the first suite of an MCP server: calls its tools, and keeps the checks that pass each time."""
 
 from __future__ import annotations
 

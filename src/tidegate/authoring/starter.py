@@ -13,7 +13,7 @@ from tidegate.model.access import Access
 from tidegate.model.target import McpServer
 
 SUITE = "tidegate.yaml"
-SERVER_PROMPT = "List the tools of the server, and call those whose input is known."
+SERVER_PROMPT = "List the tools of the server, and call them."
 
 _PROVEN = "# Written by `tidegate init` from what the tool did, and run three times. Add what agents should get done."
 _UNPROVEN = (

@@ -62,7 +62,7 @@ def edited(folder: Path, causes: Iterable[Cause]) -> str:
     """Replace the names of the causes in this checkout, and return the patch with the files' own line ends."""
     for cause in causes:
         _edit(folder, cause.still_named, dict(zip(cause.names, cause.new, strict=True)))
-    return must(folder, "diff", "-z", "--no-color", "--no-ext-diff")
+    return must(folder, "diff", "-z", "--no-color", "--no-ext-diff")  # without -z, `must` strips and unifies lines
 
 
 def _edit(folder: Path, places: Iterable[Place], names: Mapping[str, str]) -> None:
