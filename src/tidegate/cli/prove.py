@@ -12,13 +12,10 @@ from tidegate.authoring.drafts import drafts_for
 from tidegate.cli import options
 from tidegate.cli.progress import make_progress
 from tidegate.errors import ConfigurationError
-from tidegate.history.proofs import earlier, keep
 from tidegate.history.run_folder import write_text
 from tidegate.lab.prove import Wanted, prove
 from tidegate.model.proof import Proof
-from tidegate.reports.badge import proof_badge
-from tidegate.reports.prove_page import prove_page
-from tidegate.reports.prove_text import prove_text, trend
+from tidegate.reports.prove_text import prove_text
 from tidegate.run.checkouts import make_run_folder
 from tidegate.vcs.revisions import repository_root
 
@@ -27,9 +24,8 @@ BELOW = 1  # exit code: fewer mutants are caught than `--min` asks for
 DESCRIPTION = """\
 Changes the tool under test in small ways, one at a time, without touching its source: an option is ignored, a
 subcommand is gone, a key of JSON output is renamed. Runs the scenarios whose calls meet the change, and lets the
-procedure of pull requests decide which changes the suite catches. Prints the others, how much of the tool's surface
-the scenarios use, and what differs from an earlier commit. Reuses the results of an interrupted run. Needs no key:
-agents that cost are run only with --agent.
+procedure of pull requests decide which changes the suite catches. Prints the others, and how much of the tool's
+surface the scenarios use. Needs no key: agents that cost are run only with --agent.
 Exits with 0, or with 1 if fewer mutants are caught than --min asks for.
 """
 
@@ -38,9 +34,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add its arguments."""
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument("--surface", action="store_true", help="run no mutants: only map what the scenarios use")
-    parser.add_argument(
-        "--aa", type=options.positive, default=0, metavar="N", help="also run N pull requests that change nothing"
-    )
     parser.add_argument(
         "--mutants", type=options.positive, metavar="N", help="only a random sample of N mutants (default: all)"
     )
@@ -67,12 +60,11 @@ def run(args: argparse.Namespace) -> int:
     with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
         chosen = options.pipeline_options(args, progress)
         proof = options.run_until_stopped(lambda: prove(root, args.rev, out, chosen, wanted))
-    proof = _remembered(root, proof)
-    _write(out, proof)
+    write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
     if args.json:
         print(proof.model_dump_json(indent=2))
     else:
-        print(f"{prove_text(proof, every=args.verbose)}report: {out / 'prove.html'}, all mutants: {out / 'proof.json'}")
+        print(f"{prove_text(proof, every=args.verbose)}all mutants: {out / 'proof.json'}")
         print(_next(proof, drafted=args.draft), end="")
     if args.min is None or (proof.share or 0.0) >= args.min:
         return 0
@@ -88,28 +80,11 @@ def _next(proof: Proof, *, drafted: bool) -> str:
     return "next:   `tidegate prove --draft` writes checks for some of what is alive\n" if alive and not drafted else ""
 
 
-def _remembered(root: Path, proof: Proof) -> Proof:
-    """Return the proof with what differs from an earlier one, and store it."""
-
-    known = earlier(root, proof)
-    keep(root, proof)
-    return proof if known is None or proof.share is None else proof.model_copy(update={"trend": trend(proof, known)})
-
-
-def _write(out: Path, proof: Proof) -> None:
-    """Write the files of a proof."""
-
-    write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
-    write_text(out / "prove.html", prove_page(proof))
-    write_text(out / "badge.json", proof_badge(proof))
-
-
 def _wanted(args: argparse.Namespace) -> Wanted:
 
     return Wanted(
         mutants=not args.surface,
         most_mutants=args.mutants,
-        alike=args.aa,
         drafter=drafts_for if args.draft else None,
         max_usd=args.max_usd,
     )

@@ -12,19 +12,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate import __version__
 from tidegate.decide.surface.parts import commands, of_calls
 from tidegate.decide.surface.used import MAPPED, Scenario, counts, users
 from tidegate.errors import NothingToRunError
 from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.proofs import Journal, journal
 from tidegate.lab.mutants import changed_guidance, done_to, meets, of_guidance, of_program, of_server, server_meets
 from tidegate.model.agent import FREE, LIST
 from tidegate.model.event import ToolCall
 from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.proof import AlikeSides, Draft, Proof, ToolProof, UsedPart
+from tidegate.model.proof import Draft, Proof, ToolProof, UsedPart
 from tidegate.model.suite import Budget, Suite
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.reports.prove_text import survived
@@ -55,18 +53,15 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
         if not rows:
             raise NothingToRunError("no row can be run without a key.", "Name an agent with `--agent` and `--max-usd`.")
         work = RunJob(suite, Plan(rows=rows), (base,), scratch, AnswerStore(None))
-        so_far = journal(repo, base.revision, rows, __version__)
         async with runner_of(work, options) as runner:
             if runner.build_errors:
                 raise NothingToRunError("; ".join(runner.build_errors.values()), "Fix the build first.")
             work.scratch.joinpath("mutants").mkdir(mode=0o711)
             path = search_path_of(work, options.environ.get("PATH", os.defpath))
             trials = MutantTrials(work, runner, scratch / "mutants", path)
-            proving = _Proving(trials, wanted, options.progress, so_far, rev)
+            proving = _Proving(trials, wanted, options.progress, rev)
             tools, more = await proving.tools(rows)
-            alike = await proving.alike(rows) if wanted.alike else None
             used_up = runner.attempts.spending.used_up()
-    so_far.finish()
     mutants = [one for tool in tools for one in tool.mutants]
     return Proof(
         sha=base.revision.sha,
@@ -74,8 +69,7 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
         dirty=base.revision.dirty,
         partial=partial(wanted, options.selection, used_up if any(one.state == "not_run" for one in mutants) else None),
         tools=tools,
-        alike=alike,
-        notes=(*notes, *so_far.notes, *more),
+        notes=(*notes, *more),
         trials=proving.trials.ran,
         seconds=round(time.monotonic() - began, 1),
     )
@@ -124,7 +118,6 @@ class _Proving:
     trials: MutantTrials
     wanted: Wanted
     progress: Progress
-    journal: Journal
     rev: str | None
 
     async def tools(self, rows: Sequence[PlanRow]) -> tuple[tuple[ToolProof, ...], tuple[str, ...]]:
@@ -137,7 +130,7 @@ class _Proving:
         for tool in dict.fromkeys(map(tool_name, rows)):
             any_row = next(row for row in rows if tool_name(row) == tool)
             own = {row.key: (row, ran) for row, ran in usable if tool_name(row) == tool}
-            proof = await OneTool(self.trials, self.wanted, self.progress, self.journal, tool, any_row, own).proof()
+            proof = await OneTool(self.trials, self.wanted, self.progress, tool, any_row, own).proof()
             if self.wanted.drafter is not None and own:
                 self.progress.stage("drafting checks, and trying them")
                 drafts = await self.wanted.drafter(self.trials, proof, [row for row, _ in own.values()])
@@ -155,30 +148,14 @@ class _Proving:
             return f"it does not pass {f'at {self.rev}' if self.rev else 'in the working tree'} ({missed[0]})"
         return tuple(ran)
 
-    async def alike(self, rows: Sequence[PlanRow]) -> AlikeSides:
-        """Run pull requests that change nothing."""
-        self.progress.stage("pull requests that change nothing")
-        before, found = self.trials.ran, AlikeSides(runs=self.wanted.alike)
-        for number in range(self.wanted.alike):
-            shown = await self.trials.shown(rows, None, fresh=True)
-            blocked = found.blocked + (shown.verdict.would_block and shown.verdict.state != "not_run")
-            unconfirmed = any(row.state == "unconfirmed" for row in shown.comparison.rows)
-            found = found.model_copy(update={"blocked": blocked, "unconfirmed": found.unconfirmed + unconfirmed})
-            self.progress.say(f"{number + 1} of {found.runs} pull requests that change nothing: {blocked} blocked")
-        return found.model_copy(update={"trials": self.trials.ran - before})
-
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to prove. `kinds`: of mutants, for tests; none: all. `most_mutants`: the size of a sample; None: all.
-
-    `alike`: so many pull requests that change nothing.
-    """
+    """What to prove. `kinds`: of mutants, for tests; none: all. `most_mutants`: the size of a sample; None: all."""
 
     mutants: bool = True
     kinds: tuple[str, ...] = ()
     most_mutants: int | None = None
-    alike: int = 0
     drafter: Drafter | None = None  # drafts checks for mutants that are alive
     max_usd: float | None = None
 
@@ -190,7 +167,6 @@ class OneTool:
     trials: MutantTrials
     wanted: Wanted
     progress: Progress
-    journal: Journal
     tool: str
     any_row: PlanRow
     rows: dict[RowKey, tuple[PlanRow, tuple[MutantTrial, ...]]]
@@ -258,15 +234,10 @@ class OneTool:
             first: tuple[MutantResult, list[MutantTrial]] | None = None
             for number in numbers:
                 mutant = mutants[number]
-                if (known := self.journal.reuse(self.tool, mutant)) is not None:
-                    found[number] = known
-                    pace.saw(known, reused=True)
-                    continue
                 async with slots:
                     if first is None or not _does_the_same(mutant, *first):
                         first = await self._result(mutant, met[number], guidance)
                 found[number] = _of_other(mutant, first[0])
-                self.journal.add(self.tool, found[number])
                 pace.saw(found[number])
 
         async with asyncio.TaskGroup() as group:
@@ -400,21 +371,19 @@ class MutantPace:
     began: float = field(default_factory=time.monotonic)
     seen: int = 0
     caught: int = 0
-    reused: int = 0
 
-    def saw(self, result: MutantResult, *, reused: bool = False) -> None:
-        """Count a result. `reused`: of an interrupted run."""
+    def saw(self, result: MutantResult) -> None:
+        """Count a result."""
         self.seen += 1
         self.caught += result.state == "caught"
-        self.reused += reused
         if self.seen in (FIRST, self.total) or self.seen % EACH == 0:
             self.progress.say(f"{self.seen} of {self.total} mutants run, {self.caught} caught{self._left()}")
 
     def _left(self) -> str:
-        run, left = self.seen - self.reused, self.total - self.seen
-        if run < FIRST or not left:
+        left = self.total - self.seen
+        if self.seen < FIRST or not left:
             return ""
-        seconds = left * (time.monotonic() - self.began) / run
+        seconds = left * (time.monotonic() - self.began) / self.seen
         return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
 
 

@@ -1,4 +1,4 @@
-"""What `tidegate prove` finds: how much of the tool the suite uses, which mutants it catches, and its false alarms."""
+"""What `tidegate prove` finds: how much of the tool the suite uses, and which mutants it catches."""
 
 from __future__ import annotations
 
@@ -28,15 +28,6 @@ class Draft(Value):
     into: Literal["gates", "evaluators"]
 
 
-class AlikeSides(Value):
-    """Pull requests that change nothing: how many were run, blocked, and had a row that was left unconfirmed."""
-
-    runs: int
-    blocked: int = 0
-    unconfirmed: int = 0
-    trials: int = 0
-
-
 class ToolProof(Value):
     """What was found for one tool under test. `counts`: how much of its surface is used.
 
@@ -49,28 +40,6 @@ class ToolProof(Value):
     parts: tuple[UsedPart, ...]
     mutants: tuple[MutantResult, ...] = ()
     drafts: tuple[Draft, ...] = ()
-
-
-class NewlyAlive(Value):
-    """A mutant that is alive and was not in an earlier proof."""
-
-    words: str
-    why: str
-
-
-class ProofTrend(Value):
-    """What differs from an earlier proof: its commit, time and share, and what is newly alive or caught.
-
-    `partial`: as in the earlier proof.
-    """
-
-    sha: str
-    at: float
-    share: float | None
-    decided: int
-    partial: str = ""
-    alive: tuple[NewlyAlive, ...] = ()
-    caught: int = 0
 
 
 # What people call and read, and what options do; all other kinds are about results.
@@ -134,9 +103,7 @@ class Proof(Value):
     at: float = 0.0
     dirty: bool = False
     partial: str = ""
-    trend: ProofTrend | None = None
     tools: tuple[ToolProof, ...]
-    alike: AlikeSides | None = None
     notes: tuple[str, ...] = ()
     trials: int = 0
     seconds: float = 0.0
@@ -149,11 +116,6 @@ class Proof(Value):
     def count(self, *states: str) -> int:
         """Return how many mutants are in one of these states."""
         return sum(one.state in states for one in self.mutants)
-
-    @property
-    def decided(self) -> int:
-        """The number of mutants that change something and were decided."""
-        return self.count("caught", "alive", "not_reached")
 
     @property
     def share(self) -> float | None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from tidegate.model.measurement import Run
 from tidegate.model.plan import by_row
 from tidegate.reports.filters import count, percent
-
-if TYPE_CHECKING:
-    from tidegate.model.proof import Proof
 
 LABEL = "agents pass"
 _COLOURS = ((0.95, "brightgreen"), (0.85, "green"), (0.70, "yellow"), (0.50, "orange"), (0.0, "red"))
@@ -26,18 +22,4 @@ def badge_json(run: Run) -> str:
         colour = next(colour for limit, colour in _COLOURS if rate >= limit)
     else:
         message, colour = "not measured", "lightgrey"
-    return _badge(LABEL, message, colour)
-
-
-def proof_badge(proof: Proof) -> str:
-    """Return badge.json with the share of mutants that the suite catches; grey if none was run, or not all were."""
-    share = proof.share
-    message = "not measured" if share is None else f"{percent(share)} of {count(proof.decided, 'mutant')}"
-    grey = share is None or bool(proof.partial)
-    colour = "lightgrey" if grey else next(colour for limit, colour in _COLOURS if (share or 0.0) >= limit)
-    message += " (partial run)" if proof.partial and share is not None else ""
-    return _badge("breakages caught", message, colour)
-
-
-def _badge(label: str, message: str, colour: str) -> str:
-    return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}, indent=2) + "\n"
+    return json.dumps({"schemaVersion": 1, "label": LABEL, "message": message, "color": colour}, indent=2) + "\n"

@@ -7,13 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from tidegate.decide.statistics.rates import wilson
 from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.proof import AlikeSides, NewlyAlive, Proof, ProofTrend, ToolProof, share_of
+from tidegate.model.proof import Proof, ToolProof, share_of
 from tidegate.reports.filters import count, percent
-
-_ALIVE = ("alive", "not_reached")
-_Id = tuple[str, str, str, str, str, str]
 
 _OUTPUT = (
     *("line_dropped", "first_line_dropped", "lines_reversed", "lines_cut", "number_changed", "coloured"),
@@ -104,33 +100,6 @@ def _use(mutant: Mutant) -> str:
     return f"calls `{mutant.command}`" if mutant.command else "does so"
 
 
-def trend(now: Proof, before: Proof) -> ProofTrend:
-    """Return what is newly alive and newly caught. A mutant that was not run in one of them is neither."""
-    old, new = dict(_by_id(before)), dict(_by_id(now))
-    alive = tuple(
-        NewlyAlive(words=one.mutant.words, why=_why(old.get(key)))
-        for key, one in new.items()
-        if one.state in _ALIVE and (key not in old or old[key].state == "caught")
-    )
-    both = [(old[key].state, one.state) for key, one in new.items() if key in old]
-    caught = sum(was in _ALIVE and is_now == "caught" for was, is_now in both)
-    earlier = ProofTrend(
-        sha=before.sha, at=before.at, share=before.share, decided=before.decided, partial=before.partial
-    )
-    return earlier.model_copy(update={"alive": alive, "caught": caught})
-
-
-def _by_id(proof: Proof) -> Iterator[tuple[_Id, MutantResult]]:
-    for tool in proof.tools:
-        for one in tool.mutants:
-            mutant = one.mutant
-            yield (tool.tool, mutant.kind, mutant.command, mutant.name, mutant.value, mutant.file), one
-
-
-def _why(old: MutantResult | None) -> str:
-    return "it is new" if old is None else f"it was caught by {', '.join(old.caught_by)}"
-
-
 MOST = 20  # causes listed
 
 
@@ -140,12 +109,8 @@ def prove_text(proof: Proof, *, every: bool = False) -> str:
 
 
 def _lines(proof: Proof, every: bool) -> Iterator[str]:
-    if proof.alike is not None:
-        yield alike_text(proof.alike)
     if proof.partial:
-        yield partial_text(proof)
-    if proof.trend is not None:
-        yield from trend_lines(proof, proof.trend)
+        yield f"Partial run ({proof.partial}): its share is not that of the whole suite"
     for tool in proof.tools:
         if tool.mutants:
             yield mutants_text(tool)
@@ -162,37 +127,6 @@ def _lines(proof: Proof, every: bool) -> Iterator[str]:
     for note in proof.notes:
         yield f"note: {note}"
     yield f"{count(proof.trials, 'trial')}, {proof.seconds:.0f} s"
-
-
-def alike_text(alike: AlikeSides) -> str:
-    """Return what pull requests that change nothing showed, with the bound of a 95 % interval."""
-    low, high = wilson(alike.blocked, alike.runs)
-    verb = "changes" if alike.runs == 1 else "change"
-    told = f"A/A: {count(alike.runs, 'pull request')} that {verb} nothing: {alike.blocked} blocked"
-    told += f" (95 % interval {percent(low)} to {percent(high)})"
-    return f"{told}, {alike.unconfirmed} with an unconfirmed row"
-
-
-def partial_text(proof: Proof) -> str:
-    """Return a sentence on a run whose share is not that of the whole suite."""
-    return f"Partial run ({proof.partial}): its share is not that of the whole suite"
-
-
-def trend_lines(proof: Proof, trend: ProofTrend) -> Iterator[str]:
-    """Yield how the share differs from an earlier commit's, and what is newly alive."""
-    yield trend_text(proof, trend)
-    for one in trend.alive[:MOST]:
-        yield f"newly alive  {one.words:<56} {one.why}"
-    if len(trend.alive) > MOST:
-        yield f"       … and {len(trend.alive) - MOST} more: proof.json has all"
-
-
-def trend_text(proof: Proof, trend: ProofTrend) -> str:
-    """Return the shares of both commits."""
-    was, now = percent(trend.share), percent(proof.share)
-    told = f"{was} of {count(trend.decided, 'mutant')} at {trend.sha[:12]}{' (partial run)' if trend.partial else ''}"
-    told += f", now {now} of {proof.decided:,}{' (partial run)' if proof.partial else ''}"
-    return f"{told}: {len(trend.alive)} newly alive, {trend.caught} newly caught"
 
 
 def mutants_text(tool: ToolProof) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,7 @@ from tidegate.authoring.drafts import drafts_for
 from tidegate.lab.prove import Wanted, partial, prove
 from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Progress
-from tidegate.model.proof import Draft, Proof
-from tidegate.reports.badge import proof_badge
+from tidegate.model.proof import Proof
 from tidegate.reports.prove_text import prove_text
 from tidegate.run.run_job import Options
 from tidegate.run.surface_survey import MOST_AT_ONCE
@@ -77,7 +75,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def proof(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
     """What is found about the suite; no test changes it."""
     options = Options(environ=dict(os.environ), progress=Progress())
-    wanted = Wanted(kinds=KINDS, alike=1, drafter=drafts_for)
+    wanted = Wanted(kinds=KINDS, drafter=drafts_for)
     return asyncio.run(prove(repo, None, tmp_path_factory.mktemp("out") / "run", options, wanted))
 
 
@@ -111,7 +109,7 @@ def test_a_misspelt_option_in_the_guidance_is_met_by_the_agent_that_reads_it(pro
 
 def test_a_run_that_leaves_out_mutants_or_scenarios_is_partial() -> None:
     everything, used_up = Selection(), "the run's $5 were used up"
-    assert partial(Wanted(alike=2, drafter=drafts_for), everything, None) == ""
+    assert partial(Wanted(drafter=drafts_for), everything, None) == ""
     assert partial(Wanted(most_mutants=3), everything, used_up) == f"a sample of the mutants, {used_up}"
     for one in ({"scenarios": ("s",)}, {"tags": ("a",)}, {"tier": 0}, {"name": "s"}):
         assert partial(Wanted(), Selection.model_validate(one), None) == "only some scenarios", one
@@ -121,11 +119,9 @@ def test_a_run_that_leaves_out_mutants_or_scenarios_is_partial() -> None:
 def test_the_surface_and_the_score_are_printed(proof: Proof) -> None:
     text = prove_text(proof)
     assert "surface: 2 of 3 subcommands, 2 of 3 options used by 1 passing scenario\n" in text
-    assert "A/A: 1 pull request that changes nothing: 0 blocked" in text
     assert "unused `wipe`" in text
     assert "unused `--due` of `add`" in text
     assert proof.share is not None
-    assert f'"message": "{round(100 * proof.share)}%' in proof_badge(proof)
 
 
 def test_a_draft_for_what_a_scenario_meets_is_a_gate(proof: Proof) -> None:
@@ -198,25 +194,6 @@ def test_a_mutant_that_does_to_all_calls_what_another_did_is_not_run(repo: Path,
     assert states["--due", "help_dropped"] == states["--due", "option_removed"] == ("alive", ())
     base, help_pages, caught, alive = 2, 2, 3, 1
     assert found.trials == base + help_pages + caught + alive
-
-
-def test_an_interrupted_run_leaves_results_that_the_next_one_reuses(repo: Path, tmp_path: Path) -> None:
-    """Here it is stopped while it drafts; a result stays with its commit and suite."""
-    own = shutil.copytree(repo, tmp_path / "own", ignore=shutil.ignore_patterns(".tidegate"))
-    options = Options(environ=dict(os.environ), progress=Progress())
-
-    async def stopped(*_: object) -> tuple[Draft, ...]:
-        raise KeyboardInterrupt
-
-    wanted = Wanted(kinds=("output_emptied",))
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(prove(own, "HEAD", tmp_path / "1", options, replace(wanted, drafter=stopped)))
-    again = asyncio.run(prove(own, "HEAD", tmp_path / "2", options, wanted))
-    assert again.notes == ("results of mutants from an interrupted run were reused: 2",)
-    fresh = asyncio.run(prove(own, "HEAD", tmp_path / "3", options, wanted))
-    assert fresh.notes == ()
-    assert again.trials < fresh.trials
-    assert again.mutants == fresh.mutants
 
 
 def test_a_tool_whose_scenarios_all_fail_has_a_surface_and_no_share(repo: Path, tmp_path: Path) -> None:
