@@ -22,8 +22,6 @@ SETUP_PY = (
     "import setuptools\nsetuptools.setup(name='tally', entry_points={'console_scripts': ['tally=tally.cli:main']})\n"
 )
 CMAKE = "project(tally C)\nadd_subdirectory(src)\nadd_subdirectory(tests)\n"
-POM = """<project><parent><artifactId>parent</artifactId></parent><artifactId>tally</artifactId>
-<plugin><artifactId>maven-shade-plugin</artifactId><mainClass>x.Main</mainClass></plugin></project>"""
 SCRIPT = "#!/bin/sh\n"
 
 
@@ -114,26 +112,6 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         },
         ("tally", "./configure", "."),
     ),
-    "gradle": (
-        {
-            "settings.gradle.kts": 'rootProject.name = "tally"\n',
-            "gradlew": SCRIPT,
-            "build.gradle.kts": "plugins {\n    application\n}\n",
-        },
-        ("tally", "./gradlew --console plain installDist", "build/install/tally/bin"),
-    ),
-    "gradle, shadow": (
-        {
-            "settings.gradle": "include 'tally-cli'\n",
-            "gradlew": SCRIPT,
-            "tally-cli/build.gradle": "plugins { alias(libs.plugins.shadow) }\n",
-        },
-        ("tally", "./gradlew --console plain :tally-cli:shadowJar", ".tidegate/bin"),
-    ),
-    "maven": (
-        {"pom.xml": "<project/>", "mvnw": SCRIPT, "core/pom.xml": POM},
-        ("tally", "./mvnw --batch-mode --quiet -DskipTests package", ".tidegate/bin"),
-    ),
     "make, a script below": (
         {"src/tally": SCRIPT, "Makefile": "install:\n\tinstall -m 755 src/tally ${DESTDIR}${PREFIX}/bin\n"},
         ("tally", "", "src"),
@@ -184,7 +162,7 @@ DAMAGED = (
 
 @pytest.mark.parametrize("text", ["", "not toml [", '{"bin": 5}', "[]", "\x00", "(" * 5000])
 def test_what_cannot_be_read_is_no_tool(tmp_path: Path, text: str) -> None:
-    more = ("CMakeLists.txt", "meson.build", "configure.ac", "Makefile.am", "pom.xml", "settings.gradle")
+    more = ("CMakeLists.txt", "meson.build", "configure.ac", "Makefile.am")
     assert find_tools(write(tmp_path, dict.fromkeys((*DAMAGED, *more), text))) == ()
 
 

@@ -25,8 +25,6 @@ SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
     compiled.find_cmake,
     compiled.find_autotools,
     compiled.find_make,
-    compiled.find_gradle,
-    compiled.find_maven,
     mcp_files.find,
 )
 MOST_FOLDERS = 300

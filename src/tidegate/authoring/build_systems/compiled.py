@@ -1,4 +1,4 @@
-"""Tools that are compiled: Cargo, Go, Meson, CMake, Autotools, Make, Gradle and Maven projects."""
+"""Tools that are compiled: Cargo, Go, Meson, CMake, Autotools and Make projects."""
 
 from __future__ import annotations
 
@@ -194,62 +194,3 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
         program = Path(value)
         if re.fullmatch(r"[\w./-]+", value) and not (folder / value).is_dir() and not is_program(folder / value):
             yield Tool(program.name, (*prepare, make), (inside(where, str(program.parent)),), inside(where, file))
-
-
-_GRADLE_NAME = re.compile(r"rootProject\.name\s*=\s*[\"']([\w.-]+)")
-_APPLICATION = re.compile(
-    r"^\s*(?:application\b(?!\s*\{)|id[ (][\"']application[\"']|apply plugin: *[\"']application)", re.MULTILINE
-)
-_SHADOW = re.compile(r"plugins\.shadow|[\"']com\.(?:github\.johnrengelman|gradleup)\.shadow[\"']")
-_START = re.compile(r"applicationName\s*=\s*[\"']([\w.-]+)")
-
-
-def find_gradle(root: Path, where: str) -> Iterator[Tool]:
-    """Yield the started programs of the root project and of its subprojects."""
-    settings = "".join(text(root / where / f"settings.gradle{suffix}") for suffix in ("", ".kts"))
-    gradle = "./gradlew" if (root / where / "gradlew").exists() else "gradle"
-    named = _GRADLE_NAME.search(settings)
-    if not settings and not any((root / where / f"build.gradle{suffix}").exists() for suffix in ("", ".kts")):
-        return
-    own = named[1] if named else (root / where).resolve().name
-    for suffix in ("", ".kts"):
-        for folder, content in project_files(root, where, f"build.gradle{suffix}"):
-            name = own if folder == where else PurePosixPath(folder).name
-            below = "" if folder == where else ":" + ":".join(PurePosixPath(folder).relative_to(where).parts)
-            file = inside(folder, f"build.gradle{suffix}")
-            run = f"{gradle} --console plain" if where == "." else f"{where}/{gradle} --console plain -p {where}"
-            if _APPLICATION.search(content):
-                start = _START.search(content)
-                path = inside(folder, "build/install", name, "bin")
-                yield Tool(
-                    start[1] if start else name, (f"{run} {below}:installDist".replace(" :i", " i"),), (path,), file
-                )
-            elif _SHADOW.search(content):
-                program = name.removesuffix("-cli")
-                yield started_by_java(program, f"{run} {below}:shadowJar", inside(folder, "build/libs/*-all.jar"), file)
-
-
-MAVEN_FOLDER = ".tidegate/bin"
-_MAIN = re.compile(r"<mainClass>")
-_WHOLE = re.compile(r"maven-(?:shade|assembly)-plugin|spring-boot-maven-plugin")
-_PARENT = re.compile(r"<parent>.*?</parent>", re.DOTALL)
-_MAVEN_NAME = re.compile(r"<artifactId>([\w.-]+)</artifactId>")
-
-
-def find_maven(root: Path, where: str) -> Iterator[Tool]:
-    """Yield the modules that build a jar with its dependencies and a main class, named like the artifact."""
-    if not (root / where / "pom.xml").exists():
-        return
-    maven = "./mvnw" if (root / where / "mvnw").exists() else "mvn"
-    run = f"{maven} --batch-mode --quiet -DskipTests package" + ("" if where == "." else f" -f {where}/pom.xml")
-    for folder, content in project_files(root, where, "pom.xml"):
-        name = _MAVEN_NAME.search(_PARENT.sub("", content))
-        if name and _MAIN.search(content) and _WHOLE.search(content):
-            yield started_by_java(name[1], run, inside(folder, "target/*.jar"), inside(folder, "pom.xml"))
-
-
-def started_by_java(name: str, build: str, jars: str, file: str) -> Tool:
-    """Return the tool whose program is a small script that starts the largest of the built jars."""
-    script = f"{MAVEN_FOLDER}/{name}"
-    start = f"""printf '#!/bin/sh\\nexec java -jar "%s" "$@"\\n' "$PWD/$(ls -S {jars} | head -1)" > {script}"""
-    return Tool(name, (build, f"mkdir -p {MAVEN_FOLDER} && {start} && chmod +x {script}"), (MAVEN_FOLDER,), file)
