@@ -196,7 +196,7 @@ def texts_of(root: Path, where: str, binary: str) -> list[str]:
 
 def _documents(root: Path, where: str, binary: str) -> list[Path]:
     folder = root / where
-    own = (f"docs/**/{escape(binary)}.*", f"doc/**/{escape(binary)}.*")
+    own = (f"{folder}{escape(binary)}.*" for folder in ("", "docs/**/", "doc/**/"))  # its manual
     found = (path for glob in (*own, *_DOCUMENTS, *GUIDES) for path in sorted(folder.glob(glob)))
     return list(dict.fromkeys(path for path in found if path.suffix in SUFFIXES and path.is_file()))
 

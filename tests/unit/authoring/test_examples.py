@@ -40,6 +40,12 @@ def test_the_examples_of_a_document_stay_together_in_order_without_those_that_ca
     assert found.candidate.commands == ("tally add milk", "tally count data/some.csv", "tally list")
 
 
+def test_a_manual_that_is_named_like_the_tool_has_examples_too(tmp_path: Path) -> None:
+    write(tmp_path, {"tally.md": "# tally(1)\n\n    $ tally add milk\n    added\n", "other.md": "    $ tally list\n"})
+    (found,) = documented(tmp_path, ".", "tally")
+    assert (found.candidate.name, found.candidate.commands) == ("tally", ("tally add milk",))
+
+
 @pytest.mark.parametrize(
     "line",
     ["./bin/tally add", "$ ../test/bin/tally add", "npx tally add", "python tally.py add", "cat a | ./tally add"],
