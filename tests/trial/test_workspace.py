@@ -50,12 +50,12 @@ def test_the_template_comes_from_the_definitions_and_the_guidance_from_the_side(
     assert made.guidance == ("AGENTS.md", ".claude/skills/x/S.md")
 
 
-def test_a_scenarios_own_guidance_replaces_the_suites_and_may_name_a_section(tmp_path: Path) -> None:
+def test_a_scenarios_own_guidance_replaces_the_suites(tmp_path: Path) -> None:
     side = write(tmp_path / "side", {"AGENTS.md": "a", "README.md": "r"})
-    own = scenario(template=None).model_copy(update={"guidance": ("README.md#usage", "README.md#more")})
+    own = scenario(template=None).model_copy(update={"guidance": ("README.md",)})
     made = prepare(own, side, side, GUIDANCE, tmp_path / "made")
     assert contents(made.folder) == {"README.md": "r"}
-    assert made.guidance == ("README.md#usage", "README.md#more")
+    assert made.guidance == ("README.md",)
 
 
 def test_guidance_inside_a_template_wins_and_is_the_sides_own(tmp_path: Path) -> None:

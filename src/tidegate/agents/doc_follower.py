@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Literal
 
 from tidegate.agents.invocations.counting import subcommand
-from tidegate.agents.restructured_text import SUFFIXES
 from tidegate.model.agent import Agent, Session
 from tidegate.model.event import CommandResult, End, Message, Warning
 
 if TYPE_CHECKING:
-    from tidegate.agents.instructions import Block, Example
+    from tidegate.agents.instructions import Block
+    from tidegate.agents.invocations.shell_grammar import ShellLine
 
+SUFFIXES = (".md", ".markdown", ".mkd", ".rst")  # of documents whose examples can be read
 READMES = ("README.md", "README.rst")
 MAX_LINES = 200
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9_-]*")
@@ -27,8 +27,8 @@ class DocFollower(Agent):
     """Runs the commands in your docs verbatim. Deterministic, free and fast: it finds docs that no longer match the
     tool.
 
-    It reads the prompt, then the guidance files and README.md or README.rst in the workspace; of `README.md#usage` only
-    that section. Documents are Markdown or reStructuredText.
+    It reads the prompt, then the guidance files and README.md or README.rst in the workspace. Documents are Markdown or
+    reStructuredText.
     It reads fences of a shell language (`sh`, `console`, …), fences without a language if all their lines are commands,
     and indented blocks (outside the prompt only those with prompts such as `$ `). In a block with prompts, it runs only
     the lines typed there. In blocks that call the tool under test, it runs the lines in order, identical lines once.
@@ -40,8 +40,7 @@ class DocFollower(Agent):
     that are not about the tool alone: they call programs other than common file tools, name paths outside of the
     workspace, install into `~/.local/bin`, or need an address on the network. A whole block is skipped if a line in it
     that does not call the tool calls such a program: it belongs to a longer procedure. `run_all: true` runs these too.
-    Of the prompt, every line without a placeholder is run. Output that a document shows is compared: a difference is a
-    warning, never a failure.
+    Of the prompt, every line without a placeholder is run.
     """
 
     type: Literal["doc-follower"]
@@ -65,28 +64,15 @@ PROMPT = "the prompt"
 
 def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
     """Yield each document to follow, with its blocks. A document is only read when it is reached."""
-    from tidegate.agents.instructions import anchors, blocks  # 40 ms: slow imports that only this agent needs
-    from tidegate.agents.restructured_text import markdown_of
+    from tidegate.agents.instructions import blocks, markdown_of  # 40 ms: slow imports that only this agent needs
 
     yield PROMPT, blocks(session.prompt, session.binary, indented=True)
-    for path, sections in _sections(session.guidance).items():
+    guides = (path for path in session.guidance if path.lower().endswith(SUFFIXES))
+    for path in dict.fromkeys((*guides, *READMES)):
         text = session.read_text(path) or ""
         if len(text) > MAX_CHARACTERS:
             session.emit(Warning(text=f"only the first {MAX_CHARACTERS} characters of {path} were read"))
-        text = markdown_of(path, text[:MAX_CHARACTERS])
-        for lost in sorted({*sections} - {*(anchors(text) if sections else ())}):
-            session.emit(Warning(text=f"{path} has no section #{lost}"))
-        yield path, blocks(text, session.binary, sections=sections)
-
-
-def _sections(guidance: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the documents to read, each with the anchors of its sections; none: the whole file."""
-    found: dict[str, tuple[str, ...]] = {}
-    for entry in guidance:
-        path, _, anchor = entry.partition("#")
-        if path.lower().endswith(SUFFIXES):
-            found[path] = (*found.get(path, ()), anchor) if anchor else ()
-    return {**found, **{readme: found.get(readme, ()) for readme in READMES}}
+        yield path, blocks(markdown_of(path, text[:MAX_CHARACTERS]), session.binary)
 
 
 @dataclass
@@ -107,12 +93,12 @@ class _Reading:
     async def follow(self, name: str, blocks: tuple[Block, ...]) -> None:
         """Run the lines of one document."""
         if blocks:
-            lines = sum(len(block.lines) for block in blocks)
+            lines = sum(map(len, blocks))
             self.session.emit(Message(text=f"Following {name}. Commands: {lines}."))
         for block in blocks:
             state: list[str] = []  # state of the reader's shell after the block's earlier lines
             lacking: str | None = None  # the block's first step that was left out, which later lines may need
-            for line in block.lines:
+            for line in block:
                 reason = line.unfit
                 if name != PROMPT:
                     reason = reason or lacking or self._why_not(line, block)
@@ -122,9 +108,8 @@ class _Reading:
                         lacking = f"line {line.row} before it was skipped"
                 else:
                     state += await self._state_after(line, state)
-                    self._compare(name, line)
 
-    def _why_not(self, line: Example, block: Block) -> str | None:
+    def _why_not(self, line: ShellLine, block: Block) -> str | None:
         """Return why a line of a document is not run; None if it is."""
         from tidegate.agents.instructions import foreign, missing_file, synopsis, unfinished  # 40 ms
 
@@ -132,15 +117,7 @@ class _Reading:
         other = None if self.run_all else foreign(line, own) or unfinished(block, own)
         return synopsis(line, block) or other or missing_file(line, self.session.workspace, self.results)
 
-    def _compare(self, name: str, line: Example) -> None:
-        """Tell where the document shows another output than the one that the tool printed."""
-        result = self.results.get(line.text)
-        if not line.shown or not line.calls or result is None or not result.ok:
-            return
-        if other := difference(line.shown, result.stdout + result.stderr):
-            self.session.emit(Warning(text=f"{name}, line {line.row} {other}"))
-
-    async def _state_after(self, line: Example, state: list[str]) -> list[str]:
+    async def _state_after(self, line: ShellLine, state: list[str]) -> list[str]:
         """Run the line, unless it ran before, and return what it changed in the reader's shell."""
         command = " && ".join([*state, line.text])
         if command not in self.results:
@@ -154,7 +131,7 @@ class _Reading:
             return []
         return [f"{line.variable}={shlex.quote(result.stdout)}"] if line.variable else list(line.state)
 
-    async def _run(self, command: str, line: Example, state: list[str]) -> CommandResult:
+    async def _run(self, command: str, line: ShellLine, state: list[str]) -> CommandResult:
         """Run the line. If it calls the tool and fails, read the help and run it again."""
         if line.variable:
             command += f' && printf %s "${line.variable}"'  # so that later lines can use the value
@@ -174,43 +151,8 @@ class _Reading:
         self.skipped += 1
 
 
-def _help(line: Example) -> str:
+def _help(line: ShellLine) -> str:
     """Return `TOOL SUBCOMMAND --help` for the line's last call, which usually sets its exit status."""
     call = line.calls[-1]
     name = subcommand(call.program, call.argv, None) or ""
     return shlex.join([call.program, *([name] if _SUBCOMMAND.fullmatch(name) else []), "--help"])
-
-
-_ELISION = re.compile(r"\.\.\.|…|\[snip\]|\[truncated\]", re.IGNORECASE)
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-LONGEST = 200
-
-
-def difference(shown: str, printed: str) -> str | None:
-    """Return the first line that differs; None if each shown line was printed, in order.
-
-    White space does not count. Nothing is compared after an elision (`...`).
-    """
-    wanted, got = _lines(shown), _lines(_COLOUR.sub("", printed))
-    place = 0
-    for line in wanted:
-        if _ELISION.search(line):
-            return None
-        if line in got[place:]:
-            place = got.index(line, place) + 1
-            continue
-        other = _nearest(line, got[place:])
-        return f"shows `{line[:LONGEST]}`, " + (
-            f"the tool printed `{other[:LONGEST]}`" if other else "the tool did not"
-        )
-    return None
-
-
-def _lines(text: str) -> list[str]:
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-
-
-def _nearest(line: str, printed: list[str]) -> str | None:
-    """Return the printed line that is most like it, if it is like it at all; else the next one."""
-    few = printed[:50]
-    return max(few, key=lambda other: SequenceMatcher(None, line[:LONGEST], other[:LONGEST]).ratio(), default=None)

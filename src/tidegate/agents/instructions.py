@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
+import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tidegate.agents.invocations.shell_grammar import ShellCall, ShellLine, shell_lines
-from tidegate.model.value import Value
 
 _MARKDOWN = MarkdownIt("commonmark")  # it takes longer to make than a short document to read
 _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "terminal"})
@@ -29,66 +28,18 @@ PLAIN_PROGRAMS = frozenset(_PLAIN.split())
 MAX_BLOCK_CHARACTERS = 20_000
 
 
-class Example(ShellLine):
-    """A command line of a document, and the output that the document shows for it."""
-
-    shown: str = ""
+Block = tuple[ShellLine, ...]
+"""The command lines of one block that calls the tool under test. Rows count from 1, as in the document."""
 
 
-class Block(Value):
-    """One block of commands that calls the tool under test. Rows count from 1, as in the document."""
-
-    lines: tuple[Example, ...]
-    heading: str = ""  # the nearest heading above it
-    sections: tuple[str, ...] = ()  # anchors of all headings that it is below
-
-
-class Section(NamedTuple):
-    """A heading: its text, its level, and its anchor, as GitHub makes it."""
-
-    title: str
-    level: int
-    anchor: str
-
-
-def blocks(markdown: str, target: str, *, indented: bool = False, sections: Sequence[str] = ()) -> tuple[Block, ...]:
+def blocks(markdown: str, target: str, *, indented: bool = False) -> tuple[Block, ...]:
     """Return the document's blocks that call the tool under test, in order.
 
     Fenced blocks of a shell language are read, fences without a language if every row is a command, and CommonMark's
-    indented blocks if they have prompts. `indented` adds those without prompts. `sections` are anchors of headings:
-    if given, only blocks below one of them are returned.
+    indented blocks if they have prompts. `indented` adds those without prompts.
     """
-    found = (_block(token, above, target) for token, above in _code(markdown, indented))
-    calling = (block for block in found if any(line.calls for line in block.lines))
-    return tuple(block for block in calling if not sections or not {*sections}.isdisjoint(block.sections))
-
-
-def anchors(markdown: str) -> tuple[str, ...]:
-    """Return the anchors of the document's headings, in order."""
-    return tuple(section.anchor for section in _headings(_MARKDOWN.parse(markdown)).values())
-
-
-def _code(markdown: str, indented: bool) -> Iterator[tuple[Token, tuple[Section, ...]]]:
-    tokens = _MARKDOWN.parse(markdown)
-    headings, above = _headings(tokens), tuple[Section, ...]()
-    for place, token in enumerate(tokens):
-        if section := headings.get(place):
-            above = (*(other for other in above if other.level < section.level), section)
-        elif _is_read(token, indented):
-            yield token, above
-
-
-def _headings(tokens: Sequence[Token]) -> dict[int, Section]:
-    """Return the headings by the place of their token. Equal anchors are numbered."""
-    found: dict[int, Section] = {}
-    used: dict[str, int] = {}
-    for place, token in enumerate(tokens):
-        if token.type == "heading_open":
-            title = re.sub(r"[`*]|!?\[([^\]]*)\]\([^)]*\)", r"\1", tokens[place + 1].content).strip()
-            anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-            number = used[anchor] = used.get(anchor, -1) + 1
-            found[place] = Section(title, int(token.tag[1:]), f"{anchor}-{number}" if number else anchor)
-    return found
+    found = (_lines(token, target) for token in _MARKDOWN.parse(markdown) if _is_read(token, indented))
+    return tuple(block for block in found if any(line.calls for line in block))
 
 
 def _is_read(token: Token, indented: bool) -> bool:
@@ -105,12 +56,7 @@ def _language(token: Token) -> str:
     return token.info.strip().partition(" ")[0].lower()
 
 
-def _block(token: Token, above: Sequence[Section], target: str) -> Block:
-    heading, sections = above[-1].title if above else "", tuple(section.anchor for section in above)
-    return Block(lines=_lines(token, target), heading=heading, sections=sections)
-
-
-def _lines(token: Token, target: str) -> tuple[Example, ...]:
+def _lines(token: Token, target: str) -> Block:
     start = (token.map or [0])[0] + (2 if token.type == "fence" else 1)
     rows = token.content.split("\n")
     if len(token.content) > MAX_BLOCK_CHARACTERS:
@@ -118,8 +64,8 @@ def _lines(token: Token, target: str) -> tuple[Example, ...]:
     # A block with prompts is a session: lines without a prompt are output, regardless of the block's language.
     session = _language(token) in _SESSIONS or _has_prompts(rows)
     lines = tuple(
-        Example(**dict(line) | {"row": start + row + line.row, "shown": shown})
-        for row, text, shown in (_typed(rows) if session else [(0, token.content, "")])
+        line.model_copy(update={"row": start + row + line.row})
+        for row, text in (_typed(rows) if session else [(0, token.content)])
         for line in shell_lines(text, target)
     )
     if not session and _HELP_TEXT.search(token.content):
@@ -129,26 +75,23 @@ def _lines(token: Token, target: str) -> tuple[Example, ...]:
     return lines
 
 
-def _is_command(line: Example) -> bool:
+def _is_command(line: ShellLine) -> bool:
     """Return True if the line starts the tool or a program that is well known."""
     programs = {program.rpartition("/")[2] for program in line.programs[:1]}
     return bool(line.state) or bool(line.calls) or programs <= PLAIN_PROGRAMS
 
 
-def _refused(lines: Iterable[Example], reason: str) -> tuple[Example, ...]:
+def _refused(lines: Iterable[ShellLine], reason: str) -> tuple[ShellLine, ...]:
     return tuple(line.model_copy(update={"unfit": line.unfit or reason}) for line in lines if line.calls)
 
 
-def _too_long(row: int, text: str, target: str) -> Example:
+def _too_long(row: int, text: str, target: str) -> ShellLine:
     reason = f"its block is longer than {MAX_BLOCK_CHARACTERS} characters"
-    return Example(row=row, text=text[:200], calls=(ShellCall(program=target, argv=()),), unfit=reason)
+    return ShellLine(row=row, text=text[:200], calls=(ShellCall(program=target, argv=()),), unfit=reason)
 
 
-def _typed(rows: list[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield what was typed in a session, with its row and the output shown below it.
-
-    The typed text is that after the prompt and the rows that continue it.
-    """
+def _typed(rows: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield what was typed in a session, with its row: the text after the prompt and the rows that continue it."""
     starts = [place for place, row in enumerate(rows) if _PROMPT.match(row)]
     for start, end in itertools.pairwise([*starts, len(rows)]):
         typed, place = [_PROMPT.sub("", rows[start], count=1)], start + 1
@@ -158,7 +101,7 @@ def _typed(rows: list[str]) -> Iterator[tuple[int, str, str]]:
         while place < end and rows[place].startswith("> "):
             typed.append(rows[place].removeprefix("> "))
             place += 1
-        yield start, "\n".join(typed), "\n".join(rows[place:end]).strip("\n")
+        yield start, "\n".join(typed)
 
 
 # Words in capitals that are real values.
@@ -181,7 +124,7 @@ _FILE = re.compile(
 )
 
 
-def synopsis(line: Example, block: Block) -> str | None:
+def synopsis(line: ShellLine, block: Block) -> str | None:
     """Return why the line describes calls instead of being one; None if it is one."""
     unquoted = [word for word in line.words if word[:1] not in "\"'"]
     if any(_OPTIONAL.match(word) for word in unquoted):
@@ -192,7 +135,7 @@ def synopsis(line: Example, block: Block) -> str | None:
         return f"`{capitals[0]}` stands for a value"
     if any(_SAMPLE.search(word) for word in line.words):
         return "it holds a placeholder"
-    text = "\n".join(other.text for other in block.lines)
+    text = "\n".join(other.text for other in block)
     used = {name for word in line.words if word[:1] != "'" for name in _VARIABLE.findall(word)}
     unset = sorted(
         name for name in used - _OF_ENVIRONMENT if not re.search(rf"\b{re.escape(name)}\b(?=\+?=| in\b)", text)
@@ -200,7 +143,7 @@ def synopsis(line: Example, block: Block) -> str | None:
     return f"no line sets `${unset[0]}`" if unset and "read " not in text else None
 
 
-def foreign(line: Example, target: str) -> str | None:
+def foreign(line: ShellLine, target: str) -> str | None:
     """Return why the line is not about the tool alone; None if it is, or if it only prepares files for it."""
     own = PurePosixPath(target).name
     programs = [PurePosixPath(program).name for program in line.programs]
@@ -223,12 +166,12 @@ def foreign(line: Example, target: str) -> str | None:
 def unfinished(block: Block, target: str) -> str | None:
     """Return why the block's calls belong to a longer procedure: a line of it runs other programs."""
     own = PurePosixPath(target).name
-    programs = (PurePosixPath(name).name for line in block.lines if not line.calls for name in line.programs)
+    programs = (PurePosixPath(name).name for line in block if not line.calls for name in line.programs)
     other = next((name for name in programs if name != own and name not in PLAIN_PROGRAMS), None)
     return f"its block also needs `{other}`" if other else None
 
 
-def missing_file(line: Example, workspace: Path, made: Collection[str]) -> str | None:
+def missing_file(line: ShellLine, workspace: Path, made: Collection[str]) -> str | None:
     """Return why the line cannot work: a file that it names is neither in the workspace nor written by the line.
 
     `made`: texts of the earlier lines, which may have changed to another folder or write the file.
@@ -245,3 +188,49 @@ def missing_file(line: Example, workspace: Path, made: Collection[str]) -> str |
 def _stands_for_value(word: str) -> bool:
     found = _CAPITALS.fullmatch(word)
     return found is not None and found[1] not in _VALUES
+
+
+_DIRECTIVE = re.compile(r"^(?P<indent>\s*)\.\. +(?:code-block|code|sourcecode|prompt)::\s*(?P<language>[\w-]*)")
+_LITERAL = re.compile(r"^(?P<indent>\s*)(?!\.\. |\s).*::\s*$")
+_OPTION = re.compile(r"^\s*:[\w-]+:")
+
+
+def markdown_of(path: str, text: str) -> str:
+    """Return a document's text as Markdown.
+
+    Of reStructuredText, fences are put around indented blocks that follow a directive for code or a paragraph that ends
+    with `::`. All other markup is unchanged, and each line stays on its row.
+    """
+    if not path.lower().endswith(".rst"):
+        return text
+    return "\n".join(_fenced([row.expandtabs(8) for row in text.splitlines()]))
+
+
+def _fenced(rows: Sequence[str]) -> Iterator[str]:
+    place = 0
+    while place < len(rows):
+        opened = _DIRECTIVE.match(rows[place]) or _LITERAL.match(rows[place])
+        body = _body(rows, place + 1, len(opened["indent"])) if opened else range(0)
+        if opened is None or not body or (opened.re is _LITERAL and rows[place + 1].strip()):
+            yield rows[place]
+            place += 1
+            continue
+        above = [] if opened.re is _DIRECTIVE else [rows[place]]
+        language = opened["language"] if opened.re is _DIRECTIVE else ""
+        blank = body.start - place - 1 - len(above)
+        yield from (*above, *[""] * blank, f"```{language}")
+        yield from textwrap.dedent("\n".join(rows[body.start : body.stop])).split("\n")
+        yield "```"
+        place = body.stop + 1  # of the blank rows after the block, the fence takes the first
+
+
+def _body(rows: Sequence[str], start: int, indent: int) -> range:
+    """Return the rows of the block that is indented by more than `indent`, without blank rows and options around it."""
+    while start < len(rows) and (not rows[start].strip() or _OPTION.match(rows[start])):
+        start += 1
+    stop = start
+    while stop < len(rows) and (not rows[stop].strip() or len(rows[stop]) - len(rows[stop].lstrip()) > indent):
+        stop += 1
+    while stop > start and not rows[stop - 1].strip():
+        stop -= 1
+    return range(start, stop)

@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tidegate.agents.doc_follower import READMES
-from tidegate.agents.instructions import Block, Example, blocks, foreign, synopsis
-from tidegate.agents.restructured_text import SUFFIXES, markdown_of
+from tidegate.agents.doc_follower import READMES, SUFFIXES
+from tidegate.agents.instructions import Block, blocks, foreign, markdown_of, synopsis
+from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.probing import Try
 from tidegate.authoring.samples import SAMPLES, kind_of
 from tidegate.authoring.survey import find_inputs
@@ -204,7 +204,7 @@ def _documents(root: Path, where: str, binary: str) -> list[Path]:
 def _runnable(block: Block, binary: str) -> Iterator[str]:
     """Yield the calls that can be tried, each after what earlier lines change in the shell."""
     before: list[str] = []
-    for line in block.lines:
+    for line in block:
         if line.unfit or synopsis(line, block) or foreign(line, binary):
             continue
         if line.state and not line.calls:
@@ -213,7 +213,7 @@ def _runnable(block: Block, binary: str) -> Iterator[str]:
             yield _with(before, line)
 
 
-def _with(before: Sequence[str], line: Example) -> str:
+def _with(before: Sequence[str], line: ShellLine) -> str:
     """Return the line after these; one that only Bash understands is given to it."""
     text = " && ".join([*before, line.text])
     return f"bash -c {shlex.quote(text)}" if "<(" in text else text

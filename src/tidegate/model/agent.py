@@ -130,7 +130,7 @@ class Session(Protocol):
     workspace: Path
     home: Path
     repo: Path  # the side's checkout
-    guidance: tuple[str, ...]  # copied guidance files, relative to the workspace; `FILE#section` for a part
+    guidance: tuple[str, ...]  # copied guidance files, relative to the workspace
     prompt_file: Path  # also in TIDEGATE_PROMPT_FILE
     recorder: Path | None  # the recorder that the tool's name must resolve to
     server: ServerScript | None  # set if the tool under test is an MCP server

@@ -51,7 +51,7 @@ class Prepared:
     """The initial workspace of all trials of one scenario and side."""
 
     folder: Path
-    guidance: tuple[str, ...]  # relative paths of the guidance files in it, each with `#section` if it names one
+    guidance: tuple[str, ...]  # relative paths of the guidance files in it
     files: Snapshot | None = None  # its contents; None if they are too large or of unusual kinds
 
     @cached_property
@@ -94,7 +94,7 @@ def prepare(
             (folder / name).unlink(missing_ok=True)  # two names may be links to one file
         _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
-    entries = tuple(_entries(folder, guidance))
+    entries = tuple(matching_files(folder, guidance))
     prepared = Prepared(folder, entries, _with_repository(folder, until))
     _ = prepared.contents  # read here, since this runs in a thread
     return prepared
@@ -146,15 +146,11 @@ def initial_state(checkout: Path, template: str) -> Path:
 
 
 def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
-    """Return the files below `folder` that match one of the globs, as sorted relative paths, without outward links.
-
-    The `#section` of a glob is ignored.
-    """
+    """Return the files below `folder` that match one of the globs, as sorted relative paths, without outward links."""
     found: dict[str, None] = {}
     for pattern in patterns:
         # `x/**` means everything below x; pathlib's `**` alone finds folders only.
-        path_glob = pattern.partition("#")[0]
-        glob = path_glob + "/*" if path_glob.endswith("**") else path_glob
+        glob = pattern + "/*" if pattern.endswith("**") else pattern
         for path in sorted(folder.glob(glob)):
             if path.is_file() and ".git" not in path.relative_to(folder).parts and _leads_into(folder, path):
                 found[path.relative_to(folder).as_posix()] = None
@@ -170,13 +166,6 @@ def is_guidance(name: str, patterns: Iterable[str]) -> bool:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
         return bool(matching_files(Path(folder), patterns))
-
-
-def _entries(folder: Path, guidance: Iterable[str]) -> Iterator[str]:
-    """Yield the guidance files, with the section of each entry that names one: `README.md#usage`."""
-    for entry in guidance:
-        _, sign, anchor = entry.partition("#")
-        yield from (f"{name}{sign}{anchor}" for name in matching_files(folder, [entry]))
 
 
 def everything_below(folder: Path) -> Iterator[Path]:

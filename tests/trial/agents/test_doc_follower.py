@@ -267,20 +267,3 @@ def test_run_all_runs_them(session: LocalSession) -> None:
     session.write("README.md", FOREIGN)
     session.run(DocFollower(type="doc-follower", run_all=True))
     assert session.calls == ["add a", "list", "import"]
-
-
-def test_another_output_than_the_shown_one_is_told_and_does_not_fail(session: LocalSession) -> None:
-    session.write("README.md", "```console\n$ taskmgr add a\n1\n$ taskmgr list\nb\n```\n")
-    end = session.run(DOCS)
-    assert session.warnings == ["README.md, line 4 shows `b`, the tool printed `a`"]
-    assert end.message == "ran 2 lines, 0 failed, 0 skipped"
-
-
-def test_only_the_named_section_is_followed_instead_of_the_whole_readme(session: LocalSession) -> None:
-    session.guidance = ("README.md#usage", "README.md#lost")
-    session.write(
-        "README.md", "# T\n" + sh("taskmgr add a") + "# Usage\n" + sh("taskmgr add b") + "# Z\n" + sh("taskmgr add c")
-    )
-    session.run(DOCS)
-    assert session.calls == ["add b"]
-    assert session.warnings == ["README.md has no section #lost"]

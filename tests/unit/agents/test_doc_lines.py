@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.agents.instructions import Block, anchors, blocks, foreign, missing_file, synopsis, unfinished
+from tidegate.agents.instructions import Block, blocks, foreign, missing_file, synopsis, unfinished
 
 
 def block(*lines: str, language: str = "sh") -> Block:
@@ -35,7 +35,7 @@ def block(*lines: str, language: str = "sh") -> Block:
 )
 def test_a_synopsis_is_not_an_example(line: str, reason: str) -> None:
     found = block(line)
-    (example,) = found.lines
+    (example,) = found
     assert (example.unfit or synopsis(example, found)) in (reason, "it holds a placeholder")
 
 
@@ -56,12 +56,12 @@ def test_a_synopsis_is_not_an_example(line: str, reason: str) -> None:
 )
 def test_an_example_with_real_values_is_one(line: str) -> None:
     found = block(line)
-    assert [synopsis(example, found) for example in found.lines] == [None]
+    assert [synopsis(example, found) for example in found] == [None]
 
 
 def test_a_variable_that_an_earlier_line_sets_is_known() -> None:
     found = block("export TITLE=x", "tool add $TITLE")
-    assert synopsis(found.lines[1], found) is None
+    assert synopsis(found[1], found) is None
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_variable_that_an_earlier_line_sets_is_known() -> None:
     ],
 )
 def test_a_line_about_more_than_the_tool_is_foreign(line: str, reason: str | None) -> None:
-    (example,) = block(line).lines
+    (example,) = block(line)
     assert foreign(example, "tool") == reason
 
 
@@ -92,14 +92,14 @@ def test_a_line_about_more_than_the_tool_is_foreign(line: str, reason: str | Non
     ],
 )
 def test_only_lines_that_prepare_files_are_run_besides_calls(line: str, reason: str | None) -> None:
-    example, _ = block(line, "tool list").lines
+    example, _ = block(line, "tool list")
     assert foreign(example, "tool") == reason
 
 
 def test_a_file_that_nobody_made_is_missing(tmp_path: Path) -> None:
     (tmp_path / "here.csv").touch()
     missing = {
-        line: missing_file(block(line).lines[0], tmp_path, made=["tool export later.csv"])
+        line: missing_file(block(line)[0], tmp_path, made=["tool export later.csv"])
         for line in (
             "tool here.csv",
             "tool gone.csv",
@@ -121,55 +121,22 @@ def test_a_file_that_nobody_made_is_missing(tmp_path: Path) -> None:
 
 def test_help_text_in_a_shell_fence_is_no_session() -> None:
     found = block("tool - a small tool", "", "Usage: tool <command>", "  create [title]   Create")
-    assert [(line.text, line.unfit) for line in found.lines][:1] == [
+    assert [(line.text, line.unfit) for line in found][:1] == [
         ("tool - a small tool", "its block is help text, not an example")
     ]
-    assert all(line.unfit for line in found.lines)
+    assert all(line.unfit for line in found)
 
 
 def test_prose_in_a_fence_without_a_language_is_no_command() -> None:
     found = block("This project has a tool. Run it.", "tool list", language="")
-    assert [line.unfit for line in found.lines] == ["its block has no language, and not all of its lines are commands"]
-    assert [line.unfit for line in block("echo a > x.txt", "tool list", language="").lines] == [None, None]
+    assert [line.unfit for line in found] == ["its block has no language, and not all of its lines are commands"]
+    assert [line.unfit for line in block("echo a > x.txt", "tool list", language="")] == [None, None]
 
 
 @pytest.mark.parametrize("sign", ["$", "%", "▶", "❯", "me@host:~/x$"])  # noqa: RUF001
-def test_the_rows_below_a_typed_line_are_its_output(sign: str) -> None:
+def test_the_rows_below_a_typed_line_are_no_commands(sign: str) -> None:
     found = block(f"{sign} tool list \\", "    --all", "buy milk", "walk", f"{sign} tool add x", language="")
-    assert [(line.text, line.shown) for line in found.lines] == [
-        ("tool list --all", "buy milk\nwalk"),
-        ("tool add x", ""),
-    ]
-
-
-DOCUMENT = """\
-# Tool
-```sh
-tool a
-```
-## Usage
-```sh
-tool b
-```
-### More `usage`, [here](x)
-```sh
-tool c
-```
-## Usage
-```sh
-tool d
-```
-"""
-
-
-@pytest.mark.parametrize(
-    ("sections", "expected"),
-    [((), "abcd"), (("usage",), "bc"), (("more-usage-here", "usage-1"), "cd"), (("tool",), "abcd"), (("none",), "")],
-)
-def test_a_section_reaches_to_the_next_heading_of_its_level(sections: tuple[str, ...], expected: str) -> None:
-    found = blocks(DOCUMENT, "tool", sections=sections)
-    assert "".join(line.calls[0].argv[0] for block in found for line in block.lines) == expected
-    assert anchors(DOCUMENT) == ("tool", "usage", "more-usage-here", "usage-1")
+    assert [line.text for line in found] == ["tool list --all", "tool add x"]
 
 
 def test_a_block_with_lines_about_other_programs_is_a_longer_procedure() -> None:

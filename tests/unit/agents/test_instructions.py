@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tidegate.agents.instructions import MAX_BLOCK_CHARACTERS, blocks
+from tidegate.agents.instructions import MAX_BLOCK_CHARACTERS, blocks, markdown_of
 
 
 def lines(markdown: str, *, indented: bool = False) -> list[tuple[int, str]]:
     """Row and text of every line, of all blocks."""
-    return [(line.row, line.text) for block in blocks(markdown, "tool", indented=indented) for line in block.lines]
+    return [(line.row, line.text) for block in blocks(markdown, "tool", indented=indented) for line in block]
 
 
 @pytest.mark.parametrize("mark", ["", "sh", "bash", "shell", "zsh", "Bash", 'sh title="Quick start"'])
@@ -96,4 +98,64 @@ def test_front_matter_and_comments_are_no_instructions() -> None:
 
 def test_a_very_long_block_is_one_line_that_says_so() -> None:
     (block,) = blocks("```sh\n" + "tool a\n" * MAX_BLOCK_CHARACTERS + "```\n", "tool")
-    assert [line.unfit for line in block.lines] == ["its block is longer than 20000 characters"]
+    assert [line.unfit for line in block] == ["its block is longer than 20000 characters"]
+
+
+DOCUMENT = """\
+=====
+tally
+=====
+
+Counts things.
+
+Adding
+------
+
+.. code-block:: bash
+   :caption: how
+
+   tally add milk
+   tally list
+
+Reading
+-------
+
+Type this::
+
+    $ tally show 1
+    milk
+
+.. note:: tally ignore this
+
+.. code-block:: python
+
+   tally = None
+
+* An item:
+
+  .. code-block:: console
+
+     $ tally done 1
+     done
+"""
+
+
+def test_blocks_of_restructured_text_are_found_on_the_same_rows() -> None:
+    found = [line for block in blocks(markdown_of("README.rst", DOCUMENT), "tally") for line in block]
+    assert [(line.row, line.text) for line in found] == [
+        (13, "tally add milk"),
+        (14, "tally list"),
+        (21, "tally show 1"),
+        (34, "tally done 1"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["::", "a::\n", ".. code-block:: sh", "--\n--", "a::\nb\n", "=\n=\n=\n", "a\n=="])
+def test_incomplete_markup_is_left_as_it_is(text: str) -> None:
+    assert markdown_of("a.rst", text) == text.rstrip("\n")
+
+
+@given(st.text(alphabet="a:.= \n-`", max_size=60))
+def test_no_row_is_lost(text: str) -> None:
+    rows = len(text.splitlines())
+    assert len(markdown_of("a.rst", text).splitlines()) in range(rows - 1, rows + 2)
