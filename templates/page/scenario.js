@@ -25,7 +25,7 @@ function scenario(row) {
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
     row.metrics.length > 0 && section("Metrics", metricsOf(row)),
     row.trends.length > 0 && section("Trend on the base branch", trendTable(row.trends, "Trend of this row on the base branch")),
-    row.subcommands.length > 0 && section(row.approximate ? "Subcommands (approximate: read from the agent’s text)" : "Subcommands", subcommands(row)),
+    row.subcommands.length > 0 && section("Subcommands", subcommands(row)),
   ];
 }
 

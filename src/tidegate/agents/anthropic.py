@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from tidegate.agents.providers.azure import AzureProvider
+from tidegate.agents.providers.clouds import AzureProvider
 from tidegate.agents.providers.keyed import AnthropicProvider, CompatibleProvider
 from tidegate.agents.streams.json_lines import end_of_api
 from tidegate.errors import MissingKeyError

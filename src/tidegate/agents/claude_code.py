@@ -7,9 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from tidegate.agents.coding import AgentLaunch, CodingAgent, servers_file
-from tidegate.agents.providers.azure import AzureProvider
-from tidegate.agents.providers.bedrock import BedrockProvider
-from tidegate.agents.providers.vertex import VertexProvider
+from tidegate.agents.providers.clouds import AzureProvider, BedrockProvider, VertexProvider
 from tidegate.agents.streams.claude_code import ClaudeCode
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.model.agent import Session

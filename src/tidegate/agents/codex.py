@@ -6,7 +6,7 @@ import json
 from typing import ClassVar, Literal
 
 from tidegate.agents.coding import AgentLaunch, CodingAgent, invalid_call
-from tidegate.agents.providers.azure import AzureProvider
+from tidegate.agents.providers.clouds import AzureProvider
 from tidegate.agents.streams.codex import Codex, invalid_calls
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.model.agent import Session

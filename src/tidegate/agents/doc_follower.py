@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from tidegate.agents.invocations.counting import subcommand
+from tidegate.agents.invocations.metrics import subcommand
 from tidegate.model.agent import Agent, Session
 from tidegate.model.event import CommandResult, End, Message, Warning
 

@@ -6,7 +6,7 @@ import json
 from typing import Any, ClassVar, Literal
 
 from tidegate.agents.coding import AgentLaunch, CodingAgent
-from tidegate.agents.providers.vertex import VertexProvider
+from tidegate.agents.providers.clouds import VertexProvider
 from tidegate.agents.streams.gemini import Gemini, told_in
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.model.agent import Session

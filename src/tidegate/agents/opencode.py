@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import field_validator
 
 from tidegate.agents.coding import AgentLaunch, CodingAgent
-from tidegate.agents.providers.bedrock import BedrockProvider
+from tidegate.agents.providers.clouds import BedrockProvider
 from tidegate.agents.streams.json_lines import JsonLines
 from tidegate.agents.streams.opencode import OpenCode
 from tidegate.model.agent import Session

@@ -9,12 +9,18 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, FiniteFloat, ValidationError
 
-from tidegate.agents.invocations.counting import as_defined, failed, in_order
 from tidegate.agents.invocations.from_log import logged_calls, logged_tool_calls
-from tidegate.agents.invocations.metrics import invocation_counts, subcommand_counts, trial_metrics
+from tidegate.agents.invocations.metrics import (
+    as_defined,
+    failed,
+    in_order,
+    invocation_counts,
+    subcommand_counts,
+    trial_metrics,
+)
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
+from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.command_gate import what_went_wrong
-from tidegate.checks.gates.json_text import parse_json
 from tidegate.model.evaluator import Score
 from tidegate.model.event import End, Event
 from tidegate.model.gate import Gate, GateInput

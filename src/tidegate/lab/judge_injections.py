@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.evaluators.rubrics import RubricItem, Rubrics, StepRubrics
-from tidegate.checks.rubrics.samples import Criterion
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.model.evaluator import Case, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import End, Event, Invocation, Message, ToolCall, ToolResult
 from tidegate.model.probe import Answer, FileAnswer, ReadFile, Request

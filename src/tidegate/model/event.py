@@ -208,4 +208,4 @@ class Invocation(Value):
     status: CallStatus
     started_at: float  # seconds since the epoch
     duration_s: float | None = None
-    source: Literal["recorder", "events", "transcript"] = "recorder"
+    source: Literal["recorder", "events"] = "recorder"

@@ -30,7 +30,7 @@ class SubcommandCounts(Value):
 
 
 class InvocationCounts(Value):
-    """How many invocations each source recorded. `approximate` is True if any came from transcript text.
+    """How many invocations each source recorded.
 
     `not_counted` has the calls that are in no rate, by status; None if the calls are not known.
     `uses` counts the calls that ask the tool to do something: all but those for help or its version.
@@ -38,9 +38,7 @@ class InvocationCounts(Value):
 
     recorder: int = 0
     events: int = 0
-    transcript: int = 0
     unseen_by_recorder: int = 0
-    approximate: bool = False
     not_counted: dict[CallStatus, int] | None = {}  # denied, background, unfinished, unknown, …
     uses: int | None = 0  # None if the calls are not known
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -57,7 +56,6 @@ def weakness_text(found: Weakness) -> str:
 def trials_text(trials: Sequence[TrialResult]) -> Iterator[str]:
     """Yield the warnings about what trials lacked."""
     yield from _not_reached(trials)
-    yield from _approximate(trials)
     yield from refused_hosts(trials)
 
 
@@ -68,14 +66,6 @@ def _not_reached(trials: Sequence[TrialResult]) -> Iterator[str]:
     if left:
         price = f", about ${left * sum(costs) / len(costs):.2f}" if costs else ""
         yield f"the budget was used up; what it left without an outcome would take {left} more trials{price}"
-
-
-def _approximate(trials: Sequence[TrialResult]) -> Iterator[str]:
-    """Yield a warning for each row whose calls were not recorded but read from text."""
-    counted = Counter(trial.key for trial in trials if trial.invocations.approximate)
-    for row, count in counted.items():
-        some = f"in {count} trial{'s' if count > 1 else ''}"
-        yield f"{row.scenario} × {row.agent}: the calls of the tool are approximate {some}: read from the agent's text"
 
 
 def refused_hosts(trials: Sequence[TrialResult]) -> Iterator[str]:

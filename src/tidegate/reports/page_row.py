@@ -78,7 +78,6 @@ class RowView(Value):
     metrics: tuple[MetricLine, ...]
     gates: tuple[GateCounts, ...]
     subcommands: tuple[Subcommand, ...]
-    approximate: bool  # the calls of some trials were read from the agent's text
     evidence: Evidence | None
     parting: str  # the first divergence, as a diff
     judge: JudgeChange | None
@@ -140,7 +139,6 @@ def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult], trend:
         metrics=tuple(_metric_lines(row)),
         gates=row.gates,
         subcommands=tuple(subcommands(trials)),
-        approximate=any(trial.invocations.approximate for trial in trials),
         evidence=row.evidence,
         parting=diff(row.evidence.divergence) if row.evidence and row.evidence.divergence else "",
         judge=row.judge,

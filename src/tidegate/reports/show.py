@@ -245,8 +245,6 @@ def _metrics(result: TrialResult) -> Iterator[RenderableType]:
     completed = {None: NONE, True: "yes", False: "no"}[metrics.completed]
     interaction = [f"{words(name)} {measured(getattr(metrics, name), name)}" for name in _INTERACTION]
     yield _text(" · ".join([*interaction, f"completed {completed}"]))
-    if calls.approximate:
-        yield _text("approximate: the calls were read from the text that the agent printed", "yellow")
     if calls.not_counted:
         yield _text(
             "not counted: " + ", ".join(f"{words(name)} {amount}" for name, amount in calls.not_counted.items())

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from tidegate.checks.evaluators.rubric_judge import AnswerField, RubricJudge
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.checks.rubrics.prompts import ANSWERS, BUILTIN, VARIABLES, prompt_problem
-from tidegate.checks.rubrics.samples import Criterion
 from tidegate.model.field_types import Text
 from tidegate.model.value import Value
 from tidegate.suite.folders import stays_in

@@ -53,14 +53,6 @@ def search(pattern: str, text: str) -> regex.Match[str] | None:
         raise PatternTooSlowError(f"the search was given up after {MOST_SECONDS:g} s") from None
 
 
-def replace(pattern: str, replacement: str, text: str) -> str:
-    """Replace all matches, like `re.sub`. Raises PatternTooSlowError after MOST_SECONDS."""
-    try:
-        return _compiled(pattern).sub(replacement, text, timeout=MOST_SECONDS)
-    except TimeoutError:
-        raise PatternTooSlowError(f"the replacement was given up after {MOST_SECONDS:g} s") from None
-
-
 @lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> regex.Pattern[str]:
     import regex  # 10 ms

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.agents.invocations.counting import in_order
-from tidegate.agents.invocations.from_log import bypassed, never_arrived, printed_invocations, was_never_found
+from tidegate.agents.invocations.from_log import bypassed, never_arrived, was_never_found
+from tidegate.agents.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
-from tidegate.model.event import End, Event, Invocation, Message, ToolResult, is_traced
+from tidegate.model.event import End, Event, Invocation, Message, ToolResult
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
@@ -267,9 +267,6 @@ async def _ended(
         if attempt.meter is not None:
             attempt.meter.tell(end)
         session.emit(end)
-        target = attempt.scenario.target
-        if target.binary and target.mcp is None and not (found.invocations or is_traced(session.events)):
-            found = found._replace(invocations=printed_invocations(session.events, target, session.started_at))
         return end, cause, found
 
 

@@ -14,7 +14,7 @@ from pydantic import PrivateAttr
 
 from tests import make
 from tests.conftest import Repository
-from tidegate.checks.gates.file_gate import FileExists
+from tidegate.checks.gates.text_gates import FileExists
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE, BatchJob, Carry, Engine, EngineContext

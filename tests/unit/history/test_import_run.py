@@ -162,14 +162,6 @@ def test_what_an_imported_log_does_not_tell_is_none(tmp_path: Path) -> None:
     assert trial.invocations.not_counted is None
 
 
-def test_calls_in_printed_output_are_approximate(tmp_path: Path) -> None:
-    line = {"type": "execution", "tool": "x", "output": "$ my-tool create a\nno\nexit code 1\n", "exit_code": 0}
-    one = leave(tmp_path, "20260206-101112-opencode-s", json.dumps(line) + "\n")
-    (trial,) = import_run(one, tmp_path / "run", binary="my-tool").trials
-    assert (trial.metrics.command_count, trial.metrics.error_rate) == (1, 1)
-    assert (trial.invocations.transcript, trial.invocations.approximate) == (1, True)
-
-
 def test_a_run_that_left_its_transcript_alone(tmp_path: Path) -> None:
     one = tmp_path / "20260206-101112-opencode-s/artifacts"
     one.mkdir(parents=True)

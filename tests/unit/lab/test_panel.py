@@ -9,7 +9,7 @@ import pytest
 from tests import make
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.checks.rubrics.samples import Criterion
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.decide.trust import calibrate
 from tidegate.model.calibration import Label
 from tidegate.model.evaluator import EvaluatorRecord, Score

@@ -10,8 +10,8 @@ import pytest
 from tests import make
 from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.checks.gates.file_gate import FileExists
-from tidegate.checks.rubrics.samples import Criterion
+from tidegate.checks.gates.text_gates import FileExists
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.model.event import CommandResult, Message
 from tidegate.model.judge import ModelAnswer, Reply, ReplyEnd
 from tidegate.model.probe import CommandAnswer, FileAnswer

@@ -15,7 +15,7 @@ import pytest
 
 from tests import make
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.checks.rubrics.samples import Criterion
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply

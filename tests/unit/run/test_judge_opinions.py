@@ -15,7 +15,7 @@ import pytest
 
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.measure import measure_trial
-from tidegate.checks.rubrics.samples import Criterion
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
 from tidegate.decide.verdict.decide import decide

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests import make
 from tests.make import DOCS
 from tidegate.checks.evaluators.code_judge import CodeJudge
-from tidegate.checks.gates.file_gate import FileExists
-from tidegate.checks.gates.text_gates import FileContains
+from tidegate.checks.gates.text_gates import FileContains, FileExists
 from tidegate.checks.judges.scripted import ScriptedAnswer, ScriptedJudge
 from tidegate.executors.command import CommandExecutor
 from tidegate.model.access import FileAccess, NetworkAccess

@@ -11,7 +11,7 @@ import pytest
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.agents.scripted import Scripted
-from tidegate.checks.gates.json_output import CommandJsonPath
+from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.errors import ConfigurationError
 from tidegate.model.agent import ScriptedStep

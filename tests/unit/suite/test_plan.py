@@ -12,7 +12,7 @@ from tests import make
 from tests.make import DOCS, scenario
 from tidegate.agents.claude_code import ClaudeCodeAgent
 from tidegate.agents.scripted import Scripted
-from tidegate.checks.gates.file_gate import FileExists
+from tidegate.checks.gates.text_gates import FileExists
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts

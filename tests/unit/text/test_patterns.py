@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tidegate.agents.invocations.counting import subcommand
+from tidegate.agents.invocations.metrics import subcommand
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.parameters import Parameters
 from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory

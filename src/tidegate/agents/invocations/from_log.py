@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
-from tidegate.agents.invocations.shell_grammar import ShellCall, Tells, shell_lines
-from tidegate.model.event import CallStatus, Event, Invocation, Message, ToolCall, ToolResult, is_traced
+from tidegate.agents.invocations.shell_grammar import ShellCall, shell_lines
+from tidegate.model.event import CallStatus, Event, Invocation, ToolCall, ToolResult, is_traced
 from tidegate.model.target import Target
-from tidegate.text.patterns import PatternTooSlowError, search
 
 _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
 
@@ -89,12 +86,6 @@ def logged_calls(events: Sequence[Event], binary: str) -> Iterator[LoggedCall]:
                 yield LoggedCall(call, event, result, len(calls) == 1, *tells.status(result.exit_code))
 
 
-_PROMPT = re.compile(r"\s*(?:[\w.@:~/()-]{0,60}[$%\u276f]|\+)\s+(?=\S)")
-_EXIT_CODE = re.compile(
-    r"\bexit(?:ed)?(?: with)? ?(?:code|status):? ?(\d{1,3})\b|^\W*exit:? (\d{1,3})\W*$", re.I | re.M
-)
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\r")
-
 _EXPANDED = frozenset("$`*?[{~\\")  # characters that a shell may expand
 CLOCKS_SECS = 5.0  # tolerance for the log's times: agents buffer, and machines are busy
 
@@ -126,12 +117,11 @@ def bypassed(
 def logged_invocations(events: Sequence[Event], target: Target, started_at: float) -> tuple[Invocation, ...] | None:
     """Return the target's calls by the agent's log alone, for a run without a recorder.
 
-    Without a record of the agent's tool calls, they are read from the text that it printed. None if that shows no call
-    either: then it is not known how often the target was called.
+    None without a record of the agent's tool calls: then it is not known how often the target was called.
     """
-    if is_traced(events):
-        return tuple(_invocation(logged, started_at) for logged in logged_calls(events, target.binary))
-    return printed_invocations(events, target, started_at) or None
+    if not is_traced(events):
+        return None
+    return tuple(_invocation(logged, started_at) for logged in logged_calls(events, target.binary))
 
 
 def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tuple[Invocation, ...]:
@@ -187,56 +177,4 @@ def _is_whole(command: str, call: ShellCall) -> bool:
     try:
         return shlex.split(command) == [call.program, *call.argv]
     except ValueError:
-        return False
-
-
-class _Printed(NamedTuple):
-    """A line with calls, and whether it has a prompt sign."""
-
-    row: int
-    calls: tuple[tuple[ShellCall, Tells], ...]
-    has_prompt: bool
-
-
-def printed_invocations(events: Sequence[Event], target: Target, started_at: float) -> tuple[Invocation, ...]:
-    """Return the calls in the agent's messages, which are approximate.
-
-    A call is a line with a prompt sign (`$ tool add`), or one that the target's `command_pattern` matches and that an
-    exit code follows. A status is known only by an explicit `exit code N` or `exit status N` before the next such line.
-    """
-    messages = (event for event in events if isinstance(event, Message) and event.role == "assistant")
-    return tuple(
-        call.model_copy(update={"started_at": started_at + message.at})
-        for message in messages
-        for call in _calls(_COLOURS.sub("", message.text), target)
-    )
-
-
-def _calls(text: str, target: Target) -> Iterator[Invocation]:
-    rows = text.split("\n")
-    found = [line for row, written in enumerate(rows) if (line := _line(row, written, target))]
-    for line, following in pairwise([*found, _Printed(len(rows), (), has_prompt=True)]):
-        told = _EXIT_CODE.search("\n".join(rows[line.row + 1 : following.row]))
-        if told is None and not line.has_prompt:
-            continue  # prose that mentions the tool
-        for call, tells in line.calls:
-            status, code = tells.status(int(told[1] or told[2]) if told else None)
-            yield Invocation(argv=call.argv, status=status, exit_code=code, started_at=0.0, source="transcript")
-
-
-def _line(row: int, written: str, target: Target) -> _Printed | None:
-    """Return the row if it is a command line, also one that does not call the target; None if it is other text."""
-    prompt = _PROMPT.match(written)
-    command = written[prompt.end() :] if prompt else written
-    if prompt is None and not (target.command_pattern and _matches(target.command_pattern, written)):
-        return None
-    lines = shell_lines(command, target.binary)
-    calls = tuple(pair for line in lines for pair in zip(line.calls, line.tells, strict=True))
-    return _Printed(row, calls, prompt is not None) if prompt or calls else None
-
-
-def _matches(pattern: str, written: str) -> bool:
-    try:
-        return search(pattern, written) is not None
-    except PatternTooSlowError:
         return False

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from pydantic_core import from_json
 
-from tidegate.agents.model_proxy.token_usage import LETTERS, request_letters
+from tidegate.agents.model_proxy.answers import LETTERS, request_letters
 
 UNLIMITED = 32_000  # tokens of an answer without a limit
 _IN_PATH = re.compile(r"/model/([^/]+)|/models/([^/:]+)|/deployments/([^/]+)")

@@ -8,7 +8,6 @@ The token is worthless outside of the trial and after it has ended.
 from __future__ import annotations
 
 import base64
-import binascii
 import http.client
 import json
 import re
@@ -24,13 +23,10 @@ from typing import NoReturn, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from pydantic_core import from_json
-
+from tidegate.agents.model_proxy.answers import FRAMES, MOST_BYTES, Answer, FramedAnswer, error_words, request_letters
 from tidegate.agents.model_proxy.asked import NOTHING, Asked, read
 from tidegate.agents.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
-from tidegate.agents.model_proxy.token_usage import LONGEST, Answer, request_letters
 from tidegate.agents.model_proxy.traffic import SLOW_DOWN, Lease, RateLimit, Traffic, TrafficLimits
-from tidegate.agents.streams.provider_answers import MOST_BYTES, error_words
 from tidegate.errors import ConfigurationError
 from tidegate.model.provider import KEY_HEADERS, Access, AccessError, ModelApi, ModelRequest
 
@@ -64,44 +60,6 @@ def request_for(lease: Lease, asked: BaseHTTPRequestHandler, body: bytes) -> Mod
 def host_of(lease: Lease) -> str:
     """Return the host and port of the provider."""
     return lease.upstream.netloc.rpartition("@")[2]
-
-
-TYPE = "application/vnd.amazon.eventstream"
-_PRELUDE, _CHECK = 12, 4  # bytes before the headers (two lengths and a checksum), and the checksum at the end
-
-
-class FramedAnswer(Answer):
-    """The tokens of an answer in frames: each has the total length, the length of its headers, and a JSON payload.
-
-    In the payload is the event itself (Converse), or in `bytes` in base64 (InvokeModel).
-    """
-
-    _frames: bytes | None = b""
-
-    def feed(self, piece: bytes) -> None:
-        """Process the next bytes. What is not in frames is not read any further."""
-        if self._frames is None:
-            return
-        self._frames += piece
-        while len(self._frames) >= _PRELUDE:
-            whole, headers = (int.from_bytes(self._frames[at : at + 4], "big") for at in (0, 4))
-            if not _PRELUDE + headers + _CHECK <= whole <= LONGEST:
-                self._frames = None
-                return
-            if len(self._frames) < whole:
-                return
-            super().feed(_event(self._frames[_PRELUDE + headers : whole - _CHECK]) + b"\n")
-            self._frames = self._frames[whole:]
-
-
-def _event(payload: bytes) -> bytes:
-    """Return the event in a payload, on one line."""
-    try:
-        data = from_json(payload)
-        inner = data.get("bytes") if isinstance(data, dict) else None
-        return base64.b64decode(inner) if isinstance(inner, str) else payload.replace(b"\n", b" ")
-    except (ValueError, binascii.Error):
-        return b""
 
 
 TIMEOUT_SECS = 600.0  # of the provider's silence, as the providers' own clients have it
@@ -397,8 +355,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         of_model = answer.status < 400 and self.command == "POST" and not _COUNTING.search(self.path)
         kind = answer.headers.get("content-type") or ""
-        counter = FramedAnswer if TYPE in kind else Answer
-        seen = counter(streamed=TYPE in kind or "event-stream" in kind, asked=asked if of_model else 0)
+        counter = FramedAnswer if FRAMES in kind else Answer
+        seen = counter(streamed=FRAMES in kind or "event-stream" in kind, asked=asked if of_model else 0)
         if of_model:
             traffic.count(seen)
         start = bytearray()

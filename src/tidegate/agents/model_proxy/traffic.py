@@ -12,10 +12,9 @@ from threading import Condition, Lock, RLock
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
+from tidegate.agents.model_proxy.answers import Answer, Tokens
 from tidegate.agents.model_proxy.asked import Asked
-from tidegate.agents.model_proxy.token_usage import Answer
 from tidegate.agents.streams.json_lines import end_of_api
-from tidegate.agents.streams.provider_answers import Tokens
 from tidegate.model.event import End, TrialEnd
 from tidegate.model.provider import Access, ModelApi
 

@@ -13,9 +13,9 @@ PROVIDERS = Family(
         "anthropic": "tidegate.agents.providers.keyed:AnthropicProvider",
         "openai": "tidegate.agents.providers.keyed:OpenAIProvider",
         "gemini": "tidegate.agents.providers.keyed:GeminiProvider",
-        "bedrock": "tidegate.agents.providers.bedrock:BedrockProvider",
-        "vertex": "tidegate.agents.providers.vertex:VertexProvider",
-        "azure": "tidegate.agents.providers.azure:AzureProvider",
+        "bedrock": "tidegate.agents.providers.clouds:BedrockProvider",
+        "vertex": "tidegate.agents.providers.clouds:VertexProvider",
+        "azure": "tidegate.agents.providers.clouds:AzureProvider",
         "compatible": "tidegate.agents.providers.keyed:CompatibleProvider",
     }
 )

@@ -9,8 +9,7 @@ from typing import Any, get_args
 from pydantic_core import from_json, to_json
 
 from tidegate.agents.streams import text as plain
-from tidegate.agents.streams.json_lines import JsonLines, Stream, bounded
-from tidegate.agents.streams.json_values import Json, items, mapping, text, words
+from tidegate.agents.streams.json_lines import Json, JsonLines, Stream, bounded, items, mapping, text, words
 from tidegate.model.event import CallStatus, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.text.shorten import MAX_CHARACTERS, last_part
 

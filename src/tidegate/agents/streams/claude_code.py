@@ -5,8 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tidegate.agents.streams.json_lines import JsonLines, Stream, end_of_api, status_of
-from tidegate.agents.streams.json_values import Json, amount, count, items, mapping, text, texts, total, words
+from tidegate.agents.streams.json_lines import (
+    Json,
+    JsonLines,
+    Stream,
+    amount,
+    count,
+    end_of_api,
+    items,
+    mapping,
+    status_of,
+    text,
+    texts,
+    total,
+    words,
+)
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.text.shorten import last_part
 

@@ -8,8 +8,19 @@ from collections.abc import Iterator
 
 from pydantic_core import from_json
 
-from tidegate.agents.streams.json_lines import JsonLines, Stream, end_of_api, status_of
-from tidegate.agents.streams.json_values import Json, count, mapping, text, texts, total, words
+from tidegate.agents.streams.json_lines import (
+    Json,
+    JsonLines,
+    Stream,
+    count,
+    end_of_api,
+    mapping,
+    status_of,
+    text,
+    texts,
+    total,
+    words,
+)
 from tidegate.model.event import ApiRetry, CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.text.shorten import last_part
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic_core import from_json
 
-from tidegate.agents.streams.json_lines import JsonLines, Stream, status_of
-from tidegate.agents.streams.json_values import Json, count, items, mapping, text
+from tidegate.agents.streams.json_lines import Json, JsonLines, Stream, count, items, mapping, status_of, text
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd, Warning
 from tidegate.text.shorten import last_part
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidegate.agents.streams.json_lines import JsonLines, Stream, status_of
-from tidegate.agents.streams.json_values import Json, amount
+from tidegate.agents.streams.json_lines import Json, JsonLines, Stream, amount, status_of
 from tidegate.model.event import End, Event, Message
 from tidegate.text.shorten import last_part
 

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidegate.agents.streams.json_lines import JsonLines, Stream, end_of_api, status_of
-from tidegate.agents.streams.json_values import Json, amount, count, mapping, text, total
+from tidegate.agents.streams.json_lines import (
+    Json,
+    JsonLines,
+    Stream,
+    amount,
+    count,
+    end_of_api,
+    mapping,
+    status_of,
+    text,
+    total,
+)
 from tidegate.model.event import CallStatus, End, Event, Message, TrialEnd
 from tidegate.text.shorten import last_part
 

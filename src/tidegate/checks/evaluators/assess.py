@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import TypeVar
 
-from tidegate.agents.invocations.counting import as_defined
+from tidegate.agents.invocations.metrics import as_defined
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.model.evaluator import PASS, Evaluator, EvaluatorRecord, Score
 from tidegate.model.gate import Gate

@@ -1,18 +1,24 @@
-"""The evaluator `code_judge`."""
+"""The evaluator `code_judge`, the document that its script reads, and the files that its command names."""
 
 from __future__ import annotations
 
+import json
 import math
+import posixpath
+import shlex
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import Field
 
-from tidegate.checks.evaluators.judge_document import judge_document
+from tidegate.checks.evaluators.matching import ComparedCall, as_json, calls_of
+from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
-from tidegate.checks.gates.json_text import parse_json
+from tidegate.checks.rubrics.work import candidate_answer
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
-from tidegate.model.event import CommandResult
+from tidegate.model.event import CommandResult, Message, ToolCall, ToolResult
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 from tidegate.text.shorten import excerpt
 
@@ -90,3 +96,81 @@ def _said(result: CommandResult) -> Score:
 
 def _texts(value: Any) -> tuple[str, ...]:
     return tuple(excerpt(text) for text in value if isinstance(text, str)) if isinstance(value, list) else ()
+
+
+MAX_NAME = 255  # characters; longer words are not looked up as files
+NOT_IN_NAMES = set("*?[$`\0;|&()<>")
+
+
+def named_files(command: str, folder: str) -> tuple[str, ...]:
+    """Return paths, relative to the repository's root, that words of the command may name. They need not exist."""
+    paths = (posixpath.normpath(posixpath.join(folder, word)) for word in _words(command))
+    return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
+
+
+def _words(command: str) -> Iterator[str]:
+    """Yield the words of a shell command that may be files; for `python -m checks.judge`, its file and its package."""
+    parts = shlex.shlex(command, posix=True, punctuation_chars=True)
+    parts.whitespace_split = True
+    parts.commenters = ""
+    try:
+        words = list(parts)
+    except ValueError:  # quoting that only a shell understands
+        words = command.split()
+    for before, word in zip(["", *words], words, strict=False):
+        if before == "-m":
+            module = word.replace(".", "/")
+            yield from (module, f"{module}.py")
+        elif 0 < len(word) <= MAX_NAME and not set(word) & NOT_IN_NAMES and not word.startswith("-"):
+            yield word
+
+
+def judge_document(record: EvaluatorRecord) -> str:
+    """Return the case and the agent's answer as JSON."""
+    case = record.case
+    document = {
+        "question": case.question or record.prompt,
+        "expected_outcome": case.expected_outcome,
+        "expected_messages": case.expected_messages,
+        "reference_answer": case.reference_answer,
+        "candidate_answer": candidate_answer(record.events),
+        "output_messages": _output_messages(record),
+        "guideline_files": case.guideline_files,
+        "input_files": case.input_files,
+        "input_messages": case.input_messages,
+        "candidate_trace_summary": _summary(record),
+    }
+    return json.dumps(document, ensure_ascii=False, default=str).encode(errors="replace").decode()
+
+
+def _output_messages(record: EvaluatorRecord) -> list[dict[str, Any]]:
+    """Return the agent's messages, each with the calls that follow it. `toolCalls` is AgentV's older spelling."""
+    outputs = {event.id: as_json(event.output) for event in record.events if isinstance(event, ToolResult)}
+    messages: list[dict[str, Any]] = []
+    for event in record.events:
+        if isinstance(event, Message) and event.role == "assistant":
+            messages.append({"role": "assistant", "content": event.text, **event.written})
+        elif isinstance(event, ToolCall):
+            if not messages:
+                messages.append({"role": "assistant", "content": ""})
+            arguments = event.input if event.command is None else {"command": event.command, **event.input}
+            call = {"id": event.id, "tool": event.tool, "input": arguments, "output": outputs.get(event.id)}
+            call |= event.written
+            calls = messages[-1].setdefault("tool_calls", [])
+            calls.append(call)
+            messages[-1]["toolCalls"] = calls
+    return messages
+
+
+def _summary(record: EvaluatorRecord) -> dict[str, Any] | None:
+    calls: tuple[ComparedCall, ...] | None = calls_of(record, [""])
+    if calls is None:
+        return None
+    failed = sum(isinstance(event, ToolResult) and event.status in ("error", "timeout") for event in record.events)
+    counts = Counter(call.tool for call in calls)
+    return {
+        "eventCount": len(calls),
+        "toolNames": sorted(counts),
+        "toolCallsByName": dict(counts),
+        "errorCount": failed,
+    }

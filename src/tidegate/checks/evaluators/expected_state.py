@@ -6,10 +6,9 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tidegate.checks.gates.assertion import same, shown
+from tidegate.checks.gates.assertion import parse_json, same, shown
 from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.checks.gates.fields import ShellCommand, WorkspacePath
-from tidegate.checks.gates.json_text import parse_json
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.judge import ModelAnswer
 from tidegate.model.probe import Answer, CommandAnswer, ReadFile, RunCommand

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from typing import Literal
 
-from tidegate.checks.evaluators.judge_document import judge_document
+from tidegate.checks.evaluators.code_judge import judge_document
 from tidegate.checks.evaluators.rubric_judge import judged_score
 from tidegate.checks.gates.fields import NonEmpty
-from tidegate.checks.rubrics.asking import ask_until_read
+from tidegate.checks.rubrics.asking import Criterion, ask_until_read
 from tidegate.checks.rubrics.prompts import VARIABLES, filled, question, wording
 from tidegate.checks.rubrics.reading import read_score, score_form
-from tidegate.checks.rubrics.samples import Criterion
 from tidegate.checks.rubrics.work import candidate_answer, work_of
 from tidegate.model.evaluator import PASS, Evaluation, Evaluator, EvaluatorRecord
 from tidegate.model.judge import AskModel

@@ -9,10 +9,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
-from tidegate.agents.invocations.counting import in_order
-from tidegate.checks.gates.assertion import kind, same, shown
+from tidegate.agents.invocations.metrics import in_order
+from tidegate.checks.gates.assertion import kind, parse_json, same, shown
 from tidegate.checks.gates.fields import NonEmpty
-from tidegate.checks.gates.json_text import parse_json
 from tidegate.model.evaluator import EvaluatorRecord
 from tidegate.model.event import ToolCall, ToolResult, is_traced
 from tidegate.model.target import is_of_target

@@ -13,13 +13,12 @@ from pydantic import AfterValidator, Field, model_validator
 from tidegate.checks.evaluators.expected_state import text_of
 from tidegate.checks.evaluators.matching import calls_of, common_length
 from tidegate.checks.evaluators.rubric_judge import described, judged_score
+from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.fields import NonEmpty, WorkspacePath
 from tidegate.checks.gates.json_path import check_path, find
-from tidegate.checks.gates.json_text import parse_json
-from tidegate.checks.rubrics.asking import ask_until_read
+from tidegate.checks.rubrics.asking import Criterion, ask_until_read
 from tidegate.checks.rubrics.prompts import question, wording
 from tidegate.checks.rubrics.reading import read_scores, scores_form
-from tidegate.checks.rubrics.samples import Criterion
 from tidegate.model.evaluator import PASS, Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import Message
 from tidegate.model.probe import ReadFile

@@ -7,10 +7,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tidegate.checks.rubrics.asking import Answers, ask_until_read
+from tidegate.checks.rubrics.asking import Answers, Criterion, ask_until_read, combined, of_panel, total
 from tidegate.checks.rubrics.prompts import question, wording
 from tidegate.checks.rubrics.reading import Scores, read_scores, scores_form
-from tidegate.checks.rubrics.samples import Criterion, combined, of_panel, total
 from tidegate.checks.rubrics.work import work_of
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Judgement, Score
 from tidegate.model.probe import FileAnswer, ReadFile

@@ -10,10 +10,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from tidegate.checks.evaluators.rubric_judge import described, judged_score
 from tidegate.checks.gates.fields import NonEmpty
-from tidegate.checks.rubrics.asking import ask_until_read
+from tidegate.checks.rubrics.asking import Criterion, ask_until_read
 from tidegate.checks.rubrics.prompts import MAX_PART, MAX_TEXT, question, wording
 from tidegate.checks.rubrics.reading import Scores, checks_form, list_of, mapping_of, object_of, one_of, read_checks
-from tidegate.checks.rubrics.samples import Criterion
 from tidegate.checks.rubrics.work import call_line, candidate_answer, line, work_of
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import ToolCall, ToolResult

@@ -14,15 +14,15 @@ GATES = Family(
         "command_output_contains": "tidegate.checks.gates.text_gates:CommandOutputContains",
         "command_output_matches": "tidegate.checks.gates.text_gates:CommandOutputMatches",
         "command_output_words": "tidegate.checks.gates.text_gates:CommandOutputWords",
-        "command_json_path": "tidegate.checks.gates.json_output:CommandJsonPath",
-        "file_exists": "tidegate.checks.gates.file_gate:FileExists",
+        "command_json_path": "tidegate.checks.gates.json_path:CommandJsonPath",
+        "file_exists": "tidegate.checks.gates.text_gates:FileExists",
         "file_contains": "tidegate.checks.gates.text_gates:FileContains",
         "file_matches": "tidegate.checks.gates.text_gates:FileMatches",
         "mcp_call": "tidegate.checks.gates.server_gates:McpCall",
         "mcp_prompt": "tidegate.checks.gates.server_gates:McpPrompt",
         "mcp_resource": "tidegate.checks.gates.server_gates:McpResource",
         "no_transcript_errors": "tidegate.checks.gates.no_transcript_errors:NoTranscriptErrors",
-        "script": "tidegate.checks.gates.script:Script",
+        "script": "tidegate.checks.gates.command_gate:Script",
     }
 )
 AnyGate = Annotated[Gate, GATES]

@@ -1,4 +1,4 @@
-"""The assertions of `command_json_path`: `exists`, `equals …`, `contains …`, `len OP N`, `OP N`."""
+"""JSON values that programs print: parse, compare and show them; and the assertions of `command_json_path`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tidegate.checks.gates.json_text import parse_json
+from pydantic_core import from_json
+
 from tidegate.text.shorten import excerpt
+
+MAX_CHARACTERS = 10_000_000  # a document may need thirty times as much memory as its text
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a JSON text. Raises ValueError for what is not JSON, is too long, or is nested too deep."""
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"longer than {MAX_CHARACTERS:,} characters")
+    return from_json(text, allow_inf_nan=False)
+
 
 Check = Callable[[Any], str | None]
 """Returns why a value does not meet the assertion; None if it does."""

@@ -1,14 +1,16 @@
-"""Gates that run a command: their base class, `command_succeeds` and `command_exits`."""
+"""Gates that run a command: their base class, `command_succeeds`, `command_exits` and `script`."""
 
 from __future__ import annotations
 
-from typing import Literal
+import json
+from typing import Any, Literal
 
+from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.fields import ShellCommand
 from tidegate.model.event import CommandResult
 from tidegate.model.field_types import ExitStatus, ExitStatuses
 from tidegate.model.gate import Gate, GateDecision, GateInput
-from tidegate.model.probe import CommandAnswer, RunCommand
+from tidegate.model.probe import CommandAnswer, RunCommand, RunScript
 from tidegate.text.shorten import complaint, excerpt
 
 NOT_RUN = GateDecision(passed=False, message="the command was not run")
@@ -74,3 +76,63 @@ def what_went_wrong(result: CommandResult, expected: str = "") -> str:
     end = "command not found (exit 127)" if result.exit_code == 127 else result.how_it_ended()
     said = "" if result.end == "not_started" else complaint(result.stderr) or complaint(result.stdout)
     return f"{excerpt(end)}{expected}: {said}" if said else f"{excerpt(end)}{expected}"
+
+
+MAX_DETAIL = 20_000
+"""Maximum length of a script's stored `detail`, in characters of JSON."""
+_CLAIM = "the script printed that it passed, but did not exit with status 0"
+
+
+class Script(Gate):
+    """Passes if the script exits with status 0, and does not print a JSON object with `"passed": false`.
+
+    The object's `message` is shown and its `detail` is stored. The environment has the script variables (`TIDEGATE_…`,
+    `LLM_TOOL_TEST_…`). `"passed": true` alone is not enough, because the script may pass on what the tool prints
+    (llm-tool-test ignores the exit status then). A script that is stopped or killed fails, regardless of its output.
+    """
+
+    type: Literal["script"] = "script"
+    command: ShellCommand
+
+    @property
+    def subject(self) -> str:
+        """The command."""
+        return excerpt(self.command)
+
+    def request(self) -> RunScript:
+        """Run the command with the script variables."""
+        return RunScript(command=self.command, timeout_secs=self.timeout_secs)
+
+    def decide(self, seen: GateInput) -> GateDecision:
+        """Fail unless the exit status is 0 and the script did not report a failure."""
+        if not isinstance(seen.answer, CommandAnswer):
+            return NOT_RUN
+        result = seen.answer.result
+        if result.end != "exited":
+            return GateDecision(passed=False, message=what_went_wrong(result))
+        if result.truncated:
+            return GateDecision(passed=False, message="the output was truncated, so the result is unknown: print less")
+        said = _said(result.stdout)
+        passed = said.get("passed")
+        if passed is True and not result.ok:
+            return GateDecision(passed=False, message=f"{_CLAIM}: {what_went_wrong(result)}")
+        if isinstance(passed, bool):
+            message = said.get("message")
+            shown = excerpt(message, 1000) if isinstance(message, str) else ""
+            word = "the script says that it passed" if passed else "the script says that it failed"
+            return GateDecision(passed=passed, message=shown or word, detail=_storable(said.get("detail")))
+        return GateDecision(passed=result.ok, message=result.how_it_ended() if result.ok else what_went_wrong(result))
+
+
+def _said(stdout: str) -> dict[str, Any]:
+    try:
+        value = parse_json(stdout)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _storable(detail: Any) -> Any:
+    """Return the detail, or the start of its JSON if it is long, without lone surrogates, which no file can hold."""
+    text = json.dumps(detail, ensure_ascii=False).encode(errors="replace").decode()
+    return json.loads(text) if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"

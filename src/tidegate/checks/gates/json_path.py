@@ -1,18 +1,25 @@
-"""JSONPath as in `jsonpath_ng.ext`, within limits, so that a hostile path cannot hang a run."""
+"""JSONPath as in `jsonpath_ng.ext`, within limits, so that no path can hang a run; and `command_json_path`."""
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from mmap import PAGESIZE
-from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from tidegate.text.patterns import check_pattern, replace, search
+from pydantic import AfterValidator
+
+from tidegate.checks.gates.assertion import parse_assertion, parse_json, shown
+from tidegate.checks.gates.command_gate import CommandGate
+from tidegate.checks.gates.fields import NonEmpty
+from tidegate.model.event import CommandResult
+from tidegate.model.gate import GateDecision
+from tidegate.text.patterns import check_pattern, search
+from tidegate.text.shorten import excerpt
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -20,8 +27,6 @@ if TYPE_CHECKING:
     from jsonpath_ng import JSONPath
     from jsonpath_ng.ext.parser import ExtendedJsonPathParser
 
-MOST_BYTES = 500_000_000  # of memory that one path may take
-BETWEEN_LOOKS = 100_000  # function calls between two looks at the memory
 MOST_CALLS = 5_000_000  # function calls per path: a few seconds
 
 _PARSING = Lock()  # the library's parser keeps its state in itself
@@ -77,7 +82,7 @@ def _limited() -> Iterator[None]:
     The library has no limit, and `$..*..*..*` visits too many nodes to finish. Calls are counted instead of time, so
     that the same path and document give the same answer on every machine.
     """
-    calls, start = 0, _resident()
+    calls = 0
 
     def count(frame: FrameType, event: str, argument: object) -> None:
         nonlocal calls
@@ -86,8 +91,6 @@ def _limited() -> Iterator[None]:
         calls += 1
         if calls > MOST_CALLS:
             raise ValueError(f"too much to do: given up after {MOST_CALLS:,} steps")
-        if calls % BETWEEN_LOOKS == 0 and _resident() - start > MOST_BYTES:
-            raise ValueError(f"too much to do: it takes more than {MOST_BYTES // 1_000_000} MB")
 
     before = sys.getprofile()
     sys.setprofile(count)
@@ -97,35 +100,16 @@ def _limited() -> Iterator[None]:
         sys.setprofile(before)
 
 
-def _resident() -> int:
-    """Return the bytes that this process has in memory; 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * PAGESIZE
-    except OSError:
-        return 0
-
-
-class _Sub:
-    """Replaces the compiled regular expression of the library's `sub`."""
-
-    def __init__(self, pattern: str) -> None:
-        self.pattern = check_pattern(pattern)
-
-    def sub(self, replacement: str, text: str) -> str:
-        """Like `re.sub`, with a time limit."""
-        return replace(self.pattern, replacement, text)
-
-
 def _guard_patterns(path: object) -> None:
-    """Apply Tidegate's limits to the regular expressions in a path."""
+    """Apply Tidegate's time limit to the patterns of `=~`, and refuse `sub`, whose patterns have none."""
     from jsonpath_ng.ext.filter import OPERATOR_MAP  # 10 ms
     from jsonpath_ng.ext.string import Sub
 
     OPERATOR_MAP["=~"] = lambda value, pattern: isinstance(value, str) and search(pattern, value) is not None
     for part in _parts(path):
         if isinstance(part, Sub):
-            part.regex = _Sub(part.expr)  # type: ignore[assignment]
-        elif getattr(part, "op", None) == "=~":
+            raise ValueError("`sub` is not supported")
+        if getattr(part, "op", None) == "=~":
             check_pattern(part.value)  # type: ignore[attr-defined]
 
 
@@ -154,3 +138,77 @@ def _is_many(path: object) -> bool:
             return len(path.indices) > 1
         case _:
             return isinstance(path, JSONPath) and not isinstance(path, Root | This | Parent | Len | Path)
+
+
+def _check_assertion(text: str) -> str:
+    parse_assertion(text)
+    return text
+
+
+_LAST_KEY = re.compile(r"([A-Za-z_][\w-]*)\W*$")
+Path = Annotated[NonEmpty, AfterValidator(check_path)]
+Assertion = Annotated[NonEmpty, AfterValidator(_check_assertion)]
+
+
+def decide_json(result: CommandResult, path: str, assertion: str) -> GateDecision:
+    """Pass if the output is JSON, and the assertion holds for the value at the path."""
+    if result.truncated:
+        return GateDecision(passed=False, message="the output was cut, so it cannot be read as JSON: print less")
+    try:
+        document = parse_json(result.stdout)
+    except ValueError as error:
+        said = f"`{start}`" if (start := excerpt(result.stdout, 120)) else "it is empty"
+        return GateDecision(passed=False, message=f"the output is not JSON ({excerpt(str(error))}): {said}")
+    try:
+        matches = find(path, document)
+    except ValueError as error:
+        return GateDecision(passed=False, message=f"`{path}` {excerpt(str(error))}")
+    decision = _decide_matches(path, assertion, matches)
+    gone = () if decision.passed or matches else _LAST_KEY.findall(path)
+    return decision.model_copy(update={"missing": tuple(key for key in gone if f'"{key}"' not in result.stdout)})
+
+
+def _decide_matches(path: str, assertion: str, matches: list[object]) -> GateDecision:
+    exists = assertion.strip() == "exists"
+    if exists:  # a list of matches always exists, so ask for its elements
+        matches = [match for match in matches if match is not None]
+    many = can_match_many(path)
+    if not matches and (exists or not many):
+        missing = "missing or null" if exists else "missing"
+        return GateDecision(passed=False, message=f"`{path}` is {missing} in the output")
+    value = matches if many else matches[0]
+    problem = parse_assertion(assertion)(value)
+    if problem is None:
+        return GateDecision(passed=True, message=f"`{path}` {assertion}: {shown(value)}")
+    return GateDecision(passed=False, message=f"`{path}` {problem}")
+
+
+class CommandJsonPath(CommandGate):
+    """Passes when `command` exits with `status`, prints JSON, and `assertion` holds for the value at `path`.
+
+    `path` is a JSONPath as in jsonpath-ng with its extensions. A path that can match several values (wildcard, slice,
+    filter, descent, union) gives the list of all matches; any other path gives its single value.
+
+    `assertion` is one of:
+
+    - `exists`: present and not null; for a list of matches, at least one match that is not null
+    - `equals <JSON or text>`: 3 equals 3.0, but not "3"
+    - `contains <text>`: the text is part of a string, or equal to an element of an array
+    - `len OP N`: the length of an array, object or string
+    - `OP N`: a number
+
+    OP is one of `==` `!=` `>=` `<=` `>` `<`.
+    """
+
+    type: Literal["command_json_path"] = "command_json_path"
+    path: Path
+    assertion: Assertion
+
+    @property
+    def subject(self) -> str:
+        """The command, the path and the assertion."""
+        return excerpt(f"{self.command} must print JSON with {self.path} {self.assertion}")
+
+    def decide_output(self, result: CommandResult) -> GateDecision:
+        """Parse the output as JSON, follow the path, and check the value."""
+        return decide_json(result, self.path, self.assertion)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Literal
 
-from tidegate.agents.invocations.counting import counted, failed
+from tidegate.agents.invocations.metrics import counted, failed
 from tidegate.model.event import Invocation, how_it_ended
 from tidegate.model.gate import Gate, GateDecision, GateInput
 from tidegate.text.shorten import excerpt

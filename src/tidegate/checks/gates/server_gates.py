@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from tidegate.checks.gates.command_gate import NOT_RUN, what_went_wrong
 from tidegate.checks.gates.fields import NonEmpty
-from tidegate.checks.gates.json_output import Assertion, Path, decide_json
+from tidegate.checks.gates.json_path import Assertion, Path, decide_json
 from tidegate.checks.gates.text_gates import contains
 from tidegate.model.gate import Gate, GateDecision, GateInput
 from tidegate.model.probe import AskServer, CommandAnswer

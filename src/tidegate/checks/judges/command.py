@@ -10,17 +10,14 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tidegate.checks.evaluators.script_files import named_files
+from tidegate.checks.evaluators.code_judge import named_files
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
 from tidegate.model.judge import SYSTEM_PATH, Ask, AskModel, Judge, JudgeContext, Reply
 from tidegate.text.shorten import excerpt
-
-if TYPE_CHECKING:
-    import asyncio
 
 MAX_OUTPUT = 1_000_000  # bytes
 
@@ -88,7 +85,7 @@ class CommandJudge(Judge):
         )
         try:
             async with asyncio.timeout(self.timeout_secs):
-                stdout, stderr = await _talk(process, prompt)
+                stdout, stderr = await process.communicate(prompt)
         finally:
             with suppress(ProcessLookupError):
                 # Also ends child processes that the program left behind.
@@ -101,35 +98,6 @@ class CommandJudge(Judge):
             what = "too much" if stdout.strip() else "nothing"
             return Reply(end="failed", message=f"the judge's command printed {what}")
         return Reply(text=stdout.decode(errors="replace"), model=self.model)
-
-
-async def _talk(process: asyncio.subprocess.Process, prompt: bytes) -> tuple[bytes, bytes]:
-    """Send the prompt, and return stdout and stderr once the program has ended."""
-    import asyncio  # 30 ms
-
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    stdout, stderr, _ = await asyncio.gather(
-        _heard(process.stdout), _heard(process.stderr), _told(process.stdin, prompt)
-    )
-    await process.wait()
-    return stdout, stderr
-
-
-async def _heard(stream: asyncio.StreamReader) -> bytes:
-    """Read the stream, keeping at most MAX_OUTPUT + 1 bytes, so that a long answer cannot fill the memory."""
-    kept = bytearray()
-    while chunk := await stream.read(65_536):
-        kept += chunk[: MAX_OUTPUT + 1 - len(kept)]
-    return bytes(kept)
-
-
-async def _told(stream: asyncio.StreamWriter, prompt: bytes) -> None:
-    with suppress(BrokenPipeError, ConnectionResetError):  # it may exit without reading its input
-        stream.write(prompt)
-        await stream.drain()
-    stream.close()
 
 
 def contents(command: str, folder: Path) -> list[tuple[str, str]]:

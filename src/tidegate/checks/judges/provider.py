@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from pydantic import field_validator
 
+from tidegate.agents.model_proxy.answers import tokens_of
 from tidegate.agents.providers import AnyProvider, types_with
 from tidegate.agents.providers.keyed import CompatibleProvider
-from tidegate.agents.streams.json_values import Json, mapping, text
-from tidegate.agents.streams.provider_answers import tokens_of
+from tidegate.agents.streams.json_lines import Json, mapping, text
 from tidegate.model.field_types import wrong
 from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply, ReplyEnd
 from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest
@@ -30,9 +30,8 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from tidegate.agents.providers.bedrock import BedrockProvider
-from tidegate.agents.providers.vertex import VertexProvider
-from tidegate.agents.streams.json_values import items
+from tidegate.agents.providers.clouds import BedrockProvider, VertexProvider
+from tidegate.agents.streams.json_lines import items
 from tidegate.model.provider import ANTHROPIC, BEDROCK, FOUNDRY, GOOGLE, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
 
 RETRIES = 2  # of a request, after temporary failures

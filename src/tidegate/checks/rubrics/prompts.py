@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tidegate.agents.streams import STREAMS
-from tidegate.checks.rubrics.samples import Criterion
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.model.judge import AskModel
 from tidegate.text.redaction import masked_secrets
 from tidegate.text.safe import printable

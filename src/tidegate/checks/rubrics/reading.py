@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from tidegate.checks.gates.json_text import parse_json
+from tidegate.checks.gates.assertion import parse_json
 from tidegate.text.shorten import excerpt
 
 _TEXT = {"type": "string"}
@@ -119,10 +119,10 @@ def mapping_of(text: str) -> dict[str, Any]:
     if body.startswith("```") and body.endswith("```"):
         body = body.removesuffix("```").partition("\n")[2]
     try:
-        parse_json(body)  # enforces the limits; json.loads then finds repeated keys
-        answer = json.loads(body, object_pairs_hook=_unique)
-    except json.JSONDecodeError:
+        parse_json(body)
+    except ValueError:
         raise ValueError(f"it is not JSON: {excerpt(text, 80)}") from None
+    answer = json.loads(body, object_pairs_hook=_unique)  # finds repeated keys
     if not isinstance(answer, dict):
         raise ValueError("it is not a JSON object")
     return answer

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tidegate.agents.invocations.counting import is_help
+from tidegate.agents.invocations.metrics import is_help
 from tidegate.decide.surface.help_text import HelpOption, HelpText, read_help
 from tidegate.model.surface import ObservedCall, Part
 

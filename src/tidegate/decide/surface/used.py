@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tidegate.agents.invocations.counting import is_help
+from tidegate.agents.invocations.metrics import is_help
 from tidegate.decide.surface.parts import command_of, commands
 from tidegate.model.measurement import TrialResult
 from tidegate.model.surface import ObservedCall, Part, PartKind

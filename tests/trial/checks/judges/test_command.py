@@ -6,7 +6,6 @@ import asyncio
 import re
 import sys
 import time
-import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -98,16 +97,6 @@ def test_the_examples_of_the_docs_are_answers(tmp_path: Path) -> None:
 def test_who_prints_something_else_is_shown_the_form() -> None:
     with pytest.raises(ValueError, match=r'no `scores` of criteria; expected {"scores": \[{"id": "…", "reason"'):
         read_scores('{"score": 1}', ["complete"])
-
-
-def test_a_judge_that_talks_without_end_is_not_remembered(tmp_path: Path) -> None:
-    """The peak of what Python holds, in bytes: some of the 64 MB that are printed here."""
-    tracemalloc.start()
-    reply = ask("head -c 64000000 /dev/zero; head -c 64000000 /dev/zero >&2", tmp_path)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert (reply.end, reply.message) == ("failed", "the judge's command printed too much")
-    assert peak < 16_000_000
 
 
 def test_a_judge_that_does_not_read_a_long_prompt_answers_all_the_same(tmp_path: Path) -> None:

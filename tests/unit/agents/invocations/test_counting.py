@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.agents.invocations.counting import is_help, subcommand
+from tidegate.agents.invocations.metrics import is_help, subcommand
 
 PATTERN = r"taskmgr\s+(\S+)"
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.agents.invocations.counting import subcommand
 from tidegate.agents.invocations.metrics import (
     cost_of,
     interaction_metrics,
     invocation_counts,
+    subcommand,
     subcommand_counts,
     trial_metrics,
 )
@@ -48,7 +48,7 @@ invocations = st.lists(
         ),
         st.lists(st.sampled_from(["add", "list", "a", "--help", "-x"]), max_size=2).map(tuple),
         st.sampled_from(get_args(CallStatus)),
-        st.sampled_from(["recorder", "events", "transcript"]),
+        st.sampled_from(["recorder", "events"]),
     ),
     max_size=15,
 ).map(lambda found: tuple(call.model_copy(update={"started_at": float(at)}) for at, call in enumerate(found)))
@@ -100,12 +100,6 @@ def test_help_versions_and_what_was_denied_are_no_uses() -> None:
     denied = calls("add a✓")[0].model_copy(update={"status": "denied"})
     assert invocation_counts([*informing, denied]).uses == 0
     assert invocation_counts(calls("add a✗ --version --all✓")).uses == 2
-
-
-def test_transcript_text_makes_the_counts_approximate() -> None:
-    line = calls("add a✓")[0].model_copy(update={"source": "transcript"})
-    assert invocation_counts([line]) == InvocationCounts(transcript=1, approximate=True, uses=1)
-    assert not invocation_counts(calls("add a✓")).approximate
 
 
 def test_counts_of_each_subcommand() -> None:
@@ -165,7 +159,7 @@ def test_subcommands_add_up(seen: tuple[Invocation, ...]) -> None:
 @given(invocations)
 def test_every_invocation_is_seen_somewhere(seen: tuple[Invocation, ...]) -> None:
     counts = invocation_counts(seen)
-    assert counts.recorder + counts.events + counts.transcript == len(seen)
+    assert counts.recorder + counts.events == len(seen)
     assert counts.not_counted is not None
     assert len(seen) - sum(counts.not_counted.values()) == (interaction_metrics(seen).command_count or 0)
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.unit.agents.model_proxy.test_proxy import HEAD, lent_by
-from tidegate.agents.model_proxy.token_usage import request_letters
+from tidegate.agents.model_proxy.answers import request_letters
 from tidegate.agents.model_proxy.traffic import Lease
 from tidegate.model.event import End
 from tidegate.model.provider import ANTHROPIC, GOOGLE, OPENAI, ModelApi

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.agents.model_proxy.token_usage import LONGEST, Answer
-from tidegate.agents.streams.provider_answers import Tokens
+from tidegate.agents.model_proxy.answers import LONGEST, Answer, Tokens
 
 ANTHROPIC = {"input_tokens": 7, "cache_read_input_tokens": 2, "cache_creation_input_tokens": 1, "output_tokens": 5}
 WHOLE: list[tuple[dict[str, Any], Tokens]] = [

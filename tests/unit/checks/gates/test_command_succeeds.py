@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from tidegate.checks.gates.command_gate import CommandExits, CommandGate, CommandSucceeds
-from tidegate.checks.gates.json_output import CommandJsonPath
+from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.checks.gates.text_gates import CommandOutputContains, CommandOutputMatches, CommandOutputWords
 from tidegate.model.event import CommandResult
 from tidegate.model.gate import GateDecision, GateInput

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tidegate.checks.gates.file_gate import FileExists
+from tidegate.checks.gates.text_gates import FileExists
 from tidegate.model.gate import GateDecision, GateInput
 from tidegate.model.probe import ReadFile
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.checks.gates.script import MAX_DETAIL, Script
+from tidegate.checks.gates.command_gate import MAX_DETAIL, Script
 from tidegate.model.gate import GateDecision, GateInput
 from tidegate.model.probe import RunScript
 
