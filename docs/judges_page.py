@@ -33,7 +33,7 @@ all required gates have passed.
 
 - Tidegate looks for the rubric next to the scenario, then in the repository root. Its weights add up to 1. `rubric:
   builtin:guidance` asks whether the docs were sufficient and the agent's path direct.
-- The [evaluators](evaluators.md) `rubrics`, `step_rubrics`, `llm_judge` and `plan` ask the same judge.
+- The [evaluators](evaluators.md) `rubrics`, `step_rubrics` and `llm_judge` ask the same judge.
 - `tidegate generate rubrics FILE` drafts rubrics for the cases of an AgentV eval file. Review them.
 - A judge has the same [providers](providers.md) as an agent. `type: openai` with `api: chat` works with compatible servers, too.
 - Without a `judge`, the variable `LLM_TOOL_TEST_JUDGE` names its model.
@@ -104,7 +104,7 @@ prints it. For a rubric, each criterion comes once:
 
 | asked by | answers |
 |---|---|
-| `judge`; `plan`, whose one id is `plan` | `{"scores": [{"id": …, "reason": …, "score": …}]}` |
+| `judge` | `{"scores": [{"id": …, "reason": …, "score": …}]}` |
 | `rubrics`, with `rubric-N` for an item without an id | `{"checks": [{"id": …, "reasoning": …, "satisfied": true}]}` |
 | `step_rubrics` | `{"criteria": [{"id": …, "unmet": [{"step": 2, "reason": …}]}]}` |
 | `llm_judge`, `composite` | `{"score": 0.9, "reasoning": …, "hits": […], "misses": […]}` |

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,10 +26,8 @@ if TYPE_CHECKING:
     from anthropic.types import MessageParam, ToolParam, ToolResultBlockParam, ToolUseBlock
 
 
-MAX_TOOLS = 512
-MAX_BYTES = 1_000_000  # bytes of all definitions: about 250,000 tokens, more than most models take
 MAX_NAME = 64  # characters; newer models accept twice as many
-NAMES_SHOWN = 3  # names of omitted tools in a warning
+NAMES_SHOWN = 200  # characters of the names of omitted tools in a warning
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _CHOICES = ("oneOf", "allOf", "anyOf")  # the API accepts these only below the top level
@@ -106,8 +103,9 @@ class AnthropicAgent(Agent):
 
         server = await session.server_tools()
         offer = offered(session.server.name if session.server else "", server.tools)
-        for text in offer.warnings:
-            session.emit(Warning(text=text))
+        if offer.left_out:
+            names = both_ends(", ".join(offer.left_out), NAMES_SHOWN)
+            session.emit(Warning(text=f"the model is not offered {names}: the API does not take their `inputSchema`"))
         system = "\n\n".join(filter(None, (SYSTEM, both_ends(server.instructions, MAX_OUTPUT))))
         address = {**session.credentials, **self.env}.get(ANTHROPIC.endpoint)
         async with AsyncAnthropic(api_key=session.credentials[ANTHROPIC.key], base_url=address) as client:
@@ -225,34 +223,30 @@ def _told(result: CommandResult) -> str:
 
 
 class Offer(NamedTuple):
-    """The tools offered to the model, the server's name of each by its offered name, and warnings for omitted tools."""
+    """The tools offered to the model, the server's name of each by its offered name, and those that are left out."""
 
     definitions: tuple[ToolParam, ...]
     names: Mapping[str, str]
-    warnings: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def offered(server: str, tools: Iterable[Tool]) -> Offer:
-    """Return the tools as `mcp__SERVER__TOOL`, in the server's order.
+    """Return the tools as `mcp__SERVER__TOOL`, in the server's order, without those that would break every request.
 
     Characters that a name must not contain become `_`. A name that is too long or already taken ends with a hash.
     """
     definitions: dict[str, ToolParam] = {}
     names: dict[str, str] = {}
-    left_out: dict[str, list[str]] = {}
-    size = 0
+    left_out: list[str] = []
     for tool in tools:
-        name = _name(server, tool.name, definitions)
-        described = _definition(name, tool)
-        length = len(json.dumps(described))
-        why = _refused(tool, names.values(), len(definitions), size + length)
-        if why is not None:
-            left_out.setdefault(why, []).append(tool.name)
+        if not _is_taken_by_api(tool.schema):
+            left_out.append(tool.name)
             continue
-        definitions[name], names[name] = described, tool.name
-        size += length
-    warnings = tuple(f"the model is not offered {_listed(those)}: {why}" for why, those in left_out.items())
-    return Offer(tuple(definitions.values()), names, warnings)
+        name = _name(server, tool.name, definitions)
+        definitions[name], names[name] = {"name": name, "input_schema": tool.schema}, tool.name
+        if tool.description:
+            definitions[name]["description"] = tool.description
+    return Offer(tuple(definitions.values()), names, tuple(left_out))
 
 
 def _name(server: str, name: str, taken: Mapping[str, Any]) -> str:
@@ -263,41 +257,8 @@ def _name(server: str, name: str, taken: Mapping[str, Any]) -> str:
     return f"{whole[: MAX_NAME - len(mark) - 1]}_{mark}"
 
 
-def _definition(name: str, tool: Tool) -> ToolParam:
-    definition: ToolParam = {"name": name, "input_schema": tool.schema}
-    return {**definition, "description": tool.description} if tool.description else definition
-
-
-def _refused(tool: Tool, names: Iterable[str], count: int, size: int) -> str | None:
-    """Return why the tool is left out: the API rejects it, or it exceeds a limit. None if it is offered."""
-    if not tool.name:
-        return "it has no name"
-    if tool.name in names:
-        return "the server offers another one of this name before"
-    if (why := _bad_schema(tool.schema)) is not None:
-        return why
-    if count >= MAX_TOOLS:
-        return f"it is offered {MAX_TOOLS} tools at most"
-    return f"the descriptions of all tools may have {MAX_BYTES:,} bytes" if size > MAX_BYTES else None
-
-
-def _bad_schema(schema: Any) -> str | None:
-    if not isinstance(schema, dict) or schema.get("type") != "object":
-        return "its `inputSchema` does not have the type `object`"
-    if found := next((key for key in _CHOICES if key in schema), None):
-        return f"its `inputSchema` has `{found}` at the top, which the API does not take"
+def _is_taken_by_api(schema: Any) -> bool:
+    if not isinstance(schema, dict) or schema.get("type") != "object" or any(key in schema for key in _CHOICES):
+        return False
     properties = schema.get("properties", {})
-    if not isinstance(properties, dict) or not all(map(_PROPERTY.fullmatch, properties)):
-        return "its `inputSchema` has a property whose name is not 1 to 64 of A-Z a-z 0-9 _ . -"
-    try:
-        json.dumps(schema, allow_nan=False, ensure_ascii=False).encode()
-    except ValueError:
-        return "its `inputSchema` contains a value that is not JSON (NaN, or half of a character)"
-    return None
-
-
-def _listed(names: list[str]) -> str:
-    shown = [f"`{name[:MAX_NAME]}`" for name in names[:NAMES_SHOWN]]
-    more = [f"{len(names) - NAMES_SHOWN:,} more tools"] if len(names) > NAMES_SHOWN else []
-    *first, last = [*shown, *more]
-    return f"{', '.join(first)} and {last}" if first else last
+    return isinstance(properties, dict) and all(map(_PROPERTY.fullmatch, properties))

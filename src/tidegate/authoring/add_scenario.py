@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tidegate.agents.invocations.from_log import logged_calls
-from tidegate.agents.streams import STREAMS, TRANSCRIPTS, StreamName, described, recognized
+from tidegate.agents.streams import STREAMS, TRANSCRIPTS, StreamName, recognized
 from tidegate.authoring.scenario_text import (
     Story,
     file_name,
@@ -223,7 +223,7 @@ def _read_somehow(text: str, source: Path) -> tuple[Event, ...]:
     found = recognized(text)
     if found is None:
         raise ConfigurationError(
-            f"{source} is not a known transcript: it is {described(text)}.",
+            f"{source} is not a known transcript.",
             f"Say which with --format: {', '.join(TRANSCRIPTS)}.",
         )
     return found[1]

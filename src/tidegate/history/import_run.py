@@ -15,7 +15,7 @@ from pydantic import AliasChoices, Field, JsonValue, ValidationError
 from tidegate import __version__
 from tidegate.agents.invocations.from_log import logged_invocations
 from tidegate.agents.invocations.metrics import invocation_counts, trial_metrics
-from tidegate.agents.streams import TRANSCRIPTS, agentv, described, recognized
+from tidegate.agents.streams import TRANSCRIPTS, agentv, recognized
 from tidegate.agents.streams import llm_tool_test as stream
 from tidegate.agents.streams import text as plain
 from tidegate.errors import ConfigurationError
@@ -196,7 +196,7 @@ def _of_file(source: Path) -> list[PastAttempt]:
         text = source.read_text(encoding="utf-8", errors="replace")
         found = recognized(text)
         if found is None:
-            raise ValueError(f"{error}; it is {described(text)}") from None
+            raise error
     name, events = found
     asked = next((event.text for event in events if isinstance(event, Message) and event.role == "user"), "")
     end = next((event for event in reversed(events) if isinstance(event, End)), None)

@@ -69,7 +69,6 @@ class Judgement(Value):
     confidence: float | None = None
     issues: tuple[str, ...] = ()
     highlights: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()  # irregularities in the answers, and how they were read
 
 
 EvaluatorVerdict = Literal["pass", "borderline", "fail", "not_measured"]

@@ -9,6 +9,7 @@ from pydantic import Field
 from tidegate.model.event import Invocation
 from tidegate.model.probe import Answer, WorkspaceRequest
 from tidegate.model.value import Value
+from tidegate.text.shorten import excerpt
 
 
 class GateInput(Value):
@@ -33,6 +34,7 @@ class GateDecision(Value):
 class Gate(Value):
     """Base class of all gates: a deterministic check of the state that a trial leaves behind."""
 
+    says: ClassVar[str] = ""  # what it checks, in a few words, with its fields in braces
     quick: ClassVar[bool] = False  # set if its decision takes no time: it has no pattern, for example
 
     type: str
@@ -48,7 +50,7 @@ class Gate(Value):
     @property
     def subject(self) -> str:
         """What the gate checks, in a few words: a path, a command."""
-        return ""
+        return excerpt(self.says.format(**vars(self)))
 
     def request(self) -> WorkspaceRequest | None:
         """Return what to find out in the workspace; None if the record is enough."""

@@ -19,8 +19,8 @@ from tidegate.text.shorten import shortened
 
 
 def trial_lines(trial: TrialResult) -> Iterator[str]:
-    """Yield a trial's criteria with score and reason, the judge's confidence, issues and highlights, then notes on odd
-    answers, and why it was not judged.
+    """Yield a trial's criteria with score and reason, the judge's confidence, issues and highlights, or why it was not
+    judged.
     """
     for evaluator, said in judgements(trial).items():
         for one in said.criteria:
@@ -31,7 +31,6 @@ def trial_lines(trial: TrialResult) -> Iterator[str]:
             yield f"confidence {score_text(said.confidence)}"
         yield from (f"issue: {issue}" for issue in said.issues)
         yield from (f"highlight: {highlight}" for highlight in said.highlights)
-        yield from said.notes
     if why := not_judged(trial):
         yield f"not judged: {why}"
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Literal
-
-from pydantic_core import from_json
 
 from tidegate.agents.streams import agentv, claude_code, codex, events, gemini, llm_tool_test, opencode, text
 from tidegate.agents.streams.json_lines import Stream
@@ -16,7 +13,6 @@ StreamName = Literal[
     "text",
     "events",
     "agentv",
-    "agentv-transcript",
     "claude-code",
     "codex",
     "codex-rollout",
@@ -29,7 +25,6 @@ STREAMS: Mapping[StreamName, Stream] = {
     "text": text.STREAM,
     "events": events.STREAM,
     "agentv": agentv.STREAM,
-    "agentv-transcript": agentv.TRANSCRIPT,
     "claude-code": claude_code.STREAM,
     "codex": codex.STREAM,
     "codex-rollout": codex.ROLLOUT,
@@ -38,7 +33,6 @@ STREAMS: Mapping[StreamName, Stream] = {
     "llm-tool-test": llm_tool_test.STREAM,
 }
 TRANSCRIPTS = {name: stream for name, stream in STREAMS.items() if stream.is_transcript}
-_MOST_KEYS = 8
 
 
 def recognized(output: str) -> tuple[StreamName, tuple[Event, ...]] | None:
@@ -46,25 +40,6 @@ def recognized(output: str) -> tuple[StreamName, tuple[Event, ...]] | None:
     readings = {name: stream.parse(output) for name, stream in TRANSCRIPTS.items()}
     best = max(readings, key=lambda name: _understood(readings[name]))
     return (best, readings[best]) if _understood(readings[best]) > 0 else None
-
-
-def described(text: str) -> str:
-    """Return what an unknown transcript looks like, for an error message: `JSON lines with the keys type, payload`."""
-    for kind, parts in (("a JSON object", [text]), ("JSON lines", text.splitlines())):
-        found = [part for part in map(_parsed, parts) if part is not None]
-        if found and len(found) == len([part for part in parts if part.strip()]):
-            keys = Counter(key for part in found for key in part)
-            shown = ", ".join(key[:40] for key, _ in keys.most_common(_MOST_KEYS))
-            return f"{kind} with the keys {shown}" if shown else f"{kind} without keys"
-    return "text that is not JSON"
-
-
-def _parsed(part: str) -> dict[str, object] | None:
-    try:
-        data = from_json(part.strip(), allow_inf_nan=False)
-    except ValueError:
-        return None
-    return data if isinstance(data, dict) else None
 
 
 def _understood(events: tuple[Event, ...]) -> int:

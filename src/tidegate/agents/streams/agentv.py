@@ -9,8 +9,8 @@ from typing import Any, get_args
 from pydantic_core import from_json, to_json
 
 from tidegate.agents.streams import text as plain
-from tidegate.agents.streams.json_lines import Json, JsonLines, Stream, bounded, items, mapping, text, words
-from tidegate.model.event import CallStatus, End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.agents.streams.json_lines import Stream, bounded
+from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
 from tidegate.text.shorten import MAX_CHARACTERS, last_part
 
 _ROLES = get_args(Message.model_fields["role"].annotation)
@@ -134,63 +134,4 @@ def _value(part: _Json) -> Any:
     return part.get("value", part.get("text"))
 
 
-STREAM = Stream(parse)
-
-
-TRANSCRIPT_SCHEMA = "agentv.transcript.v1"
-_TRANSCRIPT_SHELLS = frozenset({"bash", "sh", "shell", "exec_command"})
-_STATUSES: dict[str, CallStatus] = {"ok": "ok", "error": "error"}
-
-
-class AgentVTranscript(JsonLines):
-    """Reads the messages of the first `test_id`. A file with several gets a warning that names how many are left out.
-
-    The format does not say how the agent ended.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._test = ""
-        self._others: dict[str, None] = {}
-        self._made = 0
-
-    def _object(self, data: Json) -> Iterator[Event]:
-        test = text(data, "test_id")
-        if text(data, "schema_version") != TRANSCRIPT_SCHEMA and not (test and "message_index" in data):
-            return
-        self._test = self._test or test
-        if test != self._test:
-            self._others[test] = None
-            return
-        role, said = text(data, "role"), words(data.get("content"))
-        if role in _ROLES and said:
-            yield Message.model_validate({"role": role, "text": last_part(said)})
-        for call in items(data, "tool_calls"):
-            yield from self._reported(call)
-
-    def _reported(self, call: Json) -> Iterator[Event]:
-        self._made += 1
-        identity, tool = text(call, "id") or f"call-{self._made:03d}", text(call, "tool")
-        given = call.get("input")
-        arguments = mapping(call, "input") if isinstance(given, dict) or given is None else {"input": given}
-        command = text(arguments, "command") if tool.lower() in _TRANSCRIPT_SHELLS else ""
-        yield from self._call(identity, tool, command or None, arguments)
-        status = text(call, "status")
-        if status or call.get("output") is not None:
-            yield from self._result(identity, _STATUSES.get(status, "unknown"), output=_shown(call.get("output")))
-
-    def _before_close(self) -> Iterator[Event]:
-        if self._others:
-            yield Warning(text=f"only the test {self._test} was read; the file has {len(self._others)} more")
-
-    def _end(self) -> End | None:
-        return None
-
-
-def _shown(output: object) -> str:
-    if output is None:
-        return ""
-    return words(output) or (output if isinstance(output, str) else to_json(output).decode())
-
-
-TRANSCRIPT = Stream(lambda output: AgentVTranscript().parse(output), is_transcript=True, names=("agentv",))
+STREAM = Stream(parse, names=("agentv",))

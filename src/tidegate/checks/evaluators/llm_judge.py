@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
+from typing import ClassVar, Literal
 
 from tidegate.checks.evaluators.code_judge import judge_document
 from tidegate.checks.evaluators.rubric_judge import judged_score
@@ -28,13 +28,10 @@ class LlmJudge(Evaluator):
     messages. The judge is the one in `tidegate.yaml`, else the one that a target's `judge_target` names.
     """
 
+    judged: ClassVar[bool] = True
+
     type: Literal["llm_judge"] = "llm_judge"
     prompt: NonEmpty | None = None
-
-    @property
-    def judged(self) -> bool:
-        """Always True."""
-        return True
 
     @property
     def wordings(self) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from functools import partial
 from operator import eq
 from typing import Annotated, Any, Literal, Self
 
@@ -12,14 +11,10 @@ from pydantic import AfterValidator, Field, model_validator
 
 from tidegate.checks.evaluators.expected_state import text_of
 from tidegate.checks.evaluators.matching import calls_of, common_length
-from tidegate.checks.evaluators.rubric_judge import described, judged_score
 from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.fields import NonEmpty, WorkspacePath
 from tidegate.checks.gates.json_path import check_path, find
-from tidegate.checks.rubrics.asking import Criterion, ask_until_read
-from tidegate.checks.rubrics.prompts import question, wording
-from tidegate.checks.rubrics.reading import read_scores, scores_form
-from tidegate.model.evaluator import PASS, Evaluation, Evaluator, EvaluatorRecord, Score
+from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import Message
 from tidegate.model.probe import ReadFile
 
@@ -32,17 +27,13 @@ class PlanEvaluator(Evaluator):
     `from` is where the plan is: the agent's `first_message`, a `file` of the workspace, or a `field` of the agent's
     last message, which must be JSON with a list of tools, or of steps `{tool: …}`, at the JSONPath `path`. In plain
     text, the plan is the tools in the order of their first mention.
-
-    An open task has no list of expected tools. There, `criterion` says in one sentence what a good plan does, and the
-    judge scores the plan by it.
     """
 
     type: Literal["plan"] = "plan"
     source: Literal["first_message", "file", "field"] = Field(alias="from")
     file: WorkspacePath | None = None
     path: Annotated[NonEmpty, AfterValidator(check_path)] | None = None
-    expected: tuple[NonEmpty, ...] = ()
-    criterion: NonEmpty | None = None
+    expected: tuple[NonEmpty, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _has_its_place(self) -> Self:
@@ -50,24 +41,10 @@ class PlanEvaluator(Evaluator):
             raise ValueError("`file` belongs to `from: file`, and has to be there")
         if (self.source == "field") != (self.path is not None):
             raise ValueError("`path` belongs to `from: field`, and has to be there")
-        if bool(self.expected) == (self.criterion is not None):
-            raise ValueError("needs `expected`, or `criterion` for an open task, and not both")
         return self
 
-    @property
-    def judged(self) -> bool:
-        """True if the task is open."""
-        return self.criterion is not None
-
-    @property
-    def wordings(self) -> dict[str, str]:
-        """The hash of the criterion's prompt, if the task is open."""
-        return {} if self.criterion is None else {"plan": wording("plan", self.criterion)}
-
     def evaluate(self, record: EvaluatorRecord) -> Evaluation:
-        """Find the plan, and compare it with the expected tools and the calls, or have it judged."""
-        if self.criterion is not None:
-            return (yield from self._judged(record, self.criterion))
+        """Find the plan, and compare it with the expected tools and the calls."""
         said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
         calls = calls_of(record, self.expected)
         called = [call.tool for call in calls or ()]
@@ -90,25 +67,6 @@ class PlanEvaluator(Evaluator):
         value = common_length(self.expected, planned, eq) / len(self.expected)
         reason = "" if value == 1 else f"planned {', '.join(planned[:12]) or 'nothing'}"
         return Score(value=value, reason=reason, details=details)
-
-    def _judged(self, record: EvaluatorRecord, criterion: str) -> Evaluation:
-        said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
-        if self.source == "file":
-            answer = yield ReadFile(path=self.file or "")
-            try:
-                plan = text_of(answer)
-            except ValueError as error:
-                return Score(value=0, reason=f"no plan: {error}")
-        elif not said:
-            return Score.unknown("the agent said nothing that could be its plan", "no_trace")
-        else:
-            plan = said[0] if self.source == "first_message" else "\n".join(_listed(said[-1], self.path or "$"))
-        criteria = (Criterion(id="plan", description=criterion),)
-        ask = question("plan", scores_form(["plan"]), [described(criteria[0])], task=record.prompt, plan=plan)
-        answers = yield from ask_until_read(ask, partial(read_scores, ids=["plan"]))
-        score = judged_score(criteria, answers, met=PASS)
-        reason = score.judgement.criteria[0].reason if score.judgement else score.reason
-        return score.model_copy(update={"reason": reason})
 
 
 def _planned(text: str, known: Collection[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -20,6 +20,9 @@ WEIGHTS_WITHIN = 0.01  # tolerance of the weights' sum, as in llm-tool-test
 
 class RubricJudge(Evaluator):
     """Scores a trial by a rubric: the sum of weight · score over the criteria, computed here and not by the model."""
+
+    judged: ClassVar[bool] = True
+    decides: ClassVar[bool] = False  # it decides by its own threshold, not through the case score
 
     type: Literal["judge"] = "judge"
     weight: float = 0.0
@@ -38,16 +41,6 @@ class RubricJudge(Evaluator):
         if abs(whole - 1) > WEIGHTS_WITHIN + 1e-9:
             raise ValueError(f"the weights of a rubric sum up to 1, these to {whole:g}")
         return self
-
-    @property
-    def judged(self) -> bool:
-        """Always True."""
-        return True
-
-    @property
-    def decides(self) -> bool:
-        """False: it decides by its own threshold, not through the case score."""
-        return False
 
     @property
     def wordings(self) -> dict[str, str]:

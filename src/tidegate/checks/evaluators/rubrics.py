@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import partial
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -12,7 +12,16 @@ from tidegate.checks.evaluators.rubric_judge import described, judged_score
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.rubrics.asking import Criterion, ask_until_read
 from tidegate.checks.rubrics.prompts import MAX_PART, MAX_TEXT, question, wording
-from tidegate.checks.rubrics.reading import Scores, checks_form, list_of, mapping_of, object_of, one_of, read_checks
+from tidegate.checks.rubrics.reading import (
+    Scores,
+    checks_form,
+    entries_of,
+    list_of,
+    mapping_of,
+    object_of,
+    one_of,
+    read_checks,
+)
 from tidegate.checks.rubrics.work import call_line, candidate_answer, line, work_of
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import ToolCall, ToolResult
@@ -44,6 +53,8 @@ RubricItems = Annotated[tuple[RubricItem, ...], BeforeValidator(_items)]
 class RubricList(Evaluator):
     """An evaluator with a list of `rubrics` that a judge is asked about."""
 
+    judged: ClassVar[bool] = True
+
     rubrics: Annotated[RubricItems, Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -52,11 +63,6 @@ class RubricList(Evaluator):
         if len(set(ids)) < len(ids):
             raise ValueError(f"two of its rubrics have the id `{next(name for name in ids if ids.count(name) > 1)}`")
         return self
-
-    @property
-    def judged(self) -> bool:
-        """Always True."""
-        return True
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -69,9 +75,7 @@ class RubricList(Evaluator):
 
 class Rubrics(RubricList):
     """Asks the judge whether each item of `rubrics` is satisfied. The score is the weight of the satisfied items / the
-    weight of all items. An item that the judge omits is not satisfied, one that it names twice counts once, and an
-    unknown one is ignored; the result notes each of these. The evaluator fails if a `required` item (the default) is
-    not satisfied.
+    weight of all items. The evaluator fails if a `required` item (the default) is not satisfied.
 
     The judge answers `{checks: [{id, reasoning, satisfied}]}` ([answer formats](judges.md#what-it-answers)). An item is
     a text, or `{id, description, weight, required}`. Inline `rubrics` of an AgentV case use this evaluator.
@@ -106,12 +110,8 @@ def _whole(score: Score) -> Score:
     if score.judgement is None:
         return score
     unmet = [one for one in score.judgement.criteria if not one.score]
-    reason = _reason([(one.id, one.reason) for one in unmet], score.judgement.notes)
+    reason = "; ".join(f"{one.id} is not met: {one.reason}".rstrip(": .") for one in unmet[:3])
     return score.model_copy(update={"passes": not any(one.required for one in unmet), "reason": reason})
-
-
-def _reason(unmet: Sequence[tuple[str, str]], notes: Sequence[str]) -> str:
-    return "; ".join([*(f"{name} is not met: {reason}".rstrip(": .") for name, reason in unmet[:3]), *notes[:3]])
 
 
 _FORM = '{"criteria": [{"id": "…", "unmet": [{"step": 2, "reason": "…"}]}, …]}'
@@ -186,14 +186,8 @@ def _form(ids: Collection[str]) -> dict[str, Any]:
 
 def _read(text: str, ids: Collection[str], count: int) -> Scores:
     """Parse the answer: each criterion exactly once, with the numbers of the steps that do not meet it."""
-    entries = mapping_of(text).get("criteria")
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ValueError(f"it has no list of `criteria`; expected {_FORM}")
-    names = [entry.get("id") for entry in entries]
-    if sorted(map(str, names)) != sorted(ids):
-        raise ValueError(f"its criteria are not {', '.join(ids)}, each once")
     scores, reasons = {}, {}
-    for name, entry in zip(map(str, names), entries, strict=True):
+    for name, entry in entries_of(mapping_of(text), "criteria", _FORM, ids).items():
         unmet = _unmet(name, entry.get("unmet"), count)
         scores[name] = 1 - len(unmet) / count
         reasons[name] = "; ".join(f"step {step}: {reason}" for step, reason in sorted(unmet.items()))

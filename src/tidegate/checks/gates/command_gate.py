@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.fields import ShellCommand
@@ -14,18 +14,17 @@ from tidegate.model.probe import CommandAnswer, RunCommand, RunScript
 from tidegate.text.shorten import complaint, excerpt
 
 NOT_RUN = GateDecision(passed=False, message="the command was not run")
+CUT = GateDecision(passed=False, message="the output was cut, so the result is unknown: print less")
 
 
 class CommandGate(Gate):
     """A gate that checks the output of a command, which must exit with `status`, or with one of them."""
 
+    says = "{command}"
+    reads_output: ClassVar[bool] = True  # which it cannot, if the output was cut
+
     command: ShellCommand
     status: ExitStatus | ExitStatuses = 0
-
-    @property
-    def subject(self) -> str:
-        """The command."""
-        return excerpt(self.command)
 
     def request(self) -> RunCommand:
         """Run the command."""
@@ -38,17 +37,22 @@ class CommandGate(Gate):
         result = seen.answer.result
         expected = (self.status,) if isinstance(self.status, int) else self.status
         if result.end == "exited" and result.exit_code in expected:
-            return self.decide_output(result)
+            return CUT if result.truncated and self.reads_output else self.decide_output(result)
         named = "" if expected == (0,) else f", expected exit {' or '.join(map(str, expected))}"
         return GateDecision(passed=False, message=what_went_wrong(result, named))
 
     def decide_output(self, result: CommandResult) -> GateDecision:
         """Decide on the output of a command that ended as expected."""
+        return self.decide_text(result.stdout, "the output")
+
+    def decide_text(self, text: str, what: str) -> GateDecision:
+        """Decide on a text; messages call it `what`."""
         raise NotImplementedError
 
 
 class _AnyOutput(CommandGate):
     quick = True
+    reads_output = False
 
     def decide_output(self, result: CommandResult) -> GateDecision:
         """Pass for any output."""
@@ -91,13 +95,9 @@ class Script(Gate):
     (llm-tool-test ignores the exit status then). A script that is stopped or killed fails, regardless of its output.
     """
 
+    says = "{command}"
     type: Literal["script"] = "script"
     command: ShellCommand
-
-    @property
-    def subject(self) -> str:
-        """The command."""
-        return excerpt(self.command)
 
     def request(self) -> RunScript:
         """Run the command with the script variables."""
@@ -111,7 +111,7 @@ class Script(Gate):
         if result.end != "exited":
             return GateDecision(passed=False, message=what_went_wrong(result))
         if result.truncated:
-            return GateDecision(passed=False, message="the output was truncated, so the result is unknown: print less")
+            return CUT
         said = _said(result.stdout)
         passed = said.get("passed")
         if passed is True and not result.ok:

@@ -152,8 +152,6 @@ Assertion = Annotated[NonEmpty, AfterValidator(_check_assertion)]
 
 def decide_json(result: CommandResult, path: str, assertion: str) -> GateDecision:
     """Pass if the output is JSON, and the assertion holds for the value at the path."""
-    if result.truncated:
-        return GateDecision(passed=False, message="the output was cut, so it cannot be read as JSON: print less")
     try:
         document = parse_json(result.stdout)
     except ValueError as error:
@@ -200,14 +198,10 @@ class CommandJsonPath(CommandGate):
     OP is one of `==` `!=` `>=` `<=` `>` `<`.
     """
 
+    says = "{command} must print JSON with {path} {assertion}"
     type: Literal["command_json_path"] = "command_json_path"
     path: Path
     assertion: Assertion
-
-    @property
-    def subject(self) -> str:
-        """The command, the path and the assertion."""
-        return excerpt(f"{self.command} must print JSON with {self.path} {self.assertion}")
 
     def decide_output(self, result: CommandResult) -> GateDecision:
         """Parse the output as JSON, follow the path, and check the value."""

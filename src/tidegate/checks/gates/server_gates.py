@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from tidegate.checks.gates.command_gate import NOT_RUN, what_went_wrong
+from tidegate.checks.gates.command_gate import CUT, NOT_RUN, what_went_wrong
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.checks.gates.json_path import Assertion, Path, decide_json
 from tidegate.checks.gates.text_gates import contains
@@ -56,6 +56,8 @@ class ServerGate(Gate):
             )
         if not result.ok:
             return GateDecision(passed=False, message=what_went_wrong(result))
+        if result.truncated and (self.substring or self.path):
+            return CUT
         decisions = [contains("the answer", result.stdout, self.substring)] if self.substring else []
         decisions += [decide_json(result, self.path, self.assertion)] if self.path else []
         failed = next((one for one in decisions if not one.passed), None)

@@ -157,7 +157,7 @@ def of_panel(criteria: Sequence[Criterion], judges: Mapping[int, Judgement], *, 
             opinion.scores,
             {criterion.id: criterion.reason for criterion in judges[place].criteria},
             judges[place].confidence,
-            *(judges[place].issues, judges[place].highlights, judges[place].notes),
+            *(judges[place].issues, judges[place].highlights),
         )
         for place, opinion in opinions.items()
     ]
@@ -188,7 +188,6 @@ def combined(criteria: Sequence[Criterion], answers: Sequence[Scores], *, met: f
         confidence=median(confidences) if confidences else None,
         issues=nearest.issues,
         highlights=nearest.highlights,
-        notes=tuple(dict.fromkeys(note for answer in answers for note in answer.notes)),
     )
 
 

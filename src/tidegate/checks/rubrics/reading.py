@@ -27,7 +27,6 @@ class Scores(NamedTuple):
     confidence: float | None = None
     issues: tuple[str, ...] = ()
     highlights: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def read_scores(text: str, ids: Collection[str], required: Collection[str] = ()) -> Scores:
@@ -39,64 +38,47 @@ def read_scores(text: str, ids: Collection[str], required: Collection[str] = ())
     for field in required:
         if field not in (*answer, "weighted_score"):
             raise ValueError(f"it has no `{field}`, which the rubric requires")
-    scores: dict[str, float] = {}
-    reasons: dict[str, str] = {}
-    for name, value in _entries(answer, "scores", SCORES):
-        if name not in ids:
-            raise ValueError(f"`{excerpt(name, 60)}` is not a criterion of the rubric")
-        if name in scores:
-            raise ValueError(f"the criterion `{name}` is there twice")
-        score, reason = (value.get("score"), value.get("reason")) if isinstance(value, dict) else (value, None)
-        scores[name] = _score(score, f"of `{name}` ")
-        reasons[name] = _text(reason)
-    if missing := [name for name in ids if name not in scores]:
-        raise ValueError(f"the criterion `{missing[0]}` is missing")
-    given = answer.get("reasons")
-    for name, reason in (given if isinstance(given, dict) else {}).items():
-        if name in reasons:
-            reasons[name] = reasons[name] or _text(reason)
+    if isinstance(short := answer.get("scores"), dict):  # `{"scores": {ID: SCORE}, "reasons": {ID: REASON}}`
+        why = answer["reasons"] if isinstance(answer.get("reasons"), dict) else {}
+        answer["scores"] = [{"id": name, "score": score, "reason": why.get(name)} for name, score in short.items()]
+    entries = entries_of(answer, "scores", SCORES, ids)
     confidence = answer.get("confidence")
     return Scores(
-        scores,
-        reasons,
+        {name: _score(entry.get("score"), f"of `{name}` ") for name, entry in entries.items()},
+        {name: _text(entry.get("reason")) for name, entry in entries.items()},
         confidence=None if confidence is None else _score(confidence, "`confidence` "),
         issues=_texts(answer.get("issues")),
         highlights=_texts(answer.get("highlights")),
     )
 
 
-def read_checks(text: str, ids: Sequence[str]) -> Scores:
-    """Parse the answer to inline rubrics. The result notes every irregularity.
-
-    An omitted check is unmet, a repeated one counts once, an unknown one is ignored. Raises ValueError if the answer
-    has none of the checks.
-    """
+def read_checks(text: str, ids: Collection[str]) -> Scores:
+    """Parse the answer to inline rubrics: each check exactly once, and whether it is satisfied."""
     answer = mapping_of(text)
-    checks = answer.get("checks")
-    if not isinstance(checks, list):
-        raise ValueError(f"it has no list of `checks`; expected {CHECKS}")
-    scores: dict[str, float] = {}
-    reasons: dict[str, str] = {}
-    notes: list[str] = []
-    for check in checks:
-        name = check.get("id") if isinstance(check, dict) else None
-        if not isinstance(name, str) or name not in ids:
-            notes.append(f"the unknown check `{excerpt(str(name), 60)}` was ignored")
-        elif name in scores:
-            notes.append(f"the check `{name}` came twice and counts once")
-        elif not isinstance(met := check.get("satisfied"), bool):
+    checks = entries_of(answer, "checks", CHECKS, ids)
+    for name, check in checks.items():
+        if not isinstance(check.get("satisfied"), bool):
             raise ValueError(f"`satisfied` of `{name}` is neither true nor false")
-        else:
-            scores[name] = float(met)
-            reasons[name] = _text(check.get("reasoning"))
-    if not scores:
-        raise ValueError("it has none of the checks")
-    for name in ids:
-        if name not in scores:
-            scores[name], reasons[name] = 0.0, "the judge left it out"
-            notes.append(f"the check `{name}` was left out and counts as unmet")
+    scores = {name: float(check["satisfied"]) for name, check in checks.items()}
+    reasons = {name: _text(check.get("reasoning")) for name, check in checks.items()}
     overall = _text(answer.get("overall_reasoning"))
-    return Scores(scores, reasons, highlights=(overall,) if overall else (), notes=tuple(dict.fromkeys(notes)))
+    return Scores(scores, reasons, highlights=(overall,) if overall else ())
+
+
+def entries_of(answer: dict[str, Any], key: str, expected: str, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return the entries `[{id, …}]` by id. Raises ValueError unless there is one for each of the ids, and no other."""
+    value = answer.get(key)
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise ValueError(f"it has no list of `{key}`; expected {expected}")
+    names = [str(entry.get("id")) for entry in value]
+    for name in names:
+        if name not in ids:
+            raise ValueError(f"`{excerpt(name, 60)}` is not a criterion of the rubric")
+        if names.count(name) > 1:
+            raise ValueError(f"the criterion `{name}` is there twice")
+    if missing := [name for name in ids if name not in names]:
+        raise ValueError(f"the criterion `{missing[0]}` is missing")
+    return dict(zip(names, value, strict=True))
 
 
 def read_score(text: str, name: str = "score") -> Scores:
@@ -134,16 +116,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         raise ValueError(f"`{excerpt(next(name for name in names if names.count(name) > 1), 60)}` is there twice")
     return found
-
-
-def _entries(answer: dict[str, Any], name: str, expected: str) -> list[tuple[str, Any]]:
-    """Return the entries by id, from a list `[{id, …}]` or a mapping."""
-    value = answer.get(name)
-    if isinstance(value, dict):
-        return list(value.items())
-    if not isinstance(value, list):
-        raise ValueError(f"it has no `{name}` of criteria; expected {expected}")
-    return [(str(entry.get("id")), entry) for entry in value if isinstance(entry, dict)]
 
 
 def _score(value: Any, which: str) -> float:

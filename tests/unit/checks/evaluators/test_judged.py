@@ -72,20 +72,10 @@ def test_a_required_rubric_that_is_unmet_fails_the_whole(score: Make, record: Ma
     assert found.reason == "b is not met: why b"
 
 
-def test_a_left_out_rubric_is_unmet_a_doubled_one_counts_once_an_unknown_one_not_at_all(
-    score: Make, record: Make
-) -> None:
-    said = checks("a", "b", ids="aab") | {}
-    said["checks"].append({"id": "x", "satisfied": True, "reasoning": ""})
-    items = [{"id": one, "description": one, "required": False} for one in "abc"]
-    found = score(record(), answer(said), type="rubrics", rubrics=items)
-    assert found.value == pytest.approx(2 / 3)
-    for words in ("`c` was left out and counts as unmet", "`a` came twice and counts once", "unknown check `x`"):
-        assert words in found.reason
-
-
-@pytest.mark.parametrize("said", [{"checks": []}, {"checks": [{"id": "x", "satisfied": True}]}, {}, "fine", [1]])
-def test_an_answer_without_any_of_the_checks_is_no_answer(score: Make, record: Make, said: Any) -> None:
+@pytest.mark.parametrize(
+    "said", [{"checks": []}, checks("a", ids="a"), checks(ids="aab"), checks(ids="abx"), {}, "fine", [1]]
+)
+def test_an_answer_without_each_check_once_is_no_answer(score: Make, record: Make, said: Any) -> None:
     found = score(record(), answer(said), answer(said), answer(said), type="rubrics", rubrics=["a", "b"])
     assert (found.value, found.missing) == (None, "unreadable_judge")
 
@@ -250,14 +240,6 @@ def test_a_member_that_could_not_be_judged_is_no_zero(score: Make, record: Make)
     lost = ModelAnswer(replies=(Reply(end="outage", message="busy"),))
     found = score(record(said="x"), lost, type="composite", evaluators=[judge_named("a")])
     assert (found.value, found.missing, found.reason) == (None, "judge", "a: busy")
-
-
-def test_the_plan_of_an_open_task_is_judged(score: Make, record: Make) -> None:
-    said = {"scores": [{"id": "plan", "reason": "It reads first.", "score": 0.9}]}
-    found = score(
-        record(said="First I read."), answer(said), type="plan", criterion="Reads first.", **{"from": "first_message"}
-    )
-    assert (found.value, found.verdict, found.reason) == (0.9, "pass", "It reads first.")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from tidegate.checks.gates.assertion import MAX_CHARACTERS, parse_json
 
 
-@pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}', "", "{", "'a'", "9" * 5000, "[" + " " * MAX_CHARACTERS + "]"])
+@pytest.mark.parametrize(
+    "text", ["NaN", "[Infinity]", '{"a": -Infinity}', "", "{", "'a'", "9" * 5000, "[" + " " * MAX_CHARACTERS + "]"]
+)
 def test_what_is_not_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 (each has its own words)
         parse_json(text)

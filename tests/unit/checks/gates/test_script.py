@@ -49,7 +49,7 @@ def test_a_script_that_was_stopped_fails_whatever_it_printed(
 def test_a_cut_output_decides_nothing(sees: Callable[..., GateInput]) -> None:
     decision = GATE.decide(sees(stdout='{"passed": true}', truncated=True))
     assert not decision.passed
-    assert "was truncated" in decision.message
+    assert "was cut" in decision.message
 
 
 def test_a_message_is_one_clean_line(sees: Callable[..., GateInput]) -> None:
