@@ -25,12 +25,18 @@ def test_asks_for_the_command_within_its_own_time() -> None:
 @pytest.mark.parametrize(
     ("result", "message"),
     [
+        (CommandResult(command="x", end="exited", exit_code=3), "exit 3"),
+        (CommandResult(command="x", end="exited", exit_code=2, stderr="unknown option"), "exit 2: unknown option"),
+        (CommandResult(command="x", end="exited", exit_code=1, stdout="on stdout"), "exit 1: on stdout"),
+        (CommandResult(command="x", end="exited", exit_code=1, stderr="\x1b[31mbad\x1b[0m\tx"), "exit 1: bad x"),
+        (CommandResult(command="x", end="exited", exit_code=127, stderr="?"), "command not found (exit 127): ?"),
+        (CommandResult(command="x", end="signal", signal=9), "killed by signal 9"),
         (CommandResult(command="x", end="timeout", duration_s=5), "timed out after 5 s"),
         (CommandResult(command="x", end="limit", limit="output"), "stopped at the output limit"),
         (CommandResult(command="x", end="not_started", stderr="no folder"), "could not be started (no folder)"),
     ],
 )
-def test_a_command_that_was_stopped_fails(result: CommandResult, message: str) -> None:
+def test_a_failure_says_what_happened(result: CommandResult, message: str) -> None:
     assert GATE.decide(GateInput(answer=CommandAnswer(result=result))) == GateDecision(passed=False, message=message)
 
 
@@ -52,6 +58,10 @@ def test_a_command_has_to_exit_with_one_of_the_statuses_named(
     assert {code: end.passed for code, end in ends.items()} == {0: False, 1: True, 2: True, 127: False}
     assert ends[0].message == "exit 0, expected exit 1 or 2: []"
     assert not gate.decide(sees(end="signal", signal=1, stdout="[]")).passed
+
+
+def test_exit_status_0_passes(sees: Callable[..., GateInput]) -> None:
+    assert GATE.decide(sees(stdout="fine")) == GateDecision(passed=True, message="exit 0")
 
 
 def test_without_an_answer_nothing_passes(file: Callable[..., GateInput]) -> None:

@@ -61,6 +61,11 @@ def test_paths_inside_are_taken_as_they_are(path: str) -> None:
     assert FileExists(path=path).label == f"file_exists: {path}"
 
 
+def test_without_an_answer_nothing_passes(sees: Callable[..., GateInput]) -> None:
+    assert not GATE.decide(GateInput()).passed
+    assert not GATE.decide(sees()).passed
+
+
 @given(st.lists(st.sampled_from(["..", "a", "b", "."]), min_size=1).map("/".join))
 def test_no_path_that_is_taken_leaves_the_workspace(path: str) -> None:
     depth = lowest = 0

@@ -48,8 +48,21 @@ def test_a_script_that_was_stopped_fails_whatever_it_printed(
 
 def test_a_cut_output_decides_nothing(sees: Callable[..., GateInput]) -> None:
     decision = GATE.decide(sees(stdout='{"passed": true}', truncated=True))
+    assert (decision.passed, "was cut" in decision.message) == (False, True)
+
+
+def test_what_it_prints_can_fail_it_and_explains_a_pass(sees: Callable[..., GateInput]) -> None:
+    said = sees(stdout='{"passed": true, "message": "3 tasks", "detail": {"tasks": [1, 2]}}')
+    assert GATE.decide(said) == GateDecision(passed=True, message="3 tasks", detail={"tasks": [1, 2]})
+    said = sees(stdout='{"passed": false}')
+    assert GATE.decide(said) == GateDecision(passed=False, message="the script says that it failed")
+
+
+def test_it_cannot_pass_by_what_it_prints_alone(sees: Callable[..., GateInput]) -> None:
+    """The tool under test may have printed it."""
+    decision = GATE.decide(sees(stdout='{"passed": true, "message": "fine"}', exit_code=1))
     assert not decision.passed
-    assert "was cut" in decision.message
+    assert decision.message.startswith("the script printed that it passed, but did not exit with status 0: exit 1")
 
 
 def test_a_message_is_one_clean_line(sees: Callable[..., GateInput]) -> None:
