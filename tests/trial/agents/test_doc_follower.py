@@ -115,31 +115,12 @@ def test_a_failing_call_reads_the_help_and_is_tried_once_more(session: LocalSess
     assert (end.end, end.message) == ("completed", "ran 3 lines, 2 failed, 0 skipped")
 
 
-def test_the_help_is_that_of_the_lines_last_call(session: LocalSession) -> None:
-    session.write("README.md", sh("taskmgr list; taskmgr create x"))
-    session.run(DOCS)
-    assert session.calls == ["list", "create x", "create --help", "list", "create x"]
-
-
 def test_a_second_try_that_works_is_no_failure(session: LocalSession) -> None:
     session.write("README.md", sh("mkdir once && taskmgr list || { taskmgr list; rmdir once; false; }"))
     session.write("AGENTS.md", sh("test -f flag && taskmgr list || { touch flag; taskmgr nonsense; }"))
     end = session.run(DOCS)
     assert end.message == "ran 2 lines, 0 failed, 0 skipped"
     assert len(session.commands) == 4
-
-
-def test_another_line_that_fails_is_not_tried_again(session: LocalSession) -> None:
-    session.write("README.md", sh("false", "taskmgr list"))
-    assert session.run(DOCS).message == "ran 2 lines, 1 failed, 0 skipped"
-    assert session.commands == ["false", "taskmgr list"]
-
-
-def test_identical_lines_run_once(session: LocalSession) -> None:
-    session.write("AGENTS.md", sh("taskmgr add a", "taskmgr list"))
-    session.write("README.md", sh("taskmgr list", "taskmgr add a", "taskmgr add b"))
-    session.run(DOCS)
-    assert session.calls == ["add a", "list", "add b"]
 
 
 def test_a_folder_and_variables_hold_until_the_end_of_their_block(session: LocalSession) -> None:
@@ -153,10 +134,55 @@ def test_a_folder_and_variables_hold_until_the_end_of_their_block(session: Local
     assert session.commands[-2:] == ["cd demo && export TASKMGR_HOME=here && taskmgr where", "taskmgr where"]
 
 
-def test_the_same_line_in_another_folder_is_another_line(session: LocalSession) -> None:
-    session.write("README.md", "\n".join(sh(f"mkdir {x}; cd {x}", "taskmgr add x") for x in "ab"))
-    session.run(DOCS)
-    assert session.calls == ["add x", "add x"]
+@pytest.mark.parametrize(
+    ("document", "calls", "summary"),
+    [
+        pytest.param(
+            sh("false", "taskmgr list"), ["list"], "ran 2 lines, 1 failed, 0 skipped", id="another line fails"
+        ),
+        pytest.param(
+            sh("taskmgr list; taskmgr create x"),
+            ["list", "create x", "create --help", "list", "create x"],
+            "ran 1 lines, 1 failed, 0 skipped",
+            id="the help is that of the last call",
+        ),
+        pytest.param(
+            sh("taskmgr list", "taskmgr add b", "taskmgr list") + sh("taskmgr add b"),
+            ["list", "add b"],
+            "ran 2 lines, 0 failed, 0 skipped",
+            id="identical lines run once",
+        ),
+        pytest.param(
+            "\n".join(sh(f"mkdir {x}; cd {x}", "taskmgr add x") for x in "ab"),
+            ["add x", "add x"],
+            "ran 4 lines, 0 failed, 0 skipped",
+            id="the same line in another folder is another one",
+        ),
+        pytest.param(
+            sh("ID=$(taskmgr add a)  # the new id", 'taskmgr done "$ID"', 'taskmgr list "$ID"'),
+            ["add a", "done 1", "list 1"],
+            "ran 3 lines, 0 failed, 0 skipped",
+            id="an answer is kept in its variable without a second call",
+        ),
+        pytest.param(
+            sh("ID=$(taskmgr add)", 'taskmgr list "$ID"'),
+            ["add", "add --help", "add", "list "],
+            "ran 2 lines, 1 failed, 0 skipped",
+            id="a variable whose call failed is not set",
+        ),
+        pytest.param(
+            "Do this:\n\n    taskmgr add readme\n",
+            [],
+            "found no instruction that calls taskmgr",
+            id="indented code without prompts counts in the prompt alone",
+        ),
+        pytest.param(sh("pip install x"), [], "found no instruction that calls taskmgr", id="no instructions"),
+    ],
+)
+def test_what_is_run_of_a_readme(document: str, calls: list[str], summary: str, session: LocalSession) -> None:
+    session.write("README.md", document)
+    end = session.run(DOCS)
+    assert (session.calls, end.end, end.message) == (calls, "completed", summary)
 
 
 def test_a_change_that_failed_does_not_hold(session: LocalSession) -> None:
@@ -165,18 +191,10 @@ def test_a_change_that_failed_does_not_hold(session: LocalSession) -> None:
     assert session.commands == ["cd missing", "taskmgr list"]
 
 
-def test_the_targets_answer_is_kept_in_its_variable_without_a_second_call(session: LocalSession) -> None:
-    session.write("README.md", sh("ID=$(taskmgr add a)  # the new id", 'taskmgr done "$ID"', 'taskmgr list "$ID"'))
-    end = session.run(DOCS)
-    assert session.calls == ["add a", "done 1", "list 1"]
-    assert end.message == "ran 3 lines, 0 failed, 0 skipped"
-
-
-def test_a_variable_whose_call_failed_is_not_set(session: LocalSession) -> None:
-    session.write("README.md", sh("ID=$(taskmgr add)", 'taskmgr list "$ID"'))
-    end = session.run(DOCS)
-    assert session.calls == ["add", "add --help", "add", "list "]
-    assert end.message == "ran 2 lines, 1 failed, 0 skipped"
+def test_indented_code_of_the_prompt_counts(session: LocalSession) -> None:
+    session.prompt = "Do this:\n\n    taskmgr add prompt\n"
+    session.run(DOCS)
+    assert session.calls == ["add prompt"]
 
 
 def test_a_line_that_is_no_shell_is_skipped_with_its_number(session: LocalSession) -> None:
@@ -185,21 +203,6 @@ def test_a_line_that_is_no_shell_is_skipped_with_its_number(session: LocalSessio
     assert session.calls == ["list"]
     assert session.warnings[0].startswith("README.md, line 5 was skipped, it is not a complete shell command")
     assert end.message == "ran 1 lines, 0 failed, 1 skipped"
-
-
-def test_documents_without_instructions_complete_and_say_so(session: LocalSession) -> None:
-    session.prompt = "Run `taskmgr add x` and `taskmgr list`."
-    session.write("README.md", sh("pip install x"))
-    end = session.run(DOCS)
-    assert (end.end, end.message) == ("completed", "found no instruction that calls taskmgr")
-    assert session.events == []
-
-
-def test_indented_code_without_prompts_counts_in_the_prompt_alone(session: LocalSession) -> None:
-    session.prompt = "Do this:\n\n    taskmgr add prompt\n"
-    session.write("README.md", "Do this:\n\n    taskmgr add readme\n")
-    session.run(DOCS)
-    assert session.calls == ["add prompt"]
 
 
 def test_it_stops_after_the_limit_and_counts_the_rest(session: LocalSession) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -109,12 +108,6 @@ def test_a_gate_that_is_not_required_is_reported_but_does_not_decide() -> None:
     assert failing.reason == "command_succeeds: taskmgr doctor: exit 1"
 
 
-def test_gates_see_the_invocations_too() -> None:
-    bad = Invocation(argv=("add",), status="error", exit_code=2, started_at=0)
-    result = measure_trial(trial(None, invocations=(bad,)), scenario(NoTranscriptErrors()))
-    assert result.outcome == "fail"
-
-
 def test_detail_is_stored() -> None:
     answer = exited(0, stdout='{"passed": true, "detail": [1]}')
     result = measure_trial(trial(answer), scenario(Script(command="./check")))
@@ -145,23 +138,28 @@ def test_without_an_answer_for_each_gate_nothing_is_measured(answers: tuple[Answ
     assert result.reason
 
 
+OK = Invocation(argv=("list",), status="ok", exit_code=0, started_at=0)
 HANGS = Invocation(argv=("add",), status="timeout", started_at=0.0)
 
 
-@pytest.mark.parametrize("end", ["timeout", "watchdog"])
-def test_a_call_that_hangs_until_the_agent_is_stopped_fails_the_trial_whatever_it_left_behind(end: str) -> None:
-    hung = trial(THERE, end=end, end_message="stopped after 3 s in `taskmgr add`", invocations=(OK, HANGS))
+@pytest.mark.parametrize(
+    ("end", "last", "outcome"),
+    [
+        ("timeout", HANGS, "fail"),
+        ("watchdog", HANGS, "fail"),
+        ("timeout", None, "pass"),  # stopped between calls
+        ("completed", HANGS, "pass"),  # the agent itself gave the call up
+    ],
+)
+def test_a_call_that_hangs_until_the_agent_is_stopped_fails_the_trial_whatever_it_left_behind(
+    end: str, last: Invocation | None, outcome: str
+) -> None:
+    calls = (OK, last) if last else (OK,)
+    hung = trial(THERE, end=end, end_message="stopped after 3 s in `taskmgr add`", invocations=calls)
     result = measure_trial(hung, scenario(OUT))
-    assert (result.outcome, result.decides) == ("fail", "fail")
-    assert result.reason == "a call of the target did not end; stopped after 3 s in `taskmgr add`"
-
-
-def test_an_agent_that_is_stopped_between_calls_is_judged_by_its_gates() -> None:
-    assert measure_trial(trial(THERE, end="timeout", invocations=(OK,)), scenario(OUT)).outcome == "pass"
-
-
-def test_a_call_that_the_agent_itself_gave_up_is_judged_by_the_gates() -> None:
-    assert measure_trial(trial(THERE, end="completed", invocations=(HANGS,)), scenario(OUT)).outcome == "pass"
+    assert (result.outcome, result.decides) == (outcome, outcome)
+    if outcome == "fail":
+        assert result.reason == "a call of the target did not end; stopped after 3 s in `taskmgr add`"
 
 
 def test_a_cancelled_probe_is_no_answer() -> None:
@@ -197,13 +195,6 @@ def test_an_evaluator_script_gives_a_score_that_never_decides() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("score", "verdict"), [(1, "pass"), (0.8, "pass"), (0.79, "borderline"), (0.6, "borderline"), (0, "fail")]
-)
-def test_the_verdict_of_a_score(score: float, verdict: str) -> None:
-    assert evaluated(stdout=json.dumps({"score": score}))[0].verdict == verdict
-
-
 def test_a_script_without_a_score_has_metrics_only() -> None:
     result, warnings = evaluated(stdout='{"metrics": {"tasks": 3.5}, "score": null}')
     assert (result.score, result.verdict, result.metrics, warnings) == (None, "not_measured", {"tasks": 3.5}, ())
@@ -234,30 +225,33 @@ def test_anything_else_is_a_warning_and_not_measured(fields: dict[str, Any], mes
 # --- composite
 
 
-OK = Invocation(argv=("list",), status="ok", exit_code=0, started_at=0)
 WEIGHTS = Composite(gate_weight=0.5, judge_weight=0.3, interaction_weight=0.2)
 
 
-def test_no_composite_unless_it_is_asked_for() -> None:
-    assert measure_trial(trial(THERE), scenario(OUT)).composite is None
-
-
-def test_the_composite_is_the_mean_of_the_parts_that_exist_and_says_which() -> None:
-    result = measure_trial(trial(THERE, GONE, invocations=(OK,)), scenario(OUT, OUT, composite=WEIGHTS))
-    assert result.composite == pytest.approx((0.5 * 0.5 + 0.2 * 1) / 0.7)
-    assert result.warnings == ("composite: not measured: judge; the weights of gates, interaction were renormalised",)
-
-
-def test_a_whole_composite_has_nothing_to_say() -> None:
-    weights = Composite(gate_weight=3, interaction_weight=1)
-    result = measure_trial(trial(THERE, invocations=(OK,)), scenario(OUT, composite=weights))
-    assert (result.composite, result.warnings) == (1.0, ())
+@pytest.mark.parametrize(
+    ("weights", "gates", "composite", "warnings"),
+    [
+        (None, (OUT,), None, ()),
+        (Composite(gate_weight=3, interaction_weight=1), (OUT,), 1.0, ()),
+        (
+            WEIGHTS,
+            (OUT, OUT),
+            (0.5 * 0.5 + 0.2 * 1) / 0.7,
+            ("composite: not measured: judge; the weights of gates, interaction were renormalised",),
+        ),
+    ],
+)
+def test_the_composite_is_the_mean_of_the_parts_that_exist_and_says_which(
+    weights: Composite | None, gates: tuple[Gate, ...], composite: float | None, warnings: tuple[str, ...]
+) -> None:
+    answers = (THERE, GONE)[: len(gates)]
+    result = measure_trial(trial(*answers, invocations=(OK,)), scenario(*gates, composite=weights))
+    assert (result.composite, result.warnings) == (pytest.approx(composite) if composite else None, warnings)
 
 
 def test_a_composite_of_nothing_is_none() -> None:
     result = measure_trial(trial(), scenario(composite=WEIGHTS))
-    assert result.composite is None
-    assert result.warnings == ("composite: none of its parts was measured",)
+    assert (result.composite, result.warnings) == (None, ("composite: none of its parts was measured",))
 
 
 # --- calls
@@ -321,17 +315,22 @@ def test_nothing_is_said_where_the_call_is_not_found(command: str) -> None:
     assert messages(agent_ran((command, "no")), called("add a")) == [""]
 
 
-def test_repeated_calls_have_each_their_own_message() -> None:
-    events = agent_ran(("taskmgr add a", "first"), ("taskmgr list", "other"), ("taskmgr add a", "second"))
-    assert messages(events, called("add a", "list", "add a")) == ["first", "other", "second"]
-
-
-def test_nothing_is_said_when_the_counts_differ() -> None:
-    assert messages(agent_ran(("taskmgr add a", "no")), called("add a", "add a")) == ["", ""]
-
-
-def test_nothing_is_said_when_several_calls_share_one_output() -> None:
-    assert messages(agent_ran(("taskmgr add a; taskmgr add b", "no")), called("add a", "add b")) == ["", ""]
+@pytest.mark.parametrize(
+    ("ran", "recorded", "said"),
+    [
+        (
+            [("taskmgr add a", "first"), ("taskmgr list", "other"), ("taskmgr add a", "second")],
+            ["add a", "list", "add a"],
+            ["first", "other", "second"],
+        ),
+        ([("taskmgr add a", "no")], ["add a", "add a"], ["", ""]),  # the counts differ
+        ([("taskmgr add a; taskmgr add b", "no")], ["add a", "add b"], ["", ""]),  # one output for both
+    ],
+)
+def test_a_call_has_an_output_only_if_it_is_surely_its_own(
+    ran: list[tuple[str, str]], recorded: list[str], said: list[str]
+) -> None:
+    assert messages(agent_ran(*ran), called(*recorded)) == said
 
 
 def test_a_command_that_was_denied_is_no_occurrence() -> None:

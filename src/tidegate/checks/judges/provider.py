@@ -125,7 +125,7 @@ class ProviderJudge(Judge):
         started = time.monotonic()
         try:
             response = await line.sent(self.request(question, sample), self.headers)
-            reply = self.reply(_read(response)) if response.is_success else _refused(response)
+            reply = self.reply(read_response(response)) if response.is_success else _refused(response)
         except AccessError as error:
             reply = Reply(end="auth" if error.denied else "outage", message=excerpt(str(error), 200))
         except TimeoutException:
@@ -196,7 +196,7 @@ def unreadable(error: Exception) -> Reply:
     return Reply(end="outage", message=f"what came back is not a message of a model: {excerpt(str(error), 200)}")
 
 
-def end_of_status(status: int | None) -> ReplyEnd:
+def _end_of_status(status: int | None) -> ReplyEnd:
     """Return the end for an HTTP error."""
     return "auth" if status in (401, 403) else "failed" if status in _REFUSALS else "outage"
 
@@ -216,7 +216,8 @@ def _asked_wait(headers: Mapping[str, str], otherwise: float) -> float:
     return otherwise
 
 
-def _read(response: Response) -> Json:
+def read_response(response: Response) -> Json:
+    """Return the JSON object that a provider answered. Raises ValueError with its text if it is not one."""
     try:
         data = response.json()
     except ValueError:
@@ -235,7 +236,7 @@ def _refused(response: Response) -> Reply:
     error = mapping(data[0] if isinstance(data, list) and data else data, "error")
     status = response.status_code
     # Google refuses a wrong key with 400.
-    end: ReplyEnd = "auth" if "API_KEY_INVALID" in response.text else end_of_status(status)
+    end: ReplyEnd = "auth" if "API_KEY_INVALID" in response.text else _end_of_status(status)
     kind = text(error, "type") or text(error, "status") or text(error, "code") or response.reason_phrase
     return Reply(end=end, message=provider_error(status, kind, text(error, "message")))
 

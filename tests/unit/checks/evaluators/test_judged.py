@@ -14,9 +14,8 @@ from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.asking import Criterion
 from tidegate.model.evaluator import EvaluatorRecord, Score
-from tidegate.model.event import CommandResult, Message
+from tidegate.model.event import Message
 from tidegate.model.judge import AskModel, ModelAnswer, Reply, ReplyEnd
-from tidegate.model.probe import CommandAnswer
 
 Make = Callable[..., Any]
 ITEMS = [
@@ -185,45 +184,12 @@ def test_a_prompt_of_ones_own_gets_the_variables_in_fences(record: Make) -> None
     assert "the {{question}} is open" in step.before  # what the agent says is no variable
 
 
-def exit_status(code: int) -> CommandAnswer:
-    return CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=code))
-
-
 def one(value: float) -> ModelAnswer:
     return answer({"score": value, "hits": [], "misses": [], "reasoning": ""})
 
 
 def judge_named(name: str) -> dict[str, Any]:
     return {"type": "llm_judge", "name": name}
-
-
-def test_a_composite_weighs_its_members(score: Make, record: Make) -> None:
-    members = [judge_named("soft"), {"type": "code_judge", "name": "hard", "script": "x"}]
-    found = score(
-        record(said="x"),
-        *(exit_status(0), one(0.5)),  # the script looks at the workspace, which is gone once a model is asked
-        type="composite",
-        evaluators=members,
-        aggregator={"type": "weighted_average", "weights": {"soft": 0.3, "hard": 0.7}},
-    )
-    assert found.value == pytest.approx(0.85)  # .3·.5 + .7·1
-
-
-def test_composites_nest(score: Make, record: Make) -> None:
-    inner = {
-        "type": "composite",
-        "name": "inner",
-        "evaluators": [judge_named("a"), judge_named("b")],
-        "aggregator": {"type": "weighted_average", "weights": {"a": 0.6, "b": 0.4}},
-    }
-    found = score(
-        record(said="x"),
-        *(one(1), one(0.5), one(0)),
-        type="composite",
-        evaluators=[inner, judge_named("c")],
-        aggregator={"type": "weighted_average", "weights": {"inner": 0.7, "c": 0.3}},
-    )
-    assert found.value == pytest.approx(0.56)  # .7·(.6·1 + .4·.5) + .3·0
 
 
 def test_a_model_aggregates_what_the_members_said(score: Make, record: Make) -> None:

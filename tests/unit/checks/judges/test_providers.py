@@ -1,24 +1,38 @@
-"""The judges `openai` and `google`: what they send, and what their providers' answers become."""
+"""The judges of providers: what they send, and what the answers become. No failure is raised."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx2 import Response
 from pydantic import ValidationError
 
 from tests.model_server import HALF, Fault, Json, ModelServer, Step, serving
-from tidegate.checks.judges.provider import GoogleJudge, OpenAIJudge, ProviderJudge
+from tidegate.checks.judges.provider import (
+    AnthropicJudge,
+    GoogleJudge,
+    OpenAIJudge,
+    ProviderJudge,
+    read_response,
+    unreadable,
+)
 from tidegate.checks.rubrics.reading import scores_form
 from tidegate.model.judge import AskModel, JudgeContext, Reply, ReplyEnd
 
 FORM = scores_form(["kept"])
 QUESTION = AskModel(system="You judge.", before="the work", answer_schema=FORM)
 SAID = Step('{"scores": {"kept": 1}}')
-KEYS = {"OPENAI_API_KEY": "dummy-key", "GEMINI_API_KEY": "dummy-key", "OWN_KEY": "own-key"}
+KEYS = {
+    "OPENAI_API_KEY": "dummy-key",
+    "GEMINI_API_KEY": "dummy-key",
+    "ANTHROPIC_API_KEY": "dummy-key",
+    "OWN_KEY": "own-key",
+}
 NO = {"type": "refusal", "refusal": "No."}
 LIMIT = {"reason": "max_output_tokens"}
 SOON = {"retry-after-ms": "1"}
@@ -28,6 +42,8 @@ def judge(kind: str, **fields: Any) -> ProviderJudge:
     """A judge by the name of its API."""
     if kind == "google":
         return GoogleJudge(type="google", model="gemini-x", **fields)
+    if kind == "anthropic":
+        return AnthropicJudge(type="anthropic", model="claude-x", **fields)
     return OpenAIJudge(type="openai", model="gpt-x", **{"api": kind, **fields})
 
 
@@ -35,6 +51,8 @@ def at(kind: str, server: ModelServer, **keys: str) -> Json:
     """The provider that reaches the server, as a suite names it."""
     if kind == "google":
         return {"type": "gemini", "base_url": server.url, **keys}
+    if kind == "anthropic":
+        return {"type": "anthropic", "base_url": server.url, **keys}
     return {"type": "openai", "base_url": f"{server.url}/v1", **keys}
 
 
@@ -141,6 +159,8 @@ def test_a_provider_without_the_judge_s_api_is_refused() -> None:
         ("google", "MAX_TOKENS", "max_tokens"),
         ("google", "SAFETY", "refused"),
         ("google", "MALFORMED_FUNCTION_CALL", "failed"),
+        ("anthropic", "pause_turn", "failed"),
+        ("anthropic", "refusal", "refused"),
     ],
 )
 def test_an_answer_that_stopped_early_is_none(kind: str, stop: str, end: ReplyEnd) -> None:
@@ -194,11 +214,32 @@ def test_a_broken_connection_is_retried(fault: Fault) -> None:
     assert (reply.end, len(server.requests)) == ("answered", 2)
 
 
-@pytest.mark.parametrize("kind", ["responses", "chat", "google"])
-@pytest.mark.parametrize("body", [{}, {"choices": []}, {"output": None}, {"candidates": "x"}])
+WHOLE = {"id": "x", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn"}
+
+
+@pytest.mark.parametrize("kind", ["responses", "chat", "google", "anthropic"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"choices": []},
+        {"output": None},
+        {"candidates": "x"},
+        WHOLE,
+        WHOLE | {"content": None},
+        WHOLE | {"content": [{"type": "text"}]},
+    ],
+)
 def test_what_is_no_message_is_no_answer(kind: str, body: Json) -> None:
     with pytest.raises(ValueError, match="no "):
         judge(kind).reply(body)
+
+
+@pytest.mark.parametrize("text", ["<html>Please log in to the network.</html>", "[]", "null", '{"id":'])
+def test_an_answer_that_is_no_json_object_is_an_outage(text: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(text)) as raised:
+        read_response(Response(200, text=text))
+    assert unreadable(raised.value).end == "outage"
 
 
 def test_a_missing_key_is_told_without_asking() -> None:
