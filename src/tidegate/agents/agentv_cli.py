@@ -24,10 +24,6 @@ from tidegate.model.value import Value
 
 OUTPUT_FILE = ".agentv-output"  # relative to the trial's workspace
 PLACEHOLDERS = ("PROMPT", "GUIDELINES", "EVAL_ID", "ATTEMPT", "FILES", "OUTPUT_FILE")
-_MAY_WRITE = (
-    "a command may write to its trial's workspace, the folder of {OUTPUT_FILE}, and to what `files: {write: […]}` in "
-    "tidegate.yaml names, but not to the checkout"
-)
 _PLACEHOLDER = re.compile(r"\{([A-Z_]+)\}")
 
 
@@ -97,7 +93,7 @@ class AgentVCli(Agent):
         result, output = await self.program(session, self.case(session))
         for event in agentv.parse(output):
             session.emit(event)
-        message = "" if result.ok else how_it_failed(result)
+        message = "" if result.ok else how(result)
         return End(end="completed" if result.ok else "crashed", message=message, traced=agentv.is_traced(output))
 
     def case(self, session: Session) -> CliCase:
@@ -122,12 +118,6 @@ class AgentVCli(Agent):
     def _file(self, path: str) -> str:
         quoted = {"{path}": shlex.quote(path), "{basename}": shlex.quote(path.rpartition("/")[2])}
         return re.sub(r"\{path\}|\{basename\}", lambda found: quoted[found.group()], self.files_format)
-
-
-def how_it_failed(result: CommandResult) -> str:
-    """Return how a command failed. If it wanted to write to the checkout, say where it may write."""
-    told = re.search("read-only file system|EROFS", result.stderr, re.IGNORECASE)
-    return f"{how(result)}; {_MAY_WRITE}" if told else how(result)
 
 
 def _unreachable(check: HttpCheck) -> str:
@@ -171,7 +161,7 @@ class _Batch:
         if len(lines) == 1:
             return lines[0]
         count = f"{len(lines)} lines" if lines else "no line"
-        failed = "" if self.result.ok else f" ({how_it_failed(self.result)})"
+        failed = "" if self.result.ok else f" ({how(self.result)})"
         raise NoAnswerError(
             f"the batch printed {count} for the case `{identity}`{failed}; "
             f'let its command print one JSON line for every case: {{"id": {json.dumps(identity)}, "text": …}}'
@@ -203,7 +193,7 @@ class AgentVBatch(AgentVCli):
         ok = batch.result.ok
         return End(
             end="completed" if ok else "crashed",
-            message="" if ok else how_it_failed(batch.result),
+            message="" if ok else how(batch.result),
             traced=agentv.is_traced(line),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -261,4 +262,10 @@ def _is_taken_by_api(schema: Any) -> bool:
     if not isinstance(schema, dict) or schema.get("type") != "object" or any(key in schema for key in _CHOICES):
         return False
     properties = schema.get("properties", {})
-    return isinstance(properties, dict) and all(map(_PROPERTY.fullmatch, properties))
+    if not isinstance(properties, dict) or not all(map(_PROPERTY.fullmatch, properties)):
+        return False
+    try:
+        json.dumps(schema, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError:  # NaN, or half of a character
+        return False
+    return True

@@ -280,6 +280,4 @@ def test_whatever_a_server_answers_can_be_told_and_offered(results: list[Any]) -
     text.encode()
     if tools is not None:
         offer = offered("shelf", tools.tools)
-        json.dumps(
-            [offer.definitions, offer.warnings, tools.instructions], allow_nan=False, ensure_ascii=False
-        ).encode()
+        json.dumps([offer.definitions, tools.instructions], allow_nan=False, ensure_ascii=False).encode()

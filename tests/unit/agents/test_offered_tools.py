@@ -46,6 +46,8 @@ def test_names_that_the_api_does_not_take_are_rewritten_and_found_again() -> Non
         {"type": "object", "anyOf": []},
         {"type": "object", "properties": {"a b": {}}},
         {"type": "object", "properties": []},
+        {"type": "object", "x": float("nan")},
+        {"type": "object", "x": "\ud800"},
     ],
 )
 def test_a_tool_that_would_break_every_request_is_left_out(schema: Any) -> None:

@@ -186,7 +186,6 @@ EVALUATORS = {
     "{type: rubrics, rubrics: []}": ".rubrics: must not be empty",
     "{type: rubrics, rubrics: [{id: a, description: x}, {id: a, description: y}]}": ": two of its rubrics have",
     "{type: llm_judge, prompt: gone.md}": ".prompt: no such file in the repository",
-    "{type: plan, from: first_message, criterion: good, expected: [a]}": ": needs `expected`, or `criterion`",
     "{type: tool_trajektory}": ".type: unknown type `tool_trajektory` (did you mean",
     "{type: tool_f1, expected: []}": ".expected: must not be empty",
     "{type: tool_f1, expectd: [a]}": ".expectd: unknown key (did you mean `expected`?)",

@@ -19,14 +19,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from threading import Thread
-from typing import NoReturn, Self
+from typing import Self
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from tidegate.agents.model_proxy.answers import FRAMES, MOST_BYTES, Answer, FramedAnswer, error_words, request_letters
 from tidegate.agents.model_proxy.asked import NOTHING, Asked, read
 from tidegate.agents.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
-from tidegate.agents.model_proxy.traffic import SLOW_DOWN, Lease, RateLimit, Traffic, TrafficLimits
+from tidegate.agents.model_proxy.traffic import REFUSED, SLOW_DOWN, Lease, RateLimit, Traffic, TrafficLimits
 from tidegate.errors import ConfigurationError
 from tidegate.model.provider import KEY_HEADERS, Access, AccessError, ModelApi, ModelRequest
 
@@ -187,6 +187,12 @@ class ModelProxy:
             del self._leases[token]
 
 
+def _not_passed(lease: Lease, why: str, status: int = 400, kind: str = "invalid_request_error") -> RefusedError:
+    """Return the error for a request that no provider gets, because of what it asks for, and keep that it was made."""
+    lease.traffic.note(REFUSED, why)
+    return RefusedError(status, kind, why)
+
+
 class _Server(Connections):
     leases: dict[str, Lease]
 
@@ -258,9 +264,7 @@ class _Handler(BaseHTTPRequestHandler):
         limits = lease.traffic.limits
         asked = read(body, self.path.partition("?")[0], may_ask=limits.may_ask, may_fetch=limits.may_fetch)
         if asked.refused is not None:
-            why = f"the model proxy does not pass on {asked.refused}"
-            lease.traffic.note_refusal(why)
-            raise RefusedError(400, "invalid_request_error", why)
+            raise _not_passed(lease, f"the model proxy does not pass on {asked.refused}")
         return asked
 
     def _is_over(self, lease: Lease) -> bool:
@@ -270,9 +274,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Refuse what no provider would take: it is the request that is wrong, not the provider."""
         values = [text for header in self.headers.items() for text in header]
         if not self.path.isascii() or any(map(_CONTROL.search, (self.path, *values))):
-            why = "the request has a control character in its address or its headers"
-            lease.traffic.note_refusal(why)
-            raise RefusedError(400, "invalid_request_error", why)
+            raise _not_passed(lease, "the request has a control character in its address or its headers")
 
     @contextmanager
     def _body(self, lease: Lease) -> Iterator[bytes]:
@@ -284,7 +286,8 @@ class _Handler(BaseHTTPRequestHandler):
                 taken += size
                 if taken > LARGEST_REQUEST or not lease.traffic.reserve(size):
                     taken -= size
-                    self._refuse_size(lease)
+                    self.close_connection = True
+                    raise _not_passed(lease, "the request is too large for the model proxy", 413, "request_too_large")
                 body += self.rfile.read(size)
             yield bytes(body)
         finally:
@@ -299,12 +302,6 @@ class _Handler(BaseHTTPRequestHandler):
             yield size
             self.rfile.readline(100)
         self.rfile.readline(100)
-
-    def _refuse_size(self, lease: Lease) -> NoReturn:
-        self.close_connection = True
-        why = "the request is too large for the model proxy"
-        lease.traffic.note_refusal(why)
-        raise RefusedError(413, "request_too_large", why)
 
     def _forward(self, lease: Lease, body: bytes) -> None:
         """Pass the request on when the provider takes requests; again, if it asks for fewer for a while."""
@@ -328,8 +325,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return again
         except UnansweredError as error:
             if error.of_request:
-                lease.traffic.note_refusal(str(error))
-                raise RefusedError(400, "invalid_request_error", str(error)) from None
+                raise _not_passed(lease, str(error)) from None
             lease.traffic.note(502)
             raise RefusedError(502, "api_error", str(error)) from None
 
@@ -337,9 +333,9 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             return request_for(lease, self, body)
         except AccessError as error:
-            lease.traffic.note_no_access(str(error), denied=error.denied)
-            kind = "authentication_error" if error.denied else "api_error"
-            raise RefusedError(401 if error.denied else 503, kind, str(error)) from None
+            status, kind = (401, "authentication_error") if error.denied else (503, "api_error")
+            lease.traffic.note(status, str(error))
+            raise RefusedError(status, kind, str(error)) from None
 
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic, asked: int) -> None:
         if answer.status >= 400:
@@ -362,8 +358,9 @@ class _Handler(BaseHTTPRequestHandler):
         start = bytearray()
         whole = self._copy(answer, seen, start)
         seen.close()
+        status = answer.status if whole else 502
         words = error_words(bytes(start)) if answer.status >= 400 else ""
-        traffic.note(answer.status if whole else 502, words)
+        traffic.note(status, f"the model's provider answered {status}: {words}" if words else "")
         if of_model:
             traffic.note_turn()
         with suppress(OSError):

@@ -119,19 +119,15 @@ class Traffic:
             self._answered = True
             self._answers.append(answer)
 
-    def note(self, status: int, words: str = "") -> None:
-        """Keep what the provider answered; 502 if it did not. `words` is its message about an error."""
+    def note(self, status: int, said: str = "") -> None:
+        """Keep how a request was answered: by the provider, by 502 if it did not answer, or by 400 if it was not asked.
+
+        `said` is the reason, if it is known.
+        """
         with self._lock:
             self._answered = True
             self._failure = status if status >= 400 else None
-            self._said = f"the model's provider answered {status}" + (f": {words}" if words else "")
-
-    def note_no_access(self, why: str, *, denied: bool) -> None:
-        """Keep why a request was not passed on: there is no credential for it."""
-        with self._lock:
-            self._answered = True
-            self._failure = 401 if denied else 503
-            self._said = why
+            self._said = said or f"the model's provider answered {status}"
 
     def note_turn(self) -> None:
         """Count an answer in which the model took a turn."""
@@ -173,20 +169,11 @@ class Traffic:
             self._full = "budget", why
         return self._full[1] if self._full else None
 
-    def note_refusal(self, why: str) -> None:
-        """Keep that a request was not passed on, because of what it asked for: the provider has no part in that."""
-        with self._lock:
-            self._answered = True
-            self._failure = REFUSED
-            self._said = why
-
     def note_wait(self, secs: float) -> None:
         """Keep that a request waits so many more seconds, since the provider has asked for fewer."""
         with self._lock:
-            self._answered = True
             self._waited += secs
-            self._failure = TOO_MANY
-            self._said = f"the model's provider asks for fewer requests: waited {self._waited:.0f} s in all"
+            self.note(TOO_MANY, f"the model's provider asks for fewer requests: waited {self._waited:.0f} s in all")
 
     def reserve(self, size: int) -> bool:
         """Return True if the trial may have so many more bytes read; `reserve(-size)` gives them back."""

@@ -157,12 +157,16 @@ def judge_score(judge: JudgeResult | None, results: Sequence[EvaluatorResult]) -
     """
     if judge is not None:
         return judge.weighted_score
-    parts = [(result.weight or 1.0, result.score) for result in results if result.judged]
-    scores = [score for _, score in parts if score is not None]
-    if not parts or len(scores) < len(parts):
+    return _weighted_mean((result.weight or 1.0, result.score) for result in results if result.judged)
+
+
+def _weighted_mean(parts: Iterable[tuple[float, float | None]]) -> float | None:
+    """Return Σ score·weight / Σ weight; None if there are no parts, or a score is missing."""
+    found = list(parts)
+    known = [(weight, score) for weight, score in found if score is not None]
+    if not known or len(known) < len(found):
         return None
-    total = sum(weight for weight, _ in parts)
-    return sum(weight * score for (weight, _), score in zip(parts, scores, strict=True)) / total
+    return sum(weight * score for weight, score in known) / sum(weight for weight, _ in known)
 
 
 def detail_means(results: Iterable[EvaluatorResult]) -> dict[str, float]:
@@ -250,12 +254,7 @@ def _scored(name: str, evaluator: Evaluator, score: Score) -> EvaluatorScore:
 
 def _case_score(results: Sequence[EvaluatorResult]) -> float | None:
     """Return Σ score·weight / Σ weight; None if no evaluator has a weight, or a weighted one was not measured."""
-    parts = [(result.weight, result.score) for result in results if result.weight > 0]
-    scores = [score for _, score in parts if score is not None]
-    if not parts or len(scores) < len(parts):
-        return None
-    total = sum(weight for weight, _ in parts)
-    return sum(weight * score for (weight, _), score in zip(parts, scores, strict=True)) / total
+    return _weighted_mean((result.weight, result.score) for result in results if result.weight > 0)
 
 
 def _failure(results: Sequence[EvaluatorResult], scores: Sequence[Score], case_score: float | None) -> str:

@@ -7,32 +7,37 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from urllib.parse import quote, urlsplit
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from tidegate.agents.model_proxy.answers import tokens_of
 from tidegate.agents.providers import AnyProvider, types_with
+from tidegate.agents.providers.clouds import BedrockProvider, VertexProvider
 from tidegate.agents.providers.keyed import CompatibleProvider
-from tidegate.agents.streams.json_lines import Json, mapping, text
+from tidegate.agents.streams.json_lines import Json, items, mapping, text
 from tidegate.model.field_types import wrong
 from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply, ReplyEnd
-from tidegate.model.provider import Access, AccessError, ModelApi, ModelProvider, ModelRequest
+from tidegate.model.provider import (
+    ANTHROPIC,
+    BEDROCK,
+    FOUNDRY,
+    GOOGLE,
+    OPENAI,
+    VERTEX_CLAUDE,
+    VERTEX_GEMINI,
+    Access,
+    AccessError,
+    ModelApi,
+    ModelProvider,
+    ModelRequest,
+)
 from tidegate.text.shorten import excerpt
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
-
-from typing import Literal
-from urllib.parse import quote
-
-from pydantic import Field
-
-from tidegate.agents.providers.clouds import BedrockProvider, VertexProvider
-from tidegate.agents.streams.json_lines import items
-from tidegate.model.provider import ANTHROPIC, BEDROCK, FOUNDRY, GOOGLE, OPENAI, VERTEX_CLAUDE, VERTEX_GEMINI
 
 RETRIES = 2  # of a request, after temporary failures
 LONGEST_WAIT = 60.0  # seconds before a retry, whatever the provider asks for
