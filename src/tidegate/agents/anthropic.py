@@ -106,7 +106,7 @@ class AnthropicAgent(Agent):
         offer = offered(session.server.name if session.server else "", server.tools)
         if offer.left_out:
             names = both_ends(", ".join(offer.left_out), NAMES_SHOWN)
-            session.emit(Warning(text=f"the model is not offered {names}: the API does not take their `inputSchema`"))
+            session.emit(Warning(text=f"the model is not offered {names}: the API does not take such an `inputSchema`"))
         system = "\n\n".join(filter(None, (SYSTEM, both_ends(server.instructions, MAX_OUTPUT))))
         address = {**session.credentials, **self.env}.get(ANTHROPIC.endpoint)
         async with AsyncAnthropic(api_key=session.credentials[ANTHROPIC.key], base_url=address) as client:

@@ -145,7 +145,7 @@ def test_a_servers_tools_are_offered_beside_the_shell(session: LocalSession) -> 
     assert told[4]["content"].endswith("There are: bash, which takes a `command`, mcp__shelf__add_book.")
     assert [call.tool for call in session.events if isinstance(call, ToolCall)][:2] == ["add.book"] * 2
     assert [status for status, _ in results(session)] == ["ok", "error", "ok", "ok", "invalid"]
-    assert session.warnings == ["the model is not offered `bad`: its `inputSchema` does not have the type `object`"]
+    assert session.warnings == ["the model is not offered bad: the API does not take such an `inputSchema`"]
 
 
 def test_what_it_has_used_is_known_when_it_is_stopped_from_outside(session: LocalSession) -> None:

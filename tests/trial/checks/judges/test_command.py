@@ -95,7 +95,7 @@ def test_the_examples_of_the_docs_are_answers(tmp_path: Path) -> None:
 
 
 def test_who_prints_something_else_is_shown_the_form() -> None:
-    with pytest.raises(ValueError, match=r'no `scores` of criteria; expected {"scores": \[{"id": "…", "reason"'):
+    with pytest.raises(ValueError, match=r'no list of `scores`; expected {"scores": \[{"id": "…", "reason"'):
         read_scores('{"score": 1}', ["complete"])
 
 
