@@ -17,7 +17,7 @@ from tidegate.agents.invocations.from_log import logged_invocations
 from tidegate.agents.invocations.metrics import invocation_counts, trial_metrics
 from tidegate.agents.streams import TRANSCRIPTS, agentv, recognized
 from tidegate.agents.streams import llm_tool_test as stream
-from tidegate.agents.streams import text as plain
+from tidegate.agents.streams.events import plain
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import RunFolder, write_text, write_value
 from tidegate.model.evaluator import PASS, Score
@@ -114,7 +114,7 @@ def _llm_tool_test_attempt(events: Path) -> PastAttempt:
     passed = metrics is not None and metrics.gates_passed == metrics.gates_total
     reason = f"{failed[0].label}: {failed[0].message}" if failed else "all gates passed" if passed else problem
     text = events.read_text(encoding="utf-8", errors="replace")
-    told = stream.LlmToolTest().parse(text) if events.name == EVENTS else plain.parse(text)
+    told = stream.LlmToolTest().parse(text) if events.name == EVENTS else plain(text)
     return PastAttempt(
         scenario=named["scenario"] if named else folder.name,
         agent=named["tool"] if named else "unknown",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from tidegate.agents.streams import agentv, claude_code, codex, events, gemini, llm_tool_test, opencode, text
+from tidegate.agents.streams import agentv, claude_code, codex, events, gemini, llm_tool_test, opencode
 from tidegate.agents.streams.json_lines import Stream
 from tidegate.model.event import Event, Message, ToolCall, Warning
 
@@ -22,7 +22,7 @@ StreamName = Literal[
 ]
 
 STREAMS: Mapping[StreamName, Stream] = {
-    "text": text.STREAM,
+    "text": events.TEXT,
     "events": events.STREAM,
     "agentv": agentv.STREAM,
     "claude-code": claude_code.STREAM,

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic_core import from_json, to_json
 
-from tidegate.agents.streams import text as plain
+from tidegate.agents.streams.events import plain
 from tidegate.agents.streams.json_lines import Stream, bounded
 from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
 from tidegate.text.shorten import MAX_CHARACTERS, last_part
@@ -26,9 +26,9 @@ def parse(text: str) -> tuple[Event, ...]:
     try:
         output = from_json(text.strip(), allow_inf_nan=False)
     except ValueError:
-        return plain.parse(text)
+        return plain(text)
     if not isinstance(output, dict) or not output.keys() & {"text", "output_messages", "trace"}:
-        return plain.parse(text)
+        return plain(text)
     return bounded(_events(output))
 
 
@@ -49,7 +49,7 @@ def _events(output: _Json) -> Iterator[Event]:
             said = event.text if isinstance(event, Message) else said
             yield event
     yield from _trace(_list(output, "trace"), numbers)
-    for event in plain.parse(_words(output.get("text"))):
+    for event in plain(_words(output.get("text"))):
         if isinstance(event, Message) and event.text != said:
             yield event
 
@@ -90,7 +90,7 @@ def _trace(trace: list[Any], numbers: Iterator[int]) -> Iterator[Event]:
             identity = entry.get("id")
             yield _result(identity if isinstance(identity, str) else latest, entry.get("output"))
         elif kind == "message":
-            yield from plain.parse(_words(entry.get("text")))
+            yield from plain(_words(entry.get("text")))
         else:
             yield Warning(text=f"{place} is neither a tool call nor a tool result")
 

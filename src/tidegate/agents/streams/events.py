@@ -1,4 +1,4 @@
-"""Tidegate's own stream: one event as a JSON object per line."""
+"""Tidegate's own stream, one event as a JSON object per line; and plain text, which reports no calls."""
 
 from __future__ import annotations
 
@@ -48,4 +48,11 @@ def _first_problem(error: ValidationError) -> str:
     return f"{place}: {words}" if place else words
 
 
+def plain(text: str) -> tuple[Event, ...]:
+    """Return one message with the end of a plain text; none if it is blank."""
+    said = text.strip()
+    return (Message(text=last_part(said)),) if said else ()
+
+
 STREAM = Stream(parse, is_transcript=True)
+TEXT = Stream(plain)
