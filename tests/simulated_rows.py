@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tidegate.decide.procedure.observed import Past, RowSeen
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.procedure.rules import screening_trials
-from tidegate.decide.procedure.steps import RunTrials, State, next_step
+from tidegate.decide.procedure.steps import State, conclude, next_step
 from tidegate.decide.verdict.decide import decide
 from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row
 from tidegate.model.measurement import TrialResult
@@ -106,13 +106,13 @@ def judged(chances: Chances, past: Sequence[Sequence[bool]], chance: Random) -> 
         ),
         policy=policy,
     )
-    while isinstance(step := next_step(state), RunTrials):
+    while step := next_step(state):
         seen: dict[str, list[TrialResult]] = {}
-        for spec in step.specs:
+        for spec in step:
             seen.setdefault(spec.scenario, []).append(_trial(spec, names.index(spec.scenario), chances, chance))
         rows = tuple(entry.with_trials(seen.get(entry.row.scenario, ())) for entry in state.rows)
         state = State(rows=rows, policy=policy)
-    return step.conclusions, state
+    return conclude(state), state
 
 
 def _trial(spec: TrialSpec, number: int, chances: Chances, chance: Random) -> TrialResult:

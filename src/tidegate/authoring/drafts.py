@@ -27,7 +27,7 @@ from tidegate.model.plan import PlanRow
 from tidegate.model.proof import Draft, ToolProof
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial_spec import TrialSpec
-from tidegate.run.mutant_trials import MutantTrial, MutantTrials
+from tidegate.run.mutant_trials import MutantRunner, ObservedTrial
 
 MOST_DRAFTS, MOST_TRIED = 5, 30
 MOST_CHECKS = 12  # tried at once
@@ -39,7 +39,7 @@ _gate: TypeAdapter[Gate] = TypeAdapter(AnyGate)
 _evaluator: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
 
 
-async def drafts_for(trials: MutantTrials, proof: ToolProof, rows: Sequence[PlanRow]) -> tuple[Draft, ...]:
+async def drafts_for(trials: MutantRunner, proof: ToolProof, rows: Sequence[PlanRow]) -> tuple[Draft, ...]:
     """Return checks for up to MOST_DRAFTS mutants of the tool that are alive, each of another part of its surface."""
     found: dict[str, Draft] = {}
     parts = set[tuple[str, str]]()
@@ -57,7 +57,7 @@ def _draftable(result: MutantResult) -> bool:
     return result.state == "alive" and not result.mutant.file and result.mutant.kind not in _SLOW
 
 
-async def _draft(trials: MutantTrials, row: PlanRow, mutant: Mutant) -> Draft | None:
+async def _draft(trials: MutantRunner, row: PlanRow, mutant: Mutant) -> Draft | None:
     """Return the first check of the row that holds on base each time, and fails on the mutant; None if none does."""
     seen = await asyncio.gather(trials.base(row, 1), trials.base(row, 2), _run(trials, row, mutant))
     calls = [one.calls for one in seen]
@@ -88,13 +88,13 @@ def _with(row: PlanRow, into: Into, checks: Sequence[Check]) -> Any:
     return scenario.model_copy(update=more)
 
 
-async def _run(trials: MutantTrials, row: PlanRow, mutant: Mutant | None) -> MutantTrial:
+async def _run(trials: MutantRunner, row: PlanRow, mutant: Mutant | None) -> ObservedTrial:
     key = row.key
     spec = TrialSpec(side="head" if mutant else "base", scenario=key.scenario, agent=key.agent, index=1)
     return await trials.run(spec, trials.quick(row) if mutant else row, front=trials.front(row, mutant))
 
 
-def _passed(ran: MutantTrial, into: Into, count: int) -> list[bool | None]:
+def _passed(ran: ObservedTrial, into: Into, count: int) -> list[bool | None]:
     """Return for each of the new checks whether it passed; None: that was not measured."""
     if into == "gates":
         found: list[bool | None] = [one.passed for one in ran.result.gates[-count:]]

@@ -10,7 +10,7 @@ from tidegate.cli import options
 from tidegate.decide.procedure.detection import Screening
 from tidegate.decide.procedure.rules import LEAST_HISTORY, screening_trials
 from tidegate.history.known_results import history_counts, replayable_rows
-from tidegate.lab.simulate import Cell, Gate, Rates, RowPlan, drifts, sensitivity, simulate, situations
+from tidegate.lab.simulate import Cell, Gate, Rates, TrialNumbers, drifts, sensitivity, simulate, situations
 from tidegate.model.plan import Plan
 from tidegate.model.suite import Suite
 from tidegate.suite.load import load_suite
@@ -54,7 +54,9 @@ def run(args: argparse.Namespace) -> int:
     plans = []
     for key, (_, trials) in counts.items():
         own = plan.row(key).scenario.trials.over(suite.trials)
-        plans.append(RowPlan(screening_trials(own, suite.policy), trials if trials >= LEAST_HISTORY else 0, own.max))
+        plans.append(
+            TrialNumbers(screening_trials(own, suite.policy), trials if trials >= LEAST_HISTORY else 0, own.max)
+        )
     gate = Gate(policy=suite.policy, rows=tuple(plans))
     print(_heading(suite, plan, len(rates), [row.history for row in plans]))
     for situation in [*situations(rates), *(drifts(rates) if any(row.history for row in plans) else ())]:

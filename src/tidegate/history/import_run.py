@@ -272,7 +272,7 @@ class _Evaluator(Value, extra="ignore"):
     reasoning: str | None = None
 
 
-class _Row(Value, extra="ignore"):
+class _Line(Value, extra="ignore"):
     """The keys that Tidegate reads from a line; the others repeat the case or hold raw model requests."""
 
     eval_id: str = Field(min_length=1, validation_alias=AliasChoices("eval_id", "test_id", "testId"))
@@ -314,7 +314,7 @@ def read(path: Path) -> list[PastAttempt]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.strip():
             try:
-                attempts.append(_attempt(_Row.model_validate_json(line)))
+                attempts.append(_attempt(_Line.model_validate_json(line)))
             except ValidationError as error:
                 first = error.errors(include_url=False, include_input=False)[0]
                 place = "".join(f"{key}: " for key in first["loc"])
@@ -322,7 +322,7 @@ def read(path: Path) -> list[PastAttempt]:
     return attempts
 
 
-def _attempt(row: _Row) -> PastAttempt:
+def _attempt(row: _Line) -> PastAttempt:
     """Convert a row to an attempt. A row with an error is not measured, although AgentV scores it 0."""
     problem = row.problem
     passed = round(row.score, 9) >= PASS
@@ -353,7 +353,7 @@ def _result(evaluator: _Evaluator) -> EvaluatorResult:
     )
 
 
-def _events(row: _Row) -> tuple[Event, ...]:
+def _events(row: _Line) -> tuple[Event, ...]:
     """Return the answer, the tool calls if the row has them (AgentV 1.5 omits them), and the end."""
     output: dict[str, Any] = {"text": row.candidate_answer}
     output |= {} if row.output_messages is None else {"output_messages": row.output_messages}
@@ -363,7 +363,7 @@ def _events(row: _Row) -> tuple[Event, ...]:
     return (*agentv.parse(text), End(end=end, message=row.problem or "", traced=agentv.is_traced(text)))
 
 
-def _prompt(row: _Row) -> str:
+def _prompt(row: _Line) -> str:
     """Return the prompt from the row's input or the recorded model request, or "" if there is none."""
     if isinstance(row.input, str):
         return row.input

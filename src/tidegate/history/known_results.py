@@ -24,9 +24,9 @@ from tidegate.history.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.history.pushes import Pushes
 from tidegate.history.run_folder import RunFolder, read_value, write_value
 from tidegate.history.store import History, ReadSessions
-from tidegate.model.measurement import PastTrial, Run, TrialResult
-from tidegate.model.plan import Plan, RowKey, by_row
-from tidegate.model.run_row import LEAST, RowReplay
+from tidegate.model.measurement import PastTrial, Run, TrialResult, by_row
+from tidegate.model.plan import Plan, RowKey
+from tidegate.model.run_row import LEAST, ReplayFinding
 from tidegate.model.suite import Suite
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial import SessionRecord
@@ -116,12 +116,12 @@ class KnownResults:
         """Return base's recorded sessions of the rows that `begin` was given. `foreign`: commits that base lacks."""
         return self._history.sessions.read(self._fingerprints, foreign) if self._history else ReadSessions({})
 
-    def replayed(self, row: RowKey, sessions: str) -> RowReplay | None:
+    def replayed(self, row: RowKey, sessions: str) -> ReplayFinding | None:
         """Return what an earlier run of the same test has found by replaying these sessions, or None."""
         key = self._keys.get(row)
         return self._tests.replayed(key, sessions) if self._tests is not None and key is not None else None
 
-    def keep_replay(self, found: RowReplay, sessions: str) -> None:
+    def keep_replay(self, found: ReplayFinding, sessions: str) -> None:
         """Store what replaying these sessions showed, so that a later run of the same test need not do it."""
         if self._tests is not None and (key := self._keys.get(found.key)) is not None:
             self._tests.keep_replay(key, found, sessions)
@@ -321,7 +321,7 @@ class Replayed(Value):
     """What base's recorded sessions show in a test. `sessions`: a hash of them."""
 
     sessions: str
-    found: RowReplay
+    found: ReplayFinding
 
 
 class ResumableTests:
@@ -377,12 +377,12 @@ class ResumableTests:
         for side in SIDES:
             yield from (trial for trial in self._side(key, side).finished_trials() if trial.side == side)
 
-    def replayed(self, key: str, sessions: str) -> RowReplay | None:
+    def replayed(self, key: str, sessions: str) -> ReplayFinding | None:
         """Return what replaying these sessions showed in this test, or None if it is missing or damaged."""
         found = read_value(self._folder / key / _REPLAY, Replayed)
         return found.found if found and found.sessions == sessions else None
 
-    def keep_replay(self, key: str, found: RowReplay, sessions: str) -> None:
+    def keep_replay(self, key: str, found: ReplayFinding, sessions: str) -> None:
         """Store what replaying these sessions showed."""
         write_value(self._folder / key / _REPLAY, Replayed(sessions=sessions, found=found))
 

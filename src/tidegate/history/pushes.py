@@ -39,19 +39,12 @@ def source_branch(environ: Mapping[str, str]) -> str:
     return next((environ[name] for name in SOURCE_BRANCHES if environ.get(name)), "HEAD")
 
 
-class PushedRow(Value):
-    """What is known of a row after a push."""
-
-    row: RowKey
-    earlier: EarlierPushes
-
-
 class Push(Value):
-    """One push. `test`: what was tested, so that a re-run is recognized; `at`: seconds since the epoch."""
+    """What is known of each row after a push. `test`: what was tested, so that a re-run is recognized."""
 
     test: str
-    at: float
-    rows: tuple[PushedRow, ...]
+    at: float  # seconds since the epoch
+    rows: tuple[tuple[RowKey, EarlierPushes], ...]
 
 
 class PushLog(Value):
@@ -82,8 +75,7 @@ class Pushes:
 
     def add(self, rows: Mapping[RowKey, EarlierPushes]) -> None:
         """Store what is known after this push."""
-        pushed = tuple(PushedRow(row=row, earlier=earlier) for row, earlier in rows.items())
-        push = Push(test=self._test, at=self._now, rows=pushed)
+        push = Push(test=self._test, at=self._now, rows=tuple(rows.items()))
         write_value(self._file, PushLog(pushes=(*self._others(), push)[-MOST:]))
 
     def _others(self) -> tuple[Push, ...]:
@@ -95,7 +87,7 @@ class Pushes:
 
 
 def _last(pushes: Sequence[Push]) -> dict[RowKey, EarlierPushes]:
-    return {one.row: one.earlier for one in pushes[-1].rows} if pushes else {}
+    return dict(pushes[-1].rows) if pushes else {}
 
 
 def _hash(texts: Iterable[str]) -> str:

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from tidegate.history.run_folder import read_value, write_text
-from tidegate.model.measurement import PastTrial
-from tidegate.model.plan import RowKey, by_row
+from tidegate.model.measurement import PastTrial, by_row
+from tidegate.model.plan import RowKey
 from tidegate.model.suite import Store
 from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
 from tidegate.model.trial import SessionRecord

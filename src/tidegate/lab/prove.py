@@ -28,7 +28,7 @@ from tidegate.model.surface import ObservedCall, Part
 from tidegate.reports.prove_text import survived
 from tidegate.reports.verdict_text import verdict_of
 from tidegate.run.checkouts import one_side, scratch_folder
-from tidegate.run.mutant_trials import MutantTrial, MutantTrials, search_path_of
+from tidegate.run.mutant_trials import MutantRunner, ObservedTrial, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.surface_changes import tool_name
 from tidegate.run.surface_survey import survey
@@ -39,7 +39,7 @@ from tidegate.trial.workspace import initial_state, matching_files
 
 FIRST, EACH = 5, 10  # mutants after which the time is first estimated, and those between two lines
 
-Drafter = Callable[[MutantTrials, ToolProof, Sequence[PlanRow]], Awaitable[tuple[Draft, ...]]]
+Drafter = Callable[[MutantRunner, ToolProof, Sequence[PlanRow]], Awaitable[tuple[Draft, ...]]]
 
 
 async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted: Wanted) -> Proof:
@@ -58,7 +58,7 @@ async def prove(repo: Path, rev: str | None, out: Path, options: Options, wanted
                 raise NothingToRunError("; ".join(runner.build_errors.values()), "Fix the build first.")
             work.scratch.joinpath("mutants").mkdir(mode=0o711)
             path = search_path_of(work, options.environ.get("PATH", os.defpath))
-            trials = MutantTrials(work, runner, scratch / "mutants", path)
+            trials = MutantRunner(work, runner, scratch / "mutants", path)
             proving = _Proving(trials, wanted, options.progress, rev)
             tools, more = await proving.tools(rows)
             used_up = runner.attempts.spending.used_up()
@@ -115,7 +115,7 @@ def _unjudged(row: PlanRow) -> object:
 class _Proving:
     """One run of `prove`."""
 
-    trials: MutantTrials
+    trials: MutantRunner
     wanted: Wanted
     progress: Progress
     rev: str | None
@@ -140,7 +140,7 @@ class _Proving:
             proofs.append(proof)
         return tuple(proofs), tuple(notes)
 
-    async def _on_base(self, row: PlanRow) -> tuple[MutantTrial, ...] | str:
+    async def _on_base(self, row: PlanRow) -> tuple[ObservedTrial, ...] | str:
         once = row.deterministic and not self.wanted.mutants  # a second trial shows what differs by itself
         ran = await asyncio.gather(*(self.trials.base(row, index) for index in (1, 2)[: 1 if once else 2]))
         missed = [one.result.reason for one in ran if one.result.decides != "pass"]
@@ -164,12 +164,12 @@ class Wanted:
 class OneTool:
     """The passing rows of one tool, each with its trials of base. `any_row`: a row of the tool, passing or not."""
 
-    trials: MutantTrials
+    trials: MutantRunner
     wanted: Wanted
     progress: Progress
     tool: str
     any_row: PlanRow
-    rows: dict[RowKey, tuple[PlanRow, tuple[MutantTrial, ...]]]
+    rows: dict[RowKey, tuple[PlanRow, tuple[ObservedTrial, ...]]]
     single: set[tuple[str, str, str]] = field(default_factory=set)  # options that take one value only
 
     async def proof(self) -> ToolProof:
@@ -193,7 +193,7 @@ class OneTool:
         listed = tuple(part for part in found.parts if part.kind in MAPPED)
         return listed if self.any_row.scenario.target.mcp is not None else (*listed, *of_calls(calls, listed))
 
-    def _scenario(self, row: PlanRow, ran: tuple[MutantTrial, ...]) -> Scenario:
+    def _scenario(self, row: PlanRow, ran: tuple[ObservedTrial, ...]) -> Scenario:
         checks = [gate.model_dump_json() for gate in row.scenario.gates]
         checks += [evaluator.model_dump_json() for evaluator in row.scenario.evaluators]
         commands = [event.line for event in ran[0].trial.events if isinstance(event, ToolCall)]
@@ -231,7 +231,7 @@ class OneTool:
 
         async def alike(numbers: list[int]) -> None:
             """Run the first of these mutants, and those of the others that do something else in its trials."""
-            first: tuple[MutantResult, list[MutantTrial]] | None = None
+            first: tuple[MutantResult, list[ObservedTrial]] | None = None
             for number in numbers:
                 mutant = mutants[number]
                 async with slots:
@@ -282,9 +282,9 @@ class OneTool:
 
     async def _result(
         self, mutant: Mutant, met: Sequence[RowKey], guidance: Guidance
-    ) -> tuple[MutantResult, list[MutantTrial]]:
+    ) -> tuple[MutantResult, list[ObservedTrial]]:
         """Run the rows that meet the mutant, the quickest first, until one catches it. Return its trials, too."""
-        trials, ran = self.trials, list[MutantTrial]()
+        trials, ran = self.trials, list[ObservedTrial]()
         changed = guidance.changed(mutant, trials.scratch / f"docs-{next(trials.numbers)}") if mutant.file else None
         same, lost = mutant.kind not in ("slower", "hangs"), ""
         for key in sorted(met, key=lambda key: self.rows[key][1][0].result.metrics.duration_s or 0.0):
@@ -314,7 +314,7 @@ class OneTool:
             return result.model_copy(update={"state": "no_change", "why": "all outputs and files stay the same"})
         return result.model_copy(update={"why": survived(mutant, _names(met), same=same)})
 
-    def _same(self, head: MutantTrial) -> bool:
+    def _same(self, head: ObservedTrial) -> bool:
         """Return True if the trial shows what base's trials showed.
 
         Where these differ, as in dates and ids, all three have to be equal without the words that have digits.
@@ -327,7 +327,7 @@ class OneTool:
         )
 
 
-def _does_the_same(mutant: Mutant, first: MutantResult, ran: Sequence[MutantTrial]) -> bool:
+def _does_the_same(mutant: Mutant, first: MutantResult, ran: Sequence[ObservedTrial]) -> bool:
     """Return True if the mutant does to all calls of these trials of another one what that one did."""
     calls = [call for one in ran for call in one.calls]
     return first.state != "not_run" and done_to(mutant, calls) == done_to(first.mutant, calls) is not None
@@ -348,7 +348,7 @@ class ShownText(NamedTuple):
     shape: str
 
 
-def _told(ran: MutantTrial) -> list[ShownText]:
+def _told(ran: ObservedTrial) -> list[ShownText]:
     """Return what the calls of a trial showed and wrote, and what it left, without the names of its folders."""
     texts, found = [ran.diff], list[ShownText]()
     for call in ran.calls:

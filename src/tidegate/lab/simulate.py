@@ -40,7 +40,7 @@ class Situation(NamedTuple):
         return cls(name, base, base if head is None else head, base if past is None else past)
 
 
-class RowPlan(NamedTuple):
+class TrialNumbers(NamedTuple):
     """One row's k0, its trials of history, and its `trials.max`."""
 
     screening: int
@@ -58,7 +58,7 @@ class Gate(NamedTuple):
     history: int = 40
     policy: Policy = Policy()
     most: int | None = None
-    rows: tuple[RowPlan, ...] = ()
+    rows: tuple[TrialNumbers, ...] = ()
 
 
 class Cell(NamedTuple):
@@ -114,7 +114,7 @@ def simulate(situation: Situation, gate: Gate, count: int, seed: int = 0) -> Cel
 
 def drawn_history(rates: Rates, gate: Gate, chance: Random) -> list[Facts]:
     """Return what is known of each row before its first trial, with a random history."""
-    plans = gate.rows or [RowPlan(gate.screening, gate.history, gate.most)] * len(rates)
+    plans = gate.rows or [TrialNumbers(gate.screening, gate.history, gate.most)] * len(rates)
     drawn = ([chance.random() < rate for _ in range(plan.history)] for rate, plan in zip(rates, plans, strict=True))
     return [
         Facts((sum(past), len(past)), plan.screening, plan.most, before=usual_rate((sum(past), len(past)), past[-5:]))

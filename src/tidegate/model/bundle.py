@@ -103,7 +103,7 @@ class BatchSide(Value):
     path: tuple[str, ...]
 
 
-class RowPace(Value):
+class KnownPace(Value):
     """How long base needed for a row so far: seconds of its agent, its setup and all else, and whether head hung."""
 
     key: RowKey
@@ -127,5 +127,5 @@ class Batch(Value):
     suite: Suite
     rows: tuple[PlanRow, ...]
     trials: tuple[TrialSpec, ...]
-    pace: tuple[RowPace, ...] = ()
+    pace: tuple[KnownPace, ...] = ()
     withheld: tuple[str, ...] = ()

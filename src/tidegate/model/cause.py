@@ -48,7 +48,7 @@ class Place(Value):
         return f"{self.path}:{self.line}"
 
 
-class Edit(Value):
+class ChangedLine(Value):
     """A place that the pull request changed: the removed line, and the one that replaced it. One may be None."""
 
     removed: Place | None = None
@@ -82,7 +82,7 @@ class Cause(Value):
     new: tuple[str, ...] = ()
     base: str = ""
     head: str = ""
-    edits: tuple[Edit, ...] = ()  # the places of the diff that it points to
+    edits: tuple[ChangedLine, ...] = ()  # the places of the diff that it points to
     still_named: tuple[Place, ...] = ()  # lines of head's docs that still name what is gone
     checked_in: tuple[Place, ...] = ()  # lines of head's scenario files that still name it: these are checks
     passes: bool = False  # all checks of its rows pass

@@ -9,7 +9,7 @@ from pydantic import Field
 from tidegate.model.measurement import Call
 from tidegate.model.plan import RowKey, row_key
 from tidegate.model.reason import Counts, Kind, Reason, Weakness
-from tidegate.model.run_row import RowReplay
+from tidegate.model.run_row import ReplayFinding
 from tidegate.model.suite import RowState
 from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import NotMeasured
@@ -155,7 +155,7 @@ class JudgeSide(Value):
     highlights: tuple[str, ...] = ()
 
 
-class CriterionChange(Value):
+class CriterionScores(Value):
     """A criterion's mean score on both sides, and the judge's reason for head's lowest score."""
 
     criterion: str
@@ -176,7 +176,7 @@ class JudgeChange(Value):
     interval: Interval | None = None
     q: float | None = None
     warns: bool = False
-    criteria: tuple[CriterionChange, ...] = ()
+    criteria: tuple[CriterionScores, ...] = ()
 
     @property
     def not_measured(self) -> str:
@@ -211,7 +211,7 @@ class Row(Value):
     judge: JudgeChange | None = None
     evidence: Evidence | None = None
     detection: dict[Drop, float] = {}  # drop → probability that this run detects it in this row
-    replay: RowReplay | None = None  # what base's recorded sessions show; None if none was replayed
+    replay: ReplayFinding | None = None  # what base's recorded sessions show; None if none was replayed
 
     @property
     def key(self) -> RowKey:

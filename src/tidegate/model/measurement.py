@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from tidegate.model.access import RefusedHost
 from tidegate.model.evaluator import EvaluatorVerdict, Judgement
@@ -215,6 +216,17 @@ class PastTrial(Value):
     def key(self) -> RowKey:
         """The row that this trial belongs to."""
         return row_key(self.scenario, self.agent)
+
+
+T = TypeVar("T", TrialResult, PastTrial)
+
+
+def by_row(values: Iterable[T]) -> defaultdict[RowKey, list[T]]:
+    """Return the values of each row, in their order; an empty list for a row without any."""
+    found: defaultdict[tuple[str, str], list[T]] = defaultdict(list)
+    for value in values:
+        found[value.scenario, value.agent].append(value)  # a tuple is faster to hash than a RowKey
+    return defaultdict(list, {row_key(name, agent): of for (name, agent), of in found.items()})
 
 
 class FilesOfPasses(NamedTuple):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
 from functools import cache, cached_property
-from typing import Literal, Protocol, TypeVar
+from typing import Literal
 
 from pydantic import SerializeAsAny
 
@@ -31,29 +29,6 @@ class RowKey(Value):
 def row_key(scenario: str, agent: str) -> RowKey:
     """Return the key of that row: the same object each time."""
     return RowKey(scenario=scenario, agent=agent)
-
-
-class OfRow(Protocol):
-    """Something that belongs to a row."""
-
-    @property
-    def scenario(self) -> str:
-        """The row's scenario."""
-
-    @property
-    def agent(self) -> str:
-        """The row's agent."""
-
-
-T = TypeVar("T", bound=OfRow)
-
-
-def by_row(values: Iterable[T]) -> defaultdict[RowKey, list[T]]:
-    """Return the values of each row, in their order; an empty list for a row without any."""
-    found: defaultdict[tuple[str, str], list[T]] = defaultdict(list)
-    for value in values:
-        found[value.scenario, value.agent].append(value)  # a tuple is faster to hash than a RowKey
-    return defaultdict(list, {row_key(name, agent): of for (name, agent), of in found.items()})
 
 
 class Texts(Value):

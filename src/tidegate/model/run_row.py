@@ -48,7 +48,7 @@ class WhyRun(Value):
     detail: str = ""
 
 
-class RowReplay(Value):
+class ReplayFinding(Value):
     """What replaying base's sessions of one row showed.
 
     `same` sessions replay alike on both sides, `differing` do not. `unusable` says why others were not counted, and
@@ -123,7 +123,7 @@ class RunRow(Value):
     trials: TrialCounts = TrialCounts()
     earlier: EarlierPushes = EarlierPushes()
     no_agent: NotMeasured | None = None  # why no agent may be run for it
-    replay: RowReplay | None = None  # head only: what base's recorded sessions show; None if none was replayed
+    replay: ReplayFinding | None = None  # head only: what base's recorded sessions show; None if none was replayed
 
     @property
     def turn(self) -> int:

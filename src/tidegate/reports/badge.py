@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tidegate.model.measurement import Run
-from tidegate.model.plan import by_row
+from tidegate.model.measurement import Run, by_row
 from tidegate.reports.filters import count, percent
 
 LABEL = "agents pass"

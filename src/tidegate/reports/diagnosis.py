@@ -7,8 +7,7 @@ from statistics import fmean
 
 from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.comparison import HeadCounts, MetricChange, Row
-from tidegate.model.measurement import AgentInfo, Run, TrialResult
-from tidegate.model.plan import by_row
+from tidegate.model.measurement import AgentInfo, Run, TrialResult, by_row
 from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
 from tidegate.reports.filters import number, percent, to

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import SuiteEffect
-from tidegate.model.plan import by_row
+from tidegate.model.measurement import by_row
 from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tidegate.model.comparison import Row
-from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import by_row
+from tidegate.model.measurement import TrialResult, by_row
 from tidegate.model.result import Result
 from tidegate.reports.filters import words
 from tidegate.reports.model_filters import console, passed

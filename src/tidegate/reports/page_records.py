@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
-from tidegate.model.measurement import Call, TrialResult
-from tidegate.model.plan import RowKey, by_row, row_key
+from tidegate.model.measurement import Call, TrialResult, by_row
+from tidegate.model.plan import RowKey, row_key
 from tidegate.model.trial import Record
 from tidegate.model.value import Value
 from tidegate.reports.page_row import RowView

@@ -20,7 +20,7 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
 from tidegate.reports.page_metrics import MetricLine, PowerBar, change_text, metric_line, power_bars
-from tidegate.reports.table_row import COLUMNS, MetricCell, TableRow, Trend
+from tidegate.reports.table_row import COLUMNS, MetricCell, TableLine, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import CommentView
 from tidegate.text.noise import noisy_words
@@ -115,7 +115,7 @@ class PageOf(NamedTuple):
     columns: dict[str, tuple[str, str]]
 
 
-def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
+def row_view(line: TableLine, page: PageOf, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
     """Return the view of one row. `trials`: the row's trials of both sides."""
     row, view = line.row, page.view
     alone = page.result.model_copy(update={"rows": (row,), "trials": tuple(trials)})
@@ -153,7 +153,7 @@ def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult], trend:
     )
 
 
-def _words(line: TableRow) -> str:
+def _words(line: TableLine) -> str:
     row = line.row
     both = " (fails on both sides)" if line.fails_on_both else ""
     return words(row.state) + both + (", judge: not measured" if row.state == "ok" and line.not_judged else "")
@@ -165,7 +165,7 @@ def _hints(row: Row, view: CommentView) -> Iterable[str]:
             yield f"{found.numbers}: {found.says}" + (f" (`{found.about}`)" if found.about else "")
 
 
-def _cell(line: TableRow, name: str, unit: str) -> Cell:
+def _cell(line: TableLine, name: str, unit: str) -> Cell:
     cell = line.metrics.get(name) or MetricCell(base=_mean(line.row, name, "base"), head=_mean(line.row, name, "head"))
     value = cell.base if cell.head is None else cell.head
     return Cell(text=moved(cell, unit), value=value, trend=cell.trend, warns=cell.warns)

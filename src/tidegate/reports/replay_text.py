@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import LEAST, LeftOut, RowReplay
+from tidegate.model.run_row import LEAST, LeftOut, ReplayFinding
 from tidegate.text.safe import printable
 
 
-def replay_text(rows: Sequence[RowReplay], without: Sequence[RowKey], base: str) -> str:
+def replay_text(rows: Sequence[ReplayFinding], without: Sequence[RowKey], base: str) -> str:
     """Return one block per row, and a summary. `without`: rows that have no recorded session."""
     return "".join(f"{line}\n" for line in _lines(rows, without, base))
 
 
-def _lines(rows: Sequence[RowReplay], without: Sequence[RowKey], base: str) -> Iterator[str]:
+def _lines(rows: Sequence[ReplayFinding], without: Sequence[RowKey], base: str) -> Iterator[str]:
     for row in rows:
         yield from _row(row)
     yield from (f"–  {key}: no recorded session" for key in without)
@@ -23,7 +23,7 @@ def _lines(rows: Sequence[RowReplay], without: Sequence[RowKey], base: str) -> I
     yield f"{same} of {same + differing} sessions of base ({base[:12]}) show an agent the same here"
 
 
-def _row(row: RowReplay) -> Iterator[str]:
+def _row(row: ReplayFinding) -> Iterator[str]:
     counted = row.same + row.differing
     sign = "❌" if row.differing else "✅" if row.same else "–"
     unseen = f"; chance that a new session does something new: {row.unseen:.0%}" if row.same else ""
@@ -53,19 +53,19 @@ def left_out_text(why: LeftOut) -> str:
             return f"base shows something else than when it was recorded: `{why.detail}`"
 
 
-def why_run_text(row: RowReplay) -> str:
+def why_run_text(row: ReplayFinding) -> str:
     """Return why agents are run for the row; '' if they are not."""
     if row.run is None:
         return ""
     return _WHY_RUN[row.run.code](row, row.run.detail)
 
 
-def _unseen(row: RowReplay, _: str) -> str:
+def _unseen(row: ReplayFinding, _: str) -> str:
     changed = f"; the pull request changes {row.surface[0]}, which no session shows" if row.surface else ""
     return f"a new session does something new with a chance of {row.unseen:.0%}{changed}"
 
 
-_WHY_RUN: dict[str, Callable[[RowReplay, str], str]] = {
+_WHY_RUN: dict[str, Callable[[ReplayFinding, str], str]] = {
     "differs": lambda row, step: f"differs at `{step}`",
     "unsteady": lambda row, _: "sessions of base do not replay alike on base: chance has a part in the tool",
     "few": lambda row, _: f"{row.same} of {LEAST} sessions replay alike",

@@ -7,21 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import FailedCall, Row
-from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import by_row
+from tidegate.model.measurement import TrialResult, by_row
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
 from tidegate.reports.links import recipe
 
 _NUMBER = re.compile(r"\d+")  # process ids, line numbers, times: they do not tell causes apart
-
-
-class SameTrials(Value):
-    """Trials of one row with the same outcome, reason, and number of commands and errors."""
-
-    times: int
-    trial: TrialResult  # the first of them
 
 
 class Finding(Value):
@@ -32,7 +24,7 @@ class Finding(Value):
     recipe: str = ""  # shell lines that reproduce it
     others: tuple[Row, ...] = ()
     unmeasured: tuple[Row, ...] = ()  # rows that could not be measured for the same cause
-    trials: tuple[SameTrials, ...] = ()
+    trials: tuple[tuple[int, TrialResult], ...] = ()  # how many are alike, and the first of them
     calls: tuple[FailedCall, ...] = ()  # failed calls that the divergence does not show
 
     @property
@@ -78,12 +70,12 @@ def _finding(result: Result, row: Row, others: Sequence[Row], trials: Iterable[T
     )
 
 
-def _alike(trials: Iterable[TrialResult]) -> Iterator[SameTrials]:
+def _alike(trials: Iterable[TrialResult]) -> Iterator[tuple[int, TrialResult]]:
     found: dict[object, list[TrialResult]] = {}
     for trial in trials:
         counts = trial.metrics.command_count, trial.metrics.error_count
         found.setdefault((trial.outcome, trial.reason, counts), []).append(trial)
-    return (SameTrials(times=len(same), trial=same[0]) for same in found.values())
+    return ((len(same), same[0]) for same in found.values())
 
 
 def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:

@@ -28,7 +28,7 @@ class MetricCell(Value):
     warns: bool = False
 
 
-class TableRow(Value):
+class TableLine(Value):
     """One line of the table of all rows."""
 
     row: Row
@@ -48,9 +48,9 @@ class TableRow(Value):
         return self.row.state == "ok" and (self.fails_on_both or self.not_judged != "")
 
 
-def table_line(row: Row) -> TableRow:
+def table_line(row: Row) -> TableLine:
     """Return the table's line for a row."""
-    return TableRow(
+    return TableLine(
         row=row,
         metrics={name: _metric(row, name) for name in COLUMNS},
         fails_on_both=cannot_guard(row),

@@ -10,7 +10,7 @@ from tidegate.decide.verdict.decide import MOST_EXCLUDED, Decision, present
 from tidegate.model.comparison import Comparison, Overuse, Row
 from tidegate.model.reason import Counts, Reason
 from tidegate.model.result import Verdict
-from tidegate.model.run_row import RowReplay
+from tidegate.model.run_row import ReplayFinding
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured
 from tidegate.reports.interface_text import headlines
@@ -26,7 +26,7 @@ SETUP_WORDS: dict[NotMeasured | None, str] = {
 }
 
 
-def reason_text(state: RowState, why: Reason, replay: RowReplay | None = None) -> str:
+def reason_text(state: RowState, why: Reason, replay: ReplayFinding | None = None) -> str:
     """Return the sentence. It claims of no row that nothing regressed, only that nothing was detected."""
     if why.code in ("replayed", "replay_differs", "no_agent"):
         return _REPLAYED[why.code](why, replay)
@@ -220,7 +220,7 @@ def _mended(why: Reason) -> str:
 # --- rows for which no agent was run
 
 
-def _replayed(_: Reason, replay: RowReplay | None) -> str:
+def _replayed(_: Reason, replay: ReplayFinding | None) -> str:
     assert replay is not None
     return (
         f"{replay.same} recorded sessions of base replay alike on both sides, in all {replay.steps} steps; no agent was"
@@ -228,7 +228,7 @@ def _replayed(_: Reason, replay: RowReplay | None) -> str:
     )
 
 
-def _differs(_: Reason, replay: RowReplay | None) -> str:
+def _differs(_: Reason, replay: ReplayFinding | None) -> str:
     assert replay is not None
     assert replay.difference is not None
     gates = f"; in a replay on head fails: {', '.join(replay.failing)}" if replay.failing else ""
@@ -237,7 +237,7 @@ def _differs(_: Reason, replay: RowReplay | None) -> str:
     return f"needs an agent to confirm it: {where}, first {step}{gates}"
 
 
-def _no_agent(why: Reason, replay: RowReplay | None) -> str:
+def _no_agent(why: Reason, replay: ReplayFinding | None) -> str:
     if replay is None:
         said = "base has no recorded session of it"
     else:
@@ -245,7 +245,7 @@ def _no_agent(why: Reason, replay: RowReplay | None) -> str:
     return f"no agent may be run ({_words(why.cause)}), and {said}"
 
 
-_REPLAYED: dict[str, Callable[[Reason, RowReplay | None], str]] = {
+_REPLAYED: dict[str, Callable[[Reason, ReplayFinding | None], str]] = {
     "replayed": _replayed,
     "replay_differs": _differs,
     "no_agent": _no_agent,

@@ -20,7 +20,7 @@ from tidegate.reports.filters import count, interval, percent, points, to
 from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import acceptance, advice
 from tidegate.reports.side_findings import Finding, Group, findings, groups
-from tidegate.reports.table_row import TableRow, table_line
+from tidegate.reports.table_row import TableLine, table_line
 
 MOST_CAUSES = 3  # shown in the comment
 NAMED_DROP = 0.30  # the smallest drop that the sentence on the detection power names
@@ -99,7 +99,7 @@ class CommentView(Value):
     improved: tuple[Finding, ...]
     notable: tuple[Group, ...]  # baseline_changed, added, removed, not_comparable
     replayed: ReplayView | None  # None if no session was replayed
-    table: tuple[TableRow, ...]
+    table: tuple[TableLine, ...]
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
     diagnosis: tuple[Saying, ...]

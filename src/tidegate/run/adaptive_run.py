@@ -11,7 +11,6 @@ from pathlib import Path
 from tidegate.decide.comparison.compare import past_by_row
 from tidegate.decide.procedure.pushes import after_run
 from tidegate.decide.procedure.steps import (
-    RunTrials,
     State,
     conclude,
     failed_fast,
@@ -25,7 +24,7 @@ from tidegate.history.known_results import Known, KnownResults, open_pushes, wit
 from tidegate.history.pushes import Pushes, source_branch
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import EarlierPushes, RowReplay, RunRow
+from tidegate.model.run_row import EarlierPushes, ReplayFinding, RunRow
 from tidegate.model.trial_spec import Phase, TrialSpec
 from tidegate.run.replay_first import Begun, replay_first
 from tidegate.run.replays import new_sessions
@@ -118,7 +117,7 @@ def _keep(work: RunJob, runs: BothRuns, earlier: KnownResults) -> None:
     earlier.add(kept, new_sessions(work, kept, work.sides[0].store))
 
 
-def with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, RowReplay]) -> tuple[RunRow, ...]:
+def with_replays(rows: Sequence[RunRow], replays: Mapping[RowKey, ReplayFinding]) -> tuple[RunRow, ...]:
     """Return the rows, each with what base's sessions show."""
     return tuple(row.model_copy(update={"replay": replays.get(row.key)}) for row in rows)
 
@@ -145,14 +144,14 @@ async def _until_decided(
 ) -> tuple[State, list[TrialResult]]:
     """Run the trials that the procedure requests, and return its state with the results of all trials."""
     state = observe(state, results)
-    while isinstance(step := next_step(state), RunTrials) and not (options.first_only and failed_fast(state)):
-        if found := _from_shards(work, runner, step.specs):
+    while (step := next_step(state)) and not (options.first_only and failed_fast(state)):
+        if found := _from_shards(work, runner, step):
             results = [*results, *found]
             state = observe(state, found)
             continue
         await pause(step, results, work, options)
         _say_stage(step, results, options)
-        batch = await runner.run(step.specs, enough(state, step, at_once=options.first_only))
+        batch = await runner.run(step, enough(state, step, at_once=options.first_only))
         results = [*results, *batch]
         state = observe(state, batch)
     return state, results
@@ -175,13 +174,13 @@ def _of_shards(work: RunJob) -> tuple[str, ...]:
     return (*work.joined.say(), *([f"{left} trials of shards were not needed: the run ended before"] if left else []))
 
 
-def enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialResult], bool]:
+def enough(state: State, step: Sequence[TrialSpec], *, at_once: bool) -> Callable[[TrialResult], bool]:
     """Return a function that observes each result of the step, and returns True once no further trial should start.
 
     Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found, unless
     the first is to be confirmed `at_once`.
     """
-    seen, running, hung = state, frozenset(step.specs), at_once
+    seen, running, hung = state, frozenset(step), at_once
 
     def enough(result: TrialResult) -> bool:
         nonlocal seen, hung
@@ -192,15 +191,15 @@ def enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialRe
     return enough
 
 
-def _say_stage(step: RunTrials, results: Sequence[TrialResult], options: Options) -> None:
-    phase = step.specs[0].phase
+def _say_stage(step: Sequence[TrialSpec], results: Sequence[TrialResult], options: Options) -> None:
+    phase = step[0].phase
     if not results or results[-1].phase != phase:
         options.progress.stage(STAGES[phase])
 
 
-async def pause(step: RunTrials, results: Sequence[TrialResult], work: RunJob, options: Options) -> None:
+async def pause(step: Sequence[TrialSpec], results: Sequence[TrialResult], work: RunJob, options: Options) -> None:
     """Wait before the first verification batch, so that an outage during the first trials is over."""
-    begins = step.specs[0].phase == "verify" and not (results and results[-1].phase == "verify")
+    begins = step[0].phase == "verify" and not (results and results[-1].phase == "verify")
     most = SHARE_OF_PAUSE * 60 * (work.suite.budget.minutes or math.inf)
     secs = min(options.pause_s, most) if begins else 0.0
     if secs:

@@ -34,7 +34,7 @@ from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import LEAST_MEMORY, Attempt, Folders, TrialDirectories, room_of
 from tidegate.trial.environment import Environments, side_path
 from tidegate.trial.free_port import free_port
-from tidegate.trial.judge_script import ScriptContext, StoredTrial
+from tidegate.trial.judge_script import RestoredWorkspace, ScriptContext
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.program_lookup import Built, find_target, system_path, untested
@@ -174,7 +174,7 @@ class Attempts:
                     supervisor.confinement.use(attempt.file_rules("gates"))
                     environments = Environments.of(attempt, free_port())
                     context = ScriptContext(place.definitions, place.limits, supervisor)
-                    stored = StoredTrial(trial, attempt.folders, environments.scripts, context)
+                    stored = RestoredWorkspace(trial, attempt.folders, environments.scripts, context)
 
                     def start() -> Prepared:
                         environments.wrap_target(attempt)

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from tidegate.checks.measure import measure_trial
 from tidegate.decide.comparison.compare import compare
-from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
+from tidegate.decide.procedure.steps import next_step, observe, start
 from tidegate.decide.verdict.decide import Decision, decide
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import RunFolder
@@ -47,7 +47,7 @@ MOST_RECORDED_CALLS = 5_000
 LEAST_SECS, TIMES = 5.0, 10  # a mutant's trial may take as long; so that one that hangs is cheap
 
 
-class MutantTrial(NamedTuple):
+class ObservedTrial(NamedTuple):
     """One trial: its record, its result, the calls of the tool in all of its steps, and what it left behind."""
 
     trial: Trial
@@ -62,11 +62,11 @@ class Shown(NamedTuple):
 
     verdict: Decision
     comparison: Comparison
-    head: tuple[MutantTrial, ...]
+    head: tuple[ObservedTrial, ...]
 
 
 @dataclass
-class MutantTrials:
+class MutantRunner:
     """Runs trials on unchanged base, and on a head that differs from it by one mutant."""
 
     work: RunJob
@@ -75,17 +75,17 @@ class MutantTrials:
     search_path: str
     numbers: itertools.count[int] = field(default_factory=itertools.count)
     ran: int = 0
-    _base: dict[tuple[RowKey, int], asyncio.Task[MutantTrial]] = field(default_factory=dict)
+    _base: dict[tuple[RowKey, int], asyncio.Task[ObservedTrial]] = field(default_factory=dict)
     _secs: dict[RowKey, float] = field(default_factory=dict)
 
-    async def base(self, row: PlanRow, index: int) -> MutantTrial:
+    async def base(self, row: PlanRow, index: int) -> ObservedTrial:
         """Return base's trial of that number. All mutants share it."""
         key = (row.key, index)
         if key not in self._base:
             self._base[key] = asyncio.ensure_future(self._of_base(row, index))
         return await asyncio.shield(self._base[key])
 
-    async def _of_base(self, row: PlanRow, index: int) -> MutantTrial:
+    async def _of_base(self, row: PlanRow, index: int) -> ObservedTrial:
         ran = await self.run(TrialSpec(side="base", scenario=row.key.scenario, agent=row.key.agent, index=index), row)
         self._secs[row.key] = max(self._secs.get(row.key, 0.0), ran.result.metrics.duration_s or 0.0)
         return ran
@@ -100,22 +100,22 @@ class MutantTrials:
         plan, suite = Plan(rows=tuple(rows)), self.work.suite
         policy = suite.policy.model_copy(update={"fail_fast": True, "mode": "blocking"})
         by_key = {row.key: row for row in rows}
-        state, ran = start(run_rows(plan, suite), policy), list[MutantTrial]()
+        state, ran = start(run_rows(plan, suite), policy), list[ObservedTrial]()
         results: list[TrialResult] = []
         front = None if mutant is None else self.front(rows[0], mutant)
 
-        async def one(spec: TrialSpec) -> MutantTrial:
+        async def one(spec: TrialSpec) -> ObservedTrial:
             row = by_key[RowKey(scenario=spec.scenario, agent=spec.agent)]
             if spec.side == "base" and not fresh:
                 return await self.base(row, spec.index)
             quick = row if mutant is None else self.quick(row)
             return await self.run(spec, quick, front=front, changed=changed, bare=mutant is None)
 
-        while isinstance(step := next_step(state), RunTrials):
-            batch = await asyncio.gather(*map(one, step.specs))
-            phases = zip(batch, step.specs, strict=True)
+        while step := next_step(state):
+            batch = await asyncio.gather(*map(one, step))
+            phases = zip(batch, step, strict=True)
             new = [got.result.model_copy(update={"phase": spec.phase}) for got, spec in phases]
-            ran += [got for got, spec in zip(batch, step.specs, strict=True) if spec.side == "head"]
+            ran += [got for got, spec in zip(batch, step, strict=True) if spec.side == "head"]
             results += new
             state = observe(state, new)
         base, head = (self._run(side, plan, results).model_copy(update={"policy": policy}) for side in ("base", "head"))
@@ -144,7 +144,7 @@ class MutantTrials:
         front: Front | None = None,
         changed: Path | None = None,
         bare: bool = False,
-    ) -> MutantTrial:
+    ) -> ObservedTrial:
         """Run one trial behind the front, in the changed checkout if there is one. `bare`: nothing is in front."""
         front = None if bare else front or self.front(row, None)
         (here,) = self.work.sides
@@ -166,7 +166,7 @@ class MutantTrials:
         calls = front.calls(f"{trial.places.trial}/home") if front else ()
         diff = store.trial_folder(spec) / "workspace.diff"
         text = diff.read_text(errors="replace") if diff.is_file() else ""
-        return MutantTrial(trial, result, calls, text, heard[-1] if heard else None)
+        return ObservedTrial(trial, result, calls, text, heard[-1] if heard else None)
 
     def quick(self, row: PlanRow) -> PlanRow:
         """Return the row with time limits near what base needs."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tidegate.model.bundle import RowPace
+from tidegate.model.bundle import KnownPace
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.probe import CommandAnswer
@@ -56,15 +56,15 @@ class Pace:
                 self._raise(self._setup, trial.key, trial.around_s)
                 self._raise(self._around, trial.key, trial.around_s)
 
-    def known(self, keys: Iterable[RowKey]) -> tuple[RowPace, ...]:
+    def known(self, keys: Iterable[RowKey]) -> tuple[KnownPace, ...]:
         """Return what is known of these rows, for a worker elsewhere."""
         return tuple(
-            RowPace(key=key, agent=agent, setup=setup, around=around, hung=key in self._hung)
+            KnownPace(key=key, agent=agent, setup=setup, around=around, hung=key in self._hung)
             for key in keys
             for agent, setup, around in [self._needed(key)]
         )
 
-    def take_over(self, known: Iterable[RowPace]) -> None:
+    def take_over(self, known: Iterable[KnownPace]) -> None:
         """Start with what another machine knows."""
         for row in known:
             self._raise(self._agent, row.key, row.agent)

@@ -13,8 +13,8 @@ from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Comparison, Row
-from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import Plan, RowKey, by_row
+from tidegate.model.measurement import TrialResult, by_row
+from tidegate.model.plan import Plan, RowKey
 from tidegate.model.reason import Reason
 from tidegate.model.result import FileChange, Result
 from tidegate.model.revision import Revision

@@ -31,7 +31,7 @@ from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Folders
 from tidegate.trial.environment import base_environment, script_variables, side_path
 from tidegate.trial.free_port import free_port, variables_with_port
-from tidegate.trial.judge_script import ScriptContext, StoredTrial
+from tidegate.trial.judge_script import RestoredWorkspace, ScriptContext
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.readable import parts_of_checkout
@@ -147,7 +147,7 @@ class _Work:
         confinement.reach(self.job.suite.network.gates)
         confinement.use(folders.file_rules(root, parts_of_checkout(root), folders.check_tmp))
         environment = self.job.environment(trial, scenario, self.old.agents[spec.agent].model, folders)
-        stored = StoredTrial(trial, folders, environment, self.context)
+        stored = RestoredWorkspace(trial, folders, environment, self.context)
         known = (*trial.answers, *trial.judge_answers, *chain.from_iterable(trial.evaluator_answers))
 
         async def found(request: Request) -> Answer | None:

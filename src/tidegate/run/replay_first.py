@@ -10,12 +10,12 @@ from typing import NamedTuple
 from tidegate.agents.invocations.shapes import Shapes
 from tidegate.decide.procedure.rules import screening_of
 from tidegate.decide.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
-from tidegate.decide.surface.used import SurfaceChange, surface_change
+from tidegate.decide.surface.used import SurfaceDiff, surface_change
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.history.store import MOST, Sessions
-from tidegate.model.measurement import PastTrial
-from tidegate.model.plan import RowKey, by_row
-from tidegate.model.run_row import RowReplay, RunRow, WhyRun
+from tidegate.model.measurement import PastTrial, by_row
+from tidegate.model.plan import RowKey
+from tidegate.model.run_row import ReplayFinding, RunRow, WhyRun
 from tidegate.model.suite import ReplayRules
 from tidegate.run.replays import replay_rows
 from tidegate.run.run_job import Options, RunJob
@@ -40,7 +40,7 @@ class Begun(NamedTuple):
 
 async def replay_first(
     surveys: Surveys, work: RunJob, begun: Begun, earlier: KnownResults, options: Options
-) -> dict[RowKey, RowReplay]:
+) -> dict[RowKey, ReplayFinding]:
     """Return what base's sessions show for each row, with the decision whether agents are run for it."""
     rules = work.suite.policy.replay
     if not begun.sessions or (rules.use == "off" and not any(row.no_agent for row in begun.rows)):
@@ -62,7 +62,7 @@ def _despite(work: RunJob, row: RowKey, tried: Container[RowKey]) -> WhyRun | No
     return None
 
 
-def _all_decided(work: RunJob, begun: Begun, found: Mapping[RowKey, RowReplay]) -> dict[RowKey, RowReplay]:
+def _all_decided(work: RunJob, begun: Begun, found: Mapping[RowKey, ReplayFinding]) -> dict[RowKey, ReplayFinding]:
     """Return the findings with the decision for each row."""
     tried = {result.key for result in begun.known.results if result.side == "head"}
     tried |= work.joined.rows if work.joined else set()
@@ -74,7 +74,7 @@ def _all_decided(work: RunJob, begun: Begun, found: Mapping[RowKey, RowReplay]) 
     }
 
 
-async def _findings(surveys: Surveys, work: RunJob, begun: Begun, earlier: KnownResults) -> dict[RowKey, RowReplay]:
+async def _findings(surveys: Surveys, work: RunJob, begun: Begun, earlier: KnownResults) -> dict[RowKey, ReplayFinding]:
     """Replay what no earlier run of the same test has replayed, store what that shows, and decide for each row.
 
     Where a row would be skipped, the help texts of both sides are compared first.
@@ -99,8 +99,8 @@ def _mark(sessions: Sessions) -> str:
 
 
 def with_spot_checks(
-    replays: Mapping[RowKey, RowReplay], rows: Sequence[RunRow], rules: ReplayRules
-) -> dict[RowKey, RowReplay]:
+    replays: Mapping[RowKey, ReplayFinding], rows: Sequence[RunRow], rules: ReplayRules
+) -> dict[RowKey, ReplayFinding]:
     """Return the findings with some of the unchanged rows chosen for a trial with an agent.
 
     The choice cannot be predicted, so that head cannot prepare for it.
@@ -109,7 +109,7 @@ def with_spot_checks(
     return {key: chosen_for_check(found) if key in chosen else found for key, found in replays.items()}
 
 
-def _saved(work: RunJob, replays: Mapping[RowKey, RowReplay], begun: Begun) -> str:
+def _saved(work: RunJob, replays: Mapping[RowKey, ReplayFinding], begun: Begun) -> str:
     """Return what is not spent on rows that are not run, for the log; '' if all are."""
     past, rows = by_row(begun.known.past), begun.rows
     skipped = [row for row in rows if (found := replays.get(row.key)) is not None and found.skipped]
@@ -128,7 +128,7 @@ def _tokens(past: Sequence[PastTrial]) -> float:
     return sum((one.tokens_in or 0) + (one.tokens_out or 0) for one in known) / len(known) if known else 0.0
 
 
-async def surface_changes(surveys: Surveys, keys: Iterable[RowKey]) -> Mapping[RowKey, SurfaceChange]:
+async def surface_changes(surveys: Surveys, keys: Iterable[RowKey]) -> Mapping[RowKey, SurfaceDiff]:
     """Return what the pull request changes in the surface of each row's program.
 
     MCP servers are left out: replays compare their lists of tools.

@@ -22,7 +22,7 @@ from tidegate.history.store import Sessions
 from tidegate.model.measurement import Run
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.revision import Revision
-from tidegate.model.run_row import Difference, LeftOut, RowReplay
+from tidegate.model.run_row import Difference, LeftOut, ReplayFinding
 from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side, TrialSpec, is_inside
 from tidegate.run.attempts import Attempts
@@ -59,7 +59,7 @@ def can_be_replayed(row: PlanRow) -> bool:
 
 async def replay_rows(
     runner: Runner, work: RunJob, sessions: Mapping[RowKey, Sessions], *, every: bool = False
-) -> dict[RowKey, RowReplay]:
+) -> dict[RowKey, ReplayFinding]:
     """Return what base's sessions show, for each row that has some. With `every`, all are replayed, without a limit."""
     if runner.build_errors:
         return {}
@@ -80,10 +80,10 @@ class _Place(NamedTuple):
     every: bool
 
 
-async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> RowReplay:
+async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> ReplayFinding:
     bases = await asyncio.gather(*(_base(place, row, number, one) for number, one in enumerate(sessions, 1)))
     unusable = [why for why in bases if isinstance(why, LeftOut)]
-    found = RowReplay(scenario=row.key.scenario, agent=row.key.agent, base=place.base)
+    found = ReplayFinding(scenario=row.key.scenario, agent=row.key.agent, base=place.base)
     same = passed = differing = steps = 0
     for number, (session, base) in enumerate(zip(sessions, bases, strict=True), 1):
         if isinstance(base, LeftOut):
@@ -110,7 +110,7 @@ async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> RowReplay:
     return found.model_copy(update={**counts, "unsteady": any(why.code == "unsteady" for why in unusable)})
 
 
-def _with_difference(found: RowReplay, differs: Difference, failing: Sequence[str]) -> RowReplay:
+def _with_difference(found: ReplayFinding, differs: Difference, failing: Sequence[str]) -> ReplayFinding:
     """Return the finding with another session that differs; the one that differs first is shown."""
     earlier = found.difference is not None and found.first_step <= differs.number
     shown = {} if earlier else {"difference": differs, "first_step": differs.number}
@@ -169,7 +169,7 @@ class ReplayedHere(NamedTuple):
     """What the sessions of each row show. `without`: rows that have no sessions, among those that could have some."""
 
     base: Revision
-    rows: tuple[RowReplay, ...]
+    rows: tuple[ReplayFinding, ...]
     without: tuple[RowKey, ...]
     warnings: tuple[str, ...] = ()
 

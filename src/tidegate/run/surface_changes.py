@@ -12,7 +12,7 @@ from tidegate.model.cause import Place
 from tidegate.model.plan import PlanRow
 from tidegate.model.surface import Interface
 from tidegate.model.target import McpServer
-from tidegate.run.mutant_trials import MutantTrials, search_path_of
+from tidegate.run.mutant_trials import MutantRunner, search_path_of
 from tidegate.run.run_job import RunJob
 from tidegate.run.runner import Runner, together
 from tidegate.run.surface_survey import survey
@@ -51,7 +51,7 @@ class Surveys:
         folder = self.work.scratch / f"surface-{side.side}-{len(self.found)}"
         folder.mkdir(mode=0o711)
         own = replace(self.work, sides=(side,))
-        trials = MutantTrials(own, self.runner, folder, search_path_of(own, self.path))
+        trials = MutantRunner(own, self.runner, folder, search_path_of(own, self.path))
         return await together([survey(trials, row.on(side.side), SECONDS) for row in rows])
 
     def compared(self, root: Path, calls: Mapping[str, Scenario]) -> tuple[Interface, ...]:

@@ -20,7 +20,7 @@ from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial_spec import TrialSpec, is_inside
-from tidegate.run.mutant_trials import MutantTrial, MutantTrials
+from tidegate.run.mutant_trials import MutantRunner, ObservedTrial
 from tidegate.run.runner import together
 from tidegate.trial.workspace import matching_files
 
@@ -33,7 +33,7 @@ _NAME = "surface"
 
 
 async def survey(
-    trials: MutantTrials, row: PlanRow, seconds: float = SECONDS, progress: Progress | None = None
+    trials: MutantRunner, row: PlanRow, seconds: float = SECONDS, progress: Progress | None = None
 ) -> Survey:
     """Return the parts that the help pages of the row's tool list, or all that its MCP server offers.
 
@@ -47,7 +47,7 @@ async def survey(
     binary, pages = row.scenario.target.binary, dict[str, str]()
     manuals = _manuals(trials.work.sides[0].folder, binary.rpartition("/")[2])
     waiting, asked = [""], [""]
-    lost: MutantTrial | None = None
+    lost: ObservedTrial | None = None
     for depth in range(DEPTH):
         asking = [_asking(binary, command) for command in waiting]
         ran = await _ask_in_parts(trials, row, asking, depth, progress or Progress())
@@ -72,7 +72,7 @@ async def survey(
     return Survey(parts) if lost is None else _unknown(lost)._replace(parts=parts)
 
 
-def _of_server(ran: MutantTrial) -> Survey:
+def _of_server(ran: ObservedTrial) -> Survey:
     """Return what the server offered, without the names of the trial's own folders."""
     if ran.offered is None:
         return _unknown(ran)
@@ -80,7 +80,7 @@ def _of_server(ran: MutantTrial) -> Survey:
     return Survey(of_server(json.loads(places.hide(json.dumps(ran.offered)))))
 
 
-def _unknown(ran: MutantTrial) -> Survey:
+def _unknown(ran: ObservedTrial) -> Survey:
     why = ran.trial.reason or ran.trial.end_message or f"its trial ended: {ran.trial.end}"
     return Survey((), why, inside=is_inside(ran.trial.not_measured))
 
@@ -118,14 +118,14 @@ def _size(text: str) -> int:
 
 
 async def _ask_in_parts(
-    trials: MutantTrials, row: PlanRow, commands: list[str], depth: int, progress: Progress
-) -> list[MutantTrial]:
+    trials: MutantRunner, row: PlanRow, commands: list[str], depth: int, progress: Progress
+) -> list[ObservedTrial]:
     """Run several trials at once, since a tool may need a second for each page of its help."""
     size = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, math.ceil(len(commands) / (os.cpu_count() or 1))))
     parts = [commands[start : start + size] for start in range(0, len(commands), size)]
     read = 0
 
-    async def one(part: list[str]) -> MutantTrial:
+    async def one(part: list[str]) -> ObservedTrial:
         nonlocal read
         ran = await _ask(trials, row, part, depth)
         read += len(part)
@@ -136,7 +136,7 @@ async def _ask_in_parts(
     return await together([one(part) for part in parts])
 
 
-async def _ask(trials: MutantTrials, row: PlanRow, commands: list[str], depth: int) -> MutantTrial:
+async def _ask(trials: MutantRunner, row: PlanRow, commands: list[str], depth: int) -> ObservedTrial:
     """Run the commands; of an MCP server, only the check of the trial's start, after the scenario's own setup."""
     plain = {"post": (), "gates": (), "evaluators": (), "evaluator_scripts": (), "judge": None}
     is_server = row.scenario.target.mcp is not None

@@ -57,7 +57,7 @@ class ScriptContext:
     supervisor: Supervisor
 
 
-class StoredTrial:
+class RestoredWorkspace:
     """One stored trial; its record is in `folders.record`, and `environment` is that of its scripts.
 
     `prepared` returns the scenario's initial workspace; it is called when the first script runs. `of_base` is the same

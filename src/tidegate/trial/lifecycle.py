@@ -28,7 +28,7 @@ from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
-from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, small_snapshot, workspace_diff
+from tidegate.trial.workspace_diff import NoDiffError, WorkspaceDiff, diff_in_memory, small_snapshot, workspace_diff
 
 SHIM = Path(__file__).with_name("terminal_shim.py")
 
@@ -222,7 +222,7 @@ class _TrialRun:
             self._watched.know(after or {})
             diff = diff_in_memory(self._place.prepared, after)
             if diff is not None:
-                found = Changes(diff)
+                found = WorkspaceDiff(diff)
             else:
                 found = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
             write_file(self._folders.record / "workspace.diff", found.patch)

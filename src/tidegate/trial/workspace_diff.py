@@ -126,7 +126,7 @@ class NoDiffError(Exception):
     """The agent's changes cannot be determined; the message says why."""
 
 
-class Changes(NamedTuple):
+class WorkspaceDiff(NamedTuple):
     """The agent's changes as a git patch, and the large files that it leaves out."""
 
     patch: bytes
@@ -135,7 +135,7 @@ class Changes(NamedTuple):
 
 def workspace_diff(
     prepared: Prepared, workspace: Path, scratch: Path, limit_bytes: int = DIFF_BYTES, large_file: int = LARGE_FILE
-) -> Changes:
+) -> WorkspaceDiff:
     """Return what the agent changed. Raises NoDiffError if the patch is too large or takes too long.
 
     `scratch` is a new folder for git's files, which is created if git is needed: a small patch of text is written here.
@@ -152,7 +152,7 @@ def workspace_diff(
         left_out = tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name))
     if len(diff) > limit_bytes:
         raise NoDiffError(f"its diff has more than {limit_bytes} bytes")
-    return Changes(diff, left_out)
+    return WorkspaceDiff(diff, left_out)
 
 
 def small_snapshot(prepared: Prepared, workspace: Path, most_bytes: int = MOST_BYTES) -> Snapshot | None:

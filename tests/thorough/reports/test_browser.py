@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 from tests.gh.emulated.node import EquipmentMissingError, npm_packages
 from tests.in_browser import keep_picture, loaded_in
 from tests.unit.reports.large import large_record, large_result
-from tidegate.model.cause import Cause, Edit, Place
+from tidegate.model.cause import Cause, ChangedLine, Place
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.measurement import Metrics, TrialResult
 from tidegate.model.result import Result
@@ -449,7 +449,7 @@ def test_no_hostile_text_becomes_markup(opened: Opened, stories: Stories) -> Non
         diff=HOSTILE,
     )
     where = Place(side="head", path=HOSTILE, line=1, text=HOSTILE)
-    edits = (Edit(removed=where, added=where),)
+    edits = (ChangedLine(removed=where, added=where),)
     texts = {"about": (HOSTILE,), "names": (HOSTILE,), "edits": edits, "still_named": (where,)}
     cause = Cause(kind="option", rows=(row.key,), **texts)
     result = evil.model_copy(update={"rows": (row, *evil.rows), "trials": trials, "causes": (cause,)})

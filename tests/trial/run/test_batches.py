@@ -18,7 +18,7 @@ from tests import make
 from tests.trial.run.engines import Worker, attempts_of, by_chance, carried, drawn, passing, plan_of, specs_of
 from tidegate.checks.measure import measure_trial
 from tidegate.decide.comparison.compare import compare
-from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
+from tidegate.decide.procedure.steps import next_step, observe, start
 from tidegate.errors import CannotRunError
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.bundle import BundleContents, Spent
@@ -299,8 +299,8 @@ async def results_of(plan: Plan, carry: Carry) -> list[TrialResult]:
     """Play the procedure, with trials from wherever `carry` gets them."""
     state = start(run_rows(plan, make.suite(*(row.scenario for row in plan.rows))), Policy())
     results: list[TrialResult] = []
-    while isinstance(step := next_step(state), RunTrials):
-        batch = [measure_trial(trial, plan.rows[0].scenario) for trial in await carry(step.specs) if trial]
+    while step := next_step(state):
+        batch = [measure_trial(trial, plan.rows[0].scenario) for trial in await carry(step) if trial]
         results += batch
         state = observe(state, batch)
     return results

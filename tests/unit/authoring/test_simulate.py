@@ -11,8 +11,8 @@ from tidegate.decide.procedure import pairs
 from tidegate.lab.simulate import (
     Cell,
     Gate,
-    RowPlan,
     Situation,
+    TrialNumbers,
     changed,
     drawn_history,
     drifts,
@@ -85,7 +85,7 @@ def test_rates_never_fall_below_nothing() -> None:
 
 
 def test_each_row_has_its_own_trials_and_history() -> None:
-    plans = (RowPlan(5, 0), RowPlan(1, 20, most=9))
+    plans = (TrialNumbers(5, 0), TrialNumbers(1, 20, most=9))
     first, second = drawn_history((1.0, 1.0), Gate(rows=plans), Random(0))
     assert (first.history, first.screening, first.most) == ((0, 0), 5, None)
     assert (second.history, second.screening, second.most) == ((20, 20), 1, 9)
@@ -93,5 +93,5 @@ def test_each_row_has_its_own_trials_and_history() -> None:
 
 def test_a_limit_of_trials_that_confirms_nothing_blocks_nothing() -> None:
     dead = Situation.of("dead", (1.0,), (0.0,))
-    assert simulate(dead, Gate(rows=(RowPlan(3, 40, most=5),)), 20).blocked == 0
-    assert simulate(dead, Gate(rows=(RowPlan(3, 40),)), 20).blocked == 1
+    assert simulate(dead, Gate(rows=(TrialNumbers(3, 40, most=5),)), 20).blocked == 0
+    assert simulate(dead, Gate(rows=(TrialNumbers(3, 40),)), 20).blocked == 1

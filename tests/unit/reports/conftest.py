@@ -12,7 +12,7 @@ from tests import make
 from tests.unit.reports import situations
 from tests.unit.reports.situations import BASE_SHA, HEAD_SHA
 from tidegate.github.workflow_run import NOTICE
-from tidegate.model.cause import Cause, Edit, Place
+from tidegate.model.cause import Cause, ChangedLine, Place
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -200,7 +200,7 @@ def refused_option() -> Cause:
         rows=(RowKey(scenario="add_high_priority", agent="docs"),),
         names=("--prio",),
         new=("--urgency",),
-        edits=(Edit(removed=removed, added=added),),
+        edits=(ChangedLine(removed=removed, added=added),),
         still_named=(
             Place(side="head", path="AGENTS.md", line=12, text="$ taskmgr add --prio high x"),
             Place(side="head", path="AGENTS.md", line=14, text="$ taskmgr add --prio high y"),

@@ -11,7 +11,7 @@ from tidegate.decide.verdict.decide import decide, nothing_to_do
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
-    CriterionChange,
+    CriterionScores,
     DefinitionChange,
     GateCounts,
     HeadCounts,
@@ -134,8 +134,8 @@ def judged() -> Result:
         interval=(-0.5, -0.14),
         warns=True,
         criteria=(
-            CriterionChange(criterion="names all three notes", base=1.0, head=0.4, reason="It leaves out the third."),
-            CriterionChange(criterion="is polite", base=1.0, head=1.0, reason="It says please."),
+            CriterionScores(criterion="names all three notes", base=1.0, head=0.4, reason="It leaves out the third."),
+            CriterionScores(criterion="is polite", base=1.0, head=1.0, reason="It says please."),
         ),
     )
     fine = _fine("add_task").model_copy(update={"judge": change})

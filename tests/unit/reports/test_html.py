@@ -14,7 +14,7 @@ from typing import Any
 from tests.make import result, row, trial_result
 from tests.packed import opened
 from tests.unit.reports.large import large_result
-from tidegate.model.cause import Cause, Edit, Place
+from tidegate.model.cause import Cause, ChangedLine, Place
 from tidegate.model.event import Message
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
@@ -71,7 +71,7 @@ def hostile_cause(result: Result) -> Cause:
         about=(text,),
         names=(text,),
         rows=(result.rows[0].key,),
-        edits=(Edit(removed=place, added=place),),
+        edits=(ChangedLine(removed=place, added=place),),
         still_named=(place,),
     )
 

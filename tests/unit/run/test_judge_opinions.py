@@ -17,7 +17,7 @@ from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.measure import measure_trial
 from tidegate.checks.rubrics.asking import Criterion
 from tidegate.decide.comparison.compare import compare
-from tidegate.decide.procedure.steps import RunTrials, next_step, observe, start
+from tidegate.decide.procedure.steps import next_step, observe, start
 from tidegate.decide.verdict.decide import decide
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.agent import Agent
@@ -96,8 +96,8 @@ async def pull_request(
             graded = await grade(with_opinion(trial, shas), SCENARIO, PanelClient((client,)).carry)
             return measure_trial(graded, SCENARIO, judge_blocks=True)
 
-        while isinstance(step := next_step(state), RunTrials):
-            batch = [await result(spec) for spec in step.specs]
+        while step := next_step(state):
+            batch = [await result(spec) for spec in step]
             results += batch
             state = observe(state, batch)
     verdict = decide(compare(run_of("base", suite, results), run_of("head", suite, results)), POLICY)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from tidegate.decide.causes.seen import named_in
-from tidegate.model.cause import Edit, Place
+from tidegate.model.cause import ChangedLine, Place
 from tidegate.model.result import FileChange
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
@@ -28,7 +28,7 @@ def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
         yield from block
 
 
-def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> tuple[Edit, ...]:
+def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> tuple[ChangedLine, ...]:
     """Return the places whose removed line has the first of the names that any has, with the line that replaced each.
 
     Without a removed line, an added one that has the name counts. Lines of code come first; those of help texts, tests
@@ -44,17 +44,20 @@ def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> 
         if found:
             best = min(_rank(line, name) for line, *_ in found)
             pairs = [(line, _closest(line, *sides)) for line, *sides in found if _rank(line, name) == best][:most]
-            return tuple(Edit(removed=one, added=two) if gone else Edit(removed=two, added=one) for one, two in pairs)
+            return tuple(
+                ChangedLine(removed=one, added=two) if gone else ChangedLine(removed=two, added=one)
+                for one, two in pairs
+            )
     return only_change(changes)
 
 
-def replacement(name: str, edits: Iterable[Edit]) -> str:
+def replacement(name: str, edits: Iterable[ChangedLine]) -> str:
     """Return the name that the changed lines have in place of this one; '' if they do not agree on one."""
     found = {_replaced(name, edit) for edit in edits if edit.removed and edit.added}
     return found.pop() if len(found) == 1 else ""
 
 
-def _replaced(name: str, edit: Edit) -> str:
+def _replaced(name: str, edit: ChangedLine) -> str:
     """Return the only word of the same form that the added line has in addition; '' if there is not exactly one."""
     ours, theirs = ([*map(str, re.findall(r"[\w-]+", one.text))] for one in (edit.removed, edit.added) if one)
     if name not in ours or name in theirs:
@@ -116,14 +119,14 @@ def is_test(path: str) -> bool:
     return any(part.startswith(("test", "spec", "feature")) for part in path.lower().split("/"))
 
 
-def only_change(changes: Sequence[FileChange]) -> tuple[Edit, ...]:
+def only_change(changes: Sequence[FileChange]) -> tuple[ChangedLine, ...]:
     """Return the first removed and added line of the only changed place; none if there are several."""
     blocks = [block for _, block in _blocks(changes)]
     if len(blocks) != 1:
         return ()
     gone = next((line for line in blocks[0] if line.side == "base"), None)
     new = next((line for line in blocks[0] if line.side == "head" and line.text), None)
-    return (Edit(removed=gone, added=new),) if gone or new else ()
+    return (ChangedLine(removed=gone, added=new),) if gone or new else ()
 
 
 def _closest(line: Place, own: Sequence[Place], others: Sequence[Place]) -> Place | None:

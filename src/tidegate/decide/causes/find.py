@@ -9,8 +9,8 @@ from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, i
 from tidegate.decide.causes.seen import Found, Seen, look
 from tidegate.model.cause import Cause, CauseKind
 from tidegate.model.comparison import Row
-from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import RowKey, by_row
+from tidegate.model.measurement import TrialResult, by_row
+from tidegate.model.plan import RowKey
 from tidegate.model.result import FileChange
 
 

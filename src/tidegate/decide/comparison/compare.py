@@ -19,8 +19,8 @@ from tidegate.decide.procedure.steps import State, conclude, observe, start
 from tidegate.decide.procedure.suite_gate import history_holds
 from tidegate.decide.statistics.exact import fisher_less
 from tidegate.model.comparison import Comparison, DefinitionChange, Note, Overuse
-from tidegate.model.measurement import PastTrial, Run, TrialResult, files_of_passes
-from tidegate.model.plan import RowKey, by_row
+from tidegate.model.measurement import PastTrial, Run, TrialResult, by_row, files_of_passes
+from tidegate.model.plan import RowKey
 from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS
 

@@ -10,7 +10,7 @@ from statistics import fmean
 from tidegate.decide.statistics.moderated import moderated_drops
 from tidegate.decide.statistics.multiplicity import bh
 from tidegate.decide.trust import agreement, criterion_name, judgements, not_judged
-from tidegate.model.comparison import CriterionChange, JudgeChange, JudgeSide, Row
+from tidegate.model.comparison import CriterionScores, JudgeChange, JudgeSide, Row
 from tidegate.model.measurement import PastTrial, TrialResult
 
 MOST_NAMED = 3  # issues and highlights of a side that reports show
@@ -91,14 +91,14 @@ def _is_below(trial: TrialResult) -> bool:
     return own or any(result.judged and result.verdict in ("borderline", "fail") for result in trial.evaluators)
 
 
-def _criteria(base: Sequence[TrialResult], head: Sequence[TrialResult]) -> Iterable[CriterionChange]:
+def _criteria(base: Sequence[TrialResult], head: Sequence[TrialResult]) -> Iterable[CriterionScores]:
     before, after = _by_criterion(base), _by_criterion(head)
     for name in dict.fromkeys(chain(before, after)):
         scores = {
             side: [score for score, _ in found.get(name, ())] for side, found in (("base", before), ("head", after))
         }
         lowest = min(after.get(name, ()), default=(0.0, ""))
-        yield CriterionChange(
+        yield CriterionScores(
             criterion=name,
             base=fmean(scores["base"]) if scores["base"] else None,
             head=fmean(scores["head"]) if scores["head"] else None,

@@ -8,8 +8,8 @@ from tidegate.decide.procedure.detection import Screening, weakness
 from tidegate.decide.procedure.observed import RowSeen
 from tidegate.decide.procedure.rules import LEAST_HISTORY
 from tidegate.model.comparison import Note, Row
-from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import RowKey, by_row
+from tidegate.model.measurement import TrialResult, by_row
+from tidegate.model.plan import RowKey
 
 
 def cannot_guard(row: Row) -> bool:

@@ -1,9 +1,9 @@
 """Decide which trials to run next and what the observed trials show. A pure state machine.
 
-The pipeline calls `next_step`, runs the trials it returns and passes each result to `observe`, until it returns
-`Decided`. The state holds only observed trials: each call replays the procedure from the start, so that an interrupted
-run can be resumed. Stochastic rows are screened, and tested on pairs if they look worse; deterministic rows need only a
-few repeats.
+The pipeline calls `next_step`, runs the trials it returns and passes each result to `observe`, until it returns none;
+then it calls `conclude`. The state holds only observed trials: each call replays the procedure from the start, so that
+an interrupted run can be resumed. Stochastic rows are screened, and tested on pairs if they look worse; deterministic
+rows need only a few repeats.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tidegate.decide.procedure.repeats import BASE_TRIALS, WORSE
 from tidegate.decide.procedure.row_states import Conclusion, conclusions_of
 from tidegate.decide.procedure.rules import Ask, Facts, screening_trials
 from tidegate.decide.procedure.screening import Procedure, Report
-from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import RowKey, by_row
+from tidegate.model.measurement import TrialResult, by_row
+from tidegate.model.plan import RowKey
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Phase, Side, TrialSpec
@@ -39,18 +39,6 @@ class State(Value):
         # Rows that turned out not to be deterministic come last, so that the others keep their numbers.
         entries = sorted((entry for entry in self.rows if entry.sequential), key=lambda entry: entry.demoted)
         return Played([] if self.stored else entries, self.policy)
-
-
-class RunTrials(Value):
-    """The trials to run now. Pass the result of each to `observe`, measured or not; otherwise it is requested again."""
-
-    specs: tuple[TrialSpec, ...]
-
-
-class Decided(Value):
-    """The procedure is finished: no further trial can change a conclusion."""
-
-    conclusions: tuple[Conclusion, ...]
 
 
 def start(
@@ -77,16 +65,16 @@ def start(
     )
 
 
-def next_step(state: State) -> RunTrials | Decided:
-    """Return the trials to run now, with the sides alternating, or `Decided`.
+def next_step(state: State) -> tuple[TrialSpec, ...]:
+    """Return the trials to run now, with the sides alternating; none once no further trial can change a conclusion.
 
-    Head's own definitions come last: they must not use up the budget of base's.
+    Pass the result of each to `observe`, measured or not; otherwise it is requested again. Head's own
+    definitions come last: they must not use up the budget of base's.
     """
     rows = () if state.stored else state.rows
     turns = [tuple(_next_of(entry for entry in rows if entry.row.turn == turn)) for turn in range(2)]
     wanted = _confirmed_first(state) or (*state.played.missing, *turns[0]) or turns[1]
-    specs = _untried(state) if failed_fast(state) else wanted
-    return RunTrials(specs=specs) if specs else Decided(conclusions=conclude(state))
+    return _untried(state) if failed_fast(state) else wanted
 
 
 def stops_early(state: State, running: Collection[TrialSpec]) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 
 from tidegate.agents.invocations.shapes import Shapes, subcommands_of, unseen_share
-from tidegate.decide.surface.used import SurfaceChange
+from tidegate.decide.surface.used import SurfaceDiff
 from tidegate.model.measurement import PastTrial
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import LEAST, RowReplay, RunRow, WhyRun
+from tidegate.model.run_row import LEAST, ReplayFinding, RunRow, WhyRun
 from tidegate.model.suite import ReplayRules
 from tidegate.model.surface import Part
 
@@ -20,15 +20,15 @@ def shapes_by_session(past: Sequence[PastTrial]) -> list[Shapes]:
 
 
 def decided(
-    found: RowReplay, row: RunRow, known: Sequence[Shapes], rules: ReplayRules, *, despite: WhyRun | None = None
-) -> RowReplay:
+    found: ReplayFinding, row: RunRow, known: Sequence[Shapes], rules: ReplayRules, *, despite: WhyRun | None = None
+) -> ReplayFinding:
     """Return the finding with the row's decision. `despite`: why agents are run although all sessions replay alike."""
     found = found.model_copy(update={"unseen": unseen_share(known, more=bool(found.surface))})
     why = _why_run(found, row, rules, despite)
     return found.model_copy(update={"skipped": why is None, "run": why})
 
 
-def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, despite: WhyRun | None) -> WhyRun | None:
+def _why_run(found: ReplayFinding, row: RunRow, rules: ReplayRules, despite: WhyRun | None) -> WhyRun | None:
     """Return why agents have to be run; None if they do not. What an agent showed comes before what a replay shows."""
     if found.difference is not None:
         return WhyRun(code="differs", detail=found.difference.step)
@@ -51,7 +51,7 @@ def _why_run(found: RowReplay, row: RunRow, rules: ReplayRules, despite: WhyRun 
     return None
 
 
-def surface_near(change: SurfaceChange, known: Sequence[Shapes]) -> tuple[str, ...]:
+def surface_near(change: SurfaceDiff, known: Sequence[Shapes]) -> tuple[str, ...]:
     """Return what changes in the options and arguments of the subcommands that sessions call, and of the tool itself.
 
     New subcommands are not near: a session that calls one of them has a new shape, which the estimate counts.
@@ -69,7 +69,7 @@ def _belongs_to(part: Part) -> str:
 
 
 def spot_checks(
-    replays: Mapping[RowKey, RowReplay], rows: Sequence[RunRow], rules: ReplayRules
+    replays: Mapping[RowKey, ReplayFinding], rows: Sequence[RunRow], rules: ReplayRules
 ) -> tuple[list[RowKey], int]:
     """Return the unchanged rows that can be checked with an agent, and how many of them are."""
     may = {row.key for row in rows if row.no_agent is None}
@@ -77,6 +77,6 @@ def spot_checks(
     return keys, ceil(round(rules.spot_checks * len(keys), 9))
 
 
-def chosen_for_check(found: RowReplay) -> RowReplay:
+def chosen_for_check(found: ReplayFinding) -> ReplayFinding:
     """Return the finding of a row that was chosen for a spot check."""
     return found.model_copy(update={"skipped": False, "spot": True, "run": WhyRun(code="spot_check")})

@@ -110,7 +110,7 @@ def _call_uses(part: Part, call: ObservedCall, names: Sequence[str]) -> bool:
     return len(words) > len(command.split())
 
 
-class SurfaceChange(NamedTuple):
+class SurfaceDiff(NamedTuple):
     """The parts that only one side has, and those that both have in another form (base's, head's)."""
 
     added: tuple[Part, ...]
@@ -118,7 +118,7 @@ class SurfaceChange(NamedTuple):
     changed: tuple[tuple[Part, Part], ...]
 
 
-def surface_change(base: Iterable[Part], head: Iterable[Part]) -> SurfaceChange:
+def surface_change(base: Iterable[Part], head: Iterable[Part]) -> SurfaceDiff:
     """Return the change. What belongs to a subcommand or tool that is new or gone is left out: its name says it."""
     before, after = {part.id: part for part in base}, {part.id: part for part in head}
     added = [part for key, part in after.items() if key not in before]
@@ -129,7 +129,7 @@ def surface_change(base: Iterable[Part], head: Iterable[Part]) -> SurfaceChange:
             both.append((old, new))
             removed.remove(old)
             added.remove(new)
-    return SurfaceChange(
+    return SurfaceDiff(
         _outermost(added), _outermost(removed), tuple((old, new) for old, new in both if _form(old) != _form(new))
     )
 

@@ -9,10 +9,10 @@ import pytest
 
 from tests import make
 from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.procedure.steps import (
-    Decided,
-    RunTrials,
     State,
+    conclude,
     next_step,
     observe,
     shard_trials,
@@ -67,16 +67,16 @@ class PullRequest:
         passed = chance.random() < self.rates[spec.scenario][spec.side]
         return make.trial_result(**spec.model_dump(), outcome="pass" if passed else "fail")
 
-    def decided(self, known: dict[str, TrialResult]) -> tuple[State, Decided]:
+    def decided(self, known: dict[str, TrialResult]) -> tuple[State, tuple[Conclusion, ...]]:
         """Play the whole procedure. Trials in `known` have been run by shards."""
         state = self.start(self.rows)
-        while isinstance(step := next_step(state), RunTrials):
-            shards = [known.pop(spec.id) for spec in step.specs if spec.id in known and known[spec.id].spec == spec]
+        while step := next_step(state):
+            shards = [known.pop(spec.id) for spec in step if spec.id in known and known[spec.id].spec == spec]
             found = {result.spec for result in shards}
-            own = [self.result(spec) for spec in step.specs if spec not in found]
+            own = [self.result(spec) for spec in step if spec not in found]
             self.own += [result for result in own if result.phase != "screen"]
             state = observe(state, [*shards, *own])
-        return state, step
+        return state, conclude(state)
 
     def screened(self) -> dict[str, TrialResult]:
         """What the shards run, each knowing its own rows alone."""
@@ -99,7 +99,7 @@ def test_the_same_outcomes_give_the_same_rows_and_finding_over_200_seeds(first: 
         assert there[0].played.report.suite == alone[0].played.report.suite
         if not one.policy.fail_fast:
             assert shards == {}, f"seed {seed}: shards ran what nobody asked for"
-        regressed += any(row.state == "regressed" for row in alone[1].conclusions)
+        regressed += any(row.state == "regressed" for row in alone[1])
         confirmed += any(trial.phase != "screen" for row in alone[0].rows for trial in row.trials)
     assert regressed >= 5  # otherwise the rows would show nothing
     assert confirmed >= 20
@@ -115,5 +115,5 @@ def test_the_number_of_the_confirmation_counts_over_all_shards() -> None:
 
     _, decided = pull.decided(pull.screened())
 
-    levels = sorted((row.why.limit or 0 for row in decided.conclusions), reverse=True)
+    levels = sorted((row.why.limit or 0 for row in decided), reverse=True)
     assert levels == pytest.approx([0.02 / 2 / (j * (j + 1)) for j in range(1, SHARDS + 1)])

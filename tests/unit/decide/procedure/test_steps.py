@@ -22,8 +22,6 @@ from tidegate.decide.procedure.pairs import Paired, RowTest, look
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.procedure.rules import Facts
 from tidegate.decide.procedure.steps import (
-    Decided,
-    RunTrials,
     State,
     conclude,
     next_step,
@@ -81,10 +79,10 @@ class Story:
         past = {row.key: known(self.past[row.scenario], unsteady) for row in counted if row.scenario in self.past}
         self.start = start(counted, Policy(**policy), past)
         self.state = self.start
-        while isinstance(step := next_step(self.state), RunTrials):
-            self.asked.append(step.specs)
-            self.state = observe(self.state, [self.result(spec) for spec in step.specs])
-        self.conclusions = step.conclusions
+        while step := next_step(self.state):
+            self.asked.append(step)
+            self.state = observe(self.state, [self.result(spec) for spec in step])
+        self.conclusions = conclude(self.state)
 
     def _row(self, line: str) -> RunRow:
         name, *words = line.split()
@@ -387,20 +385,18 @@ def test_a_batch_is_left_to_confirm_one_of_its_rows_and_then_the_rows_that_were_
         begun += 1
     assert begun == 2
     step = next_step(state)
-    assert isinstance(step, RunTrials)
-    for spec in step.specs:
-        assert not stops_early(state, step.specs), "the repeats themselves are not left"
+    for spec in step:
+        assert not stops_early(state, step), "the repeats themselves are not left"
         state = observe(state, [story.result(spec)])
     rest = next_step(state)
-    assert isinstance(rest, RunTrials)
-    assert {(spec.scenario, spec.side) for spec in rest.specs} == {
+    assert {(spec.scenario, spec.side) for spec in rest} == {
         (f"row{n}", side) for n in range(1, 16) for side in ("base", "head")
     }
-    for spec in rest.specs:
-        assert not stops_early(state, rest.specs), "one that hangs keeps no other from being tried"
+    for spec in rest:
+        assert not stops_early(state, rest), "one that hangs keeps no other from being tried"
         state = observe(state, [story.result(spec)])
     assert stops_early(state, running)
-    assert isinstance(next_step(state), Decided)
+    assert not next_step(state)
 
 
 @pytest.mark.parametrize("options", [{"fail_fast": False}, {"block": ()}, {"agents": ("other",)}])
@@ -546,9 +542,9 @@ def test_newest_failures_of_base_by_itself_make_it_known_to_fail(line: str) -> N
     rows = [entry.row for entry in story.start.rows]
     known_to_fail = Past([True] * 35 + [False] * 5, apart=(35, 40), newest=[True, True, False, False, False])
     state = start(rows, Policy(), {rows[0].key: known_to_fail})
-    while isinstance(step := next_step(state), RunTrials):
-        state = observe(state, [story.result(spec) for spec in step.specs])
-    assert step.conclusions[0].kind == "outcome"
+    while step := next_step(state):
+        state = observe(state, [story.result(spec) for spec in step])
+    assert conclude(state)[0].kind == "outcome"
 
 
 def test_a_row_that_recovers_is_ok_and_says_what_was_seen() -> None:
@@ -644,9 +640,9 @@ def test_a_long_history_does_not_switch_a_row_off_for_one_bad_stretch() -> None:
     story = Story("docs base:P head:F")
     (row,) = story.start.rows
     state = start([row.row], Policy(), {row.row.key: known(past)})
-    while isinstance(step := next_step(state), RunTrials):
-        state = observe(state, [story.result(spec) for spec in step.specs])
-    assert step.conclusions[0].state == "regressed"
+    while step := next_step(state):
+        state = observe(state, [story.result(spec) for spec in step])
+    assert conclude(state)[0].state == "regressed"
 
 
 def test_losing_the_record_of_its_failures_does_not_help_a_tool() -> None:
@@ -705,7 +701,7 @@ def shot(*lines: str, **policy: Any) -> tuple[Conclusion, ...]:
         for index in range(count)
     ]
     state = observe(state, [story.result(spec) for spec in specs])
-    assert isinstance(next_step(state), Decided)
+    assert not next_step(state)
     return conclude(state)
 
 
@@ -841,9 +837,9 @@ def test_a_run_that_was_cut_off_asks_for_the_rest_of_its_step_and_goes_on(lines:
         done = [spec for specs in story.asked[:end] for spec in specs]
         step = next_step(observe(story.start, [story.result(spec) for spec in (*done, first)]))
         if rest:
-            assert step == RunTrials(specs=tuple(rest))
+            assert step == tuple(rest)
         elif end + 1 < len(story.asked):
-            assert step == RunTrials(specs=story.asked[end + 1])
+            assert step == story.asked[end + 1]
 
 
 @settings(deadline=None)
@@ -852,7 +848,8 @@ def test_what_is_decided_is_what_can_be_concluded(lines: list[str]) -> None:
     """Also after a detour through JSON: the state can be stored and resumed."""
     story = Story(*lines)
     stored = State.model_validate_json(story.state.model_dump_json())
-    assert next_step(stored) == Decided(conclusions=conclude(story.state)) == Decided(conclusions=story.conclusions)
+    assert next_step(stored) == ()
+    assert conclude(stored) == conclude(story.state) == story.conclusions
 
 
 def test_trials_of_other_rows_are_left_out() -> None:

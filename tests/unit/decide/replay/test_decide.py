@@ -8,11 +8,11 @@ import pytest
 
 from tests.make import trial_result
 from tidegate.agents.invocations.shapes import call_shape, shapes_of, unseen_share
-from tidegate.decide.procedure.steps import Decided, next_step, start
+from tidegate.decide.procedure.steps import conclude, next_step, start
 from tidegate.decide.replay.decide import decided, surface_near
-from tidegate.decide.surface.used import SurfaceChange
+from tidegate.decide.surface.used import SurfaceDiff
 from tidegate.model.measurement import Call
-from tidegate.model.run_row import Difference, EarlierPushes, RowReplay, RunRow, WhyRun
+from tidegate.model.run_row import Difference, EarlierPushes, ReplayFinding, RunRow, WhyRun
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.surface import Part
 from tidegate.reports.replay_text import why_run_text
@@ -22,8 +22,8 @@ KNOWN = [("add", "list")] * 5
 ROW = RunRow(scenario="s", agent="a", deterministic=False)
 
 
-def found(**fields: Any) -> RowReplay:
-    return RowReplay(**{"scenario": "s", "agent": "a", "same": 3, "passed": 3, "steps": 9, **fields})
+def found(**fields: Any) -> ReplayFinding:
+    return ReplayFinding(**{"scenario": "s", "agent": "a", "same": 3, "passed": 3, "steps": 9, **fields})
 
 
 def test_three_sessions_that_replay_alike_are_enough() -> None:
@@ -57,9 +57,9 @@ def test_a_row_of_which_agents_have_begun_is_run_with_agents() -> None:
 
 def test_no_trial_is_requested_of_a_skipped_row() -> None:
     row = ROW.model_copy(update={"replay": decided(found(), ROW, KNOWN, SKIP)})
-    step = next_step(start([row], Policy()))
-    assert isinstance(step, Decided)
-    assert [said.state for said in step.conclusions] == ["unchanged"]
+    state = start([row], Policy())
+    assert not next_step(state)
+    assert [said.state for said in conclude(state)] == ["unchanged"]
 
 
 def test_a_call_has_the_shape_of_its_subcommand_and_options() -> None:
@@ -100,7 +100,7 @@ def test_sessions_with_a_shape_of_their_own_make_new_ones_likely(sessions: list[
     ],
 )
 def test_what_changes_in_the_help_of_called_subcommands_is_near(part: Part, *, near: bool) -> None:
-    changes = SurfaceChange((part,), (), ()), SurfaceChange((), (part,), ()), SurfaceChange((), (), ((part, part),))
+    changes = SurfaceDiff((part,), (), ()), SurfaceDiff((), (part,), ()), SurfaceDiff((), (), ((part, part),))
     assert {bool(surface_near(change, KNOWN)) for change in changes} == {near}
 
 

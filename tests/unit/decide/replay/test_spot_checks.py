@@ -8,21 +8,21 @@ import pytest
 
 from tests.make import trial_result
 from tidegate.decide.procedure.observed import Past
-from tidegate.decide.procedure.steps import Decided, RunTrials, State, next_step, observe, start
+from tidegate.decide.procedure.steps import State, conclude, next_step, observe, start
 from tidegate.decide.replay.decide import chosen_for_check, spot_checks
 from tidegate.model.measurement import Outcome
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import Difference, RowReplay, RunRow
+from tidegate.model.run_row import Difference, ReplayFinding, RunRow
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.run.replay_first import with_spot_checks
 
 
-def unchanged(name: str) -> RowReplay:
-    return RowReplay(scenario=name, agent="a", same=5, passed=5, steps=9, unseen=0.05, skipped=True)
+def unchanged(name: str) -> ReplayFinding:
+    return ReplayFinding(scenario=name, agent="a", same=5, passed=5, steps=9, unseen=0.05, skipped=True)
 
 
-def row(name: str, replay: RowReplay, no_agent: NotMeasured | None = None) -> RunRow:
+def row(name: str, replay: ReplayFinding, no_agent: NotMeasured | None = None) -> RunRow:
     return RunRow(scenario=name, agent="a", deterministic=False, replay=replay, no_agent=no_agent)
 
 
@@ -38,8 +38,8 @@ def begun(passes: int = 40, history: int = 40) -> State:
 def play(state: State, outcomes: str, not_measured: NotMeasured | None = None) -> tuple[Counter[str], dict[str, str]]:
     """Return how many head trials each row gets, and the states. `outcomes` are of the spot-checked row's trials."""
     asked: Counter[str] = Counter()
-    while isinstance(step := next_step(state), RunTrials):
-        for spec in step.specs:
+    while step := next_step(state):
+        for spec in step:
             asked[spec.scenario] += spec.side == "head"
             letter = (
                 outcomes[min(spec.index, len(outcomes)) - 1] if spec.scenario == "b" and spec.side == "head" else "P"
@@ -48,8 +48,7 @@ def play(state: State, outcomes: str, not_measured: NotMeasured | None = None) -
             why = not_measured if decides is None else None
             result = trial_result(**spec.model_dump(), outcome=decides, decides=decides, not_measured=why)
             state = observe(state, [result])
-    assert isinstance(step, Decided)
-    return asked, {said.key.scenario: said.state for said in step.conclusions}
+    return asked, {said.key.scenario: said.state for said in conclude(state)}
 
 
 def test_a_check_that_passes_takes_one_trial() -> None:
@@ -86,7 +85,7 @@ def test_a_check_that_head_may_have_kept_from_being_measured_counts_as_worse(cau
 )
 def test_the_share_of_checked_rows_is_rounded_up(share: float, rows: int, count: int) -> None:
     replays = {RowKey(scenario=str(n), agent="a"): unchanged(str(n)) for n in range(rows)}
-    differing = RowReplay(scenario="x", agent="a", difference=Difference(step="s", base="", head=""))
+    differing = ReplayFinding(scenario="x", agent="a", difference=Difference(step="s", base="", head=""))
     without = row("y", unchanged("y"), "secret")
     replays |= {differing.key: differing, without.key: unchanged("y")}
     all_rows = [row(found.scenario, found) for found in replays.values() if found.scenario != "y"] + [without]
@@ -110,18 +109,17 @@ def test_no_choice_can_be_predicted() -> None:
 
 def test_what_differs_is_screened_first_the_worst_before_the_rest() -> None:
     def differing(name: str, **fields: int | tuple[str, ...]) -> RunRow:
-        found = RowReplay(scenario=name, agent="a", same=2, difference=Difference(step="s", base="", head=""))
+        found = ReplayFinding(scenario=name, agent="a", same=2, difference=Difference(step="s", base="", head=""))
         return row(name, found.model_copy(update=fields))
 
     rows = [
-        row("same", RowReplay(scenario="same", agent="a", same=5)),
+        row("same", ReplayFinding(scenario="same", agent="a", same=5)),
         differing("late", differing=1, first_step=9),
         differing("early", differing=1, first_step=1),
         differing("failing", differing=1, first_step=9, failing=("a gate",)),
     ]
     step = next_step(start(rows, Policy(), {one.key: Past([True] * 40) for one in rows}))
-    assert isinstance(step, RunTrials)
-    assert [spec.scenario for spec in step.specs] == ["failing", "early", "late", "same"]
+    assert [spec.scenario for spec in step] == ["failing", "early", "late", "same"]
 
 
 @pytest.mark.parametrize(("failing", "asked"), [((), 3), (("a gate",), 8)])
@@ -129,7 +127,9 @@ def test_a_row_with_a_gate_that_fails_in_replays_is_confirmed_whatever_screening
     failing: tuple[str, ...], asked: int
 ) -> None:
     """A commit that breaks one of two ways to work passes three screening trials in one of eight runs."""
-    found = RowReplay(scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head=""))
+    found = ReplayFinding(
+        scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head="")
+    )
     one = row("b", found.model_copy(update={"failing": failing, "first_step": 1}))
     trials, states = play(start([one], Policy(), {one.key: Past([True] * 40)}), "P")
 
@@ -137,7 +137,9 @@ def test_a_row_with_a_gate_that_fails_in_replays_is_confirmed_whatever_screening
 
 
 def test_a_row_that_fails_in_replays_and_half_of_the_time_with_agents_is_found_after_a_lucky_screening() -> None:
-    found = RowReplay(scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head=""))
+    found = ReplayFinding(
+        scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head="")
+    )
     one = row("b", found.model_copy(update={"failing": ("a gate",), "first_step": 1}))
     _, states = play(start([one], Policy(), {one.key: Past([True] * 40)}), "PPP" + "FP" * 20)
 
