@@ -10,7 +10,7 @@ from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 
 
-class Difference(Value):
+class DifferingStep(Value):
     """The first step of a session whose result differs: the step, and what it shows on base and on head."""
 
     step: str
@@ -69,7 +69,7 @@ class ReplayFinding(Value):
     steps: int = 0
     unseen: float = 1.0
     surface: tuple[str, ...] = ()
-    difference: Difference | None = None
+    difference: DifferingStep | None = None
     first_step: int = 0  # the number of the first step that differs, over all sessions; 0 if none does
     failing: tuple[str, ...] = ()  # gates that pass in a replay on base and fail in that on head
     unsteady: bool = False  # replays of a session on base differ from each other

@@ -22,7 +22,7 @@ from tidegate.history.store import Sessions
 from tidegate.model.measurement import Run
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.revision import Revision
-from tidegate.model.run_row import Difference, LeftOut, ReplayFinding
+from tidegate.model.run_row import DifferingStep, LeftOut, ReplayFinding
 from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side, TrialSpec, is_inside
 from tidegate.run.attempts import Attempts
@@ -92,7 +92,7 @@ async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> ReplayFinding
         if isinstance(head, LeftOut):
             unusable.append(head)
             continue
-        differs: Difference | LeftOut | None = difference(base, head)
+        differs: DifferingStep | LeftOut | None = difference(base, head)
         if differs is not None and not differing:
             differs = await _difference_by_chance(place, row, number, session, (base, head))
         if isinstance(differs, LeftOut):
@@ -110,7 +110,7 @@ async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> ReplayFinding
     return found.model_copy(update={**counts, "unsteady": any(why.code == "unsteady" for why in unusable)})
 
 
-def _with_difference(found: ReplayFinding, differs: Difference, failing: Sequence[str]) -> ReplayFinding:
+def _with_difference(found: ReplayFinding, differs: DifferingStep, failing: Sequence[str]) -> ReplayFinding:
     """Return the finding with another session that differs; the one that differs first is shown."""
     earlier = found.difference is not None and found.first_step <= differs.number
     shown = {} if earlier else {"difference": differs, "first_step": differs.number}
@@ -129,7 +129,7 @@ async def _base(place: _Place, row: PlanRow, number: int, session: SessionRecord
 
 async def _difference_by_chance(
     place: _Place, row: PlanRow, number: int, session: SessionRecord, sides: tuple[Base, Replayed]
-) -> Difference | LeftOut | None:
+) -> DifferingStep | LeftOut | None:
     """Return how head differs from all further replays on base; None if it is like one, or why it does not count."""
     base, head = sides
     differs = difference(base, head)

@@ -10,7 +10,7 @@ from tidegate.decide.replay.record import tools_of
 from tidegate.model.event import CallStatus, CommandResult, Message, ToolCall, ToolResult, how_it_ended
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
-from tidegate.model.run_row import Difference, LeftOut
+from tidegate.model.run_row import DifferingStep, LeftOut
 from tidegate.model.trial import FOLDER_MARK, STDERR, SessionRecord, SessionStep, Trial
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Names, Printed, Steady, steady, without_noise
@@ -95,26 +95,26 @@ def on_base(session: SessionRecord, one: Replayed, other: Replayed) -> Base | Le
     return Base(one, tuple(forms))
 
 
-def difference(base: Base, head: Replayed) -> Difference | None:
+def difference(base: Base, head: Replayed) -> DifferingStep | None:
     """Return the first step that shows something else on head; None if an agent would have seen the same."""
     if head.lost:
-        return Difference(step="the whole session", base="it replays", head=head.lost)
+        return DifferingStep(step="the whole session", base="it replays", head=head.lost)
     if head.guidance != base.replay.guidance:
-        return Difference(step="the guidance files", base="as recorded", head="changed")
+        return DifferingStep(step="the guidance files", base="as recorded", head="changed")
     names: Names = {}
     first, second = base.replay.everything, head.everything
     for number, (ours, theirs, form) in enumerate(zip(first, second, base.forms, strict=False), 1):
         slow = max(SLOW_SECS, SLOW_TIMES * ours.printed.secs)
         if ours.ended != theirs.ended or not form.agrees(theirs.printed, names):
             base_shown, head_shown = _shown(ours, theirs)
-            return Difference(step=ours.label, base=base_shown, head=head_shown, number=number)
+            return DifferingStep(step=ours.label, base=base_shown, head=head_shown, number=number)
         if theirs.printed.secs > slow:
             took = f"{theirs.printed.secs:.1f} s"
             before = f"takes {ours.printed.secs:.1f} s"
-            return Difference(step=ours.label, base=before, head=f"takes {took}", number=number)
+            return DifferingStep(step=ours.label, base=before, head=f"takes {took}", number=number)
     if len(first) != len(second):
         steps = min(len(first), len(second)) + 1
-        return Difference(step="the end", base=f"{len(first)} steps", head=f"{len(second)} steps", number=steps)
+        return DifferingStep(step="the end", base=f"{len(first)} steps", head=f"{len(second)} steps", number=steps)
     return None
 
 

@@ -12,7 +12,7 @@ from tidegate.decide.procedure.steps import conclude, next_step, start
 from tidegate.decide.replay.decide import decided, surface_near
 from tidegate.decide.surface.used import SurfaceDiff
 from tidegate.model.measurement import Call
-from tidegate.model.run_row import Difference, EarlierPushes, ReplayFinding, RunRow, WhyRun
+from tidegate.model.run_row import DifferingStep, EarlierPushes, ReplayFinding, RunRow, WhyRun
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.surface import Part
 from tidegate.reports.replay_text import why_run_text
@@ -34,7 +34,7 @@ def test_three_sessions_that_replay_alike_are_enough() -> None:
     ("replay", "row", "rules", "why"),
     [
         ({"same": 2}, {}, SKIP, "2 of 3 sessions"),
-        ({"differing": 1, "difference": Difference(step="x", base="", head="")}, {}, SKIP, "differs at `x`"),
+        ({"differing": 1, "difference": DifferingStep(step="x", base="", head="")}, {}, SKIP, "differs at `x`"),
         ({"unsteady": True}, {}, SKIP, "chance has a part"),
         ({"passed": 0}, {}, SKIP, "none of the sessions"),
         ({}, {"earlier": EarlierPushes(state="regressed")}, SKIP, "an earlier push"),

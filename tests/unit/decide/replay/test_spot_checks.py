@@ -12,7 +12,7 @@ from tidegate.decide.procedure.steps import State, conclude, next_step, observe,
 from tidegate.decide.replay.decide import chosen_for_check, spot_checks
 from tidegate.model.measurement import Outcome
 from tidegate.model.plan import RowKey
-from tidegate.model.run_row import Difference, ReplayFinding, RunRow
+from tidegate.model.run_row import DifferingStep, ReplayFinding, RunRow
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.run.replay_first import with_spot_checks
@@ -85,7 +85,7 @@ def test_a_check_that_head_may_have_kept_from_being_measured_counts_as_worse(cau
 )
 def test_the_share_of_checked_rows_is_rounded_up(share: float, rows: int, count: int) -> None:
     replays = {RowKey(scenario=str(n), agent="a"): unchanged(str(n)) for n in range(rows)}
-    differing = ReplayFinding(scenario="x", agent="a", difference=Difference(step="s", base="", head=""))
+    differing = ReplayFinding(scenario="x", agent="a", difference=DifferingStep(step="s", base="", head=""))
     without = row("y", unchanged("y"), "secret")
     replays |= {differing.key: differing, without.key: unchanged("y")}
     all_rows = [row(found.scenario, found) for found in replays.values() if found.scenario != "y"] + [without]
@@ -109,7 +109,7 @@ def test_no_choice_can_be_predicted() -> None:
 
 def test_what_differs_is_screened_first_the_worst_before_the_rest() -> None:
     def differing(name: str, **fields: int | tuple[str, ...]) -> RunRow:
-        found = ReplayFinding(scenario=name, agent="a", same=2, difference=Difference(step="s", base="", head=""))
+        found = ReplayFinding(scenario=name, agent="a", same=2, difference=DifferingStep(step="s", base="", head=""))
         return row(name, found.model_copy(update=fields))
 
     rows = [
@@ -128,7 +128,7 @@ def test_a_row_with_a_gate_that_fails_in_replays_is_confirmed_whatever_screening
 ) -> None:
     """A commit that breaks one of two ways to work passes three screening trials in one of eight runs."""
     found = ReplayFinding(
-        scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head="")
+        scenario="b", agent="a", same=2, differing=3, difference=DifferingStep(step="s", base="", head="")
     )
     one = row("b", found.model_copy(update={"failing": failing, "first_step": 1}))
     trials, states = play(start([one], Policy(), {one.key: Past([True] * 40)}), "P")
@@ -138,7 +138,7 @@ def test_a_row_with_a_gate_that_fails_in_replays_is_confirmed_whatever_screening
 
 def test_a_row_that_fails_in_replays_and_half_of_the_time_with_agents_is_found_after_a_lucky_screening() -> None:
     found = ReplayFinding(
-        scenario="b", agent="a", same=2, differing=3, difference=Difference(step="s", base="", head="")
+        scenario="b", agent="a", same=2, differing=3, difference=DifferingStep(step="s", base="", head="")
     )
     one = row("b", found.model_copy(update={"failing": ("a gate",), "first_step": 1}))
     _, states = play(start([one], Policy(), {one.key: Past([True] * 40)}), "PPP" + "FP" * 20)
