@@ -65,7 +65,7 @@ CHANGES = [
     ("decide/trust.py", "gate.required and not gate.passed", "not gate.passed"),
     ("decide/comparison/metric_tests.py", "if min(len(head), len(base)) < 2:", "if min(len(head), len(base)) < 1:"),
     ("decide/comparison/metric_tests.py", "worse >= margin - _CLOSE", "worse > margin + _CLOSE"),
-    ("decide/comparison/one_row.py", "pass_at_k(c, n, k) if k <= n", "pass_at_k(c, n, k) if k < n"),
+    ("decide/comparison/one_row.py", "if counts[1] else None", "if counts[0] else None"),
     ("decide/comparison/compare.py", "(base and passes and all(base))", "(base and passes and any(base))"),
     ("decide/comparison/compare.py", "chance <= MOST_BY_CHANCE", "chance > MOST_BY_CHANCE"),
     ("decide/comparison/compare.py", 'not trial.reused and trial.phase == "screen"', "not trial.reused"),

@@ -204,8 +204,6 @@ class Row(Value):
     base: BaseCounts = BaseCounts()
     head: HeadCounts = HeadCounts()
     effect: Effect | None = None
-    pass_at_k: dict[str, dict[Literal["base", "head"], float | None]] = {}
-    pass_hat_k: dict[str, dict[Literal["base", "head"], float | None]] = {}
     metrics: dict[str, MetricChange] = {}
     gates: tuple[GateCounts, ...] = ()
     judge: JudgeChange | None = None

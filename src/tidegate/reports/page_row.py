@@ -15,7 +15,7 @@ from tidegate.model.suite import RowState
 from tidegate.model.trend import RowTrend
 from tidegate.model.trial_spec import Side, encoded
 from tidegate.model.value import Value
-from tidegate.reports.filters import count, measured, percent, points, probability, to, unfenced, words
+from tidegate.reports.filters import count, measured, points, probability, unfenced, words
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
@@ -198,9 +198,6 @@ def _row_facts(row: Row) -> Iterable[str]:
     for side, counts in (("base", row.base), ("head", row.head)):
         if counts.not_measured:
             yield f"{count(counts.not_measured, 'trial')} not measured on {side}"
-    for k, rates in list(row.pass_hat_k.items())[-1:]:
-        if int(k) > 1:
-            yield f"all of {k} pass: {to(percent(rates.get('base')), percent(rates.get('head')))}"
 
 
 def _metric_lines(row: Row) -> Iterable[MetricLine]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import math
 import os
-import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from tidegate.agents.scripted import Scripted
-from tidegate.decide.surface.help_text import MOST_CHARACTERS, NOT_SUBCOMMANDS, read_help, repeats
+from tidegate.decide.surface.help_text import NOT_SUBCOMMANDS, read_help, repeats
 from tidegate.decide.surface.interface import Survey
-from tidegate.decide.surface.man_page import help_of_manual
-from tidegate.decide.surface.parts import listed, of_help
+from tidegate.decide.surface.parts import of_help
 from tidegate.decide.surface.server_parts import of_server
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
@@ -22,13 +18,10 @@ from tidegate.model.surface import ObservedCall
 from tidegate.model.trial_spec import TrialSpec, is_inside
 from tidegate.run.mutant_trials import MutantRunner, ObservedTrial
 from tidegate.run.runner import together
-from tidegate.trial.workspace import matching_files
 
 DEPTH, MOST_PAGES = 3, 150
 SECONDS = 120.0
 FEWEST_AT_ONCE, MOST_AT_ONCE = 4, 16  # help pages that one trial asks for
-# Folders of man pages; a page may be in the form of roff, or of Markdown.
-MANUALS = ("", "man/", "man/man1/", "man1/", "doc/", "docs/", "doc/man/", "docs/man/", "doc/man1/", "share/man/man1/")
 _NAME = "surface"
 
 
@@ -37,7 +30,7 @@ async def survey(
 ) -> Survey:
     """Return the parts that the help pages of the row's tool list, or all that its MCP server offers.
 
-    What the help does not list comes from the man pages of the checkout. `seconds`: for the pages of one trial.
+    `seconds`: for the pages of one trial.
     """
     row = row.model_copy(update={"scenario": row.scenario.model_copy(update={"timeout_secs": seconds})})
     if row.scenario.target.mcp is not None:
@@ -45,8 +38,7 @@ async def survey(
     if not row.scenario.target.binary:
         return Survey(())
     binary, pages = row.scenario.target.binary, dict[str, str]()
-    manuals = _manuals(trials.work.sides[0].folder, binary.rpartition("/")[2])
-    waiting, asked = [""], [""]
+    waiting = [""]
     lost: ObservedTrial | None = None
     for depth in range(DEPTH):
         asking = [_asking(binary, command) for command in waiting]
@@ -59,16 +51,13 @@ async def survey(
         waiting = [
             f"{command} {name}".strip()
             for command in waiting
-            if command in pages or command in manuals
-            for name in listed(
-                pages.get(command, ""), manuals.get(command, ""), f"{binary} {command}".strip()
-            ).subcommands
+            if command in pages
+            for name in read_help(pages[command], f"{binary} {command}".strip()).subcommands
             if name not in NOT_SUBCOMMANDS
         ][: MOST_PAGES - len(pages)]
         if not waiting:
             break
-        asked += waiting
-    parts = of_help(pages, binary, {command: manuals[command] for command in asked if command in manuals})
+    parts = of_help(pages, binary)
     return Survey(parts) if lost is None else _unknown(lost)._replace(parts=parts)
 
 
@@ -83,19 +72,6 @@ def _of_server(ran: ObservedTrial) -> Survey:
 def _unknown(ran: ObservedTrial) -> Survey:
     why = ran.trial.reason or ran.trial.end_message or f"its trial ended: {ran.trial.end}"
     return Survey((), why, inside=is_inside(ran.trial.not_measured))
-
-
-def _manuals(checkout: Path, binary: str) -> dict[str, str]:
-    """Return the man pages of a checkout as help texts: by subcommand, where it has a page of its own (`t-add.1`)."""
-    found, escaped = dict[str, str](), glob.escape(binary)
-    for folder in MANUALS:
-        for name in matching_files(checkout, [f"{folder}{escaped}.[18]*", f"{folder}{escaped}-*.[18]*"]):
-            end = re.search(r"\.[18](\.(?:md|ronn|in))?$", name)
-            if end is not None:
-                command = Path(name).name[len(binary) : end.start() - len(name)].lstrip("-")
-                page = (checkout / name).read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
-                found.setdefault(command, help_of_manual(page, markdown=end[1] in (".md", ".ronn")))
-    return found
 
 
 def _asking(binary: str, command: str) -> str:

@@ -211,25 +211,6 @@ def test_a_tool_whose_scenarios_all_fail_has_a_surface_and_no_share(repo: Path, 
     assert at_head.notes[0].startswith("keep × docs was left out: it does not pass at HEAD (")
 
 
-def test_options_of_a_tool_without_help_come_from_the_man_page_of_each_side(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    (repo / "man").mkdir(parents=True)
-    (repo / "bin").mkdir()
-    (repo / "bin/t").write_text('#!/bin/sh\n[ "$1" = --loud ] || exit 2\necho "$2" >> notes\n')
-    (repo / "bin/t").chmod(0o755)
-    task = SCENARIO.replace("t add --loud tide", "t --loud tide!").replace("$ t show --format text\\n", "")
-    for name, text in {"tidegate.yaml": SUITE, "s.yaml": task, "man/t.1": ".SH OPTIONS\n.TP\n.B --loud\nx\n"}.items():
-        (repo / name).write_text(text)
-    commit(repo)
-    (repo / "man/t.1").write_text(".SH OPTIONS\n.TP\n.B --loud\nx\n.TP\n.BI --due \\ DATE\nx\n")
-    options = Options(environ=dict(os.environ), progress=Progress())
-    found = asyncio.run(prove(repo, None, tmp_path / "run", options, Wanted(mutants=False)))
-    assert {(str(one.part), one.scenarios) for one in found.tools[0].parts if one.part.kind == "option"} == {
-        ("`--loud`", ("keep",)),
-        ("`--due`", ()),
-    }
-
-
 def test_scenarios_without_a_tool_have_nothing_to_change(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     shutil.copytree(Path(__file__).parents[3] / "examples" / "screening", repo)

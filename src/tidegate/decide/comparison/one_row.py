@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from tidegate.decide.comparison.evidence import Measured, find_evidence, gate_table, metric_changes
 from tidegate.decide.comparison.judge_change import judge_change
 from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
 from tidegate.decide.procedure.row_states import Conclusion
-from tidegate.decide.statistics.rates import newcombe, pass_at_k, pass_hat_k, wilson
+from tidegate.decide.statistics.rates import newcombe, wilson
 from tidegate.model.comparison import BaseCounts, Effect, HeadCounts, Interval, MetricChange, Row
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.reason import Counts
@@ -21,7 +20,6 @@ from tidegate.model.trial_spec import Phase
 # a drop of 20 points are named, this interval covers that drop in 99 % of cases, one of 95 % in 20 to 70 %.
 NAMED_CONFIDENCE = 0.999
 Trials = Sequence[TrialResult]
-OfSides = dict[Literal["base", "head"], float | None]
 
 
 def row_of(
@@ -46,7 +44,6 @@ def row_of(
         base=_base_counts(base, _counts(past)),
         head=_head_counts(head),
         effect=_effect(said, base, head),
-        **_pass_rates(_in_phases(base, "screen"), _in_phases(head, "screen")),
         metrics=_row_metrics(said, trials, metrics, holds=holds),
         gates=gate_table(base, head),
         judge=judge_change(base, head, past if holds else ()),
@@ -112,26 +109,11 @@ def _effect(said: Conclusion, base: Trials, head: Trials) -> Effect | None:
     )
 
 
-def _pass_rates(base: Trials, head: Trials) -> dict[Literal["pass_at_k", "pass_hat_k"], dict[str, OfSides]]:
-    """Return pass@k and pass^k for each k up to the number of trials, of screening trials only.
-
-    Later trials are run because the screening looked bad, so including them would bias the rates.
-    """
-    counts: dict[Literal["base", "head"], Counts] = {"base": _counts(base), "head": _counts(head)}
-    most = max(n for _, n in counts.values())
-    at: dict[str, OfSides] = {}
-    hat: dict[str, OfSides] = {}
-    for k in range(1, most + 1):
-        at[str(k)] = {side: pass_at_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
-        hat[str(k)] = {side: pass_hat_k(c, n, k) if k <= n else None for side, (c, n) in counts.items()}
-    return {"pass_at_k": at, "pass_hat_k": hat}
-
-
 # --- metrics
 
 
 def suite_metrics(sides: Sequence[RowTrials]) -> dict[str, MetricChange]:
-    """Return the metrics over the suite, from screening trials only (see `_pass_rates`)."""
+    """Return the metrics over the suite, from screening trials only: later ones are run because these look bad."""
     return compared_metrics(
         [RowTrials(past, _in_phases(base, "screen"), _in_phases(head, "screen")) for past, base, head in sides]
     )

@@ -1,9 +1,9 @@
-"""Success rates and their differences, with intervals that also hold for few trials; pass@k and pass^k."""
+"""Success rates and their differences, with intervals that also hold for few trials."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb, sqrt
+from math import sqrt
 from statistics import NormalDist
 
 from tidegate.decide.statistics.exact import Pair
@@ -62,29 +62,3 @@ def mean_difference(
 def _variance(passes: int, trials: int) -> float:
     rate = (passes + 0.5) / (trials + 1)
     return rate * (1 - rate) / trials
-
-
-# --- several trials of one scenario; for a suite, average over scenarios, and do not pool the trials
-
-
-def pass_at_k(passes: int, trials: int, k: int) -> float:
-    """Return the unbiased estimate of P(at least one of k trials passes): 1 − C(n−c, k)/C(n, k).
-
-    ValueError unless 1 ≤ k ≤ trials: it is undefined elsewhere. Source: Chen et al. 2021, arXiv:2107.03374, eq. 1.
-    """
-    _check(passes, trials, k)
-    return 1 - comb(trials - passes, k) / comb(trials, k)
-
-
-def pass_hat_k(passes: int, trials: int, k: int) -> float:
-    """Return the unbiased estimate of P(all of k trials pass): C(c, k)/C(n, k).
-
-    ValueError unless 1 ≤ k ≤ trials. Source: Yao et al. 2024, arXiv:2406.12045.
-    """
-    _check(passes, trials, k)
-    return comb(passes, k) / comb(trials, k)
-
-
-def _check(passes: int, trials: int, k: int) -> None:
-    if not (0 <= passes <= trials and 1 <= k <= trials):
-        raise ValueError(f"needs 1 ≤ k ≤ trials: k = {k}, {passes} of {trials} passed")

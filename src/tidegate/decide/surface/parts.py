@@ -8,24 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidegate.agents.invocations.metrics import is_help
-from tidegate.decide.surface.help_text import HelpOption, HelpText, read_help
+from tidegate.decide.surface.help_text import HelpOption, read_help
 from tidegate.model.surface import ObservedCall, Part
 
 GENERAL = frozenset({"-h", "--help", "-V", "--version"})  # of every tool, and no feature of it; so is `help`
 _DIGITS = re.compile(r"\d+")
 MOST_KEYS = 200
-_NONE: Mapping[str, str] = {}
 
 
-def of_help(pages: Mapping[str, str], binary: str, manuals: Mapping[str, str] = _NONE) -> tuple[Part, ...]:
-    """Return the parts that help pages list. `pages`: by subcommand (`add`, `remote add`), '' for the tool itself.
-
-    `manuals`: man pages as help texts, for what the help does not list.
-    """
+def of_help(pages: Mapping[str, str], binary: str) -> tuple[Part, ...]:
+    """Return the parts that help pages list. `pages`: by subcommand (`add`, `remote add`), '' for the tool itself."""
     parts: dict[tuple[str, str, str], Part] = {}
     shared: set[str] = set()
-    for command in dict.fromkeys((*pages, *manuals)):
-        found = listed(pages.get(command, ""), manuals.get(command, ""), f"{binary} {command}".strip())
+    for command, page in pages.items():
+        found = read_help(page, f"{binary} {command}".strip())
         for name in (name for name in found.subcommands if command or name != "help"):
             _put(parts, Part(kind="subcommand", name=f"{command} {name}".strip()))
         for option in found.options:
@@ -39,15 +35,6 @@ def of_help(pages: Mapping[str, str], binary: str, manuals: Mapping[str, str] = 
             for argument in arguments if inner not in pages else ():
                 _put(parts, Part(kind="argument", name=argument, command=inner))
     return tuple(parts.values())
-
-
-def listed(page: str, manual: str, called: str) -> HelpText:
-    """Return what the help lists; its options from the man page if it lists none, and all if it lists nothing."""
-    found = read_help(page, called)
-    if not manual or any(not GENERAL.intersection(option.names) for option in found.options):
-        return found
-    more = read_help(manual, called)
-    return found._replace(options=more.options) if found.subcommands else more
 
 
 def of_calls(calls: Iterable[ObservedCall], listed: Sequence[Part]) -> tuple[Part, ...]:

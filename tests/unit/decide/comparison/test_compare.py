@@ -124,16 +124,6 @@ def test_without_trials_there_is_no_rate_and_no_effect() -> None:
     assert row.metrics["error_rate"].head is None
 
 
-def test_pass_rates_come_from_screening_alone() -> None:
-    row = only("docs base:PPF head:PF|FF")
-    assert row.pass_at_k == {
-        "1": {"base": pytest.approx(2 / 3), "head": 0.5},
-        "2": {"base": 1.0, "head": 1.0},
-        "3": {"base": 1.0, "head": None},
-    }
-    assert row.pass_hat_k["3"] == {"base": 0.0, "head": None}
-
-
 def test_metrics_are_means_over_the_measured_trials() -> None:
     row = only("docs base:PPX head:PFX")
     rate = row.metrics["error_rate"]
