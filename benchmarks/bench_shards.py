@@ -20,7 +20,7 @@ from statistics import fmean
 from bench_growth import ROWS, SIDES, TRIALS, a_run, write_run
 
 from tidegate.decide.comparison.compare import compare
-from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict import decide
 from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder, load_run, write_value
 from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent

@@ -11,8 +11,7 @@ from math import comb, log
 from random import Random
 from typing import NamedTuple
 
-from tidegate.decide.statistics.exact import fisher_less
-from tidegate.decide.statistics.multiplicity import TIES, holm
+from tidegate.decide.statistics.rates import TIES, fisher_less, holm
 from tidegate.lab.simulate import Cell, Situation
 
 

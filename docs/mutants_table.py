@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidegate.model.mutant import KINDS
+from tidegate.model.proof import KINDS
 
 PAGE = Path(__file__).parent / "prove.md"
 START, END = "<!-- mutants: written by `make docs` -->\n", "<!-- end of mutants -->\n"

@@ -10,7 +10,7 @@ from tidegate.decide.procedure.observed import Past, RowSeen
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.procedure.rules import screening_trials
 from tidegate.decide.procedure.steps import State, conclude, next_step
-from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict import decide
 from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row
 from tidegate.model.measurement import TrialResult
 from tidegate.model.run_row import RunRow

@@ -310,18 +310,6 @@ def test_a_key_that_only_a_check_reads_is_named_with_the_new_one(pull_request: M
     assert [place["text"] for place in cause["checked_in"]] == [gate]
 
 
-def test_a_difference_in_a_redirected_file_is_the_cause(pull_request: Make) -> None:
-    scenario = SCENARIO.replace('"! grep -q first notes.json"', "grep -q '^1. last' out.txt")
-    guide = "# Notes\n\n```console\n$ notes add --tag work last\n$ notes show > out.txt\n```\n"
-    done = pull_request(
-        {**files("option"), "scenarios/keep.yaml": scenario, "AGENTS.md": guide},
-        {"bin/notes": TOOL.replace(*CHANGES["output"])},
-    )
-    (cause,) = done.result["causes"]
-    assert sentence(cause) == "`out.txt` has the line `#1 last` instead of `1. last`"
-    assert cause["edits"][0]["added"]["path"] == "bin/notes"
-
-
 def test_a_status_that_only_looks_like_a_signal_is_an_exit_status(pull_request: Make) -> None:
     done = pull_request(
         {**files("exit_code")}, {"bin/notes": TOOL.replace(*CHANGES["exit_code"]).replace("return 7", "return 255")}
@@ -335,15 +323,6 @@ def test_a_call_that_fails_on_head_is_told_although_all_checks_pass(pull_request
     assert done.code == 0
     says = "`notes clear` now exits with status 7 (was 0)"
     assert f"**Fails, although all checks pass:** {says}" in done.comment
-
-
-def test_a_row_that_takes_several_times_as_long_is_told_although_it_passes(pull_request: Make) -> None:
-    done = pull_request(
-        {**files("option")}, {"bin/notes": TOOL.replace("def clear(args):", "def clear(args):\n    time.sleep(2.5)")}
-    )
-    assert done.code == 0
-    first = [line for line in done.comment.splitlines() if line][1]
-    assert first.startswith("**Slower:** `notes clear` is ")
 
 
 def test_calls_that_fail_alike_on_base_are_not_listed_as_failures_of_head(pull_request: Make) -> None:

@@ -22,9 +22,8 @@ from tidegate.checks.gates import AnyGate
 from tidegate.decide.surface.parts import json_keys, parsed
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
-from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import PlanRow
-from tidegate.model.proof import Draft, ToolProof
+from tidegate.model.proof import Draft, Mutant, MutantResult, ToolProof
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.mutant_trials import MutantRunner, ObservedTrial

@@ -13,12 +13,12 @@ from tidegate.authoring.guidance import Compared, GuidanceTexts, compare_guidanc
 from tidegate.checks.judges import judge_of_model
 from tidegate.cli import options
 from tidegate.cli.progress import make_progress
-from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.decide.comparison.metric_tests import matters
 from tidegate.errors import ConfigurationError
 from tidegate.history.our_folder import make_our_folder
 from tidegate.history.run_folder import write_text
 from tidegate.model.comparison import MetricChange
+from tidegate.model.measurement import RULES
 from tidegate.reports.diagnosis import diagnose, hint
 from tidegate.reports.filters import words
 from tidegate.suite.load import load_suite

@@ -23,7 +23,7 @@ from tidegate.cli.local_server import LocalHandler, LocalServer
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import run_folder_of, stored_runs
 from tidegate.lab.labels import Item, add_label, items, read_labels, without_opinions
-from tidegate.model.calibration import Label, Mark
+from tidegate.model.judge_result import Label, Mark
 from tidegate.model.result import Result
 from tidegate.reports.show import trial_story
 from tidegate.text.safe import one_line, visible

@@ -14,7 +14,7 @@ from tidegate.cli import options
 from tidegate.cli.local_server import LocalHandler, LocalServer
 from tidegate.decide.causes.find import find_causes
 from tidegate.decide.comparison.compare import compare
-from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict import decide
 from tidegate.errors import ConfigurationError
 from tidegate.history.our_folder import OUR_FOLDER
 from tidegate.history.report_files import load_result

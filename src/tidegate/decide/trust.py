@@ -9,16 +9,16 @@ from statistics import NormalDist, fmean
 
 from tidegate.decide.statistics.rates import wilson
 from tidegate.errors import ConfigurationError
-from tidegate.model.calibration import (
+from tidegate.model.evaluator import CriterionScore, Judgement
+from tidegate.model.judge_result import (
     Calibration,
     CriterionCalibration,
     Disagreement,
     JudgeCalibration,
     Label,
     Mark,
+    Trust,
 )
-from tidegate.model.evaluator import CriterionScore, Judgement
-from tidegate.model.judge_result import Trust
 from tidegate.model.measurement import TrialResult
 
 

@@ -22,8 +22,7 @@ from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import RunFolder, write_text, write_value
 from tidegate.model.evaluator import PASS, Score
 from tidegate.model.event import End, Event, Message
-from tidegate.model.measurement import AgentInfo, EvaluatorResult, GateResult, Outcome, Run, TrialResult
-from tidegate.model.revision import Revision
+from tidegate.model.measurement import AgentInfo, EvaluatorResult, GateResult, Outcome, Revision, Run, TrialResult
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy
 from tidegate.model.target import Target

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from tidegate.decide.causes.find import find_causes
 from tidegate.decide.comparison.compare import compare
-from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict import decide
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import PULL_REQUEST_FILE, RunFolder, damaged, first_error, load_run, write_text
 from tidegate.model.result import Result

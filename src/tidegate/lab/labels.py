@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from tidegate.decide.trust import criterion_name, judgements
 from tidegate.errors import ConfigurationError
-from tidegate.model.calibration import Label
 from tidegate.model.evaluator import CriterionScore
+from tidegate.model.judge_result import Label
 from tidegate.model.measurement import TrialResult
 
 _WORDS = {"met": "met", "pass": "met", "yes": "met", "unmet": "unmet", "fail": "unmet", "no": "unmet"}

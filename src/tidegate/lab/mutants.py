@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidegate.decide.surface.parts import command_of, commands, json_keys
-from tidegate.model.mutant import Mutant
+from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.trial import mutation as change
 from tidegate.trial.mutated_outputs import Result

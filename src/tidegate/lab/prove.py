@@ -19,10 +19,9 @@ from tidegate.history.judge_answers import AnswerStore
 from tidegate.lab.mutants import changed_guidance, done_to, meets, of_guidance, of_program, of_server, server_meets
 from tidegate.model.agent import FREE, LIST
 from tidegate.model.event import ToolCall
-from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.proof import Draft, Proof, ToolProof, UsedPart
+from tidegate.model.proof import Draft, Mutant, MutantResult, Proof, ToolProof, UsedPart
 from tidegate.model.suite import Budget, Suite
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.reports.prove_text import survived

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from tidegate.model.measurement import Call
 from tidegate.model.plan import RowKey, row_key
-from tidegate.model.reason import Counts, Kind, Reason, Weakness
-from tidegate.model.run_row import ReplayFinding
+from tidegate.model.run_row import Counts, Kind, Reason, ReplayFinding, Weakness
 from tidegate.model.suite import RowState
 from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import NotMeasured

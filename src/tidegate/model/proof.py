@@ -1,15 +1,125 @@
-"""What `tidegate prove` finds: how much of the tool the suite uses, and which mutants it catches."""
+"""What `tidegate prove` finds: mutants of the tool, which of them the suite catches, and the parts that it uses."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from statistics import fmean
-from typing import Literal
+from typing import Annotated, Literal
 
-from tidegate.model.mutant import MutantResult
+from tidegate.model.field_types import only
 from tidegate.model.surface import Part
 from tidegate.model.value import Value
+
+# What each kind does, in the words of docs/prove.md.
+KINDS: Mapping[str, str] = {
+    "option_removed": "an option is refused, and gone from the help",
+    "option_ignored": "an option is accepted and has no effect",
+    "option_renamed": "an option has another name, in the help too",
+    "option_required": "an option has to be given",
+    "alias_removed": "another name of an option, such as its short one, is refused, and gone from the help",
+    "options_first": "options are refused after the arguments",
+    "value_refused": "a value of an option or parameter is refused, and gone from the help",
+    "value_swapped": "a value of an option is taken for another",
+    "default_changed": "an option or parameter that is not given has another value, or a switch is on",
+    "arguments_swapped": "the last two arguments are taken in the other order",
+    "argument_cut": "of an argument with spaces only the first word is taken",
+    "argument_lowered": "capital letters of arguments are lost",
+    "argument_refused": "the last argument is refused, since an option takes its place",
+    "subcommand_removed": "a subcommand is gone",
+    "subcommand_renamed": "a subcommand has another name, in the help too",
+    "exit_fails": "a call that worked exits with 1",
+    "exit_succeeds": "a call that failed exits with 0",
+    "exit_changed": "a call that failed exits with another code",
+    "error_emptied": "a failed call prints no message",
+    "error_wrong": "a failed call prints a message that does not help",
+    "json_key_renamed": "a key of JSON output has another name",
+    "json_key_dropped": "a key of JSON output is gone",
+    "json_key_retyped": "a key of JSON output has values of another type",
+    "json_value_wrong": "a key of JSON output has wrong values",
+    "json_value_null": "a key of JSON output is null",
+    "json_wrapped": "JSON output is inside another object",
+    "json_reformatted": "JSON output is on one line, or no longer is",
+    "json_list_cut": "lists in JSON output have only their first entry",
+    "json_list_reversed": "lists in JSON output are in reverse order",
+    "line_dropped": "the last line of output is missing",
+    "first_line_dropped": "the first line of output is missing",
+    "lines_reversed": "the lines of output are in reverse order",
+    "lines_cut": "the lines of output are cut after 20 characters",
+    "number_changed": "the first number of the output is wrong",
+    "coloured": "the output has codes for colours",
+    "warning_printed": "a warning comes before the output",
+    "warning_on_stderr": "a warning comes on stderr",
+    "lines_prefixed": "each line of output begins with `INFO: `",
+    "line_ends_changed": "lines of output end as on Windows",
+    "letters_lowered": "the output has no capital letters",
+    "spaces_doubled": "words of the output are further apart",
+    "word_replaced": "the first word of the output is another",
+    "output_repeated": "the output comes twice",
+    "output_truncated": "the second half of the output is missing",
+    "output_emptied": "the output is empty",
+    "help_dropped": "the help no longer lists an option, which still works",
+    "streams_swapped": "output goes to stderr, and messages to stdout",
+    "middle_changed": "one value in the middle of the output is wrong",
+    "fields_swapped": "two words of a line of output have changed places",
+    "rounded": "decimal numbers of the output are rounded to whole ones",
+    "lines_swapped": "two lines in the middle of the output have changed places",
+    "input_fails": "one of the calls that worked exits with 1",
+    "input_crashes": "one call crashes, with a traceback in place of its output",
+    "prompts": "a call that changes files asks for confirmation first",
+    "slower": "a call takes ten times as long",
+    "hangs": "a call never ends",
+    "crashes_after": "a call crashes after its effect, without output",
+    "effect_lost": "a call reports success and changes nothing",
+    "effect_twice": "a call takes effect twice",
+    "written_cut": "the files that a call writes lose their second half",
+    "written_renamed": "the files that a call writes have other names",
+    "works_once": "a call works only once in a trial",
+    "section_dropped": "a section of a guidance file is gone",
+    "example_dropped": "a command is missing from an example of a guidance file",
+    "flag_misspelt": "a guidance file misspells an option",
+    "subcommand_misspelt": "a guidance file misspells a subcommand",
+    "tool_removed": "an MCP tool is gone",
+    "tool_renamed": "an MCP tool has another name",
+    "parameter_renamed": "a parameter of an MCP tool has another name",
+    "parameter_required": "an MCP tool requires one more parameter",
+    "description_emptied": "the description of an MCP tool is empty",
+    "error_flag_flipped": "results of an MCP tool are marked as errors, and errors as results",
+    "result_reshaped": "an MCP tool wraps its result in JSON",
+    "result_emptied": "an MCP tool returns an empty result",
+}
+MutantState = Literal["caught", "alive", "not_reached", "no_change", "not_run"]
+
+
+class Mutant(Value):
+    """One change. `name` is the option, key, parameter or heading that it changes; `command` the subcommand or tool.
+
+    `aliases`: other names of the option. `value`: the one that is refused, or the new default; JSON for a parameter.
+    Of a mutant of one input it is the arguments of the call, with ASCII's unit separator between them.
+    `default`: the old one, or the value that is taken instead. `file`: the guidance file. `words`: the change in a
+    maintainer's words.
+    """
+
+    kind: Annotated[str, only(*KINDS, what="is not a kind of mutant")]
+    words: str
+    command: str = ""
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    takes_value: bool = False
+    value: str = ""
+    default: str = ""
+    commands: tuple[str, ...] = ()  # all subcommands of the tool, the longest first
+    file: str = ""
+
+
+class MutantResult(Value):
+    """The result of a mutant. `caught_by`: the scenarios that regressed; `met_by`: those whose calls meet it."""
+
+    mutant: Mutant
+    state: MutantState
+    why: str = ""
+    met_by: tuple[str, ...] = ()
+    caught_by: tuple[str, ...] = ()
 
 
 class UsedPart(Value):

@@ -9,7 +9,6 @@ from pydantic import Field, SerializeAsAny, model_validator
 
 from tidegate.model.access import FileAccess, NetworkAccess
 from tidegate.model.agent import Agent, ScriptedStep
-from tidegate.model.calibration import Calibration
 from tidegate.model.evaluator import Case, Evaluator
 from tidegate.model.executor import Executor, LocalExecutor
 from tidegate.model.field_types import (
@@ -27,6 +26,7 @@ from tidegate.model.field_types import (
 )
 from tidegate.model.gate import Gate
 from tidegate.model.judge import Judge
+from tidegate.model.judge_result import Calibration
 from tidegate.model.prices import BUILTIN_PRICES, Price, bare_model
 from tidegate.model.target import Target
 from tidegate.model.value import Value

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
-from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.comparison import HeadCounts, MetricChange, Row
-from tidegate.model.measurement import AgentInfo, Run, TrialResult, by_row
+from tidegate.model.measurement import RULES, AgentInfo, Run, TrialResult, by_row
 from tidegate.model.suite import Diagnosis
 from tidegate.model.value import Value
 from tidegate.reports.filters import number, percent, to

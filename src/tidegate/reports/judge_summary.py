@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tidegate.decide.trust import criterion_name, judgements, not_judged
-from tidegate.model.calibration import Calibration
-from tidegate.model.judge_result import JudgeReport, Trust
+from tidegate.model.judge_result import Calibration, JudgeReport, Trust
 from tidegate.model.measurement import TrialResult
 from tidegate.reports.filters import count, money, percent
 from tidegate.text.safe import one_line

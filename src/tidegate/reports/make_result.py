@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from tidegate import __version__
 from tidegate.decide.trust import agreement, not_judged, panel_agreement
-from tidegate.decide.verdict.decide import Decision
+from tidegate.decide.verdict import Decision
 from tidegate.model.agent import FREE
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.judge_result import JudgeInfo, JudgeReport

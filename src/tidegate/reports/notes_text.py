@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tidegate.decide.procedure.detection import MORE_HISTORY, MORE_TRIALS
-from tidegate.model.reason import Weakness
+from tidegate.model.run_row import Weakness
 
 if TYPE_CHECKING:
     from tidegate.model.comparison import Note

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.model.comparison import MetricChange
 from tidegate.model.measurement import DETAILS, Metrics
-from tidegate.model.result import Result
-from tidegate.model.trend import TREND_METRICS
+from tidegate.model.result import TREND_METRICS, Result
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
 from tidegate.reports.filters import measured, percent, probability, signed, words

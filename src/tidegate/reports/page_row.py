@@ -10,9 +10,8 @@ from tidegate.decide.causes.divergence import closest
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
 from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.result import Result
+from tidegate.model.result import Result, RowTrend
 from tidegate.model.suite import RowState
-from tidegate.model.trend import RowTrend
 from tidegate.model.trial_spec import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, measured, points, probability, unfenced, words

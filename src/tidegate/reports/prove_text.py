@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.proof import Proof, ToolProof, share_of
+from tidegate.model.proof import Mutant, MutantResult, Proof, ToolProof, share_of
 from tidegate.reports.filters import count, percent
 
 _OUTPUT = (

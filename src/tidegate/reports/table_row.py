@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tidegate.decide.comparison.metric_rules import RULES
-from tidegate.decide.comparison.weak_rows import cannot_guard
+from tidegate.decide.comparison.whole_suite import cannot_guard
 from tidegate.model.comparison import MetricChange, Row
+from tidegate.model.measurement import RULES
 from tidegate.model.value import Value
 
 Trend = Literal["better", "worse", "same"]

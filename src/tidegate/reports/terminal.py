@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from tidegate.decide.comparison.weak_rows import cannot_guard
+from tidegate.decide.comparison.whole_suite import cannot_guard
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult

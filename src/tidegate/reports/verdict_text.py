@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from tidegate.decide.comparison.weak_rows import cannot_guard, fails_from_the_start
-from tidegate.decide.verdict.decide import MOST_EXCLUDED, Decision, present
+from tidegate.decide.comparison.whole_suite import cannot_guard, fails_from_the_start
+from tidegate.decide.verdict import MOST_EXCLUDED, Decision, present
 from tidegate.model.comparison import Comparison, Overuse, Row
-from tidegate.model.reason import Counts, Reason
 from tidegate.model.result import Verdict
-from tidegate.model.run_row import ReplayFinding
+from tidegate.model.run_row import Counts, Reason, ReplayFinding
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured
 from tidegate.reports.interface_text import headlines

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tidegate.decide.comparison.weak_rows import cannot_guard
+from tidegate.decide.comparison.whole_suite import cannot_guard
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
+from tidegate.model.measurement import Links
 from tidegate.model.result import Cost, Result, Sides, Verdict, VerdictState
-from tidegate.model.revision import Links
 from tidegate.model.suite import RowState
 from tidegate.model.surface import Interface
 from tidegate.model.value import Value

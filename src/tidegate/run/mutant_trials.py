@@ -20,14 +20,14 @@ from pydantic import ValidationError
 from tidegate.checks.measure import measure_trial
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import next_step, observe, start
-from tidegate.decide.verdict.decide import Decision, decide
+from tidegate.decide.verdict import Decision, decide
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Comparison
 from tidegate.model.gate import Gate
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.mutant import Mutant
 from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec

@@ -6,18 +6,17 @@ import secrets
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from tidegate.decide.comparison.weak_rows import cannot_guard
-from tidegate.decide.verdict.decide import Decision, decide, nothing_to_do
+from tidegate.decide.comparison.whole_suite import cannot_guard
+from tidegate.decide.verdict import Decision, decide, nothing_to_do
 from tidegate.history.known_results import trends
 from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Comparison, Row
-from tidegate.model.measurement import TrialResult, by_row
+from tidegate.model.measurement import Revision, TrialResult, by_row
 from tidegate.model.plan import Plan, RowKey
-from tidegate.model.reason import Reason
 from tidegate.model.result import FileChange, Result
-from tidegate.model.revision import Revision
+from tidegate.model.run_row import Reason
 from tidegate.reports.make_result import make_result
 from tidegate.run.build import Checkout
 from tidegate.run.checkouts import Commits, scratch_folder, two_sides

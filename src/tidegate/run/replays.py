@@ -19,9 +19,8 @@ from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.known_results import open_history
 from tidegate.history.run_folder import RunFolder
 from tidegate.history.store import Sessions
-from tidegate.model.measurement import Run
+from tidegate.model.measurement import Revision, Run
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.revision import Revision
 from tidegate.model.run_row import DifferingStep, LeftOut, ReplayFinding
 from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side, TrialSpec, is_inside

@@ -13,9 +13,9 @@ from pathlib import PurePosixPath
 from tidegate.checks.evaluators.code_judge import named_files
 from tidegate.decide.procedure.rules import screening_trials
 from tidegate.model.agent import Agent
-from tidegate.model.calibration import Calibration
 from tidegate.model.comparison import DefinitionChange, Impact
 from tidegate.model.judge import Judge
+from tidegate.model.judge_result import Calibration
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Scenario, Suite
 from tidegate.model.value import Value
 from tidegate.text.shorten import few

@@ -11,8 +11,8 @@ from pydantic import JsonValue, ValidationError
 from tidegate.checks.judges import JUDGE_VARIABLE, judge_of_model
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.agent import Agent
-from tidegate.model.calibration import Calibration
 from tidegate.model.judge import MOST_JUDGES, Judge, Panel
+from tidegate.model.judge_result import Calibration
 from tidegate.model.prices import BUILTIN_PRICES
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.suite.assemble import Assembly

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tidegate.decide.procedure.detection import Screening, heads_to_confirm, weakness
-from tidegate.decide.procedure.repeats import HEAD_TRIALS
 from tidegate.decide.procedure.rules import (
+    HEAD_TRIALS,
     LEAST_HISTORY,
     MOST_PAIRS,
     VERIFY_PAIRS,

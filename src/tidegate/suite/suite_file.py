@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_v
 
 from tidegate.agents import AnyAgent
 from tidegate.checks.judges import AnyJudge
-from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.executors import AnyExecutor
 from tidegate.model.access import FileAccess, NetworkAccess
 from tidegate.model.executor import LocalExecutor
@@ -24,6 +23,7 @@ from tidegate.model.field_types import (
     wrong,
 )
 from tidegate.model.judge import MOST_JUDGES
+from tidegate.model.measurement import RULES
 from tidegate.model.prices import Price
 from tidegate.model.suite import (
     GUIDANCE,

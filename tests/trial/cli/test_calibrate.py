@@ -14,7 +14,7 @@ from tests.journeys.test_judges import FEWER, JUDGED
 from tests.packed import page_data
 from tests.warm import run_tidegate as tidegate
 from tidegate.decide.trust import trust
-from tidegate.model.calibration import Calibration
+from tidegate.model.judge_result import Calibration
 from tidegate.reports.judge_summary import calibrated as said_of
 
 

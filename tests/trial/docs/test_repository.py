@@ -17,7 +17,7 @@ from tests.unit.docs.test_repository import ROOT, copy_of_the_tree, load, pasted
 FORBIDDEN = {
     "decide/comparison/compare.py": ("import os", "tidegate.decide.comparison.compare -> os"),
     "checks/gates/script.py": ("import subprocess", "tidegate.checks.gates.command_gate -> subprocess"),
-    "decide/statistics/exact.py": ("import random", "tidegate.decide.statistics.exact -> random"),
+    "decide/statistics/rates.py": ("import random", "tidegate.decide.statistics.rates -> random"),
     "reports/view.py": ("from tidegate import run", "tidegate.reports.view -> tidegate.run"),
     "model/suite.py": ("from tidegate.checks import gates", "tidegate.model.suite -> tidegate.checks.gates"),
     "trial/workspace.py": ("from tidegate import history", "tidegate.trial.workspace -> tidegate.history"),

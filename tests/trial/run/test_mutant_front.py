@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.model.mutant import Mutant
+from tidegate.model.proof import Mutant
 from tidegate.run.mutant_trials import in_front_of_server
 
 SERVER = Path(__file__).parents[2] / "mcp_server.py"

@@ -12,9 +12,8 @@ import pytest
 
 from tidegate.authoring.drafts import drafts_for
 from tidegate.lab.prove import Wanted, partial, prove
-from tidegate.model.mutant import MutantResult
 from tidegate.model.progress import Progress
-from tidegate.model.proof import Proof
+from tidegate.model.proof import MutantResult, Proof
 from tidegate.reports.prove_text import prove_text
 from tidegate.run.run_job import Options
 from tidegate.run.surface_survey import MOST_AT_ONCE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidegate.lab.mutants import done_to
-from tidegate.model.mutant import Mutant
+from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall
 
 ADD = ObservedCall(argv=("add", "--due", "1", "T"), exit_code=0, stdout="added T\n")

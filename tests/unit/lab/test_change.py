@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tidegate.lab.mutants import meets
-from tidegate.model.mutant import Mutant
+from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall
 from tidegate.trial import mutated_outputs as outputs
 from tidegate.trial import mutation as change

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from tests.make import trial_result
 from tidegate.lab.labels import items
-from tidegate.model.calibration import Label
 from tidegate.model.evaluator import CriterionScore, Judgement
-from tidegate.model.judge_result import JudgeResult
+from tidegate.model.judge_result import JudgeResult, Label
 from tidegate.model.measurement import TrialResult
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.lab import mutants
 from tidegate.lab.mutants import changed_guidance, of_guidance, of_program, of_server, of_values
-from tidegate.model.mutant import KINDS
+from tidegate.model.proof import KINDS
 from tidegate.model.surface import ObservedCall, Part
 
 PARTS = (

@@ -11,10 +11,9 @@ from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.asking import Criterion
 from tidegate.decide.trust import calibrate
-from tidegate.model.calibration import Label
 from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.judge import ModelAnswer, Reply
-from tidegate.model.judge_result import JudgeResult
+from tidegate.model.judge_result import JudgeResult, Label
 from tidegate.model.measurement import TrialResult
 
 RUBRIC = RubricJudge(criteria=(Criterion(id="kept", description="It is kept.", weight=1),))

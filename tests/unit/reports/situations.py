@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.make import result, row, trial_result
-from tidegate.decide.comparison.weak_rows import doubts
-from tidegate.decide.verdict.decide import decide, nothing_to_do
+from tidegate.decide.comparison.whole_suite import doubts
+from tidegate.decide.verdict import decide, nothing_to_do
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,
@@ -24,10 +24,20 @@ from tidegate.model.comparison import (
 from tidegate.model.evaluator import CriterionScore, Judgement
 from tidegate.model.judge_result import JudgeInfo, JudgeReport, JudgeResult
 from tidegate.model.measurement import AgentInfo
-from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
+from tidegate.model.result import (
+    BaseSide,
+    Cost,
+    FileChange,
+    HeadSide,
+    Mean,
+    Result,
+    RowTrend,
+    Sides,
+    TrendPoint,
+    TrialTotals,
+)
 from tidegate.model.suite import ContextTokens, Policy, RowState
 from tidegate.model.surface import Interface, InterfaceChange
-from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.reports.notes_text import notes_text
 from tidegate.reports.verdict_text import verdict_of

@@ -13,10 +13,10 @@ from scipy.stats import hypergeom  # type: ignore[import-untyped]
 
 from tests import make
 from tests.unit.decide.procedure.test_steps import Story, only, words
-from tidegate.decide.procedure.one_shot import compare_once, trials_to_settle
-from tidegate.decide.statistics.exact import Pair
+from tidegate.decide.procedure.row_states import compare_once, trials_to_settle
+from tidegate.decide.statistics.rates import Pair
 from tidegate.model.comparison import Effect
-from tidegate.model.reason import Reason
+from tidegate.model.run_row import Reason
 from tidegate.reports.model_filters import why_undecided
 from tidegate.reports.verdict_text import reason_text
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts
-from tidegate.model.measurement import Call
+from tidegate.model.measurement import Call, Links
 from tidegate.model.result import Result
-from tidegate.model.revision import Links
 from tidegate.reports import filters, model_filters
 from tidegate.reports.table_row import MetricCell
 from tidegate.reports.view import comment_view

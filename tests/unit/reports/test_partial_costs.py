@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests import make
-from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict import decide
 from tidegate.model.comparison import Comparison
 from tidegate.model.measurement import AgentInfo, Metrics, TrialResult
 from tidegate.model.result import Cost

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.model.mutant import Mutant, MutantResult
-from tidegate.model.proof import Proof, ToolProof
+from tidegate.model.proof import Mutant, MutantResult, Proof, ToolProof
 from tidegate.reports.prove_text import alive_groups, prove_text
 
 

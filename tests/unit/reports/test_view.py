@@ -5,11 +5,10 @@ from typing import get_args
 
 import pytest
 
-from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.comparison import Divergence, Evidence, MetricChange, Row, SuiteEffect
-from tidegate.model.measurement import Call
-from tidegate.model.reason import Reason
+from tidegate.model.measurement import RULES, Call
 from tidegate.model.result import Result, VerdictState
+from tidegate.model.run_row import Reason
 from tidegate.model.suite import RowState
 from tidegate.reports.comment import comment_body
 from tidegate.reports.html import page_view

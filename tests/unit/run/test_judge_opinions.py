@@ -18,13 +18,12 @@ from tidegate.checks.measure import measure_trial
 from tidegate.checks.rubrics.asking import Criterion
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import next_step, observe, start
-from tidegate.decide.verdict.decide import decide
+from tidegate.decide.verdict import decide
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply
-from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.revision import Revision
+from tidegate.model.measurement import Revision, Run, TrialResult
 from tidegate.model.suite import Policy, Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from tidegate.lab.prove import FIRST, MutantPace
-from tidegate.model.mutant import Mutant, MutantResult
 from tidegate.model.progress import Progress
+from tidegate.model.proof import Mutant, MutantResult
 
 
 class Lines(Progress):

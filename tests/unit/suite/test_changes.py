@@ -15,8 +15,8 @@ from tidegate.checks.gates.text_gates import FileContains, FileExists
 from tidegate.checks.judges.scripted import ScriptedAnswer, ScriptedJudge
 from tidegate.executors.command import CommandExecutor
 from tidegate.model.access import FileAccess, NetworkAccess
-from tidegate.model.calibration import Calibration
 from tidegate.model.evaluator import Case
+from tidegate.model.judge_result import Calibration
 from tidegate.model.prices import Price
 from tidegate.model.suite import (
     Budget,

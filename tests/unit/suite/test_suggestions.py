@@ -16,9 +16,9 @@ from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.judges.scripted import ScriptedJudge
 from tidegate.decide.procedure.rules import MOST_PAIRS, VERIFY_PAIRS
-from tidegate.model.calibration import Calibration, CriterionCalibration
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
+from tidegate.model.judge_result import Calibration, CriterionCalibration
 from tidegate.model.plan import RowKey
 from tidegate.model.prices import AS_OF, BUILTIN_PRICES, SOURCES, Price
 from tidegate.model.suite import Budget, Composite, Policy, Scenario, TrialCounts

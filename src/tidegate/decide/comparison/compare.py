@@ -10,14 +10,13 @@ from typing import Literal
 from tidegate.decide.comparison.judge_change import Scored, with_judge_tests
 from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.comparison.one_row import row_of, suite_metrics
-from tidegate.decide.comparison.weak_rows import doubts, shows_little
-from tidegate.decide.comparison.whole_suite import suite_effect, with_power
+from tidegate.decide.comparison.whole_suite import doubts, shows_little, suite_effect, with_power
 from tidegate.decide.procedure.observed import Past
 from tidegate.decide.procedure.row_states import GREEN, Conclusion
 from tidegate.decide.procedure.rules import LEAST_HISTORY
 from tidegate.decide.procedure.steps import State, conclude, observe, start
 from tidegate.decide.procedure.suite_gate import history_holds
-from tidegate.decide.statistics.exact import fisher_less
+from tidegate.decide.statistics.rates import fisher_less
 from tidegate.model.comparison import Comparison, DefinitionChange, Note, Overuse
 from tidegate.model.measurement import PastTrial, Run, TrialResult, by_row, files_of_passes
 from tidegate.model.plan import RowKey

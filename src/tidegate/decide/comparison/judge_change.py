@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from statistics import fmean
 
-from tidegate.decide.statistics.moderated import moderated_drops
-from tidegate.decide.statistics.multiplicity import bh
+from tidegate.decide.statistics.means import moderated_drops
+from tidegate.decide.statistics.rates import bh
 from tidegate.decide.trust import agreement, criterion_name, judgements, not_judged
 from tidegate.model.comparison import CriterionScores, JudgeChange, JudgeSide, Row
 from tidegate.model.measurement import PastTrial, TrialResult

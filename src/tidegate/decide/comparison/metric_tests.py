@@ -8,12 +8,10 @@ from math import exp, inf, log, sqrt
 from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
-from tidegate.decide.comparison.metric_rules import RULES, Rule
-from tidegate.decide.statistics.multiplicity import bh
-from tidegate.decide.statistics.ranks import mean_shift, van_elteren
-from tidegate.decide.statistics.student import t_above
+from tidegate.decide.statistics.means import mean_shift, t_above, van_elteren
+from tidegate.decide.statistics.rates import bh
 from tidegate.model.comparison import MetricChange
-from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.model.measurement import RULES, PastTrial, Rule, TrialResult
 
 Q = 0.05  # false discovery rate of warnings (Benjamini and Hochberg)
 FEW_RUNS = 4  # with fewer runs in the history, their variation is not estimated

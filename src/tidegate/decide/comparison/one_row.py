@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from tidegate.decide.comparison.evidence import Measured, find_evidence, gate_table, metric_changes
 from tidegate.decide.comparison.judge_change import judge_change
-from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.statistics.rates import newcombe, wilson
 from tidegate.model.comparison import BaseCounts, Effect, HeadCounts, Interval, MetricChange, Row
-from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.reason import Counts
-from tidegate.model.run_row import RunRow
+from tidegate.model.measurement import RULES, Run, TrialResult
+from tidegate.model.run_row import Counts, RunRow
 from tidegate.model.trial_spec import Phase
 
 # A row is named because its drop looked large, so that the drop is smaller on average than it looks. Where rows with

@@ -1,20 +1,78 @@
-"""The suite as a whole: mean success rates, detection power, and the result of the suite's test."""
+"""The suite as a whole: mean success rates, detection power, its test, and rows that are weak evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from tidegate.decide.comparison.weak_rows import as_screened, cannot_guard
-from tidegate.decide.procedure.detection import DROPS, detection
+from tidegate.decide.procedure.detection import DROPS, Screening, detection, weakness
 from tidegate.decide.procedure.observed import RowSeen
-from tidegate.decide.procedure.one_shot import power
-from tidegate.decide.procedure.repeats import BASE_TRIALS, HEAD_TRIALS
+from tidegate.decide.procedure.row_states import power
+from tidegate.decide.procedure.rules import BASE_TRIALS, HEAD_TRIALS, LEAST_HISTORY
 from tidegate.decide.procedure.steps import State
 from tidegate.decide.procedure.suite_gate import SuiteFinding
-from tidegate.decide.statistics.exact import Pair
-from tidegate.decide.statistics.rates import mean_difference
-from tidegate.model.comparison import Row, SuiteEffect
+from tidegate.decide.statistics.rates import Pair, mean_difference
+from tidegate.model.comparison import Note, Row, SuiteEffect
+from tidegate.model.measurement import TrialResult, by_row
+from tidegate.model.plan import RowKey
+
+
+def cannot_guard(row: Row) -> bool:
+    """Return True if the row passes on neither side, so that it cannot show a regression."""
+    compared = row.state in ("ok", "flaky", "baseline_changed")
+    return compared and row.head.trials > 0 and row.head.passes == row.base.passes == 0
+
+
+def fails_from_the_start(row: Row) -> bool:
+    """Return True if the row is new and none of its trials passes."""
+    return row.state == "added" and row.head.trials > 0 and row.head.passes == 0
+
+
+def doubts(rows: Iterable[Row], trials: Iterable[TrialResult]) -> Iterator[Note]:
+    """Yield one note per kind of weakness, with the rows that have it."""
+    measured = by_row(trial for trial in trials if trial.outcome is not None)
+    yield from _together((row, note) for row in rows for note in _doubts_of(row, measured[row.key]))
+
+
+def as_screened(row: Row, entry: RowSeen) -> Screening:
+    """Return what the detection power of a screened row depends on."""
+    return Screening(row.head.screen[1], row.base.passes / row.base.trials, entry.history[1], entry.most)
+
+
+def shows_little(rows: Sequence[Row], seen: Sequence[RowSeen], alpha: float) -> Iterator[Note]:
+    """Yield one note for screened rows in which a complete failure is missed equally often, with what would help.
+
+    Rows without enough base trials for an estimate of their success rate are left out, as in `tidegate check`.
+    """
+    weak: list[tuple[Row, Note]] = []
+    for row, entry in zip(rows, seen, strict=True):
+        compared = row.state in ("ok", "flaky") and entry.sequential and not (row.one_shot or entry.cut_short)
+        if not compared or row.purpose != "regression" or row.base.trials < LEAST_HISTORY or cannot_guard(row):
+            continue
+        if found := weakness(as_screened(row, entry), alpha):
+            weak.append((row, Note(code="shows_little", weakness=found)))
+    yield from _together(weak)
+
+
+def _together(notes: Iterable[tuple[Row, Note]]) -> Iterator[Note]:
+    """Yield each note once, with the rows that it is about."""
+    rows: dict[Note, list[RowKey]] = {}
+    for row, note in notes:
+        rows.setdefault(note, []).append(row.key)
+    return (note.model_copy(update={"rows": tuple(keys)}) for note, keys in rows.items())
+
+
+def _doubts_of(row: Row, trials: Sequence[TrialResult]) -> Iterator[Note]:
+    if cannot_guard(row):
+        yield Note(code="never_passes")
+    if fails_from_the_start(row):
+        yield Note(code="new_fails")
+    if trials and row.gates and not any(trial.calls for trial in trials):
+        yield Note(code="never_called")
+    head = [trial for trial in trials if trial.side == "head"]
+    if crashed := sum(trial.end == "crashed" for trial in head):
+        yield Note(code="crashed", crashed=(crashed, len(head)))
+
 
 # A 90% interval within ±delta is two one-sided tests at 5%: reports call the suite "unchanged" then.
 SUITE_CONFIDENCE = 0.90

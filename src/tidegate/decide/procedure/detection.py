@@ -21,9 +21,9 @@ from tidegate.decide.procedure.rules import (
     VERIFY_PAIRS,
     limit_of,
 )
-from tidegate.decide.statistics.drop_odds import drop_odds
+from tidegate.decide.procedure.screening import drop_odds
 from tidegate.decide.statistics.e_process import Pairs, e_of_drop
-from tidegate.model.reason import Counts, Weakness
+from tidegate.model.run_row import Counts, Weakness
 
 Trials = tuple[int, int]  # head, base
 DROPS = (0.1, 0.2, 0.3, 0.5, 1.0)

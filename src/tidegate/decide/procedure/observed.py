@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
-from tidegate.decide.procedure.repeats import CLEARS, Enough, Flip, Tally, enough_for, flip, repeats_needed
-from tidegate.decide.procedure.rules import LEAST_HISTORY
+from tidegate.decide.procedure.rules import CLEARS, LEAST_HISTORY, Enough, Flip, Tally, enough_for, flip, repeats_needed
 from tidegate.decide.statistics.e_process import e_of_fall
 from tidegate.model.measurement import FilesOfPasses, TrialResult, files_of_passes
-from tidegate.model.reason import Counts
-from tidegate.model.run_row import RunRow
+from tidegate.model.run_row import Counts, RunRow
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
 from tidegate.text.shorten import few

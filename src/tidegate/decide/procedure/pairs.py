@@ -11,13 +11,13 @@ from tidegate.decide.procedure.rules import (
     MORE_PAIRS,
     MOST_PAIRS,
     SMALL,
-    TIES,
     VERIFY_PAIRS,
     Ask,
     Facts,
 )
 from tidegate.decide.statistics.e_process import Pairs, e_against_drop, e_of_drop, e_of_fall
-from tidegate.model.reason import Counts
+from tidegate.decide.statistics.rates import TIES
+from tidegate.model.run_row import Counts
 from tidegate.model.trial_spec import Phase, Side
 
 Asking = Generator[Sequence[Ask], Sequence[bool | None], "Paired"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from functools import cache
+from math import exp, log
 from typing import NamedTuple
 from zlib import crc32
 
@@ -12,15 +13,14 @@ from tidegate.decide.procedure.rules import (
     FIRST_PAIRS,
     LEAST_HISTORY,
     SUSPECT,
-    TIES,
     VERIFY_PAIRS,
     Ask,
     Facts,
     limit_of,
 )
 from tidegate.decide.procedure.suite_gate import SuiteFinding, suite_gate
-from tidegate.decide.statistics.drop_odds import drop_odds
-from tidegate.model.reason import Counts
+from tidegate.decide.statistics.rates import TIES
+from tidegate.model.run_row import Counts
 from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import Phase, Side
 
@@ -176,3 +176,29 @@ def _hits(rows: Sequence[_Row], turn: int) -> list[int]:
 def _room(row: _Row) -> bool:
     """Return True if `trials.max` leaves a test on pairs possible after another trial."""
     return row.facts.most is None or row.facts.most > row.used + FIRST_PAIRS + VERIFY_PAIRS
+
+
+DROP = 0.5  # the drop that is looked for
+PRIOR = (0.3, 0.03)  # of base's rate, a beta distribution: most rows pass nearly always
+STEPS = 400
+
+
+@cache
+def drop_odds(passes: int, trials: int, past_passes: int, past_trials: int) -> float:
+    """Return the logarithm of the Bayes factor of a drop by DROP against base's rate, given base's earlier trials."""
+    fails = trials - passes
+    same = dropped = 0.0
+    for rate, weight in _posterior(past_passes, past_trials):
+        lower = max(rate - DROP, 0.02 * rate)
+        same += weight * rate**passes * (1 - rate) ** fails
+        dropped += weight * lower**passes * (1 - lower) ** fails
+    return log(dropped / same)
+
+
+@cache
+def _posterior(passes: int, trials: int) -> tuple[tuple[float, float], ...]:
+    """Return rates between 0 and 1, each with its weight after so many passes."""
+    rates = [(step + 0.5) / STEPS for step in range(STEPS)]
+    logs = [(passes + PRIOR[0] - 1) * log(rate) + (trials - passes + PRIOR[1] - 1) * log(1 - rate) for rate in rates]
+    most = max(logs)
+    return tuple((rate, exp(one - most)) for rate, one in zip(rates, logs, strict=True))

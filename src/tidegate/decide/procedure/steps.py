@@ -14,9 +14,8 @@ from functools import cached_property
 from itertools import chain, zip_longest
 
 from tidegate.decide.procedure.observed import Past, RowSeen, is_lost, setup_failed
-from tidegate.decide.procedure.repeats import BASE_TRIALS, WORSE
 from tidegate.decide.procedure.row_states import Conclusion, conclusions_of
-from tidegate.decide.procedure.rules import Ask, Facts, screening_trials
+from tidegate.decide.procedure.rules import BASE_TRIALS, WORSE, Ask, Facts, screening_trials
 from tidegate.decide.procedure.screening import Procedure, Report
 from tidegate.model.measurement import TrialResult, by_row
 from tidegate.model.plan import RowKey

@@ -8,9 +8,9 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from tidegate.decide.procedure.pairs import RowTest, run_pairs
-from tidegate.decide.procedure.rules import TIES, Ask, Facts
+from tidegate.decide.procedure.rules import Ask, Facts
 from tidegate.decide.statistics.e_process import Pairs, log_e
-from tidegate.decide.statistics.exact import Pair
+from tidegate.decide.statistics.rates import TIES, Pair
 from tidegate.model.suite import Policy
 
 SUSPECT = 0.15  # p of the screening from which the suite is tested on pairs

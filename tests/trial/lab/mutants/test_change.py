@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.lab.test_change import mutant
-from tidegate.model.mutant import Mutant
+from tidegate.model.proof import Mutant
 from tidegate.run.mutant_trials import Front, in_front_of_program
 
 TOOL = f"""\

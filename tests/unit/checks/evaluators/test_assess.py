@@ -13,10 +13,9 @@ from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.tool_trajectory import ToolF1
 from tidegate.checks.gates.text_gates import FileExists
 from tidegate.checks.measure import measure_trial
-from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.event import CommandResult, ToolCall
-from tidegate.model.measurement import DETAILS, TrialResult
+from tidegate.model.measurement import DETAILS, RULES, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 
 OUT = FileExists(path="out")

@@ -8,10 +8,10 @@ from tests import make
 from tidegate.decide.comparison.compare import doubting_passes
 from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.procedure.row_states import Conclusion
-from tidegate.decide.verdict.decide import is_unproven
+from tidegate.decide.verdict import is_unproven
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.reason import Reason
+from tidegate.model.run_row import Reason
 from tidegate.model.suite import RowState
 
 DONE = make.trial_result(side="head", outcome="pass")

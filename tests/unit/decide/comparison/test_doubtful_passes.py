@@ -6,7 +6,7 @@ import pytest
 
 from tests import make
 from tidegate.decide.comparison.compare import compare
-from tidegate.decide.verdict.decide import is_unproven
+from tidegate.decide.verdict import is_unproven
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import Outcome, TrialResult
 from tidegate.model.run_row import RunRow

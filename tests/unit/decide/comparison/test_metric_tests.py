@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind  # type: ignore[import-untyped]
 
 from tests.make import trial_result
-from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
 from tidegate.model.comparison import MetricChange
-from tidegate.model.measurement import Metrics, PastTrial, TrialResult
+from tidegate.model.measurement import RULES, Metrics, PastTrial, TrialResult
 from tidegate.model.trial_spec import Side
 
 

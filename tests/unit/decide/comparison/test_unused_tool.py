@@ -6,10 +6,10 @@ from tests import make
 from tidegate.decide.comparison.compare import doubting_passes
 from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.procedure.row_states import Conclusion
-from tidegate.decide.verdict.decide import is_unproven
+from tidegate.decide.verdict import is_unproven
 from tidegate.model.measurement import InvocationCounts, Outcome, PastTrial, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.reason import Reason
+from tidegate.model.run_row import Reason
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side
 from tidegate.reports.verdict_text import reason_text

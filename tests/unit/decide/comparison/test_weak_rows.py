@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests import make
-from tidegate.decide.comparison.weak_rows import cannot_guard, doubts, fails_from_the_start
+from tidegate.decide.comparison.whole_suite import cannot_guard, doubts, fails_from_the_start
 from tidegate.model.comparison import GateCounts, Row
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.suite import RowState

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.decide.procedure.one_shot import compare_once, fewest_passes, power, trials_to_settle
-from tidegate.decide.statistics.exact import Pair
+from tidegate.decide.procedure.row_states import compare_once, fewest_passes, power, trials_to_settle
+from tidegate.decide.statistics.rates import Pair
 
 DEAD = Pair(0, 5, 5, 5)
 FINE = Pair(5, 5, 5, 5)

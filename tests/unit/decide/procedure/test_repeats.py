@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.decide.procedure.repeats import Enough, Flip, Tally, enough_for, repeats_needed
+from tidegate.decide.procedure.rules import Enough, Flip, Tally, enough_for, repeats_needed
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.decide.statistics.moderated import moderated_drops
-from tidegate.decide.statistics.ranks import mean_shift
+from tidegate.decide.statistics.means import mean_shift, moderated_drops
 
 
 def test_one_row_alone_has_students_interval() -> None:

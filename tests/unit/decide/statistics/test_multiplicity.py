@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.decide.statistics.multiplicity import TIES, bh, holm
+from tidegate.decide.statistics.rates import TIES, bh, holm
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -10,11 +10,8 @@ from typing import Any
 import pytest
 
 from tidegate.decide.procedure.suite_gate import p_of_drop
-from tidegate.decide.statistics.exact import Pair, fisher_less, fisher_midp_less
-from tidegate.decide.statistics.multiplicity import TIES, bh, holm
-from tidegate.decide.statistics.ranks import mean_shift, van_elteren
-from tidegate.decide.statistics.rates import newcombe, wilson
-from tidegate.decide.statistics.student import t_above, t_quantile
+from tidegate.decide.statistics.means import mean_shift, t_above, t_quantile, van_elteren
+from tidegate.decide.statistics.rates import TIES, Pair, bh, fisher_less, fisher_midp_less, holm, newcombe, wilson
 
 TABLES = 250
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.decide.statistics.exact import Pair
-from tidegate.decide.statistics.rates import mean_difference, newcombe, wilson
+from tidegate.decide.statistics.rates import Pair, mean_difference, newcombe, wilson
 
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

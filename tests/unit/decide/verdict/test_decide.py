@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
-from tidegate.decide.verdict.decide import decide, nothing_to_do
+from tidegate.decide.verdict import decide, nothing_to_do
 from tidegate.model.comparison import (
     BaseCounts,
     Comparison,

@@ -1,17 +1,101 @@
-"""Compare means of a few values in many rows. Each row's variance is moderated by that of all rows."""
+"""Compare means of few values: Student's t, ranks within scenarios, and variances that are moderated by all rows."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import product
-from math import sqrt
+from math import atan, cos, pi, sin, sqrt
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 from tidegate.decide.statistics.rates import Interval
-from tidegate.decide.statistics.student import t_above, t_quantile
+
+
+def t_above(t: float, freedom: int) -> float:
+    """Return P(T ≥ t) of Student's t distribution with `freedom` ≥ 1 degrees of freedom.
+
+    Source: Abramowitz & Stegun 1964, 26.7.3 and 26.7.4.
+    """
+    angle = atan(t / sqrt(freedom))
+    square, odd = cos(angle) ** 2, freedom % 2
+    term = total = 1.0 if freedom > 1 else 0.0
+    for k in range(2 + odd, freedom - 1, 2):
+        term *= square * (k - 1) / k
+        total += term
+    within = (angle + sin(angle) * cos(angle) * total) * 2 / pi if odd else sin(angle) * total
+    return max(0.0, (1 - within) / 2)
+
+
+@lru_cache(1000)
+def t_quantile(probability: float, freedom: int) -> float:
+    """Return the quantile of Student's t distribution with `freedom` ≥ 1 degrees of freedom, by bisection."""
+    if probability < 0.5:
+        return -t_quantile(1 - probability, freedom)
+    low, high = 0.0, 1.0
+    while t_above(high, freedom) > 1 - probability:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_above(middle, freedom) > 1 - probability else (low, middle)
+    return (low + high) / 2
+
+
+Stratum = tuple[Sequence[float], Sequence[float]]  # one scenario: head's values, base's values
+
+
+def van_elteren(strata: Sequence[Stratum]) -> float:
+    """Return the one-sided p for "head's values are larger", from rank sums within each scenario, corrected for ties.
+
+    Strata with values on one side only are ignored; 1.0 if none is left, or all values are equal.
+    Source: van Elteren 1960, Bull. Int. Stat. Inst. 37, 351–361.
+    """
+    above = variance = 0.0
+    for head, base in strata:
+        if not (head and base):
+            continue
+        both = [*head, *base]
+        n, weight = len(both), 1 / (len(both) + 1)
+        rank = _mid_ranks(both)
+        above += weight * (sum(rank[value] for value in head) - len(head) * (n + 1) / 2)
+        ties = sum(count**3 - count for count in Counter(both).values())
+        variance += weight**2 * len(head) * len(base) / 12 * (n + 1 - ties / (n * (n - 1)))
+    return 1 - NormalDist().cdf(above / sqrt(variance)) if variance > 1e-12 else 1.0
+
+
+def mean_shift(strata: Sequence[Stratum], confidence: float = 0.95) -> tuple[float, Interval | None] | None:
+    """Return the mean over scenarios of (head's mean − base's mean), with a t interval, in the metric's unit.
+
+    The interval uses the pooled variance within scenarios and sides; it is None if no side has two values.
+    None if no scenario has values on both sides.
+    """
+    shifts, scatter, freedom, spread = [], 0.0, 0, 0.0
+    for head, base in strata:
+        if not (head and base):
+            continue
+        shifts.append(fmean(head) - fmean(base))
+        scatter += sum((value - fmean(side)) ** 2 for side in (head, base) for value in side)
+        freedom += len(head) + len(base) - 2
+        spread += 1 / len(head) + 1 / len(base)
+    if not shifts:
+        return None
+    shift = fmean(shifts)
+    if freedom < 1:
+        return shift, None
+    half = t_quantile((1 + confidence) / 2, freedom) * sqrt(scatter / freedom * spread) / len(shifts)
+    return shift, (shift - half, shift + half)
+
+
+def _mid_ranks(values: Sequence[float]) -> dict[float, float]:
+    """Return the rank of each value, from 1; equal values share the mean of their ranks."""
+    ranks: dict[float, float] = {}
+    below = 0
+    for value, count in sorted(Counter(values).items()):
+        ranks[value] = below + (count + 1) / 2
+        below += count
+    return ranks
+
 
 SHARED = 30  # most degrees of freedom that the variance of all rows counts with, beside a row's own
 WORTH_A_LOOK = 0.05  # p of Student's t above which no other p is computed

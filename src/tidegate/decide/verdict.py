@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import Literal
 
 from tidegate.decide.comparison.metric_tests import Q, is_worse
-from tidegate.decide.comparison.weak_rows import cannot_guard
+from tidegate.decide.comparison.whole_suite import cannot_guard
 from tidegate.model.comparison import Comparison, DefinitionChange, Row
 from tidegate.model.result import VerdictReason, VerdictState
 from tidegate.model.suite import ContextTokens, Policy, RowState

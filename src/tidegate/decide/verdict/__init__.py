@@ -1,1 +1,0 @@
-"""Decide the verdict from comparison and policy. Pure."""
