@@ -65,7 +65,7 @@ tidegate label .tidegate/pr --page            # label trials by hand; the judge'
 tidegate calibrate LABELS.jsonl --run .tidegate/pr
 ```
 
-`calibrate` prints the agreement, Cohen's kappa with its interval, and every disagreement. Use at least 50 labels. It writes
+`calibrate` prints the agreement, Cohen's kappa, and every disagreement. Use at least 50 labels. It writes
 `tidegate.calibration.json`. If you commit that, comments quote it, as long as the model, the criterion and Tidegate's prompt
 stay the same. A label is a line
 

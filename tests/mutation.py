@@ -43,7 +43,7 @@ CHANGES = [
     ("decide/procedure/row_states.py", 'if entry.flip == "better":', 'if entry.flip == "worse":'),
     ("decide/procedure/row_states.py", "if head.setup >= head.lost else", "if head.setup > head.lost else"),
     ("decide/procedure/row_states.py", "head * base_n < base * head_n", "head * base_n <= base * head_n"),
-    ("decide/procedure/row_states.py", "> SCREEN * TIES", ">= 2 * SCREEN * TIES"),
+    ("decide/procedure/row_states.py", "<= SCREEN * TIES", "<= SCREEN / 2 * TIES"),
     ("decide/procedure/screening.py", "odds * TIES >= SUSPECT", "odds * TIES >= 2 * SUSPECT"),
     (
         "decide/procedure/screening.py",
@@ -63,7 +63,6 @@ CHANGES = [
     ("decide/causes/divergence.py", 'if call.status == "ok":', 'if call.status != "ok":'),
     ("decide/comparison/evidence.py", "if not revision.sha and not revision.dirty:", "if not revision.sha:"),
     ("decide/trust.py", "gate.required and not gate.passed", "not gate.passed"),
-    ("decide/comparison/metric_tests.py", "if min(len(head), len(base)) < 2:", "if min(len(head), len(base)) < 1:"),
     ("decide/comparison/metric_tests.py", "worse >= margin - _CLOSE", "worse > margin + _CLOSE"),
     ("decide/comparison/one_row.py", "if counts[1] else None", "if counts[0] else None"),
     ("decide/comparison/compare.py", "(base and passes and all(base))", "(base and passes and any(base))"),

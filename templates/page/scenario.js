@@ -42,11 +42,9 @@ function wholePrompt(row) {
 }
 
 function metricsOf(row) {
-  const tested = row.metrics.some((metric) => metric.tested);
   const cells = (metric) => [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head,
-    ...(tested ? [metric.tested] : []), strips(metric.name, metric.key, row.trials)];
-  return [table("Metrics on both sides", ["metric", "base", "head", ...(tested ? ["head against base"] : []), "each trial (base above head)"], row.metrics.map(cells)),
-    tested && el("p", { class: "quiet" }, "Head against base: the ratio of geometric means (×) or the difference of means, with its 95% t interval; n: the number of trials with this metric, on base (including its history) and on head. Times are compared only with this run’s trials of base.")];
+    strips(metric.name, metric.key, row.trials)];
+  return [table("Metrics on both sides", ["metric", "base", "head", "each trial (base above head)"], row.metrics.map(cells))];
 }
 
 // The address of two trials side by side; those that show the row best, unless others are named.

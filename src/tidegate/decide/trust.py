@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from math import sqrt
-from statistics import NormalDist, fmean
+from statistics import fmean
 
 from tidegate.decide.statistics.rates import wilson
 from tidegate.errors import ConfigurationError
@@ -82,15 +81,13 @@ def calibrate(
     table = _table(pairs)
     rate = agreement_rate(table)
     assert rate is not None
-    kappa = cohens_kappa(table)
     same = table["met", "met"] + table["unmet", "unmet"]
     return Calibration(
         model=model,
         labels=len(pairs),
         agreement=rate,
         agreement_interval=wilson(same, len(pairs)),
-        kappa=kappa and kappa[0],
-        kappa_interval=kappa and kappa[1],
+        kappa=cohens_kappa(table),
         table=_written(table),
         self_consistency=agreement(trials),
         judges=tuple(_by_judge(latest, trials, panel)),
@@ -111,14 +108,12 @@ def trust(found: Calibration | None, model: str, wordings: Collection[str]) -> T
     own = [one for one in found.criteria if one.wording in wordings] if found.model == model else []
     table = sum((_read(one.table) for one in own), Counter[_Said]())
     criteria = len({one.wording for one in own})
-    kappa = cohens_kappa(table)
     return Trust(
         labels=table.total(),
         criteria=criteria,
         without=len(set(wordings)) - criteria,
         agreement=agreement_rate(table),
-        kappa=kappa and kappa[0],
-        kappa_interval=kappa and kappa[1],
+        kappa=cohens_kappa(table),
     )
 
 
@@ -171,13 +166,11 @@ def _by_judge(
                         tables[opinion.judge][label.verdict, "met" if score >= said.met else "unmet"] += 1
     for model, table in zip(panel, tables, strict=True):
         if (rate := agreement_rate(table)) is not None:
-            kappa = cohens_kappa(table)
             yield JudgeCalibration(
                 model=model,
                 labels=table.total(),
                 agreement=rate,
-                kappa=kappa and kappa[0],
-                kappa_interval=kappa and kappa[1],
+                kappa=cohens_kappa(table),
                 table=_written(table),
             )
 
@@ -221,42 +214,15 @@ def agreement_rate(table: Table) -> float | None:
     return sum(count for (one, other), count in table.items() if one == other) / total if total else None
 
 
-def cohens_kappa(table: Table, confidence: float = 0.95) -> tuple[float, tuple[float, float]] | None:
-    """Return Cohen's kappa, −1..1, with its asymptotic interval, which is wide for few items.
+def cohens_kappa(table: Table) -> float | None:
+    """Return Cohen's kappa, −1..1 (Cohen 1960, Educ. Psychol. Meas. 20, 37–46).
 
-    None if kappa is undefined: the table is empty, or both raters use one and the same label only.
-    Sources: Cohen 1960, Educ. Psychol. Meas. 20, 37–46; Fleiss, Cohen & Everitt 1969, Psychol. Bull. 72, 323–327.
+    None if it is undefined: the table is empty, or both raters use one and the same label only.
     """
-    total = sum(table.values())
-    words = sorted({word for pair in table for word in pair})
-    if not total:
-        return None
-    share = {(one, other): table.get((one, other), 0) / total for one in words for other in words}
-    first = {one: sum(share[one, other] for other in words) for one in words}
-    second = {other: sum(share[one, other] for one in words) for other in words}
-    seen = sum(share[word, word] for word in words)
-    chance = sum(first[word] * second[word] for word in words)
-    if 1 - chance < 1e-12:
-        return None
-    kappa = (seen - chance) / (1 - chance)
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(
-        _variance(share, first, second, words, seen, chance) / total
-    )
-    return kappa, (kappa - half, kappa + half)
-
-
-def _variance(
-    share: Mapping[tuple[str, str], float],
-    first: Mapping[str, float],
-    second: Mapping[str, float],
-    words: Sequence[str],
-    seen: float,
-    chance: float,
-) -> float:
-    """Return the asymptotic variance of kappa times the number of items (Fleiss, Cohen & Everitt 1969)."""
-    same = sum(share[word, word] * ((1 - chance) - (first[word] + second[word]) * (1 - seen)) ** 2 for word in words)
-    apart = (1 - seen) ** 2 * sum(
-        share[one, other] * (second[one] + first[other]) ** 2 for one in words for other in words if one != other
-    )
-    rest = (seen * chance - 2 * chance + seen) ** 2
-    return max(0.0, same + apart - rest) / (1 - chance) ** 4
+    total, seen = sum(table.values()), agreement_rate(table)
+    first, second = Counter[str](), Counter[str]()
+    for (one, other), count in table.items():
+        first[one] += count
+        second[other] += count
+    chance = sum(count * second[word] for word, count in first.items()) / total**2 if total else 1.0
+    return None if seen is None or 1 - chance < 1e-12 else (seen - chance) / (1 - chance)

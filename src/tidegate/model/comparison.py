@@ -57,18 +57,14 @@ class Effect(Value):
 class MetricChange(Value):
     """A metric's mean on both sides (None if no trial has it), and the `effect`: head − base, or their ratio.
 
-    Where `scale` is `ratio`, the suite's means are geometric. For one row, only `effect` and its t `interval` (95 %)
-    use logarithms. The interval is None if a side has fewer than two trials, all trials of each side are equal, the
-    agent is deterministic, or the baseline changed. `compared` counts the trials of base and head that have the metric.
-    `q` belongs to the test over the whole suite; `warns` is True if that test is significant and the change is large
-    enough to matter.
+    Of the suite, where `scale` is `ratio`, the means are geometric. `interval` (t, 95 %) and `q` belong to the test
+    over the whole suite; `warns` is True if that test is significant and the change is large enough to matter.
     """
 
     base: float | None
     head: float | None
     effect: float | None = None
     interval: Interval | None = None
-    compared: tuple[int, int] | None = None
     q: float | None = None
     warns: bool = False
     scale: Literal["difference", "ratio"] = "difference"

@@ -42,7 +42,6 @@ class Trust(Value):
     without: int = 0
     agreement: float | None = None  # None without labels
     kappa: float | None = None
-    kappa_interval: tuple[float, float] | None = None
 
 
 class JudgeInfo(Value):
@@ -117,7 +116,6 @@ class JudgeCalibration(Value):
     labels: int
     agreement: float
     kappa: float | None = None
-    kappa_interval: Interval | None = None
     table: dict[str, int] = {}
 
 
@@ -135,7 +133,6 @@ class Calibration(Value):
     agreement: float
     agreement_interval: Interval
     kappa: float | None = None
-    kappa_interval: Interval | None = None
     table: dict[str, int]
     self_consistency: float | None = None
     judges: tuple[JudgeCalibration, ...] = ()  # of a panel; the other values are those of the panel as a whole

@@ -50,7 +50,6 @@ class Reason(Value):
     needs: tuple[int, int] | None = None  # trials of head and base that would confirm it, where these are too few
     most: int | None = None  # what `trials.max` allows
     enough: int | None = None  # head trials that have to pass until it is ok; of pairs, the `trials.max` that they need
-    settle: int | None = None  # trials per side that would be significant at these rates
     carried: bool = False  # an earlier push or run showed it
     ended: Literal["", "budget", "run"] = ""  # before the row was decided
     done: tuple[int, int] | None = None  # trials until then, of how many
@@ -64,15 +63,10 @@ class Reason(Value):
 
 
 class Weakness(Value):
-    """The share of runs that would find a complete failure of a row which base passes at `rate`, and what helps most.
-
-    `helps`: so many trials of history, or screening trials, by which it would be found in the share `then`.
-    """
+    """The share of runs that would find a complete failure of a row which base passes at `rate`."""
 
     found: float
     rate: float
-    helps: Literal["", "history", "trials"] = ""
-    then: float = 0.0
 
 
 class DifferingStep(Value):

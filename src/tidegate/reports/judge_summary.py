@@ -83,12 +83,10 @@ def _parts(found: Calibration) -> Iterator[RenderableType]:
     low, high = found.agreement_interval
     yield Text(f"{found.model}, on {count(found.labels, 'label')}", style="bold")
     yield f"agrees with people in {percent(found.agreement)} (95% interval {percent(low)} to {percent(high)})"
-    if found.kappa is None or found.kappa_interval is None:
+    if found.kappa is None:
         yield "Cohen's kappa says nothing here: all labels, or all opinions, are the same"
     else:
-        low, high = max(-1.0, found.kappa_interval[0]), min(1.0, found.kappa_interval[1])
-        words = kappa_words(found.kappa)
-        yield f"Cohen's kappa {found.kappa:.2f} ({words}; 95% interval {low:.2f} to {high:.2f})"
+        yield f"Cohen's kappa {found.kappa:.2f} ({kappa_words(found.kappa)})"
     yield from _panel(found)
     if found.self_consistency is not None:
         yield f"agrees with itself in {percent(found.self_consistency)}"

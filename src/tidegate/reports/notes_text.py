@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tidegate.decide.procedure.detection import MORE_HISTORY, MORE_TRIALS
 from tidegate.model.run_row import Weakness
 
 if TYPE_CHECKING:
@@ -45,12 +44,9 @@ def _sentence(note: Note) -> str:
 
 
 def weakness_text(found: Weakness) -> str:
-    """Return how little a row shows, and what would help."""
+    """Return how little a row shows, and what can help."""
     share = f"a complete failure would be found in about {found.found:.0%} of runs, as base passes {found.rate:.0%}"
-    if not found.helps:
-        return f"{share}; a scenario that passes more often guards more"
-    what = f"{MORE_HISTORY} trials of history" if found.helps == "history" else f"trials.min {MORE_TRIALS}"
-    return f"{share}; with {what} in about {found.then:.0%}"
+    return f"{share}; more trials of history or a higher trials.min help, or a scenario that passes more often"
 
 
 def trials_text(trials: Sequence[TrialResult]) -> Iterator[str]:

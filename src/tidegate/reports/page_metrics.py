@@ -25,7 +25,7 @@ class MetricLine(Value):
     warns: bool
 
 
-def metric_line(key: str, change: MetricChange, tested: str) -> MetricLine:
+def metric_line(key: str, change: MetricChange, tested: str = "") -> MetricLine:
     """Return the line of a metric."""
     name = words(key).removesuffix(" s").removesuffix(" usd")
     base, head = measured(change.base, key), measured(change.head, key)

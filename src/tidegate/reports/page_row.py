@@ -18,7 +18,7 @@ from tidegate.reports.filters import count, measured, points, probability, unfen
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
-from tidegate.reports.page_metrics import MetricLine, PowerBar, change_text, metric_line, power_bars
+from tidegate.reports.page_metrics import MetricLine, PowerBar, metric_line, power_bars
 from tidegate.reports.table_row import COLUMNS, MetricCell, TableLine, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import CommentView
@@ -200,15 +200,7 @@ def _row_facts(row: Row) -> Iterable[str]:
 
 
 def _metric_lines(row: Row) -> Iterable[MetricLine]:
-    return (metric_line(name, one, _tested(name, one)) for name, one in row.metrics.items() if _is_known(one))
-
-
-def _tested(name: str, change: MetricChange) -> str:
-    """Return the change with its interval, and the number of trials on base and on head."""
-    if change.compared is None:
-        return ""
-    alike = "" if change.interval else ", all alike"
-    return f"{change_text(name, change)}{alike}; n = {change.compared[0]} and {change.compared[1]}"
+    return (metric_line(name, one) for name, one in row.metrics.items() if _is_known(one))
 
 
 def subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:

@@ -45,8 +45,7 @@ def clears_text(state: RowState, why: Reason) -> str:
         case "repeats", "regressed":
             return _to_pass(why) if why.carried else ""
         case "one_shot", "regressed" | "unconfirmed":
-            settle = f"; {_settle(why)}" if state == "unconfirmed" else ""
-            return f"at least {why.enough} of {(why.head or (0, 0))[1]} trials pass on head{settle}"
+            return "its trials pass on head about as often as on base"
         case "screened", "unconfirmed":
             return "its head trials pass again"
         case "pairs", "regressed":
@@ -161,13 +160,9 @@ def _one_shot(state: RowState, why: Reason) -> str:
         return _passes(why)
     if state in ("ok", "flaky"):
         return _nothing(state, why)
-    return f"{_passes(why)}{_test(why)}" + (f": this may be noise; {_settle(why)}" if state == "unconfirmed" else "")
-
-
-def _settle(why: Reason) -> str:
-    if why.settle is None:
-        return "at these rates more than 200 trials per side are needed"
-    return f"at these rates {why.settle} trials per side are needed"
+    return f"{_passes(why)}{_test(why)}" + (
+        ": this may be noise; more trials may settle it" if state == "unconfirmed" else ""
+    )
 
 
 def _screened(state: RowState, why: Reason) -> str:

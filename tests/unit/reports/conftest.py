@@ -306,7 +306,6 @@ def stochastic_regression() -> Result:
                 head=88_000,
                 effect=2.1,
                 interval=(1.7, 2.6),
-                compared=(50, 8),
                 q=0.001,
                 warns=True,
                 scale="ratio",

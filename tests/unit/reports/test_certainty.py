@@ -13,7 +13,7 @@ from scipy.stats import hypergeom  # type: ignore[import-untyped]
 
 from tests import make
 from tests.unit.decide.procedure.test_steps import Story, only, words
-from tidegate.decide.procedure.row_states import compare_once, trials_to_settle
+from tidegate.decide.procedure.row_states import compare_once
 from tidegate.decide.statistics.rates import Pair
 from tidegate.model.comparison import Effect
 from tidegate.model.run_row import Reason
@@ -53,8 +53,6 @@ DERIVED = {
     "p = {}, limit {}": f"{HERE}::test_p_and_limit_are_those_of_an_independent_calculation",
     "verified in a second batch": f"{STEPS}::test_pairs_run_in_batches_in_which_the_sides_take_turns_and_the_verification_is_one_of_its_own",
     "the second batch does not show it again": f"{HERE}::test_a_drop_that_the_second_batch_does_not_show_is_said_so",
-    "at least {} of {} trials pass on head": "unit/decide/procedure/test_one_shot.py::test_the_fewest_passes_that_clear_a_row_are_no_screen_hit_and_one_less_is",
-    "trials per side are needed": f"{HERE}::test_the_trials_per_side_that_are_needed_are_the_fewest_that_settle_it",
     "trials.max ended the test; set it to at least": "unit/decide/procedure/test_advice.py::test_the_least_limit_that_it_names_confirms_a_complete_failure_and_one_below_the_pairs_does_not",
     "not confirmed: that takes": f"{HERE}::test_an_unconfirmed_flip_is_confirmed_by_the_trials_that_it_takes",
     "no regression detected; fails on both sides": f"{STEPS}::test_failing_on_both_sides_is_no_regression_and_says_so",
@@ -63,13 +61,11 @@ DERIVED = {
     "no regression detected": f"{STEPS}::test_equal_rates_are_ok",
     "looks worse": f"{STEPS}::test_a_row_that_was_getting_worse_when_another_one_ended_the_run_is_unconfirmed_not_ok",
     "would be found in about": "unit/decide/procedure/test_detection.py::test_a_row_that_base_seldom_passes_is_said_to_show_what_the_procedure_finds",
-    "in about": "unit/decide/procedure/test_detection.py::test_a_row_that_base_seldom_passes_is_said_to_show_what_the_procedure_finds",
     "all rows share one error budget": f"{HERE}::test_an_undecided_drop_names_its_p_and_its_limit",
     "a drop of at least": "unit/decide/comparison/test_named_drop.py::test_the_true_drop_is_at_least_what_a_named_row_is_said_to_drop_by",
     "a drop of unknown size": "unit/decide/comparison/test_named_drop.py::test_the_true_drop_is_at_least_what_a_named_row_is_said_to_drop_by",
     "{} interval {}": "unit/decide/statistics/test_oracles.py::test_the_interval_of_a_difference_is_statsmodels_s",
     "90% interval": "unit/decide/comparison/test_whole_suite.py::test_success_over_the_suite_is_unbiased_and_its_interval_covers",
-    "95% t interval": "unit/decide/comparison/test_metric_tests.py::test_a_row_s_interval_is_the_pooled_t_interval_on_the_metric_s_scale",
     "95% interval of the difference": "unit/decide/statistics/test_moderated.py::test_one_row_alone_has_students_interval",
     "q = ": "unit/decide/comparison/test_metric_tests.py::test_more_metrics_make_each_of_them_less_surprising",
     "p = ": f"{HERE}::test_p_and_limit_are_those_of_an_independent_calculation",
@@ -167,17 +163,6 @@ def test_a_drop_that_the_second_batch_does_not_show_is_said_so() -> None:
     row = only("docs past:40/40 base:P head:" + "F" * 11 + "P" * 60)
     assert row.state == "unconfirmed"
     assert ", but the second batch does not show it again" in words(row)
-
-
-@pytest.mark.parametrize(
-    ("pair", "limit"), [(Pair(0, 3, 3, 3), 0.02), (Pair(2, 4, 4, 4), 0.01), (Pair(1, 2, 2, 2), 0.02)]
-)
-def test_the_trials_per_side_that_are_needed_are_the_fewest_that_settle_it(pair: Pair, limit: float) -> None:
-    settle = Reason(code="one_shot", enough=1, settle=trials_to_settle(pair, limit))
-    (needed,) = numbers(reason_text("unconfirmed", settle), r"at these rates (\d+) trials per side are needed")
-    head, base = pair.head_pass / pair.head_n, pair.base_pass / pair.base_n
-    enough = [n for n in range(pair.head_n + 1, 60) if less(Pair(round(head * n), n, round(base * n), n)) <= limit]
-    assert needed == enough[0]
 
 
 def test_an_unconfirmed_flip_is_confirmed_by_the_trials_that_it_takes() -> None:

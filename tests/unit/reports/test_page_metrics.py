@@ -8,7 +8,6 @@ import pytest
 
 from tidegate.model.comparison import MetricChange, SuiteEffect
 from tidegate.model.result import Result
-from tidegate.reports.html import page_view
 from tidegate.reports.page_metrics import change_text, suite_metrics
 
 Stories = Mapping[str, Callable[[], Result]]
@@ -53,22 +52,3 @@ def test_what_the_test_says_has_its_scale(stories: Stories, change: MetricChange
 )
 def test_a_difference_has_the_metric_s_own_unit(key: str, change: MetricChange, said: str) -> None:
     assert change_text(key, change) == said
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (
-            MetricChange(base=3, head=4, effect=1.3, interval=(1.1, 1.6), compared=(43, 3), scale="ratio"),
-            "× 1.30 (1.10 to 1.60); n = 43 and 3",
-        ),
-        (MetricChange(base=3, head=4, effect=1.3, compared=(3, 3), scale="ratio"), "× 1.30, all alike; n = 3 and 3"),
-        (MetricChange(base=3, head=4, effect=1.0), ""),
-    ],
-)
-def test_a_row_says_how_sure_it_is_of_a_change(stories: Stories, change: MetricChange, said: str) -> None:
-    result = stories["stochastic_regression"]()
-    metrics = {"command_count": change, "cost_usd": MetricChange(base=None, head=None)}
-    rows = (result.rows[0].model_copy(update={"metrics": metrics}), *result.rows[1:])
-    (line,) = page_view(result.model_copy(update={"rows": rows}), {}).rows[0].metrics
-    assert (line.key, line.tested) == ("command_count", said)

@@ -111,7 +111,7 @@ def _is_same(one: Cause, other: Cause) -> bool:
     """Return True if both point to the same changed lines, or if a check misses only names that the other has."""
     if one.passes != other.passes or not one.edits:
         return False
-    if one.edits[0] == other.edits[0]:
+    if one.edits[:1] == other.edits[:1]:
         return True
     fewer, more = sorted((one, other), key=lambda cause: cause.kind not in _SYMPTOMS)
     misses = bool(fewer.names) and set(fewer.names) <= set(more.names)

@@ -65,24 +65,6 @@ def by_run_to_run(runs: Sequence[float], shift: float, assumed: float) -> float:
     return t_above(shift / spread, len(runs) - 1) if spread > _CLOSE else 0.0
 
 
-def row_change(name: str, own: MetricChange, row: RowTrials) -> MetricChange:
-    """Return `own` with the row's effect and t interval, on the metric's scale; or `own` if a side has under 2 values.
-
-    If all values of each side are equal, the interval is None: there is no variance to estimate it from.
-    """
-    rule = RULES.get(name)
-    if rule is None or own.base is None or own.head is None:
-        return own
-    head, base = _values(name, rule, row)
-    if min(len(head), len(base)) < 2:
-        return own
-    tested = _change(rule, [(head, base)])
-    interval = tested.interval if len(set(head)) + len(set(base)) > 2 else None
-    return own.model_copy(
-        update={"effect": tested.effect, "scale": tested.scale, "interval": interval, "compared": tested.compared}
-    )
-
-
 def matters(name: str, change: MetricChange) -> bool:
     """Return True if the metric got worse by its own margin or more."""
     return is_worse(name, change, RULES[name].margin)
@@ -137,14 +119,12 @@ def _change(rule: Rule, strata: Sequence[tuple[list[float], list[float]]]) -> Me
     assert shift is not None  # every stratum has both sides
     effect, interval = shift
     head, base = (fmean(fmean(stratum[side]) for stratum in strata) for side in (0, 1))
-    compared = sum(len(stratum[1]) for stratum in strata), sum(len(stratum[0]) for stratum in strata)
     if not rule.ratio:
-        return MetricChange(base=base, head=head, effect=effect, interval=interval, compared=compared)
+        return MetricChange(base=base, head=head, effect=effect, interval=interval)
     return MetricChange(
         base=exp(base) - rule.plus,
         head=exp(head) - rule.plus,
         effect=exp(effect),
         interval=interval and (exp(interval[0]), exp(interval[1])),
         scale="ratio",
-        compared=compared,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tidegate.decide.comparison.evidence import Measured, find_evidence, gate_table, metric_changes
 from tidegate.decide.comparison.judge_change import judge_change
-from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
+from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.statistics.rates import newcombe, wilson
 from tidegate.model.comparison import BaseCounts, Effect, HeadCounts, Interval, MetricChange, Row
@@ -42,7 +42,7 @@ def row_of(
         base=_base_counts(base, _counts(past)),
         head=_head_counts(head),
         effect=_effect(said, base, head),
-        metrics=_row_metrics(said, trials, metrics, holds=holds),
+        metrics=_row_metrics(trials, metrics),
         gates=gate_table(base, head),
         judge=judge_change(base, head, past if holds else ()),
         evidence=find_evidence(said, base, head, run.revision),
@@ -117,18 +117,10 @@ def suite_metrics(sides: Sequence[RowTrials]) -> dict[str, MetricChange]:
     )
 
 
-def _row_metrics(
-    said: Conclusion, trials: RowTrials, suite: Mapping[str, MetricChange], *, holds: bool
-) -> dict[str, MetricChange]:
-    """Return the row's means with the suite's q. A metric warns if the suite's does and the row changed as much.
-
-    Changes have intervals, unless the row is deterministic or base has changed since its history.
-    """
+def _row_metrics(trials: RowTrials, suite: Mapping[str, MetricChange]) -> dict[str, MetricChange]:
+    """Return the row's means with the suite's q. A metric warns if the suite's does and the row changed as much."""
     own = metric_changes((*trials.past, *trials.base), trials.head)
-    judged = {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
-    if said.deterministic or not holds:
-        return judged
-    return {name: row_change(name, change, trials) for name, change in judged.items()}
+    return {name: _judged(name, change, suite[name]) if name in suite else change for name, change in own.items()}
 
 
 def _judged(name: str, own: MetricChange, suite: MetricChange) -> MetricChange:

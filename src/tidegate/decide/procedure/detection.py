@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from math import comb
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from tidegate.decide.procedure.pairs import look
 from tidegate.decide.procedure.rules import (
@@ -28,10 +28,8 @@ from tidegate.model.run_row import Counts, Weakness
 Trials = tuple[int, int]  # head, base
 DROPS = (0.1, 0.2, 0.3, 0.5, 1.0)
 ENOUGH = 0.8  # a row that shows a complete failure with at least this probability guards well
-MORE_TRIALS = 10  # screening trials that reports suggest for a row that does not
-MORE_HISTORY = 40
 RARE = 1e-6  # probability of paths that are left out
-GRID = 20  # rates are rounded down to a multiple of 1/20, and histories to a tenth of MORE_HISTORY
+GRID = 20  # rates are rounded down to a multiple of 1/20, and histories to a multiple of 4
 
 
 class Screening(NamedTuple):
@@ -65,19 +63,11 @@ def heads_to_confirm(screening: int, limit: float) -> int:
 
 
 def weakness(row: Screening, alpha: float) -> Weakness | None:
-    """Return what a row cannot show, with what would help; None if a complete failure is found in most runs."""
+    """Return what a row cannot show; None if a complete failure is found in most runs."""
     found = _caught(1.0, row, alpha)
     if found >= ENOUGH:
         return None
-    best = Weakness(found=round(found, 2), rate=round(row.rate, 2))
-    helps: dict[Literal["history", "trials"], Screening] = {"history": row._replace(history=MORE_HISTORY)}
-    if row.most is None:
-        helps["trials"] = row._replace(trials=MORE_TRIALS)
-    for what, better in helps.items():
-        share = _caught(1.0, better, alpha)
-        if share > max(found + 0.05, best.then):
-            best = best.model_copy(update={"helps": what, "then": share})
-    return best.model_copy(update={"then": round(best.then, 2)})
+    return Weakness(found=round(found, 2), rate=round(row.rate, 2))
 
 
 def _caught(drop: float, row: Screening, alpha: float) -> float:

@@ -218,10 +218,9 @@ def _of_finding(entry: RowSeen, pair: Pair, finding: Finding) -> Conclusion:
     if finding.better:
         state, why = "improved", {"p": finding.q_better, "limit": IMPROVED}
     elif finding.worse:
-        state, why = "regressed", {**why, "enough": fewest_passes(pair)}
+        state = "regressed"
     elif finding.screen_hit:
         state = "unconfirmed"
-        why |= {"enough": fewest_passes(pair), "settle": trials_to_settle(pair, finding.limit)}
     return _concluded(entry, state, "one_shot", **_counts(entry), **why).model_copy(update={"one_shot": True})
 
 
@@ -274,7 +273,6 @@ def _paired(entry: RowSeen, end: Paired) -> Conclusion:
 
 SCREEN = 0.25  # limit of the mid-p for "looks worse"
 IMPROVED = 0.05  # false discovery rate of improvements
-MOST_TRIALS = 200  # the largest number of trials that reports suggest
 
 
 class Finding(NamedTuple):
@@ -300,27 +298,6 @@ def compare_once(pairs: Sequence[Pair], alpha: float) -> list[Finding]:
     screen_hits = [fisher_midp_less(*pair) <= SCREEN * TIES for pair in pairs]
     q_better = bh([fisher_less(pair.base_pass, pair.base_n, pair.head_pass, pair.head_n) for pair in pairs])
     return [Finding(*row) for row in zip(p_values, limits, worse, screen_hits, q_better, strict=True)]
-
-
-def trials_to_settle(pair: Pair, limit: float) -> int | None:
-    """Return the trials per side at which the observed rates would be significant; None if over 200, or no drop.
-
-    For a drop from 100% to 0%, this is the smallest k with 1/C(2k, k) ≤ limit.
-    """
-    head, base = pair.head_pass / pair.head_n, pair.base_pass / pair.base_n
-    for k in range(min(pair.head_n, pair.base_n) + 1, MOST_TRIALS + 1):
-        if fisher_less(round(head * k), k, round(base * k), k) <= limit * TIES:
-            return k
-    return None
-
-
-def fewest_passes(pair: Pair) -> int:
-    """Return how many head trials, of the same number, have to pass so that the row does not look worse at all."""
-    return next(
-        passes
-        for passes in range(pair.head_n + 1)
-        if fisher_midp_less(passes, pair.head_n, pair.base_pass, pair.base_n) > SCREEN * TIES
-    )
 
 
 def power(rate: float, head_n: int, base_n: int, limit: float) -> float:

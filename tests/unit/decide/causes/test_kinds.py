@@ -451,6 +451,21 @@ def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
 
 
+def test_a_cause_without_a_changed_line_beside_one_with_a_line_is_another_cause() -> None:
+    rows = [row("regressed", scenario=name) for name in ("hangs", "refused")]
+    sides: dict[str, tuple[Told, Told]] = {
+        "hangs": (("tool a", "ok", ""), ("tool a", "timeout", "")),
+        "refused": (("tool --only b", "ok", ""), ("tool --only b", "error", "unknown flag: --only")),
+    }
+    trials = [
+        one.model_copy(update={"scenario": name})
+        for name, (base, head) in sides.items()
+        for one in (trial("base", base), trial("head", head))
+    ]
+    changes = code("-case '--only':\n+case '--just':\n@@ -9 +9 @@\n-x\n+y\n")
+    assert [cause.kind for cause in find_causes(rows, trials, changes)] == ["hang", "option"]
+
+
 @pytest.mark.parametrize(
     ("wrote", "error"),
     [

@@ -425,16 +425,12 @@ def test_where_base_has_moved_no_metric_is_compared() -> None:
     moved = with_history(run("base", "a base:|FFFFF"), "P" * 40)
     found = compare(moved, run("head", "a head:F|FFFFF"))
     assert (found.rows[0].state, found.suite.metrics) == ("baseline_changed", {})
-    assert found.rows[0].metrics["error_rate"].compared is None
     still = with_history(run("base", "a base:|PPP"), "P" * 40)
     found = compare(still, run("head", "a head:F|FFFFF"))
     assert "error_rate" in found.suite.metrics
-    assert found.rows[0].metrics["error_rate"].compared == (43, 6)
 
 
 def test_the_suite_s_metrics_are_of_screening_trials_alone() -> None:
     """Those that were added later were chosen for what the first ones showed."""
     found = compare(run("base", "a base:PPP"), run("head", "a head:PPP|FFF"))
     assert found.suite.metrics["error_rate"].effect == 0
-    assert found.suite.metrics["error_rate"].compared == (3, 3)
-    assert found.rows[0].metrics["error_rate"].compared == (3, 6)

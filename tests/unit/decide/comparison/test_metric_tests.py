@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from math import exp, isfinite, log
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import ttest_ind  # type: ignore[import-untyped]
 
 from tests.make import trial_result
-from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse, row_change
+from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics, is_worse
 from tidegate.model.comparison import MetricChange
-from tidegate.model.measurement import RULES, Metrics, PastTrial, TrialResult
+from tidegate.model.measurement import Metrics, PastTrial, TrialResult
 from tidegate.model.trial_spec import Side
 
 
@@ -95,87 +91,3 @@ def test_worse_is_a_margin_in_the_metric_s_own_direction() -> None:
 # --- one row's own change
 
 OWN = MetricChange(base=1.0, head=2.0, effect=1.0, q=0.01, warns=True)
-
-
-def one_row(name: str, base: list[float | None], head: list[float | None]) -> MetricChange:
-    (row,) = rows(name, base, head, count=1)
-    return row_change(name, OWN, row)
-
-
-@pytest.mark.filterwarnings("ignore:Precision loss")  # scipy's, where one side has no spread
-@given(
-    name=st.sampled_from(sorted(RULES)),
-    base=st.lists(st.integers(0, 40), min_size=2, max_size=8),
-    head=st.lists(st.integers(0, 40), min_size=2, max_size=8),
-)
-def test_a_row_s_interval_is_the_pooled_t_interval_on_the_metric_s_scale(
-    name: str, base: list[int], head: list[int]
-) -> None:
-    """scipy is the oracle; rates are eighths, the others whole, and a logarithm leaves out what has none."""
-    rule = RULES[name]
-    is_count = "int" in str(Metrics.model_fields[name].annotation)
-    values = [[x if rule.ratio or is_count else x / 40 for x in side] for side in (base, head)]
-    if not rule.ratio:
-        before, after = values
-    else:
-        before, after = ([log(x + rule.plus) for x in side if x + rule.plus > 0] for side in values)
-    found = one_row(name, list(values[0]), list(values[1]))
-    if min(len(before), len(after)) < 2:
-        assert found == OWN
-        return
-    assert found.compared == (len(before), len(after))
-    back = exp if rule.ratio else float
-    assert found.effect == pytest.approx(back(sum(after) / len(after) - sum(before) / len(before)))
-    if len(set(before)) == len(set(after)) == 1:
-        assert found.interval is None
-        return
-    oracle = ttest_ind(after, before).confidence_interval(0.95)
-    assert found.interval == pytest.approx((back(oracle.low), back(oracle.high)), abs=1e-9)
-    assert all(map(isfinite, found.interval or ()))
-
-
-@pytest.mark.parametrize(
-    ("base", "head"),
-    [([3], [4, 5]), ([3, 4], [5]), ([], [4, 5]), ([None, 3], [4, 5]), ([None, None], [4, 5]), ([0, 3], [4, 5])],
-)
-def test_a_row_with_fewer_than_two_values_on_a_side_has_no_interval(
-    base: list[float | None], head: list[float | None]
-) -> None:
-    assert one_row("tokens_in", base, head) == OWN
-
-
-def test_trials_that_are_all_alike_prove_no_spread_of_zero() -> None:
-    found = one_row("command_count", [3, 3, 3], [7, 7, 7])
-    assert found.effect == pytest.approx(2.0)
-    assert (found.interval, found.compared) == (None, (3, 3))
-    assert one_row("command_count", [3, 3], [7, 8]).interval is not None
-
-
-def test_what_the_suite_s_test_says_stays_with_the_row() -> None:
-    found = one_row("error_rate", [0.1, 0.2], [0.4, 0.5])
-    assert (found.base, found.head, found.q, found.warns, found.scale) == (1.0, 2.0, 0.01, True, "difference")
-    assert one_row("tokens_in", [10, 20], [40, 50]).scale == "ratio"
-
-
-def test_a_metric_that_is_not_compared_stays_as_it_was() -> None:
-    assert row_change("unique_commands", OWN, rows("unique_commands", [1, 2], [3, 4], count=1)[0]) == OWN
-
-
-def test_trials_that_were_not_measured_are_in_no_interval() -> None:
-    lost = trial("head", error_rate=1.0).model_copy(update={"decides": None, "outcome": None})
-    (row,) = rows("error_rate", [0.1, 0.2, 0.3], [0.1, 0.2], count=1)
-    found = row_change("error_rate", OWN, row._replace(head=[*row.head, lost, lost]))
-    assert found.compared == (3, 2)
-
-
-def test_a_row_s_history_counts_but_not_for_time() -> None:
-    past = [
-        PastTrial(
-            scenario="s", agent="a", decides="pass", at=0, sha="", metrics=Metrics(duration_s=x, tokens_in=int(x))
-        )
-        for x in (1, 2, 3)
-    ]
-    here = [trial(side, duration_s=9 + x, tokens_in=9 + x) for side in ("base", "head") for x in (0, 1)]
-    row = RowTrials(past, here[:2], here[2:])
-    assert row_change("tokens_in", OWN, row).compared == (5, 2)
-    assert row_change("duration_s", OWN, row).compared == (2, 2)

@@ -30,23 +30,10 @@ def test_a_row_whose_base_fails_often_or_has_little_history_promises_less() -> N
 def test_a_row_that_base_seldom_passes_is_said_to_show_what_the_procedure_finds(row: Screening) -> None:
     found_weak = weakness(row, 0.02)
     assert found_weak is not None
-    text = weakness_text(found_weak)
-    said = re.search(r"found in about (\d+)% of runs, .* with (.*) in about (\d+)%", text)
-    assert said, text
-    more_trials, more_history = re.search(r"trials.min (\d+)", said[2]), re.search(r"(\d+) trials of history", said[2])
-    better = Gate(
-        int(more_trials[1]) if more_trials else row.trials, int(more_history[1]) if more_history else row.history
-    )
-    dead = Situation.of("dead", (row.rate,), (0.0,))
-    for gate, promised in ((Gate(row.trials, row.history), said[1]), (better, said[3])):
-        found = simulate(dead, gate, 300, seed=3).named
-        assert found == pytest.approx(int(promised) / 100, abs=0.1)
-
-
-def test_where_more_trials_do_not_help_a_better_scenario_does() -> None:
-    found = weakness(Screening(10, 0.3, 40), 0.02)
-    assert found is not None
-    assert weakness_text(found).endswith("; a scenario that passes more often guards more")
+    said = re.search(r"found in about (\d+)% of runs", weakness_text(found_weak))
+    assert said
+    found = simulate(Situation.of("dead", (row.rate,), (0.0,)), Gate(row.trials, row.history), 300, seed=3).named
+    assert found == pytest.approx(int(said[1]) / 100, abs=0.1)
 
 
 def test_a_row_that_base_nearly_always_passes_has_no_weakness() -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import comb
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.decide.procedure.row_states import compare_once, fewest_passes, power, trials_to_settle
+from tidegate.decide.procedure.row_states import compare_once, power
 from tidegate.decide.statistics.rates import Pair
 
 DEAD = Pair(0, 5, 5, 5)
@@ -50,28 +48,6 @@ def test_p_within_its_limit_is_what_worse_means(rows: list[Pair], alpha: float) 
 def test_an_improvement_is_the_mirror_of_a_drop() -> None:
     finding = compare_once([Pair(5, 5, 0, 5)], 0.02)[0]
     assert (finding.worse, finding.screen_hit, finding.better) == (False, False, True)
-
-
-@pytest.mark.parametrize(("limit", "trials"), [(0.05, 3), (0.02, 4), (0.02 / 5, 5), (0.02 / 20, 7)])
-def test_trials_that_settle_a_collapse(limit: float, trials: int) -> None:
-    """The smallest k with 1/C(2k, k) within the limit."""
-    assert 1 / comb(2 * trials, trials) <= limit < 1 / comb(2 * trials - 2, trials - 1)
-    assert trials_to_settle(Pair(0, 1, 1, 1), limit) == trials
-
-
-def test_a_small_drop_takes_many_trials_and_no_drop_is_never_settled() -> None:
-    many = trials_to_settle(Pair(9, 10, 10, 10), 0.02)
-    assert many is not None
-    assert many > 50
-    assert trials_to_settle(Pair(3, 3, 3, 3), 0.02) is None
-
-
-@given(pairs())
-def test_the_fewest_passes_that_clear_a_row_are_no_screen_hit_and_one_less_is(pair: Pair) -> None:
-    fewest = fewest_passes(pair)
-    assert not compare_once([pair._replace(head_pass=fewest)], 0.02)[0].screen_hit
-    if fewest:
-        assert compare_once([pair._replace(head_pass=fewest - 1)], 0.02)[0].screen_hit
 
 
 def test_power_is_the_share_of_outcomes_within_the_limit() -> None:

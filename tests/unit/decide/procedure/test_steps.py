@@ -709,7 +709,7 @@ def test_in_one_shot_a_collapse_is_significant_with_five_trials_and_not_with_thr
     (five,) = shot("docs min:5 base:P head:F")
     assert (five.state, five.one_shot) == ("regressed", True)
     assert words(five) == "passes 0 of 5 trials on head, 5 of 5 on base (p = 0.004, limit 0.02)"
-    assert clears(five) == "at least 5 of 5 trials pass on head"
+    assert clears(five) == "its trials pass on head about as often as on base"
     (three,) = shot("docs base:P head:F")
     assert three.state == "unconfirmed"
     assert three.why.p == pytest.approx(0.05)
