@@ -12,11 +12,7 @@ from tidegate.model.result import FileChange
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
-_FORMS = re.compile(r"""(?<![\w-])(-\w)['"`]?[\s,|/]+['"`]?(--[A-Za-z][\w-]*)""")  # `"-r", "--remove"`; `-r, --remove`
 _COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
-_USAGE = re.compile(r"\busage\b", re.IGNORECASE)
-_PRINTED = re.compile(r"""^(?:[a-z]+[\s(]*(?=["']))?["'\s]*""")  # what is before a text: `echo "`, `printf("`
-_VALUE = r"(?:[A-Z][A-Z_]*\b|<[^>]+>|\[[^\]]+\])"
 _MAN_PAGES = frozenset(f".{section}" for section in "12345678")
 _DOCS = (".md", ".markdown", ".rst", ".txt", ".mdc", ".adoc")
 MOST = 200  # characters of a line
@@ -31,8 +27,8 @@ def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
 def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> tuple[ChangedLine, ...]:
     """Return the places whose removed line has the first of the names that any has, with the line that replaced each.
 
-    Without a removed line, an added one that has the name counts. Lines of code come first; those of help texts, tests
-    and comments count only if there are none. Without any name, it is the only changed place, if there is one.
+    Without a removed line, an added one that has the name counts. Lines of code come first; those of tests and
+    comments count only if there are none. Without any name, it is the only changed place, if there is one.
     """
     blocks = [
         ([line for line in block if line.side == "base"], [line for line in block if line.side == "head"])
@@ -42,8 +38,8 @@ def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> 
         gone = [(line, old, new) for old, new in blocks if not _naming(new, name) for line in _naming(old, name)]
         found = gone or [(line, new, old) for old, new in blocks for line in _naming(new, name)]
         if found:
-            best = min(_rank(line, name) for line, *_ in found)
-            pairs = [(line, _closest(line, *sides)) for line, *sides in found if _rank(line, name) == best][:most]
+            best = min(_rank(line) for line, *_ in found)
+            pairs = [(line, _closest(line, *sides)) for line, *sides in found if _rank(line) == best][:most]
             return tuple(
                 ChangedLine(removed=one, added=two) if gone else ChangedLine(removed=two, added=one)
                 for one, two in pairs
@@ -73,39 +69,20 @@ def _dashes(word: str) -> int:
     return len(word) - len(word.lstrip("-"))
 
 
-def other_form(option: str, changes: Iterable[FileChange]) -> str:
-    """Return the long or short form beside the option on the lines that removed both; '' if there is none."""
-    for _, block in _blocks(changes):
-        old, new = ("\n".join(line.text for line in block if line.side == side) for side in ("base", "head"))
-        for forms in _FORMS.findall(old):
-            if option in forms and not any(named_in(new, form) for form in forms):
-                return str(forms[1 - forms.index(option)])
-    return ""
-
-
 def _naming(lines: Iterable[Place], name: str) -> list[Place]:
     return [line for line in lines if named_in(line.text, name)]
 
 
-def _rank(line: Place, name: str) -> int:
-    """Return 0 for a line of code, 1 for one of a help text, 2 for one of a test, and 3 for a comment."""
-    if _COMMENT.match(line.text):
-        return 3
-    return 2 if is_test(line.path) else int(_is_help(line.text, name))
-
-
-def _is_help(text: str, name: str) -> bool:
-    """Return True if the line is of a usage, or has the name, maybe its value, and then spaces and a description."""
-    own, row = re.escape(name), _PRINTED.sub("", text, count=1)
-    entry = rf"(?:-\w,? )?{own}(?:,? --?[\w-]+)*(?:(?:[ =]{_VALUE})+\s*$|(?:[ =]{_VALUE})*\s{{2,}}\w)"
-    return _USAGE.search(text) is not None or f"[{name}" in text or re.match(entry, row) is not None
+def _rank(line: Place) -> int:
+    """Return 0 for a line of code, 1 for one of a test, and 2 for a comment."""
+    return 2 if _COMMENT.match(line.text) else int(is_test(line.path))
 
 
 def is_dropped(name: str, changes: Iterable[FileChange]) -> bool:
     """Return True if lines of code that have a long option, or a quoted word, are removed, and no line has it now."""
     lines = _naming(changed_lines(one for one in changes if not is_doc(one.path)), name)
     as_name = name if name.startswith("--") else f"'{name}'"
-    code = [line for line in lines if _rank(line, name) == 0 and as_name in line.text.replace('"', "'")]
+    code = [line for line in lines if _rank(line) == 0 and as_name in line.text.replace('"', "'")]
     return bool(code) and all(line.side == "base" for line in lines)
 
 

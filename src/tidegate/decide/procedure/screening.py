@@ -35,7 +35,7 @@ class Report(NamedTuple):
     suite: SuiteFinding | None
 
 
-class _Row:
+class _Screened:
     """The screening state of one row; `alone` means that it has no usable history.
 
     `first`: the counts after its screening, without the trials that a row in doubt gets after that.
@@ -80,7 +80,7 @@ class Procedure:
     def __init__(self, facts: Sequence[Facts], policy: Policy) -> None:
         self._facts = facts
         self._policy = policy
-        self._rows = [_Row(one) for one in facts]
+        self._rows = [_Screened(one) for one in facts]
         self._push = 1 + max((one.earlier.pushes for one in facts), default=0)
         self._tested = 0
         self._suite: SuiteFinding | None = None
@@ -111,7 +111,7 @@ class Procedure:
         row.paired = yield from PairTest(number, row.facts, row.used, limit, self._policy.alpha).run()
 
 
-def _round(rows: Sequence[_Row], turn: int) -> Steps:
+def _round(rows: Sequence[_Screened], turn: int) -> Steps:
     """Request one head trial of every row still in screening, and one base trial if the row has no history.
 
     Those whose replayed sessions differ come first, the worst of them in front. The sides take turns at starting, so
@@ -151,7 +151,7 @@ def _mixed(count: int, turn: int) -> list[int]:
     return sorted(range(count), key=lambda number: crc32(f"{number}/{turn}".encode()))
 
 
-def _hits(rows: Sequence[_Row], turn: int) -> list[int]:
+def _hits(rows: Sequence[_Screened], turn: int) -> list[int]:
     """Mark the rows that look worse and were not tested yet, and return them, the most extreme first.
 
     Rows that are in no doubt after their screening are done.
@@ -173,7 +173,7 @@ def _hits(rows: Sequence[_Row], turn: int) -> list[int]:
     return [number for _, _, number in sorted(found)]
 
 
-def _room(row: _Row) -> bool:
+def _room(row: _Screened) -> bool:
     """Return True if `trials.max` leaves a test on pairs possible after another trial."""
     return row.facts.most is None or row.facts.most > row.used + FIRST_PAIRS + VERIFY_PAIRS
 

@@ -1,6 +1,6 @@
 """Read what a help text lists: subcommands, options with their values, and arguments.
 
-Shapes: argparse, click, clap, cobra, commander, docopt, yargs, and what programs without a library print alike.
+Shapes: argparse, click, clap, cobra, commander, yargs, and what programs without a library print alike.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ _DEFAULT = re.compile(r"[\[(]defaults?(?: to|:| is|=)? *[\"'`]?([\w.+-]{1,40})[\
 _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
 _USAGE = re.compile(r"^\s*usage:?\s*(?P<line>.*)$", re.IGNORECASE)
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
-_WORD = re.compile(r"[a-z][\w-]*")
 _CHOICE = re.compile(r"[\w.+:-]{1,40}")
 MOST_CHARACTERS, MOST_ROWS, LONGEST_ROW = 200_000, 3_000, 300
 MOST_USAGE = 5_000  # characters
@@ -56,20 +55,16 @@ class HelpText(NamedTuple):
     subcommands: tuple[str, ...]
     options: tuple[HelpOption, ...]
     arguments: tuple[str, ...]
-    entries: tuple[tuple[str, tuple[str, ...]], ...] = ()  # subcommands with the arguments that their list names
 
 
 def read_help(text: str, called: str) -> HelpText:
     """Return what the help of `called` (`tool add`) lists."""
     text = _readable(text)
     found: dict[str, HelpOption] = {}
-    of_usage = [one for option in _usage_options(text, called) for one in _apart(option, text)]
-    for option in (*_listed_options(text), *of_usage):
+    for option in (*_listed_options(text), *_usage_options(text, called)):
         if not any(name in known.names for known in found.values() for name in option.names):
             found[option.names[0]] = option
-    names = tuple(subcommands(text, called))
-    entries = tuple((name, tuple(_listed_arguments(text, called, name))) for name in names)
-    return HelpText(names, tuple(found.values()), tuple(_arguments(text, called)), entries)
+    return HelpText(tuple(subcommands(text, called)), tuple(found.values()), tuple(_arguments(text, called)))
 
 
 def repeats(text: str, command: str) -> bool:
@@ -86,10 +81,7 @@ def _readable(text: str) -> str:
 def subcommands(text: str, called: str = "") -> Iterator[str]:
     """Yield the subcommands that a help text lists, in order. `called`: the words before `--help` that asked for it."""
     listed = dict.fromkeys(_braced(text))
-    listed |= dict.fromkeys(_under_headings(text, called))
-    if called:
-        listed |= dict.fromkeys(_in_usage(text, called))
-    yield from listed
+    yield from listed | dict.fromkeys(_under_headings(text, called))
 
 
 def _under_headings(text: str, called: str) -> Iterator[str]:
@@ -107,16 +99,6 @@ def _under_headings(text: str, called: str) -> Iterator[str]:
             indent = len(found["indent"]) if indent is None else indent
             if len(found["indent"]) == indent and _is_entry(found["rest"]):
                 yield from (name.strip() for name in re.split(r"[,|]", found["words"])[:1])
-
-
-def _listed_arguments(text: str, called: str, name: str) -> Iterator[str]:
-    """Yield the arguments that a list of commands names behind one: `close <id>   Closes`."""
-    row = re.search(
-        rf"^\s+(?:{re.escape(called)} )?{re.escape(name)}(?P<rest>(?: +[\[<][\w .-]+[\]>])+)", text, re.MULTILINE
-    )
-    for one in re.findall(r"[\[<]([\w][\w-]*)(?:\.\.\.)?[\]>]", row["rest"]) if row else ():
-        if one.lower() not in ("options", "flags", "args", "arguments"):
-            yield one
 
 
 def _without_call(row: str, called: str) -> str:
@@ -137,15 +119,6 @@ def _braced(text: str) -> list[str]:
             if not before.endswith(("[", "=")) and not re.search(r"(?:^|[\s\[])-[\w-]+$", before):
                 return found[1].split(",") if "," in found[1] or row.rstrip().endswith("...") else []
     return []
-
-
-def _in_usage(text: str, called: str) -> Iterator[str]:
-    """Yield docopt's subcommands: words after the program's name in two or more lines of its usage."""
-    rows = [row.strip() for row in text.splitlines()]
-    prose = r"(?!.* (?:the|an?|and|or|from|to|of|with) )"
-    pattern = re.compile(rf"{prose}(?:usage:\s*)?{re.escape(called)} ([a-z][\w-]*)(?=\s|$)", re.IGNORECASE)
-    words = [found[1] for row in rows if (found := pattern.match(row))]
-    yield from (word for word in dict.fromkeys(words) if len(words) > 1 and _WORD.fullmatch(word))
 
 
 def _listed_options(text: str) -> Iterator[HelpOption]:
@@ -224,17 +197,6 @@ def _usage_options(text: str, called: str) -> Iterator[HelpOption]:
     for match in re.finditer(r"\[(--?[A-Za-z][\w-]*)((?:[ =][^\]\[|]+)?)\]", joined):
         if (option := _option(match[1] + match[2], "")) is not None:
             yield option._replace(takes_value=option.takes_value or bool(match[2].strip()))
-
-
-def _apart(option: HelpOption, text: str) -> Iterator[HelpOption]:
-    """Yield the options of a group such as `[-fhv]`: letters that differ, one of them in upper case or listed apart."""
-    letters = option.names[0].removeprefix("-")
-    differ = 1 < len(letters) == len(set(letters)) and letters.isalpha() and not option.takes_value
-    known = any(re.search(rf"(?m)^\s*-{letter}\b(?!-)", text) for letter in letters)
-    if differ and (known or not letters[1:].islower()):
-        yield from (option._replace(names=(f"-{letter}",)) for letter in letters)
-    else:
-        yield option
 
 
 def _arguments(text: str, called: str) -> Iterator[str]:

@@ -30,10 +30,6 @@ def of_help(pages: Mapping[str, str], binary: str) -> tuple[Part, ...]:
                 shared |= set() if command else {*option.names}
         for name in found.arguments:
             _put(parts, Part(kind="argument", name=name, command=command))
-        for name, arguments in found.entries:
-            inner = f"{command} {name}".strip()
-            for argument in arguments if inner not in pages else ():
-                _put(parts, Part(kind="argument", name=argument, command=inner))
     return tuple(parts.values())
 
 

@@ -272,31 +272,6 @@ def test_a_changed_line_of_code_is_named_before_a_comment() -> None:
     assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:2", "nothing else has it"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "  --priority P   how urgent",
-        'echo "  -p, --priority P   how urgent"',
-        '"  --priority=P   how urgent\\n"',
-        "  --priority   how urgent",
-        "  --priority LEVEL",
-        "usage: tool add --priority P",
-        "tool add [--priority P] TITLE",
-    ],
-)
-def test_a_changed_line_of_code_is_named_before_one_of_the_help_text(text: str) -> None:
-    for code in ("--priority) level=$2; shift ;;", 'parser.add("--priority",  default=1)', 'if (a == "--priority") {'):
-        diff = f"@@ -2,3 +2,1 @@\n-{text}\n x\n-{code}\n"
-        changes = (FileChange(path="bin/t", role="watched", diff=diff),)
-        trials = [trial("base", (ADD, "ok", "")), trial("head", (ADD, "error", "unknown flag: --priority"))]
-        (cause,) = find_causes([row("regressed")], trials, changes)
-        assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:4", code
-        (cause,) = find_causes(
-            [row("regressed")], trials, (changes[0].model_copy(update={"diff": diff.split(" x")[0]}),)
-        )
-        assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:2", "nothing else has it"
-
-
 def of_help(side: Literal["base", "head"], message: str) -> TrialResult:
     """A trial whose gate looks for words in a help text that is too long to be recorded whole."""
     passed = not any(verb in message for verb in ("lacks", "does not list"))
@@ -357,46 +332,6 @@ def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_chan
     assert cause.edits[0].added.where == "main.c:7"
 
 
-STRIP = "strip-tags -r nav"
-REFUSES_R = "Error: No such option '-r'."
-
-
-@pytest.mark.parametrize(
-    ("diff", "names"),
-    [
-        ('-    "-r",\n-    "--remove",\n+    "-d",\n+    "--drop",\n', ("-r", "--remove")),
-        ('-add("-r", "--remove")\n+add("-d", "--drop")\n', ("-r", "--remove")),
-        ('-add("-r", "--remove")\n+add("-d", "--remove")\n', ("-r",)),
-        ('-add("-r")\n+add("-d")\n', ("-r",)),
-    ],
-)
-def test_the_other_form_of_an_option_is_named_if_it_is_gone_too(diff: str, names: tuple[str, ...]) -> None:
-    changes = (FileChange(path="cli.py", role="watched", diff=f"@@ -1,2 +1,2 @@\n{diff}"),)
-    trials = [trial("base", (STRIP, "ok", "")), trial("head", (STRIP, "error", REFUSES_R))]
-    (cause,) = find_causes([row("regressed")], trials, changes)
-    assert cause.names == names
-    assert says(cause).startswith(f"`strip-tags` no longer accepts {' or '.join(f'`{name}`' for name in names)}")
-
-
-@pytest.mark.parametrize("used", ["-r", "--remove"])
-def test_a_check_that_misses_the_option_has_the_cause_of_the_refusal(used: str) -> None:
-    """Two rows: one looks for the option in the help text, the other one uses it."""
-    diff = '@@ -1,2 +1,2 @@\n-  "-r",\n-  "--remove",\n+  "-d",\n+  "--drop",\n'
-    changes = (FileChange(path="cli.py", role="watched", diff=diff),)
-    command = f"strip-tags {used} nav"
-    rows = [row("regressed", scenario="help"), row("regressed", scenario="usage")]
-    helps = [of_help("base", "the output has all 2 words"), of_help("head", "the output lacks `-r`, `--remove`")]
-    uses = [trial("base", (command, "ok", "")), trial("head", (command, "error", f"No such option '{used}'."))]
-    trials = [
-        *(one.model_copy(update={"scenario": "help"}) for one in helps),
-        *(one.model_copy(update={"scenario": "usage"}) for one in uses),
-    ]
-    (cause,) = find_causes(rows, trials, changes)
-    other = {"-r": "--remove", "--remove": "-r"}[used]
-    assert says(cause).startswith(f"`strip-tags` no longer accepts `{used}` or `{other}`; ")
-    assert [key.scenario for key in cause.rows] == ["help", "usage"]
-
-
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000], ids=["lists", "objects"])
 def test_json_of_any_depth_does_not_end_the_run(deep: str) -> None:
     """Of what a tool prints, and of what it is called with."""
@@ -447,7 +382,7 @@ def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
         for one in (trial("base", base), trial("head", head))
     ]
     (cause,) = find_causes([row("regressed", scenario=name) for name in calls], trials, changes)
-    assert says(cause) == "`tool` no longer accepts `--only` or `-o`"
+    assert says(cause) == "`tool` no longer accepts `--only`"
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
 
 

@@ -93,18 +93,6 @@ Commands:
   add [options] <title>  add one
   help [command]         display help for command
 """
-DOCOPT = """\
-Naval Fate.
-
-Usage:
-  fate ship new <name>...
-  fate mine set <x> <y>
-  fate --version
-
-Options:
-  -h --help     Show this screen.
-  --speed=<kn>  Speed in knots [default: 10].
-"""
 YARGS = """\
 tally <command>
 
@@ -160,16 +148,15 @@ jot: --help is no action
         ),
         (COBRA, "ish", ("create", "list"), {"--due": (True, ()), "--verbose": (False, ())}),
         (COMMANDER, "pack", ("add", "help"), {"--cheese": (True, ("brie", "gouda")), "--version": (False, ())}),
-        (DOCOPT, "fate", ("ship", "mine"), {"--speed": (True, ())}),
         (YARGS, "tally", ("add", "list"), {"--version": (False, ()), "--priority": (True, ("low", "high"))}),
         (
             SHELL,
             "jot",
             ("add", "list", "rm"),
-            dict.fromkeys(("-q", "-v", "-V", "-verbose"), (False, ())) | {"-d": (True, ())},
+            {"-q": (False, ()), "-qvV": (False, ()), "-d": (True, ()), "-verbose": (False, ())},
         ),
     ],
-    ids=["argparse", "argparse of a subcommand", "click", "clap", "cobra", "commander", "docopt", "yargs", "own"],
+    ids=["argparse", "argparse of a subcommand", "click", "clap", "cobra", "commander", "yargs", "own"],
 )
 def test_the_help_of_common_libraries(
     text: str, called: str, subcommands: tuple[str, ...], options: dict[str, tuple[bool, tuple[str, ...]]]
@@ -210,13 +197,6 @@ def test_an_option_that_a_sentence_mentions_is_none() -> None:
 def test_the_default_of_an_option_is_read(entry: str) -> None:
     (option,) = read_help(f"usage: t\n\noptions:\n{entry}\n", "t").options
     assert option.default == "3"
-
-
-def test_a_list_of_commands_names_their_arguments() -> None:
-    text = (
-        "usage: t COMMAND\n\nCommands:\n  add [title] [options] Adds\n  dep <id> <dep-id>   Links\n  all   Lists [x]\n"
-    )
-    assert read_help(text, "t").entries == (("add", ("title",)), ("dep", ("id", "dep-id")), ("all", ()))
 
 
 def test_both_forms_of_a_switch_are_options() -> None:
