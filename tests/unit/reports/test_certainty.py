@@ -77,12 +77,12 @@ DERIVED = {
     "each failure is re-run before it is reported": "unit/reports/test_view.py::test_repeats_catch_nothing_where_they_could_not_be_asked_for",
     "of its trials pass on head": "thorough/attempts/test_again.py::test_a_repair_of_a_deterministic_row_takes_five_more_trials",
     "every repeat agrees": f"{STEPS}::test_a_deterministic_row_takes_as_few_trials_as_can_be",
-    "no single row regressed": "unit/decide/verdict/test_decide.py::test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said",
-    "nothing regressed": "unit/decide/verdict/test_decide.py::test_rows_make_a_verdict",
+    "no single row regressed": "unit/decide/test_verdict.py::test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said",
+    "nothing regressed": "unit/decide/test_verdict.py::test_rows_make_a_verdict",
     "new session does something that none of them did": "unit/decide/replay/test_decide.py::test_sessions_with_a_shape_of_their_own_make_new_ones_likely",
     "unchanged by replay": "unit/decide/replay/test_decide.py::test_three_sessions_that_replay_alike_are_enough",
     "unchanged:**": "unit/decide/replay/test_decide.py::test_three_sessions_that_replay_alike_are_enough",
-    "looks a little worse, not confirmed": "unit/decide/verdict/test_decide.py::test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said",
+    "looks a little worse, not confirmed": "unit/decide/test_verdict.py::test_a_suite_that_regressed_as_a_whole_fails_and_a_suspicion_is_only_said",
 }
 
 
