@@ -16,9 +16,9 @@ from tidegate.reports.judge_summary import calibration_report
 
 DESCRIPTION = """\
 Compares labels made by people (LABELS, JSON Lines, written by `tidegate label`) with the judge's answers: agreement,
-Cohen's kappa, a confusion table, how often the judge agrees with itself, and every disagreement; of a panel also each
-judge's agreement and kappa, and how often the judges agree with each other. The result goes to
-tidegate.calibration.json; commit it beside tidegate.yaml, and reports quote it.
+Cohen's kappa, a confusion table, how often the judge agrees with itself, and every disagreement; of a panel also how
+often its judges agree with each other. The result goes to tidegate.calibration.json; commit it beside tidegate.yaml,
+and reports quote it.
 """
 
 
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
             f"the runs have to be judged by one and the same judge, not by: {found}.", "Name others by `--run`."
         )
     trials = [trial for stored in runs for trial in stored.trials]
-    calibration = calibrate(labels, trials, judges[0], used[0].panel)
+    calibration = calibrate(labels, trials, judges[0])
     write_value(args.out, calibration)
     if args.json:
         print(calibration.model_dump_json(indent=2))

@@ -13,7 +13,6 @@ from tidegate.model.judge_result import (
     Calibration,
     CriterionCalibration,
     Disagreement,
-    JudgeCalibration,
     Label,
     Mark,
     Trust,
@@ -59,13 +58,10 @@ def criterion_name(evaluator: str, criterion: str) -> str:
 # --- against labels
 
 
-def calibrate(
-    labels: Sequence[Label], trials: Iterable[TrialResult], model: str, panel: Sequence[str] = ()
-) -> Calibration:
+def calibrate(labels: Sequence[Label], trials: Iterable[TrialResult], model: str) -> Calibration:
     """Compare the labels with the judge's opinions. If a criterion was labelled twice, the later label counts.
 
-    `panel` are the models of a panel's judges, each of which is compared too. Raises ConfigurationError if no label
-    belongs to a judged criterion, or a trial is in two of the runs.
+    Raises ConfigurationError if no label belongs to a judged criterion, or a trial is in two of the runs.
     """
     trials = tuple(trials)
     _refuse_doubles(trials)
@@ -90,7 +86,6 @@ def calibrate(
         kappa=cohens_kappa(table),
         table=_written(table),
         self_consistency=agreement(trials),
-        judges=tuple(_by_judge(latest, trials, panel)),
         panel_agreement=panel_agreement(trials),
         criteria=tuple(_by_criterion(pairs)),
         disagreements=tuple(_disagreement(*pair) for pair in pairs if pair[0].verdict != pair[1]),
@@ -150,29 +145,6 @@ def opinions_of(trial: TrialResult) -> dict[str, tuple[Mark, CriterionScore]]:
         for evaluator, said in judgements(trial).items()
         for one in said.criteria
     }
-
-
-def _by_judge(
-    labels: Mapping[tuple[str, str], Label], trials: Iterable[TrialResult], panel: Sequence[str]
-) -> Iterable[JudgeCalibration]:
-    """Compare the labels with each judge of the panel by itself."""
-    tables = [Counter[_Said]() for _ in panel]
-    for trial in trials:
-        for evaluator, said in judgements(trial).items():
-            for opinion in said.panel:
-                for criterion, score in opinion.scores.items():
-                    label = labels.get((trial.id, criterion_name(evaluator, criterion)))
-                    if label is not None:
-                        tables[opinion.judge][label.verdict, "met" if score >= said.met else "unmet"] += 1
-    for model, table in zip(panel, tables, strict=True):
-        if (rate := agreement_rate(table)) is not None:
-            yield JudgeCalibration(
-                model=model,
-                labels=table.total(),
-                agreement=rate,
-                kappa=cohens_kappa(table),
-                table=_written(table),
-            )
 
 
 def _by_criterion(pairs: Sequence[_Pair]) -> Iterable[CriterionCalibration]:

@@ -109,16 +109,6 @@ class CriterionCalibration(Value):
     table: dict[str, int] = {}
 
 
-class JudgeCalibration(Value):
-    """Agreement between people and one judge of a panel, on the same labels. `table` is like that of Calibration."""
-
-    model: str
-    labels: int
-    agreement: float
-    kappa: float | None = None
-    table: dict[str, int] = {}
-
-
 class Calibration(Value):
     """Agreement between judge and people, on labelled trials that the judge has scored.
 
@@ -135,7 +125,6 @@ class Calibration(Value):
     kappa: float | None = None
     table: dict[str, int]
     self_consistency: float | None = None
-    judges: tuple[JudgeCalibration, ...] = ()  # of a panel; the other values are those of the panel as a whole
     panel_agreement: float | None = None
     criteria: tuple[CriterionCalibration, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()

@@ -87,7 +87,8 @@ def _parts(found: Calibration) -> Iterator[RenderableType]:
         yield "Cohen's kappa says nothing here: all labels, or all opinions, are the same"
     else:
         yield f"Cohen's kappa {found.kappa:.2f} ({kappa_words(found.kappa)})"
-    yield from _panel(found)
+    if found.panel_agreement is not None:
+        yield f"its judges agree with each other in {percent(found.panel_agreement)}"
     if found.self_consistency is not None:
         yield f"agrees with itself in {percent(found.self_consistency)}"
     if found.labels < FEW:
@@ -105,14 +106,6 @@ def _parts(found: Calibration) -> Iterator[RenderableType]:
         )
         if one.reason:
             yield Text(f"    {shortened(one_line(one.reason), 200)}", style="dim")
-
-
-def _panel(found: Calibration) -> Iterator[RenderableType]:
-    for judge in found.judges:
-        kappa = "" if judge.kappa is None else f", kappa {judge.kappa:.2f} ({kappa_words(judge.kappa)})"
-        yield Text(f"  {one_line(judge.model)} alone: agrees in {percent(judge.agreement)}{kappa}")
-    if found.panel_agreement is not None:
-        yield f"its judges agree with each other in {percent(found.panel_agreement)}"
 
 
 def _table(found: Calibration) -> Table:
