@@ -1,4 +1,4 @@
-"""Intervals: their laws, and their coverage computed exactly."""
+"""Rates: what has no value, the laws of the mean difference, and its coverage computed exactly."""
 
 from __future__ import annotations
 
@@ -8,24 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.decide.statistics.rates import Pair, mean_difference, newcombe, wilson
+from tidegate.decide.statistics.rates import Pair, bh, fisher_less, holm, mean_difference, wilson
 
 COUNTS = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-
-
-@given(COUNTS)
-def test_wilson_holds_the_rate_and_stays_within_0_and_1(counts: tuple[int, int]) -> None:
-    low, high = wilson(*counts)
-    assert 0 <= low <= counts[0] / counts[1] <= high <= 1
-    assert (low == 0) == (counts[0] == 0)
-    assert (high == 1) == (counts[0] == counts[1])
-
-
-@given(COUNTS)
-def test_wilson_of_failures_is_the_mirror(counts: tuple[int, int]) -> None:
-    passes, n = counts
-    low, high = wilson(passes, n)
-    assert wilson(n - passes, n) == pytest.approx((1 - high, 1 - low))
 
 
 @given(COUNTS, COUNTS)
@@ -36,22 +21,6 @@ def test_an_interval_holds_the_difference_and_changes_its_sign_with_the_sides(
     assert mean == pytest.approx(head[0] / head[1] - base[0] / base[1])
     assert -1 <= low <= mean <= high <= 1
     assert mean_difference([Pair(*base, *head)])[1] == pytest.approx((-high, -low))
-
-
-@given(COUNTS, COUNTS)
-def test_newcombe_holds_the_difference_and_changes_its_sign_with_the_sides(
-    head: tuple[int, int], base: tuple[int, int]
-) -> None:
-    low, high = newcombe(*head, *base)
-    assert -1 - 1e-12 <= low <= head[0] / head[1] - base[0] / base[1] <= high <= 1 + 1e-12
-    assert newcombe(*base, *head) == pytest.approx((-high, -low))
-
-
-def test_wilson_agrees_with_scipy() -> None:
-    stats = pytest.importorskip("scipy.stats", reason="scipy is the oracle, and only in the development environment")
-    for passes, n in ((0, 1), (1, 1), (2, 7), (38, 40)):
-        interval = stats.binomtest(passes, n).proportion_ci(0.9, method="wilson")
-        assert wilson(passes, n, 0.9) == pytest.approx((interval.low, interval.high), abs=1e-12)
 
 
 @pytest.mark.parametrize("counts", [(0, 0), (2, 1), (-1, 3)])
@@ -101,3 +70,18 @@ def test_the_interval_of_two_rows_holds_nearly_what_it_says(rate: float) -> None
                     _, (low, high) = mean_difference([Pair(a, 3, b, 3), Pair(c, 3, d, 3)])
                     covered += pa * pb * pc * pd * (low <= 0 <= high)
     assert covered >= 0.85
+
+
+@pytest.mark.parametrize("k", range(1, 12))
+def test_the_smallest_p_of_k_against_k(k: int) -> None:
+    assert fisher_less(0, k, k, k) == 1 / comb(2 * k, k)
+
+
+@pytest.mark.parametrize("table", [(4, 3, 1, 1), (-1, 3, 1, 1), (0, 1, 2, 1)])
+def test_impossible_counts_are_errors(table: tuple[int, int, int, int]) -> None:
+    with pytest.raises(ValueError, match="no table"):
+        fisher_less(*table)
+
+
+def test_without_p_values_there_is_nothing_to_adjust() -> None:
+    assert (holm([], 0.05), bh([])) == ([], [])
