@@ -12,6 +12,7 @@ from tidegate.model.result import FileChange
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
+_FORMS = re.compile(r"""(?<![\w-])(-\w)['"`]?[\s,|/]+['"`]?(--[A-Za-z][\w-]*)""")  # `"-r", "--remove"`; `-r, --remove`
 _COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
 _MAN_PAGES = frozenset(f".{section}" for section in "12345678")
 _DOCS = (".md", ".markdown", ".rst", ".txt", ".mdc", ".adoc")
@@ -67,6 +68,16 @@ def _replaced(name: str, edit: ChangedLine) -> str:
 
 def _dashes(word: str) -> int:
     return len(word) - len(word.lstrip("-"))
+
+
+def other_form(option: str, changes: Iterable[FileChange]) -> str:
+    """Return the long or short form beside the option on the lines that removed both; '' if there is none."""
+    for _, block in _blocks(changes):
+        old, new = ("\n".join(line.text for line in block if line.side == side) for side in ("base", "head"))
+        for forms in _FORMS.findall(old):
+            if option in forms and not any(named_in(new, form) for form in forms):
+                return str(forms[1 - forms.index(option)])
+    return ""
 
 
 def _naming(lines: Iterable[Place], name: str) -> list[Place]:

@@ -332,6 +332,27 @@ def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_chan
     assert cause.edits[0].added.where == "main.c:7"
 
 
+STRIP = "strip-tags -r nav"
+REFUSES_R = "Error: No such option '-r'."
+
+
+@pytest.mark.parametrize(
+    ("diff", "names"),
+    [
+        ('-    "-r",\n-    "--remove",\n+    "-d",\n+    "--drop",\n', ("-r", "--remove")),
+        ('-add("-r", "--remove")\n+add("-d", "--drop")\n', ("-r", "--remove")),
+        ('-add("-r", "--remove")\n+add("-d", "--remove")\n', ("-r",)),
+        ('-add("-r")\n+add("-d")\n', ("-r",)),
+    ],
+)
+def test_the_other_form_of_an_option_is_named_if_it_is_gone_too(diff: str, names: tuple[str, ...]) -> None:
+    changes = (FileChange(path="cli.py", role="watched", diff=f"@@ -1,2 +1,2 @@\n{diff}"),)
+    trials = [trial("base", (STRIP, "ok", "")), trial("head", (STRIP, "error", REFUSES_R))]
+    (cause,) = find_causes([row("regressed")], trials, changes)
+    assert cause.names == names
+    assert says(cause).startswith(f"`strip-tags` no longer accepts {' or '.join(f'`{name}`' for name in names)}")
+
+
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000], ids=["lists", "objects"])
 def test_json_of_any_depth_does_not_end_the_run(deep: str) -> None:
     """Of what a tool prints, and of what it is called with."""
@@ -382,7 +403,7 @@ def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
         for one in (trial("base", base), trial("head", head))
     ]
     (cause,) = find_causes([row("regressed", scenario=name) for name in calls], trials, changes)
-    assert says(cause) == "`tool` no longer accepts `--only`"
+    assert says(cause) == "`tool` no longer accepts `--only` or `-o`"
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
 
 
