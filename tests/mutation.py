@@ -63,6 +63,7 @@ CHANGES = [
     ("decide/causes/divergence.py", 'if call.status == "ok":', 'if call.status != "ok":'),
     ("decide/comparison/evidence.py", "if not revision.sha and not revision.dirty:", "if not revision.sha:"),
     ("decide/trust.py", "gate.required and not gate.passed", "not gate.passed"),
+    ("decide/comparison/metric_tests.py", "q <= Q and matters(name, change)", "q <= Q"),
     ("decide/comparison/metric_tests.py", "worse >= margin - _CLOSE", "worse > margin + _CLOSE"),
     ("decide/comparison/one_row.py", "if counts[1] else None", "if counts[0] else None"),
     ("decide/comparison/compare.py", "(base and passes and all(base))", "(base and passes and any(base))"),

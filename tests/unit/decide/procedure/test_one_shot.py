@@ -50,6 +50,12 @@ def test_an_improvement_is_the_mirror_of_a_drop() -> None:
     assert (finding.worse, finding.screen_hit, finding.better) == (False, False, True)
 
 
+def test_a_row_looks_worse_from_a_mid_p_of_a_quarter() -> None:
+    """2/3 against 3/3 has a mid-p of 1/4 exactly."""
+    assert compare_once([Pair(2, 3, 3, 3)], 0.02)[0].screen_hit
+    assert not compare_once([Pair(4, 5, 9, 10)], 0.02)[0].screen_hit
+
+
 def test_power_is_the_share_of_outcomes_within_the_limit() -> None:
     """5 against 5 at .02: 0 or 1 head passes are within it (p = .004 and .024), so only 0 is."""
     assert power(0.5, 5, 5, 0.02) == pytest.approx(0.5**5)
