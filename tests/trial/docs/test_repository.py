@@ -16,7 +16,7 @@ from tests.unit.docs.test_repository import ROOT, copy_of_the_tree, load, pasted
 
 FORBIDDEN = {
     "decide/comparison/compare.py": ("import os", "tidegate.decide.comparison.compare -> os"),
-    "checks/gates/script.py": ("import subprocess", "tidegate.checks.gates.command_gate -> subprocess"),
+    "checks/gates/command_gate.py": ("import subprocess", "tidegate.checks.gates.command_gate -> subprocess"),
     "decide/statistics/rates.py": ("import random", "tidegate.decide.statistics.rates -> random"),
     "reports/view.py": ("from tidegate import run", "tidegate.reports.view -> tidegate.run"),
     "model/suite.py": ("from tidegate.checks import gates", "tidegate.model.suite -> tidegate.checks.gates"),
