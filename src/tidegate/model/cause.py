@@ -13,6 +13,7 @@ CauseKind = Literal[
     "subcommand",
     "value",  # of an option or parameter
     "required",  # `new` is required now
+    "type",  # the parameter `names` has the type `new`
     "parameter",  # of an MCP tool
     "parameters",  # of an MCP tool changed: which ones is not known
     "tool",  # of an MCP server
@@ -25,7 +26,9 @@ CauseKind = Literal[
     "exit_code",  # `base` and `head` are exit statuses, `new` the message on head
     "prompt",  # `head` is the question
     "hang",  # `base` and `head` are seconds
+    "slow",  # `base` and `head` are seconds
     "crash",  # `head` is the error
+    "signal",  # `head` is the signal's number
     "build",  # `about` is the step, `head` its error
     "guidance",  # `about` is the place in the docs, `head` the command that it shows now, `base` the one that it showed
 ]

@@ -109,6 +109,13 @@ class Read(Value):
     head: Call
 
 
+class LeftFile(Value):
+    """A file that head's agent left otherwise than base's, with the lines that differ, as in a diff."""
+
+    path: str
+    lines: tuple[str, ...]
+
+
 class Evidence(Value):
     """What supports a row's state, and how to reproduce it."""
 
@@ -118,6 +125,7 @@ class Evidence(Value):
     base_message: str = ""  # the gate's message on base's trial; set only if no call failed and so explains the failure
     calls: tuple[FailedCall, ...] = ()
     divergence: Divergence | None = None
+    files: tuple[LeftFile, ...] = ()
     reads: tuple[Read, ...] = ()  # only where both sides differ
     reproduce: str = ""
     clears_when: str = ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from tidegate.model.cause import Cause, CauseKind
+from tidegate.model.comparison import LeftFile
 from tidegate.text.shorten import shortened
 
 _MOST_LINE = 160
@@ -28,6 +29,11 @@ def cause_diff(cause: Cause) -> str:
         if place
     )
     return "\n".join(lines)
+
+
+def left(files: Sequence[LeftFile]) -> str:
+    """Return the lines of files that differ, as a diff."""
+    return "\n".join(line for file in files for line in (f"  {file.path}:", *file.lines))
 
 
 def _code(text: str, most: int = _LINE) -> str:
@@ -72,7 +78,13 @@ def _subcommand(cause: Cause) -> str:
 
 
 def _value(cause: Cause) -> str:
-    return f"{_tool(_first(cause.about))} no longer accepts the value {_code(_first(cause.names))}"
+    allowed = f"; it accepts {_all(cause.new, 5)}" if cause.new else ""
+    return f"{_tool(_first(cause.about))} no longer accepts the value {_code(_first(cause.names))}{allowed}"
+
+
+def _type(cause: Cause) -> str:
+    name, kind = _code(_first(cause.names)), _code(_first(cause.new))
+    return f"{_tool(_first(cause.about))} now needs {name} to be of the type {kind}"
 
 
 def _server_tool(cause: Cause) -> str:
@@ -116,6 +128,13 @@ def _hang(cause: Cause) -> str:
     )
 
 
+def _slow(cause: Cause) -> str:
+    base, head = _number(cause.base), _number(cause.head)
+    by = f"{head / base:.0f}×" if base > 0 else "much"
+    what = _code(cause.about[0], 60) if cause.about else "a trial"
+    return f"{what} is {by} slower: {base:.1f} s on base, {head:.1f} s on head"
+
+
 def _guidance(cause: Cause) -> str:
     if cause.head:
         return f"{_code(_first(cause.about))} now tells the agent to run {_code(cause.head)}" + (
@@ -131,6 +150,7 @@ _SENTENCES: dict[CauseKind, Callable[[Cause], str]] = {
     "value": _value,
     "required": lambda cause: f"{_tool(_first(cause.about))} now requires {_all(cause.new)}",
     "parameters": lambda cause: f"the parameters of the tool {_code(_first(cause.about))} changed",
+    "type": _type,
     "tool": _server_tool,
     "tool_error": lambda cause: f"{_tool(_first(cause.about))} now reports the error {_code(cause.head)}",
     "server": _server,
@@ -141,7 +161,9 @@ _SENTENCES: dict[CauseKind, Callable[[Cause], str]] = {
     "exit_code": _exit_code,
     "prompt": lambda cause: f"{_code(_first(cause.about), 60)} now waits for input: {_code(cause.head)}",
     "hang": _hang,
+    "slow": _slow,
     "crash": lambda cause: f"{_code(_first(cause.about), 60)} crashes: {_code(cause.head)}",
+    "signal": lambda cause: f"{_code(_first(cause.about), 60)} is killed by signal {_plain(cause.head)}",
     "build": lambda cause: f"{_plain(_first(cause.about))} fails on head: {_code(cause.head, 140)}",
     "guidance": _guidance,
 }

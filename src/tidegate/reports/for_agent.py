@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tidegate.model.result import Result
-from tidegate.reports.cause_text import cause_diff, says
+from tidegate.reports.cause_text import cause_diff, left, says
 from tidegate.reports.links import verification
 from tidegate.reports.model_filters import diff, passed
 from tidegate.reports.side_findings import Finding, findings
@@ -71,6 +71,8 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield f"{label}:\n{_quoted(f'{row.evidence.gate or str()}: {row.evidence.message}'.strip(': '))}"
         if row.evidence.divergence:
             yield f"First difference (- base, + head):\n{_quoted(diff(row.evidence.divergence))}"
+        if row.evidence.files:
+            yield f"Files that the agent left behind (- base, + head):\n{_quoted(left(row.evidence.files))}"
 
 
 def _quoted(text: str) -> str:

@@ -22,7 +22,7 @@ from tidegate.model.comparison import (
 )
 from tidegate.model.measurement import Call
 from tidegate.model.result import Cost
-from tidegate.reports.cause_text import cause_diff, says
+from tidegate.reports.cause_text import cause_diff, left, says
 from tidegate.reports.filters import (
     FILTERS,
     NONE,
@@ -221,6 +221,7 @@ PIECES: dict[str, Callable[..., Any]] = {
         diff,
         headlines,
         interval,
+        left,
         measured,
         moved,
         passed,

@@ -9,6 +9,7 @@ from itertools import dropwhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from tidegate.decide.causes.left_behind import files_apart
 from tidegate.errors import ConfigurationError, MissingKeyError, NothingToRunError
 from tidegate.history.fingerprint import program_globs
 from tidegate.history.known_results import open_answers, read_history
@@ -293,6 +294,7 @@ def _comment_template(folder: Path, side: str, suite: Suite) -> str | None:
         ) from None
 
 
+_TRIALS = 3  # of base that are read, to know what varies by itself
 _MOST = 4_000  # characters of a text that is read; of more, those from the first difference on are kept
 MOST_FILES = 60
 MOST_CHARACTERS = 20_000  # of one file
@@ -346,7 +348,7 @@ def _scenarios(path: str, suites: Sequence[Suite]) -> Iterator[str]:
 
 
 def with_files(result: Result, stores: Mapping[Side, RunFolder]) -> Result:
-    """Return the result with what failed checks read in rows that fail on head."""
+    """Return the result with the files and reads of rows that fail on head."""
     return result.model_copy(update={"rows": tuple(_row(row, result, stores) for row in result.rows)})
 
 
@@ -356,8 +358,10 @@ def _row(row: Row, result: Result, stores: Mapping[Side, RunFolder]) -> Row:
     if found is None or shown is None or shown.side != "head" or shown.decides != "fail":
         return row
     passing = [one for one in result.trials if (one.key, one.side, one.decides) == (row.key, "base", "pass")]
+    base = [stores["base"].record(trial.spec).diff for trial in passing[:_TRIALS]]
+    files = files_apart(base, stores["head"].record(shown.spec).diff)
     reads = tuple(_reads(passing[0], shown, stores)) if passing else ()
-    return row.model_copy(update={"evidence": found.model_copy(update={"reads": reads})})
+    return row.model_copy(update={"evidence": found.model_copy(update={"files": files, "reads": reads})})
 
 
 def _reads(base: TrialResult, head: TrialResult, stores: Mapping[Side, RunFolder]) -> Iterator[Read]:

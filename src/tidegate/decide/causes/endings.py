@@ -1,10 +1,14 @@
-"""Causes in how a step or a call ends: it fails to start, waits, hangs, crashes or exits otherwise."""
+"""Causes in how a step or a call ends: it fails to start, waits, hangs, crashes, exits otherwise or takes longer."""
 
 from __future__ import annotations
 
 import re
+import signal
+from collections import defaultdict
+from collections.abc import Iterable
 
 from tidegate.decide.causes.seen import Found, Seen
+from tidegate.model.measurement import Call, TrialResult
 from tidegate.text.noise import masked
 
 _PROMPT = re.compile(
@@ -20,10 +24,13 @@ CRASH = re.compile(  # an interpreter's last message: at the start of a line, or
 )
 _USAGE = re.compile(r"(?i)^\s*usage\b")
 _QUOTED = re.compile(r"['\"]([\w./-]{2,40})['\"]")
+SIGNALLED = 128  # a shell adds the signal's number
 _ERROR = re.compile(r"\b(?:error|exception|failed|fatal|cannot|not found|no such)\b", re.IGNORECASE)
 _NAMES = re.compile(r"['\"`]([\w./-]{2,60})['\"`]|([\w./-]+\.[a-z]{1,4})(?=[:,( ]|$)")
 _REPORT = re.compile(r"^.* failed \(exit \d+\): ")
 _STEPS = {"build": "the build", "setup": "the setup", "health_check": "the health check"}
+# How many times as long head's fastest takes as base's slowest, and how many seconds more: by the samples of each side.
+_SLOWER = {1: (3.0, 1.0), 2: (2.0, 0.3)}
 
 
 def start(seen: Seen) -> Found | None:
@@ -66,7 +73,7 @@ def hang(seen: Seen) -> Found | None:
 
 
 def crash(seen: Seen) -> Found | None:
-    """A call that ends in an unhandled exception on head only."""
+    """A call that ends in an unhandled exception or by a signal on head only."""
     call = seen.pair.head if seen.pair else seen.refused
     if call is None or call.status != "error":
         return None
@@ -75,7 +82,18 @@ def crash(seen: Seen) -> Found | None:
     if found and not any(map(CRASH.search, before)):
         error = found[0].strip()
         return Found("crash", (call.command,), head=error, clues=tuple(_QUOTED.findall(error)))
+    if seen.pair and (number := _signal(call)) and not _signal(seen.pair.base):
+        return Found("signal", (call.command,), head=str(number))
     return None
+
+
+def _signal(call: Call) -> int:
+    """Return the signal that killed the call; 0 if it exited, perhaps with a status that looks like one."""
+    number = (call.exit_code or 0) - SIGNALLED
+    if not 0 < number <= max(signal.Signals):
+        return 0
+    named = (signal.strsignal(number) or "").lower()
+    return number if not call.message.strip() or (named and named in call.message.lower()) else 0
 
 
 def exit_code(seen: Seen) -> Found | None:
@@ -98,3 +116,38 @@ def exit_code(seen: Seen) -> Found | None:
         head=str(head.exit_code),
         clues=tuple(_QUOTED.findall(said[-1])) if said else (),
     )
+
+
+def slower(trials: Iterable[TrialResult], *, deterministic: bool) -> Found | None:
+    """Return the call, or else the row, whose every run on head takes several times as long as every run on base.
+
+    With one run of each side, it has to take three times as long and a second more. The time of an agent that chance
+    moves needs two.
+    """
+    times: dict[str, dict[str, list[float]]] = defaultdict(lambda: {"base": [], "head": []})
+    whole: dict[str, list[float]] = {"base": [], "head": []}
+    for trial in trials:
+        if trial.decides and trial.metrics.duration_s is not None:
+            whole[trial.side].append(trial.metrics.duration_s)
+        for call in trial.calls:
+            if call.status == "ok" and call.duration_s is not None:
+                times[call.command][trial.side].append(call.duration_s)
+    found = [(min(took["head"]) - max(took["base"]), command) for command, took in times.items() if _is_slower(took)]
+    if found:
+        return _slow(times[max(found)[1]], max(found)[1])
+    least = 1 if deterministic else 2
+    enough = min(map(len, whole.values())) >= least
+    return _slow(whole) if enough and _is_slower(whole, 1) else None
+
+
+def _slow(took: dict[str, list[float]], *about: str) -> Found:
+    base, head = (sorted(took[side])[len(took[side]) // 2] for side in ("base", "head"))
+    return Found("slow", about, base=str(base), head=str(head))
+
+
+def _is_slower(took: dict[str, list[float]], samples: int = 2) -> bool:
+    base, head = took["base"], took["head"]
+    if not (base and head):
+        return False
+    factor, more = _SLOWER[min(len(base), len(head), samples)]
+    return min(head) >= factor * max(base) and min(head) - max(base) >= more

@@ -75,7 +75,7 @@ _MOST_EDITS = 20
 def find_causes(
     rows: Iterable[Row], trials: Sequence[TrialResult], changes: Sequence[FileChange] = ()
 ) -> tuple[Cause, ...]:
-    """Return the causes of the rows that regressed or are unconfirmed.
+    """Return the causes of the rows that regressed or are unconfirmed, and of others that became slower.
 
     In a row of a deterministic agent that passes, a call that fails on head only is a cause, too. A row whose trials
     show no cause has none.
@@ -109,7 +109,7 @@ def _merged(causes: Iterable[Cause]) -> list[Cause]:
 
 def _is_same(one: Cause, other: Cause) -> bool:
     """Return True if both point to the same changed lines, or if a check misses only names that the other has."""
-    if one.passes != other.passes or not one.edits:
+    if (one.kind == "slow") != (other.kind == "slow") or one.passes != other.passes or not one.edits:
         return False
     if one.edits[:1] == other.edits[:1]:
         return True
@@ -121,12 +121,14 @@ def _is_same(one: Cause, other: Cause) -> bool:
 def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
     if row.state in _EXPLAINED:
         seen = look(row, own, changes)
-        return _first(seen)
-    if row.state == "ok" and row.deterministic:
+        return _first(seen) or endings.slower(own, deterministic=row.deterministic)
+    if row.state != "ok":
+        return None
+    if row.deterministic:
         seen = look(row, own, changes)
         if seen.pair and seen.pair.head.status == "error" and seen.pair.base.exit_code != seen.pair.head.exit_code:
             return _first(seen)
-    return None
+    return endings.slower(own, deterministic=row.deterministic)
 
 
 def _first(seen: Seen) -> Found | None:

@@ -1,13 +1,14 @@
-"""Causes in an MCP server: a tool that is gone, a parameter that is refused or required, an error, a dead server."""
+"""Causes in an MCP server: a tool that is gone, a parameter that is refused, new or of another type, a dead server."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple
 
 from tidegate.decide.causes.diff_lines import edits_of, replacement
-from tidegate.decide.causes.seen import Found, Seen, named_in, words
+from tidegate.decide.causes.seen import Found, Seen, words
 from tidegate.model.agent import LIST
 from tidegate.model.measurement import Call, TrialResult
 
@@ -19,20 +20,60 @@ _GONE = re.compile(
 )
 # The pattern of a check that `tidegate init` writes for a tool: it begins with the tool's name.
 _OF_TOOL = re.compile(r"\(\?m\)\^(?P<name>\S+?)\(\?!\\S\)(?P<rest>.*)", re.DOTALL)
-# What servers write that check arguments: Zod's issues as JSON, pydantic, JSON Schema, sentences of their own.
-_ISSUE = re.compile(r"\{[^{}]*\}")
-_PYDANTIC = re.compile(r"^([A-Za-z_][\w.-]*)\n[ \t]+([^\n]*) \[type=[^\n]*", re.MULTILINE)
-_BEFORE = re.compile(r"^.*(?:validation error|validation failed|arguments for tool [^\s:]+): ", re.IGNORECASE)
-_BY_TOOL = re.compile(r"Error executing tool ")  # Python's SDK: not an argument, unless pydantic refuses it
-_REFUSED = re.compile(
-    r"unexpected|unknown|unrecogni[sz]ed|additional propert|extra input"
-    r"|is not (?:allowed|permitted|accepted|expected|known)",
-    re.IGNORECASE,
+_PYDANTIC = re.compile(
+    r"^(?P<name>[A-Za-z_][\w.-]*)\n[ \t]+(?P<said>[^\n]*) \[type=(?P<type>\w+)(?P<rest>[^\n]*)", re.MULTILINE
 )
-_MISSING = re.compile(r"required|missing|received undefined|argument .* not found", re.IGNORECASE)
-_QUOTED = re.compile(r"['\"`]([A-Za-z_][\w.-]*)['\"`]")
-_AT = re.compile(r" at ([\w.\[\]-]+)$")
-_FIRST = re.compile(r"\s*([A-Za-z_][\w.\[\]-]*)(?:: | is )")
+_OPTIONS = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_NAME = r"['\"`]?([A-Za-z_][\w.-]*)['\"`]?"
+_NAMED = _NAME.replace("(", "(?P<name>", 1)
+# What servers write that check arguments by a JSON Schema or by hand: JavaScript, Python, Go.
+_SENTENCES: tuple[tuple[str, str], ...] = (
+    ("missing", rf"(?:^|[:\s]){_NAME} is a required property"),
+    ("missing", r"expected \w+, received undefined at ([\w.\[\]-]+)"),
+    ("missing", r"missing properties: \[?['\"]([\w.-]+)['\"]"),
+    ("missing", rf"must have required property {_NAME}"),
+    ("missing", rf"(?:missing|required) (?:required )?(?:argument|parameter|property|field)s?:? {_NAME}"),
+    ("missing", rf"(?:argument|parameter|property|field) {_NAME} (?:is (?:required|missing)|not found)"),
+    ("missing", rf"(?:^|[:\s]){_NAME}(?:: | )(?:field required|is required|is missing)"),
+    ("missing", rf"(?:^|[:,\s]){_NAME}: (?:required\b|invalid input: expected \w+, received undefined)"),
+    ("refused", r"additional properties (?:are )?not allowed \(['\"]([\w.-]+)['\"]"),
+    ("refused", r"additional propert\w+ \[?['\"]([\w.-]+)['\"]"),
+    (
+        "refused",
+        rf"(?:unexpected|unknown|unrecogni[sz]ed)(?: keyword)? (?:argument|parameter|property|field|key)s?(?:\(s\))?"
+        rf"(?: in object)?:? {_NAME}",
+    ),
+    (
+        "refused",
+        rf"(?:argument|parameter|property|field|key) {_NAME} is not (?:allowed|permitted|accepted|expected|known)",
+    ),
+)
+_TYPED = (
+    r"expected (?P<type>\w+), received (?!undefined)\w+ at (?P<name>[\w.\[\]-]+)",
+    r"/properties/(?P<name>[\w.-]+): type: .* want \"(?P<type>\w+)\"",
+    rf"(?:argument|parameter) {_NAMED} (?:is not an?|must be an?) (?P<type>\w+)",
+    rf"{_NAMED}: (?:invalid input: )?expected (?P<type>\w+), received (?!undefined)\w+",
+)
+_NOT_OF_TYPE = re.compile(r"^(?:.*: )?(?P<value>.+?) is not of type ['\"](?P<type>\w+)['\"]", re.MULTILINE)
+_NOT_ONE_OF = re.compile(
+    r"(?P<value>['\"][^'\"]*['\"]|\S+) (?:is not one of|does not equal any of:?) \[(?P<options>[^\]]*)\]"
+)
+_OPTION_AT = (
+    r"expected one of (?P<options>\S+) at (?P<name>[\w.\[\]-]+)",
+    rf"{_NAMED}: invalid (?:option: expected one of|enum value\. expected) (?P<options>.+?)(?:, received|$|\. )",
+)
+_PREFIX = re.compile(r"^MCP error -\d+: (?:Input validation error: )?(?:Invalid arguments for tool \S+: )?")
+_OBJECT = re.compile(r"\{[^{}]*\}")
+_BY_TOOL = re.compile(r"Error executing tool ")  # Python's SDK: not an argument, unless pydantic refuses it
+_PLAIN_TYPE = re.compile(r"valid (\w+)")
+
+
+class Problem(NamedTuple):
+    """What is wrong with one argument: it is missing, refused, or has a value or a type that is not accepted."""
+
+    kind: Literal["missing", "refused", "type", "value"]
+    name: str
+    accepted: tuple[str, ...] = ()  # types or values
 
 
 def server(seen: Seen) -> Found | None:
@@ -58,22 +99,58 @@ def tool(seen: Seen) -> Found | None:
 
 
 def parameter(seen: Seen) -> Found | None:
-    """A parameter that head's tool refuses, or that it requires now."""
+    """A parameter that head's tool refuses, that it requires now, or whose value or type it does not accept."""
     given = arguments(seen.pair.head) if seen.pair else None
     if seen.pair is None or given is None or seen.pair.head.status != "error":
         return None
-    about, keys = (" ".join(words(seen.pair.head)[:2]),), _keys(given)
-    lines = problems(seen.pair.head.message)
-    refusing = [line for line in lines if _REFUSED.search(line)]
-    refused = tuple(key for key in keys if any(named_in(line, key) for line in refusing))
-    named = (_named(line) for line in lines if _MISSING.search(line))
-    missing = tuple(dict.fromkeys(name for name in named if name and name not in keys))
+    about = (" ".join(words(seen.pair.head)[:2]),)
+    found = list(problems(seen.pair.head.message, given))
+    known = json.dumps(given)
+    refused = tuple(dict.fromkeys(one.name for one in found if one.kind == "refused" and f'"{one.name}"' in known))
+    # Zod 4 says that an enum which is not there has a wrong value.
+    gone = (_key(one.name) for one in found if one.kind != "refused" and _at(given, one.name) is None)
+    missing = tuple(dict.fromkeys(gone))
+    if len(refused) == len(missing) == 1:
+        return Found("parameter", about, refused, missing)
     if refused:
-        return Found("parameter", about, refused, missing if len(refused) == len(missing) == 1 else ())
+        return Found("parameter", about, refused)
     if missing:
-        old = tuple(key for key in keys if missing == (replacement(key, edits_of((key,), seen.changes, 1)),))
+        old = tuple(key for key in _keys(given) if missing == (_renamed(key, seen),))
         return Found("parameter", about, old, missing) if len(old) == 1 else Found("required", about, new=missing)
+    for one in found:
+        value = _at(given, one.name)
+        if one.kind == "value" and isinstance(value, str | int | float):
+            return Found("value", about, (str(value),), one.accepted, clues=(_key(one.name),))
+        if one.kind == "type" and value is not None and one.accepted:
+            return Found("type", about, (_key(one.name),), one.accepted[:1])
     return None
+
+
+def _at(given: Any, path: str) -> Any:
+    """Return the value at a path such as `tasks.0.done`; None if there is none."""
+    for key in path.split("."):
+        if isinstance(given, list) and key.isdecimal() and int(key) < len(given):
+            given = given[int(key)]
+        else:
+            given = given.get(key) if isinstance(given, dict) else None
+    return given
+
+
+def _key(path: str) -> str:
+    """Return the last key of a path that is not a number."""
+    return next((key for key in reversed(path.split(".")) if not key.isdecimal()), path)
+
+
+def _keys(given: Any) -> list[str]:
+    """Return all keys of the arguments, also of inner objects."""
+    if isinstance(given, list):
+        return list(dict.fromkeys(key for one in given for key in _keys(one)))
+    return [*given, *(key for one in given.values() for key in _keys(one))] if isinstance(given, dict) else []
+
+
+def _renamed(key: str, seen: Seen) -> str:
+    """Return the name that the changed lines have in place of the parameter; '' if there is none."""
+    return replacement(key, edits_of((key,), seen.changes, 1))
 
 
 def tool_error(seen: Seen) -> Found | None:
@@ -82,8 +159,8 @@ def tool_error(seen: Seen) -> Found | None:
         return None
     if (seen.pair.base.status, seen.pair.head.status) != ("ok", "error"):
         return None
-    line = _line("\n".join(problems(seen.pair.head.message))) or _line(seen.pair.head.message)
-    return Found("tool_error", (" ".join(words(seen.pair.head)[:2]),), head=line, clues=tuple(_QUOTED.findall(line)))
+    line = _line(_PREFIX.sub("", seen.pair.head.message))
+    return Found("tool_error", (" ".join(words(seen.pair.head)[:2]),), head=line, clues=tuple(_quoted(line)))
 
 
 def offer(seen: Seen) -> Found | None:
@@ -112,48 +189,109 @@ def arguments(call: Call) -> dict[str, Any] | None:
     A tool call is recorded as server, tool and one JSON object.
     """
     parts = words(call)
-    return _object(parts[2]) if len(parts) == 3 else None
+    if len(parts) != 3 or not parts[2].startswith("{"):
+        return None
+    try:
+        given = json.loads(parts[2])
+    except (ValueError, RecursionError):
+        return None
+    return given if isinstance(given, dict) else None
 
 
 # --- what servers say about arguments
 
 
-def problems(message: str) -> list[str]:
-    """Return what is wrong with arguments by the message, one line for each: `tasks.0.done: Required`."""
-    issues = [one for text in _ISSUE.findall(message) if (one := _object(text)) and "code" in one]
+def problems(message: str, given: dict[str, Any]) -> Iterator[Problem]:
+    """Yield what is wrong with arguments by the message: as Zod 3 and 4, pydantic, JSON Schema and the Go SDK write it.
+
+    A text that none of them writes yields nothing: a quoted word in it may be a value.
+    """
+    issues = _zod(message)
     if issues:
-        return [_of_zod(one) for one in issues]
-    if fields := _PYDANTIC.findall(message):
-        return [f"{name}: {said}" for name, said in fields]
-    return [_BEFORE.sub("", line) for line in message.splitlines() if not _BY_TOOL.match(line)]
+        yield from issues
+        return
+    fields = list(_PYDANTIC.finditer(message))
+    if fields:
+        yield from filter(None, map(_of_pydantic, fields))
+        return
+    for line in () if _BY_TOOL.match(message) else message.splitlines():
+        for kind, pattern in _SENTENCES:
+            if found := re.search(pattern, line, re.IGNORECASE):
+                yield Problem("missing" if kind == "missing" else "refused", _dotted(found[1]))
+                break
+        if found := _first(_OPTION_AT, line):
+            yield Problem("value", _dotted(found["name"]), tuple(_quoted(found["options"])))
+        if found := _first(_TYPED, line):
+            yield Problem("type", _dotted(found["name"]), (found["type"],))
+    yield from _of_value(message, given)
 
 
-def _of_zod(issue: dict[str, Any]) -> str:
-    path, said = ".".join(map(str, issue.get("path") or ())), str(issue.get("message") or issue["code"])
-    keys = " ".join(f"'{key}'" for key in issue.get("keys") or ())
-    return f"{path}: {said} {keys}".strip(": ")
+def _first(patterns: Iterable[str], line: str) -> re.Match[str] | None:
+    return next(filter(None, (re.search(pattern, line, re.IGNORECASE) for pattern in patterns)), None)
 
 
-def _named(line: str) -> str:
-    """Return the last key of what a line is about: at its end, the last name in quotes, or its first word."""
-    at, quoted, first = _AT.search(line), _QUOTED.findall(line), _FIRST.match(line)
-    path = at[1] if at else quoted[-1] if quoted else first[1] if first else ""
-    return next((key for key in reversed(re.split(r"[.\[\]]", path)) if key and not key.isdecimal()), "")
+def _dotted(path: str) -> str:
+    """Return `tasks.0.done` for `tasks[0].done`."""
+    return re.sub(r"\[(\d+)\]", r".\1", path)
 
 
-def _keys(given: Any) -> list[str]:
-    """Return all keys of the arguments, also of inner objects."""
-    if isinstance(given, list):
-        return list(dict.fromkeys(key for one in given for key in _keys(one)))
-    return [*given, *(key for one in given.values() for key in _keys(one))] if isinstance(given, dict) else []
+def _zod(message: str) -> list[Problem]:
+    """Return the problems in the issues that Zod prints as JSON, also if some are cut out of a long message."""
+    found: list[Problem] = []
+    for text in _OBJECT.findall(message):
+        try:
+            issue = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if "code" in issue:
+            found += _of_zod(issue)
+    return found
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(text) if text.startswith("{") else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+def _of_zod(issue: dict[str, Any]) -> Iterator[Problem]:
+    name = ".".join(map(str, issue.get("path") or ()))
+    said = str(issue.get("message", ""))
+    match issue["code"]:
+        case "unrecognized_keys":
+            yield from (Problem("refused", str(key)) for key in issue.get("keys") or ())
+        case "invalid_type" if issue.get("received") == "undefined" or said.endswith("received undefined"):
+            yield Problem("missing", name)
+        case "invalid_type":
+            yield Problem("type", name, (str(issue.get("expected")),))
+        case "invalid_enum_value" | "invalid_value" | "invalid_literal":
+            options = issue.get("options") or issue.get("values") or [issue.get("expected")]
+            yield Problem("value", name, tuple(map(str, options)))
+        case _:
+            pass
+
+
+def _of_pydantic(found: re.Match[str]) -> Problem | None:
+    name, kind = found["name"], found["type"]
+    if kind in ("missing", "missing_argument", "missing_keyword_only_argument"):
+        return Problem("missing", name)
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        return Problem("refused", name)
+    if kind in ("literal_error", "enum"):
+        return Problem("value", name, tuple(_quoted(found["said"])))
+    typed = _PLAIN_TYPE.search(found["said"])
+    return Problem("type", name, (typed[1],)) if typed else None
+
+
+def _of_value(message: str, given: dict[str, Any]) -> Iterator[Problem]:
+    """Yield what is wrong with a value by a JSON Schema, if exactly one argument has it."""
+    for pattern, kind in ((_NOT_ONE_OF, "value"), (_NOT_OF_TYPE, "type")):
+        for found in pattern.finditer(message):
+            value = found["value"].strip("'\"")
+            keys = [key for key, own in given.items() if str(own) == value]
+            if len(keys) == 1 and kind == "value":
+                options = tuple(_quoted(found["options"])) or tuple(found["options"].split())
+                yield Problem("value", keys[0], options)
+            elif len(keys) == 1:
+                yield Problem("type", keys[0], (found["type"],))
+
+
+def _quoted(text: str) -> Iterator[str]:
+    return (one or other for one, other in _OPTIONS.findall(text))
 
 
 def _line(text: str) -> str:

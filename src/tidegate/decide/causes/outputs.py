@@ -60,7 +60,7 @@ def output(seen: Seen) -> Found | None:
 
 
 def file(seen: Seen) -> Found | None:
-    """A file, or the output of a command, that a failed check reads and that differs after the same calls."""
+    """A file that head's agent left otherwise than base's, or that a failed check reads, by the same calls."""
     found = seen.row.evidence
     if found is None or not made_the_same_calls(found.divergence):
         return None
@@ -68,6 +68,10 @@ def file(seen: Seen) -> Found | None:
         ended = read.base.exit_code == read.head.exit_code
         if ended and masked(read.base.message, seen.noise) != masked(read.head.message, seen.noise):
             return _lines("file" if read.is_file else "output", Pair(read.base, read.head), seen.noise)
+    for one in found.files:
+        base, head = (next((line[1:].strip() for line in one.lines if line.startswith(sign)), "") for sign in "-+")
+        if base or head:
+            return Found("file", (one.path,), base=base, head=head, clues=_telling(head, base))
     return None
 
 

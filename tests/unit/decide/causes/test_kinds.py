@@ -9,7 +9,7 @@ import pytest
 
 from tests.make import row, trial_result
 from tidegate.decide.causes.find import find_causes
-from tidegate.model.comparison import Evidence
+from tidegate.model.comparison import DifferingStep, Evidence, LeftFile
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
 from tidegate.model.result import FileChange
@@ -247,6 +247,15 @@ def test_tools_and_parameters_of_a_server(message: str, says: str) -> None:
     assert after(message, """items add '{"title": "x"}'""") == [says]
 
 
+def test_a_call_that_takes_several_times_as_long() -> None:
+    base = [trial("base", (ADD, "ok", ""), index=number, seconds=0.9 + number / 10) for number in (1, 2)]
+    head = [trial("head", (ADD, "ok", ""), index=number, seconds=4.0) for number in (1, 2)]
+    assert kinds(base, head) == [f"`{ADD}` is 4× slower: 1.1 s on base, 4.0 s on head"]
+    assert kinds(base[:1], head[:1]) == [f"`{ADD}` is 4× slower: 1.0 s on base, 4.0 s on head"]
+    less = [trial("head", (ADD, "ok", ""), seconds=1.9)]
+    assert kinds(base[:1], less) == [], "one run of each side has to take three times as long, and a second more"
+
+
 def test_the_changed_line_is_the_one_that_names_it_and_tests_come_last() -> None:
     diff = "@@ -3,2 +3,2 @@\n def f():\n-    add('--priority')\n+    add('--prio')\n"
     changes = (
@@ -388,6 +397,30 @@ def test_a_refused_word_is_a_value_only_if_the_message_or_the_diff_says_so() -> 
 def test_what_the_code_dropped_is_named_where_no_message_refuses_it(diff: str, says: str) -> None:
     call = "tool --range 1 minor"
     assert kinds([trial("base", (call, "ok", ""))], [trial("head", (call, "ok", "2.0"))], code(diff)) == [says]
+
+
+def test_a_file_that_differs_is_the_cause_although_the_same_call_prints_something_else() -> None:
+    call = Call(command="tool next", status="ok", message="", exit_code=0)
+    parting = Divergence(
+        step=1, base="", head="", base_steps=(call,), head_steps=(call.model_copy(update={"message": "x"}),)
+    )
+    files = (LeftFile(path="next.txt", lines=("-1.5", "+1.4")),)
+    evidence = Evidence(trial="t", gate="file", message="", divergence=parting, files=files)
+    trials = [trial("base", ("tool next", "ok", "")), trial("head", ("tool next", "ok", ""))]
+    (cause,) = find_causes([row("regressed", evidence=evidence)], trials)
+    assert says(cause) == "`next.txt` has the line `1.4` instead of `1.5`"
+
+
+def test_one_change_that_slows_two_rows_is_one_cause() -> None:
+    rows = [row("ok", scenario=name) for name in ("one", "two")]
+    sides: tuple[tuple[Literal["base", "head"], float], ...] = (("base", 0.2), ("head", 3.5))
+    trials = [
+        trial(side, (f"tool {one.scenario}", "ok", ""), seconds=seconds).model_copy(update={"scenario": one.scenario})
+        for one in rows
+        for side, seconds in sides
+    ]
+    (cause,) = find_causes(rows, trials, code("+    time.sleep(3)\n"))
+    assert [key.scenario for key in cause.rows] == ["one", "two"]
 
 
 def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:

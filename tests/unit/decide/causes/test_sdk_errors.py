@@ -83,6 +83,42 @@ def test_a_parameter_that_is_refused(message: str) -> None:
 @pytest.mark.parametrize(
     "message",
     [
+        zod({"received": "asc", "code": "invalid_enum_value", "options": ["up", "down"], "path": ["order"]}),
+        zod({"code": "invalid_value", "values": ["up", "down"], "path": ["order"], "message": "Invalid option"}),
+        f'{TYPESCRIPT}Invalid option: expected one of "up"|"down" at order',
+        f"{JOINED}order: Invalid enum value. Expected 'up' | 'down', received 'asc'. Please check the types.",
+        f'{JOINED}order: Invalid option: expected one of "up"|"down"',
+        pydantic("order", "Input should be 'up' or 'down'", "literal_error", "'asc'"),
+        pydantic("order", "Input should be 'up' or 'down'", "enum", "'asc'"),
+        "Input validation error: 'asc' is not one of ['up', 'down']",
+        """validating root: validating /properties/order: enum: asc does not equal any of: [up down]""",
+    ],
+)  # fmt: skip
+def test_a_value_that_is_no_longer_accepted(message: str) -> None:
+    said = "`graph search_nodes` no longer accepts the value `asc`; it accepts `up` and `down`"
+    assert after(message, SEARCH) == [said]
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        (zod({"code": "invalid_type", "expected": "string", "received": "number", "path": ["limit"]}), "string"),
+        (zod({"code": "invalid_type", "expected": "array", "path": ["limit"], "message": "Invalid input"}), "array"),
+        (pydantic("limit", "Input should be a valid list", "list_type", "5"), "list"),
+        (f"{TYPESCRIPT}Invalid input: expected string, received number at limit", "string"),
+        (f"{JOINED}limit: Expected string, received number", "string"),
+        ("Input validation error: 5 is not of type 'string'", "string"),
+        ('validating root: validating /properties/limit: type: 5 has type "integer", want "string"', "string"),
+        ('argument "limit" is not a string', "string"),
+    ],
+)
+def test_a_parameter_of_another_type(message: str, kind: str) -> None:
+    assert after(message, SEARCH) == [f"`graph search_nodes` now needs `limit` to be of the type `{kind}`"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
         "MCP error -32602: Tool search_nodes not found",
         "Unknown tool: search_nodes",
         'unknown tool "search_nodes"',
@@ -122,19 +158,13 @@ def test_of_several_problems_a_rename_comes_first() -> None:
     assert after(said, SEARCH) == ["`graph search_nodes` now requires `q`"]
 
 
-def test_a_parameter_inside_an_argument_is_found_by_its_path() -> None:
+def test_a_value_inside_an_argument_is_found_by_its_path() -> None:
     call = """graph add '{"tasks": [{"title": "x", "kind": "t"}]}'"""
+    option = 'Invalid option: expected one of "a"|"b" at tasks[0].kind'
+    assert after(f"{TYPESCRIPT}{option}", call) == [
+        "`graph add` no longer accepts the value `t`; it accepts `a` and `b`"
+    ]
     gone = "Invalid input: expected string, received undefined at tasks[0].name"
     assert after(f"{TYPESCRIPT}{gone}", call) == ["`graph add` now requires `name`"]
-
-
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        (zod({"code": "invalid_value", "path": ["order"], "message": "Invalid option"}), "order: Invalid option"),
-        (f"{TYPESCRIPT}Invalid input: expected string at limit", "Invalid input: expected string at limit"),
-        (pydantic("limit", "Input should be a valid list", "list_type", "5"), "limit: Input should be a valid list"),
-    ],
-)
-def test_of_any_other_problem_what_the_server_says_about_the_argument_is_quoted(message: str, said: str) -> None:
-    assert after(message, SEARCH) == [f"`graph search_nodes` now reports the error `{said}`"]
+    kind = pydantic("tasks.0.title", "Input should be a valid integer", "int_type", "'x'")
+    assert after(kind, call) == ["`graph add` now needs `title` to be of the type `integer`"]
