@@ -288,12 +288,12 @@ def test_one_workflow_can_be_written_and_nothing_else_is(make_repository: Make, 
     repo = make_repository()
     repo.commit(FILES | {WORKFLOW: "# mine\n"})
 
-    done = tidegate("init", "--workflow", "commands", "--workflow", "badge", cwd=repo.root)
+    done = tidegate("init", "--workflow", "publish", "--workflow", "history", cwd=repo.root)
 
     assert done.code == 0, done.stderr
     assert repo.git("status", "--porcelain", "--untracked-files=all").splitlines() == [
-        f"?? {FOLDER}/tidegate-badge.yml",
-        f"?? {FOLDER}/tidegate-commands.yml",
+        f"?? {FOLDER}/tidegate-history.yml",
+        f"?? {FOLDER}/tidegate-publish.yml",
     ]
 
 
@@ -304,5 +304,5 @@ def test_an_unknown_workflow_is_refused_with_the_names_of_all(make_repository: M
     done = tidegate("init", "--workflow", "nightly", cwd=repo.root)
 
     assert done.code == 2
-    assert "badge, commands, complete-commands" in done.stderr
+    assert "complete-history, complete-maintainer" in done.stderr
     assert repo.git("status", "--porcelain") == ""

@@ -11,7 +11,7 @@ from threading import Thread
 from typing import TypeVar
 
 from tidegate.errors import TidegateError
-from tidegate.github.port import PublishError
+from tidegate.github.api import PublishError
 
 T = TypeVar("T")
 

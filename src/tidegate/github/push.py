@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidegate.github.announce import summarise, tell_no_verdict
+from tidegate.github.api import Artifact, PublishError
 from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
+from tidegate.github.client import GitHubRepository
 from tidegate.github.event import DispatchEvent, Event, OtherEvent, PushEvent
 from tidegate.github.job import Job, origin_of
-from tidegate.github.port import Artifact, PublishError, RepositoryPort
 from tidegate.github.pull_request import PAUSE_S
 from tidegate.github.workflow_run import artifact_name
 from tidegate.history.branch import NotKeptError
@@ -50,7 +51,7 @@ async def _adopt_merged(event: PushEvent, job: Job) -> int:
     return _say(sentence, job)
 
 
-async def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
+async def _adopted(event: PushEvent, repository: GitHubRepository, job: Job) -> str:
     """Look for the merged pull request's result, adopt it, and return a sentence on what happened."""
     heads = await job.deadline.ask(lambda: repository.merged_heads(event.sha))
     if not heads:

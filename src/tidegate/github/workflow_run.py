@@ -12,11 +12,12 @@ from typing import NamedTuple
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.github.acceptance import accepted_on_fork
 from tidegate.github.announce import skip, summarise, tell_no_verdict, tell_publication
+from tidegate.github.api import Artifact, PublishError, PullRequest
 from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
+from tidegate.github.client import GitHubComments, GitHubRepository
 from tidegate.github.comment import Publication, Statement, WorkflowRun, publish_comment
 from tidegate.github.event import WorkflowRunEvent
 from tidegate.github.job import Job
-from tidegate.github.port import Artifact, CommentPort, PublishError, PullRequest, RepositoryPort
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
@@ -49,7 +50,7 @@ def artifact_name(instance: str) -> str:
     return ARTIFACT if instance == "default" else f"{ARTIFACT}-{instance}"
 
 
-async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> int:
+async def _publish(event: WorkflowRunEvent, repository: GitHubRepository, job: Job) -> int:
     pull = await job.deadline.ask(lambda: _pull_request(event, repository))
     if pull is None:
         return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
@@ -73,7 +74,7 @@ async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job
     return 0
 
 
-def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRequest | None:
+def _pull_request(event: WorkflowRunEvent, repository: GitHubRepository) -> PullRequest | None:
     """Return the open pull request of the run, or None.
 
     It is looked up from GitHub's data about the run, never from the artifact, and must still be at the run's commit.
@@ -87,7 +88,7 @@ def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRe
     return found[-1] if found else None
 
 
-def archive(run: int, instance: str, repository: RepositoryPort) -> tuple[int, bytes] | None:
+def archive(run: int, instance: str, repository: GitHubRepository) -> tuple[int, bytes] | None:
     """Return the packed result, and the id of the artifact to link: the report, which a browser opens, else the result.
 
     Return None if the run has no result any more.
@@ -107,7 +108,7 @@ def archive(run: int, instance: str, repository: RepositoryPort) -> tuple[int, b
     return (report or result).id, content
 
 
-def newest_artifact(run: int, name: str, repository: RepositoryPort) -> Artifact | None:
+def newest_artifact(run: int, name: str, repository: GitHubRepository) -> Artifact | None:
     """Return the newest artifact with this name that GitHub still has: each attempt of a run may upload one."""
     found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
     return max(found, key=lambda artifact: artifact.id, default=None)
@@ -121,7 +122,7 @@ class Uploaded(NamedTuple):
     acceptance: Acceptance | None
 
 
-async def _comment(event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPort, job: Job) -> Publication:
+async def _comment(event: WorkflowRunEvent, uploaded: Uploaded, port: GitHubComments, job: Job) -> Publication:
     """Write the summary and the comment."""
     result, acceptance = uploaded.result, uploaded.acceptance
     repository_url = job.runner.repository_url
@@ -133,8 +134,6 @@ async def _comment(event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPor
     body = comment_body(result, pages=pages, notice=notice)
     summarise(body, job)
     tell_no_verdict("nothing_to_do", job)
-    if job.settings.dry_run:
-        return Publication(outcome="off")
     run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
     statement = Statement(result=result, body=body, notice=notice, pages=pages, accepted=acceptance)
     publication = await job.deadline.ask(

@@ -1,4 +1,4 @@
-"""Render the comment on the pull request, and the answer to a comment that asks for one scenario."""
+"""Render the comment on the pull request."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import calibrated
 from tidegate.reports.links import Pages
 from tidegate.reports.model_filters import PIECES
-from tidegate.reports.side_findings import findings
 from tidegate.reports.table_row import COLUMNS
-from tidegate.reports.view import STATE_SIGNS, CommentView, comment_view
+from tidegate.reports.view import CommentView, comment_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -155,21 +154,3 @@ def environment(*, sandboxed: bool = False) -> Environment:
     made.globals["columns"] = COLUMNS
     made.filters |= FILTERS | PIECES | {"calibrated": calibrated}
     return made
-
-
-_AMOUNTS = (20, 5, 1, 0)  # results that are shown, until the text is short enough
-
-
-def explanation(result: Result, scenario: str, pages: Pages, notice: str = "") -> str:
-    """Return the scenario's results as Markdown, in at most MAX_BYTES; '' if the result has none."""
-    rows = tuple(row for row in result.rows if row.scenario == scenario)
-    if not rows:
-        return ""
-    found = [one for state in STATE_SIGNS for one in findings(result.model_copy(update={"rows": rows}), state)]
-    view = comment_view(result).model_copy(update={"pages": pages, "notice": notice})
-    text = ""
-    for most in _AMOUNTS:
-        text = render("explain.md.j2", view=view, shown=Shown(), found=found, most=most)
-        if len(text.encode()) <= MAX_BYTES:
-            break
-    return text

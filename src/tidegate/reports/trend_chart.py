@@ -1,4 +1,4 @@
-"""Trends over base's commits: series for the HTML report, and a chart for the step summary."""
+"""Trends over base's commits: series for the HTML report."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS, RowTrend
 from tidegate.model.value import Value
-from tidegate.reports.filters import cell, count, measured, percent, words
+from tidegate.reports.filters import measured, percent, words
 
 SUCCESS = "success"
 NAMES = (SUCCESS, *TREND_METRICS)
-BARS = "▁▂▃▄▅▆▇█"
 FEWEST = 2  # least commits of a trend
-MOST_SHOWN = 20  # rows and commits in the step summary
-MOST_DRAWN = 10  # commits in the chart; the labels of more would overlap
-SHORT_SHA = 7
-# Mermaid's default colour has too little contrast on white; this one is readable on white and on black.
-_THEME = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#2f81f7"}}}}%%'
 
 Numbers = Mapping[str, float | None]
 
@@ -99,57 +93,3 @@ def _text(name: str, value: float | None) -> str:
 def _mean(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found)
-
-
-# --- the step summary
-
-
-def sparkline(values: Sequence[float], low: float, high: float) -> str:
-    """Return a sparkline such as `▁▅█`: one bar per value, scaled between `low` and `high`."""
-    if high <= low:
-        return BARS[-1] * len(values)
-    return "".join(BARS[round((value - low) / (high - low) * (len(BARS) - 1))] for value in values)
-
-
-def render_trends(result: Result) -> str:
-    """Return the suite's success over base's commits as a Mermaid chart, and a table of rows; '' without trends."""
-    suite = next((series for series in suite_series(result) if series.name == SUCCESS), None)
-    if suite is None:
-        return ""
-    commits = suite.shas[-MOST_DRAWN:]
-    lines = [f"### Success over {count(len(commits), 'commit')} of {cell(result.sides.base.ref, 60)}", ""]
-    lines += [*_chart(commits, suite.values[-MOST_DRAWN:]), "", *_table(result)]
-    return "\n".join(lines) + "\n"
-
-
-def _chart(shas: Sequence[str], values: Sequence[float]) -> list[str]:
-    labels = ", ".join(f'"{_label(sha)}"' for sha in shas)
-    numbers = ", ".join(f"{100 * value:.1f}" for value in values)
-    axes = (f"    x-axis [{labels}]", '    y-axis "rows that pass, %" 0 --> 100')
-    return ["```mermaid", _THEME, "xychart-beta", *axes, f"    line [{numbers}]", "```"]
-
-
-def _label(sha: str) -> str:
-    """Return a commit's short hash, reduced to letters and digits, since stored files are untrusted input."""
-    return "".join(letter for letter in sha[:SHORT_SHA] if letter.isalnum() and letter.isascii())
-
-
-def _table(result: Result) -> list[str]:
-    rows = {row.key: row for row in result.rows}
-    found = [
-        (trend, series[0])
-        for trend in result.trends
-        if trend.key in rows and (series := row_series(trend, row_head(rows[trend.key])))
-    ]
-    if not found:
-        return []
-    lines = ["| scenario × agent | on base | then → now | head |", "|---|---|---|---|"]
-    lines += [_line(trend, series) for trend, series in found[:MOST_SHOWN]]
-    left_out = len(found) - MOST_SHOWN
-    return [*lines, "", f"… and {count(left_out, 'more row')}"] if left_out > 0 else lines
-
-
-def _line(trend: RowTrend, series: Series) -> str:
-    bars = sparkline(series.values[-MOST_SHOWN:], 0.0, 1.0)
-    name = f"{cell(trend.scenario, 80)} × {cell(trend.agent, 60)}"
-    return f"| {name} | {bars} | {series.texts[-MOST_SHOWN:][0]} → {series.texts[-1]} | {series.head_text} |"

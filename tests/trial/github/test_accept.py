@@ -147,14 +147,6 @@ def test_what_github_does_not_answer_is_no_acceptance(job: Job, path: str) -> No
     assert ran.exit_code == 1
 
 
-def test_a_dry_run_leaves_the_label(job: Job) -> None:
-    job.pull.label(LABEL)
-
-    job.run(action="synchronize", inputs={"dry_run": "true"})
-
-    assert job.pull.row.labels == [LABEL]
-
-
 def queue(job: Job) -> Ran:
     """The merge queue adds the pull request to what main is by now."""
     job.check_out_merge()

@@ -13,9 +13,9 @@ from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import pull_request_payload
 from tests.gh.job import Job
 from tidegate.errors import ConfigurationError
+from tidegate.github.api import PublishError
 from tidegate.github.deadline import Deadline
 from tidegate.github.job import BEFORE
-from tidegate.github.port import PublishError
 
 
 def test_what_is_asked_is_answered() -> None:

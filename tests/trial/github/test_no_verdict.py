@@ -18,9 +18,8 @@ from tests.journeys.conftest import FILES
 from tests.make import HEAD_SHA
 from tests.trial.test_processes import alive
 from tests.unit.github.test_comment import publish
-from tidegate.github.comment import Publication, WorkflowRun
-from tidegate.github.publishing import FOLD, NoVerdict, note_no_verdict
-from tidegate.github.runner_files import OUTPUTS
+from tidegate.github.announce import OUTPUTS
+from tidegate.github.comment import FOLD, NoVerdict, Publication, WorkflowRun, publish_comment
 from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
 from tidegate.reports.comment import MAX_BYTES
@@ -33,12 +32,12 @@ GREEN_LATER = make_result(head="3" * 40, add="ok", list="ok")
 
 def cancelled(pull: PullRequest, run: int = 2, mode: CommentMode = "always", head: str = HEAD_SHA) -> Publication:
     said = NoVerdict(instance="default", why="cancelled", detail=CANCELLED, cancelled=True)
-    return note_no_verdict(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), mode, None)
+    return publish_comment(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), mode, None)
 
 
 def could_not_run(pull: PullRequest, run: int = 2, head: str = HEAD_SHA, detail: str = "no key") -> Publication:
     said = NoVerdict(instance="default", why="it could not be run", detail=detail)
-    return note_no_verdict(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), "always", lambda _: None)
+    return publish_comment(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), "always", lambda _: None)
 
 
 def only(pull: PullRequest) -> str:
@@ -89,7 +88,7 @@ def test_nothing_is_said_over_a_newer_commit(github: GitHub) -> None:
     assert only(pull) == before
 
 
-@pytest.mark.parametrize("mode", ["on-change", "on-regression", "off"])
+@pytest.mark.parametrize("mode", ["on-regression", "off"])
 def test_a_mode_that_does_not_comment_on_every_run_makes_no_comment(github: GitHub, mode: CommentMode) -> None:
     pull = github.pull_request()
     pull.push(HEAD_SHA)

@@ -95,8 +95,6 @@ def test_every_payload_ends_as_the_table_says(
             assert any("title=no comment" in command for command in ended.commands) == stranger
         case "merge_group", _:
             assert (ended.code, ended.outputs["verdict"], ended.comments) == (0, "passed", [])
-        case "issue_comment", _:  # none of the examples is on a pull request
-            assert (ended.code, ended.outputs["verdict"], ended.comments) == (0, "not_run", [])
         case "workflow_run", _:  # none of the examples was started by a pull request
             assert (ended.code, ended.outputs["verdict"], ended.comments) == (0, "not_run", [])
         case _:  # workflow_dispatch: the examples have no inputs

@@ -211,15 +211,6 @@ def test_a_missing_permission_is_said_with_the_line_to_add(fork: Job) -> None:
     assert "  actions: read" in ran.stderr
 
 
-def test_a_dry_run_reads_everything_and_posts_nothing(fork: Job) -> None:
-    upload(fork, RED)
-
-    ran, step = fork.publish(RUN, inputs={"dry_run": "true"})
-
-    assert (ran.exit_code, fork.github.front.writes()) == (0, [])
-    assert "Not verified" in step.summary()
-
-
 def test_publish_is_for_no_other_event(fork: Job) -> None:
     ran, _ = fork.run(inputs={"command": "publish"})
 

@@ -12,8 +12,8 @@ from tests.gh.fake.server import PullRequest
 from tests.gh.fake.state import BOT
 from tests.gh.fixtures import make_result
 from tests.make import HEAD_SHA
+from tidegate.github.api import PERMISSIONS
 from tidegate.github.comment import PATIENCE, Publication, Statement, WorkflowRun, publish_comment
-from tidegate.github.port import PERMISSIONS
 from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
 from tidegate.model.result import Result
@@ -359,16 +359,6 @@ def test_on_regression_starts_with_one_that_does_not_fail_the_job_too(github: Gi
     tolerated = RED.model_copy(update={"verdict": GREEN.verdict})
 
     assert publish(github.pull_request(), tolerated, mode="on-regression").outcome == "created"
-
-
-def test_on_change_writes_first_and_then_only_news(github: GitHub) -> None:
-    pull = github.pull_request()
-    half = make_result(add="ok", sync="regressed", list="ok")
-    steps = [(GREEN, "created"), (GREEN, "unchanged"), (RED, "updated"), (RED, "unchanged"), (half, "updated")]
-
-    outcomes = [publish(pull, result, run, mode="on-change").outcome for run, (result, _) in enumerate(steps, 1)]
-
-    assert outcomes == [outcome for _, outcome in steps]
 
 
 # From red to green
