@@ -5,7 +5,7 @@ const EVERY = 2000; // ms
 async function follow(seen) {
   const answer = await fetch("state").catch(() => null);
   const state = answer?.ok ? await answer.text() : seen;
-  if (seen && state !== seen && !document.querySelector("dialog[open]")) return location.reload();
+  if (seen && state !== seen) return location.reload();
   setTimeout(() => follow(seen || state), EVERY);
 }
 

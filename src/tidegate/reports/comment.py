@@ -19,8 +19,7 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import calibrated
 from tidegate.reports.links import Pages
 from tidegate.reports.model_filters import PIECES
-from tidegate.reports.table_row import COLUMNS
-from tidegate.reports.view import CommentView, comment_view
+from tidegate.reports.view import COLUMNS, CommentView, comment_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

@@ -1,29 +1,29 @@
-"""Build the RowView: what the HTML report shows of one row."""
+"""What the HTML report shows of one row, and of metrics."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tidegate.decide.causes.divergence import closest
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
-from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
+from tidegate.model.measurement import DETAILS, Metrics, SubcommandCounts, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
-from tidegate.model.trend import RowTrend
+from tidegate.model.trend import TREND_METRICS, RowTrend
 from tidegate.model.trial_spec import Side, encoded
 from tidegate.model.value import Value
-from tidegate.reports.filters import count, measured, percent, points, probability, to, unfenced, words
+from tidegate.reports.filters import count, measured, percent, points, probability, signed, to, unfenced, words
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
-from tidegate.reports.page_metrics import MetricLine, PowerBar, change_text, metric_line, power_bars
-from tidegate.reports.table_row import COLUMNS, MetricCell, TableRow, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
-from tidegate.reports.view import CommentView
+from tidegate.reports.view import COLUMNS, CommentView, MetricCell, TableRow, Trend
 from tidegate.text.noise import noisy_words
+
+SHARES = ("rate", "ratio")  # name endings of metrics from 0 to 1, whose differences are in percentage points
 
 
 class Cell(Value):
@@ -32,6 +32,17 @@ class Cell(Value):
     text: str
     value: float | None
     trend: Trend
+    warns: bool
+
+
+class MetricLine(Value):
+    """A metric's means on both sides. `tested`: the change, and what is known of its certainty; '' if nothing is."""
+
+    key: str
+    name: str
+    base: str
+    head: str
+    tested: str
     warns: bool
 
 
@@ -44,7 +55,7 @@ class Subcommand(Value):
 
 
 class Mark(Value):
-    """A trial as a dot in a plot: its outcome, its metrics as (number, text), and the row's gates in order."""
+    """A trial in the list of a row's trials: its outcome, its metrics as text, and the row's gates in order."""
 
     side: Side
     index: int
@@ -52,7 +63,7 @@ class Mark(Value):
     outcome: str
     decides: str
     reason: str
-    metrics: dict[str, tuple[float, str]]
+    metrics: dict[str, str]
     gates: tuple[bool | None, ...]  # None: this trial does not have the gate
 
 
@@ -88,7 +99,6 @@ class RowView(Value):
     pair: tuple[int, int]  # the base and the head trial to show side by side
     trials: tuple[Mark, ...]
     trends: tuple[Series, ...]
-    power: tuple[PowerBar, ...]
 
 
 def row_path(key: RowKey) -> str:
@@ -149,7 +159,6 @@ def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult], trend:
         pair=_shown_pair(row, trials),
         trials=tuple(mark(trial, row.gates) for trial in trials),
         trends=row_series(trend, row_head(row)) if trend else (),
-        power=() if row.deterministic else power_bars(row.detection),
     )
 
 
@@ -236,9 +245,7 @@ def mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:
         outcome=trial.outcome or "not measured",
         decides=trial.decides or "not measured",
         reason=trial.reason,
-        metrics={
-            name: (float(value), measured(value, name)) for name, value in measured_as.items() if value is not None
-        },
+        metrics={name: measured(value, name) for name, value in measured_as.items() if value is not None},
         gates=_gates(trial, gates),
     )
 
@@ -266,3 +273,50 @@ def _shown_pair(row: Row, trials: Sequence[TrialResult]) -> tuple[int, int]:
     others = [trial for trial in base if trial.decides not in (None, shows.decides)] or base
     other = closest(shows, others, noisy_words(trials))
     return other.index if other else 0, shows.index
+
+
+def metric_line(key: str, change: MetricChange, tested: str) -> MetricLine:
+    """Return the line of a metric."""
+    name = words(key).removesuffix(" s").removesuffix(" usd")
+    base, head = measured(change.base, key), measured(change.head, key)
+    return MetricLine(key=key, name=name, base=base, head=head, tested=tested, warns=change.warns)
+
+
+def suite_metrics(result: Result) -> Iterator[MetricLine]:
+    """Yield each metric that at least one measured trial has."""
+    base_metrics, head_metrics = _measured(result, "base"), _measured(result, "head")
+    for key in (*TREND_METRICS, *DETAILS, "case_score", "judge_score"):
+        base, head = _mean_of(base_metrics, key), _mean_of(head_metrics, key)
+        if base is not None or head is not None:
+            change = result.suite.metrics.get(key) or MetricChange(base=None, head=None)
+            means = {} if change.base is not None and change.head is not None else {"base": base, "head": head}
+            yield metric_line(key, change.model_copy(update=means), _suite_tested(key, change))
+
+
+def _measured(result: Result, side: Side) -> list[Metrics]:
+    return [trial.metrics for trial in result.trials if trial.side == side and trial.decides]
+
+
+def _mean_of(metrics: Sequence[Metrics], key: str) -> float | None:
+    values = [value for one in metrics if (value := getattr(one, key)) is not None]
+    return sum(values) / len(values) if values else None
+
+
+def change_text(key: str, change: MetricChange) -> str:
+    """Return a change with its interval: a ratio, as `× 1.21 (1.05 to 1.40)`, or a difference in the metric's unit."""
+    if change.effect is None:
+        return ""
+    if change.scale == "ratio":
+        amount, ends = f"× {change.effect:.2f}", [f"{end:.2f}" for end in change.interval or ()]
+    elif key.endswith(SHARES):
+        amount, ends = signed(change.effect * 100) + " points", [signed(end * 100) for end in change.interval or ()]
+    else:
+        digits = 2 if key.endswith("score") else 1
+        amount, ends = signed(change.effect, digits), [signed(end, digits) for end in change.interval or ()]
+    return amount + (f" ({' to '.join(ends)})" if ends else "")
+
+
+def _suite_tested(key: str, change: MetricChange) -> str:
+    """Return the change over the scenarios, with the q of its test."""
+    text = change_text(key, change)
+    return text + (f", q = {probability(change.q)}" if text and change.q is not None else "")

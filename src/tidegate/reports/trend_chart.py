@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.model.comparison import Row
-from tidegate.model.result import Result
 from tidegate.model.trend import TREND_METRICS, RowTrend
 from tidegate.model.value import Value
 from tidegate.reports.filters import measured, percent, words
@@ -35,35 +34,10 @@ def row_series(trend: RowTrend, head: Numbers) -> tuple[Series, ...]:
     return tuple(_series(points, head))
 
 
-def suite_series(result: Result) -> tuple[Series, ...]:
-    """Return the series of the suite, as means over its rows.
-
-    A row that was not measured at a commit counts with its latest earlier value.
-    """
-    latest: dict[int, dict[str, float]] = {}
-    at_commit: dict[str, dict[str, float]] = {}
-    moments = sorted((p.at, row, place) for row, t in enumerate(result.trends) for place, p in enumerate(t.points))
-    for _, row, place in moments:
-        trend = result.trends[row]
-        latest[row] = latest.get(row, {}) | _numbers(trend, place)
-        at_commit[trend.points[place].sha] = {
-            name: _mean(known[name] for known in latest.values() if name in known)
-            for name in NAMES
-            if any(name in known for known in latest.values())
-        }
-    return tuple(_series(list(at_commit.items()), _suite_head(result)))
-
-
 def row_head(row: Row) -> Numbers:
     """Return a row's numbers on head."""
     rate = row.head.passes / row.head.trials if row.head.trials else None
     return {SUCCESS: rate, **{name: change.head for name, change in row.metrics.items()}}
-
-
-def _suite_head(result: Result) -> Numbers:
-    heads = [row_head(row) for row in result.rows if row.head.trials]
-    found = {name: [value for head in heads if (value := head.get(name)) is not None] for name in NAMES}
-    return {name: _mean(values) for name, values in found.items() if values}
 
 
 def _numbers(trend: RowTrend, place: int) -> dict[str, float]:
@@ -88,8 +62,3 @@ def _series(points: Sequence[tuple[str, Mapping[str, float]]], head: Numbers) ->
 
 def _text(name: str, value: float | None) -> str:
     return percent(value) if name == SUCCESS else measured(value, name)
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)

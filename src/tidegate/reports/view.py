@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
+from tidegate.decide.comparison.metric_rules import RULES
 from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
@@ -20,7 +21,15 @@ from tidegate.reports.filters import count, interval, percent, points, to
 from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import acceptance, advice
 from tidegate.reports.side_findings import Finding, Group, findings, groups
-from tidegate.reports.table_row import TableRow, table_line
+
+Trend = Literal["better", "worse", "same"]
+
+COLUMNS = {
+    "error_rate": ("error rate", "percent"),
+    "first_try_success_rate": ("first try", "percent"),
+    "command_count": ("commands", "number"),
+    "duration_s": ("time", "seconds"),
+}  # metrics of the table, in the comment and on the page: title and filter
 
 MOST_CAUSES = 3  # shown in the comment
 NAMED_DROP = 0.30  # the smallest drop that the sentence on the detection power names
@@ -41,6 +50,35 @@ STATE_SIGNS: dict[RowState, str] = {
 }  # in the order of the report: the most important states first
 _RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
 _NOTABLE = frozenset({"baseline_changed", "added", "removed", "not_comparable"})
+
+
+class MetricCell(Value):
+    """One metric of a row in the table."""
+
+    base: float | None = None
+    head: float | None = None
+    trend: Trend = "same"
+    warns: bool = False
+
+
+class TableRow(Value):
+    """One line of the table of all rows."""
+
+    row: Row
+    metrics: dict[str, MetricCell]
+    fails_on_both: bool = False  # no trial passes on either side
+    not_judged: str = ""  # why the judge could not judge
+
+    @property
+    def adds_nothing(self) -> bool:
+        """True if the line shows no more than the row's state and how many of its trials pass."""
+        lost = self.row.base.not_measured + self.row.head.not_measured
+        return not lost and not self.not_judged and all(cell.trend == "same" for cell in self.metrics.values())
+
+    @property
+    def doubtful(self) -> bool:
+        """True if the row is `ok` but weak evidence: it fails on both sides, or the judge could not judge it."""
+        return self.row.state == "ok" and (self.fails_on_both or self.not_judged != "")
 
 
 class MetricWarning(Value):
@@ -290,3 +328,48 @@ def _replay_view(rows: Sequence[Row]) -> ReplayView | None:
         checked=sum(found.spot for _, found in replays),
         with_agents=any(row.head.trials for row, _ in differing),
     )
+
+
+def table_line(row: Row) -> TableRow:
+    """Return the table's line for a row."""
+    return TableRow(
+        row=row,
+        metrics={name: _metric(row, name) for name in COLUMNS},
+        fails_on_both=cannot_guard(row),
+        not_judged=row.judge.not_measured if row.judge else "",
+    )
+
+
+def _metric(row: Row, name: str) -> MetricCell:
+    change = row.metrics.get(name)
+    if change is None:
+        return MetricCell()
+    trend = _trend(name, change)
+    shown = trend if change.warns or _is_no_chance(row, trend) else "same"
+    return MetricCell(base=change.base, head=change.head, trend=shown, warns=change.warns)
+
+
+def _is_no_chance(row: Row, trend: Trend) -> bool:
+    """Return True if the change is more than noise: the row changed in the same direction, or it is deterministic.
+
+    A regressed row shows no improvements: an agent that gives up early needs few commands.
+    """
+    if row.state == "regressed":
+        return trend == "worse"
+    return row.deterministic or (row.state, trend) == ("improved", "better")
+
+
+def _trend(name: str, change: MetricChange) -> Trend:
+    """Return the direction of a change that reaches the metric's margin.
+
+    A metric that depends on the machine's load counts only if the test finds the change.
+    """
+    rule = RULES[name]
+    if change.base is None or change.head is None or (rule.concurrent and not change.warns):
+        return "same"
+    good, bad = (change.head, change.base) if rule.lower_is_worse else (change.base, change.head)
+    if rule.ratio:
+        worse, better = bad >= good * (1 + rule.margin), good >= bad * (1 + rule.margin)
+    else:
+        worse, better = bad - good >= rule.margin, good - bad >= rule.margin
+    return "same" if worse == better else "worse" if worse else "better"

@@ -9,8 +9,7 @@ from tidegate.model.measurement import Call
 from tidegate.model.result import Result
 from tidegate.model.revision import Links
 from tidegate.reports import filters, model_filters
-from tidegate.reports.table_row import MetricCell
-from tidegate.reports.view import comment_view
+from tidegate.reports.view import MetricCell, comment_view
 
 
 def test_the_tool_s_words_can_not_look_like_another_call() -> None:

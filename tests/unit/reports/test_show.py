@@ -68,6 +68,11 @@ def story(trial: TrialResult = TRIAL, events: Sequence[Event] = EVENTS) -> list[
     return text_of(trial_story(trial, events))
 
 
+def answered(output: str) -> tuple[Event, ...]:
+    """One call of the agent with this output."""
+    return ToolCall(id="1", tool="shell", command="make"), ToolResult(id="1", status="ok", exit_code=0, output=output)
+
+
 def test_the_story_goes_from_the_first_word_to_the_gates() -> None:
     lines = story()
     order = [
@@ -121,8 +126,7 @@ def test_a_call_is_not_taken_for_a_longer_one() -> None:
 
 
 def test_a_long_line_keeps_its_indent() -> None:
-    event = ToolResult(id="1", status="ok", output="word " * 40)
-    lines = text_of(trial_story(TRIAL, (event,)), width=60)
+    lines = text_of(trial_story(TRIAL, answered("word " * 40)), width=60)
     told = [line for line in lines if "word word" in line]
     assert len(told) > 1
     assert all(line.startswith(" " * 12 + "word") for line in told)
@@ -146,8 +150,7 @@ def test_long_output_says_how_much_is_missing() -> None:
 
 
 def test_one_line_too_many_is_shown() -> None:
-    events = (ToolResult(id="1", status="ok", output="\n".join(f"help {n}" for n in range(9))),)
-    lines = [line.strip() for line in story(events=events)]
+    lines = [line.strip() for line in story(events=answered("\n".join(f"help {n}" for n in range(9))))]
     at = lines.index("help 0")
     assert lines[at : at + 9] == [f"help {n}" for n in range(9)]
 
@@ -155,7 +158,7 @@ def test_one_line_too_many_is_shown() -> None:
 def test_the_exception_at_the_end_of_a_stack_is_seen() -> None:
     stack = "\n".join(f'  File "cli.py", line {n}, in f' for n in range(30))
     output = f"Traceback (most recent call last):\n{stack}\nTypeError: no priority\n"
-    lines = [line.strip() for line in story(events=(ToolResult(id="1", status="error", exit_code=1, output=output),))]
+    lines = [line.strip() for line in story(events=answered(output))]
     assert "TypeError: no priority" in lines
     assert "Traceback (most recent call last):" in lines
 

@@ -13,8 +13,7 @@ from tidegate.model.result import Result, VerdictState
 from tidegate.model.suite import RowState
 from tidegate.reports.comment import comment_body
 from tidegate.reports.html import page_view
-from tidegate.reports.table_row import COLUMNS, Trend
-from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, comment_view
+from tidegate.reports.view import COLUMNS, STATE_SIGNS, VERDICT_SIGNS, Trend, comment_view
 
 Stories = Mapping[str, Callable[[], Result]]
 
