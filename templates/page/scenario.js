@@ -25,7 +25,6 @@ function scenario(row) {
     row.metrics.length > 0 && section("Metrics", metricTable("Metrics on both sides", row.metrics),
       row.metrics.some((metric) => metric.tested) && el("p", { class: "quiet" }, TESTED)),
     row.trends.length > 0 && section("Trend on the base branch", trendTable(row.trends, "Trend of this row on the base branch")),
-    row.subcommands.length > 0 && section("Subcommands", subcommands(row)),
   ];
 }
 

@@ -1,4 +1,4 @@
-// The trials of a row: a line for each, its gates, and the subcommands it called.
+// The trials of a row: a line for each, and its gates.
 
 const SIGNS = { pass: "✓", fail: "✗", "not measured": "–" };
 
@@ -21,13 +21,4 @@ function gateGrid(row) {
     el("span", { class: "unseen" }, passed ? "passed" : "failed"));
   return [table("Gates and trials", ["gate", "base", "head", ...heads], row.gates.map((gate, place) => [el("span", null, coded(gate.gate)), gate.base.join("/"), gate.head.join("/"),
     ...row.trials.map((trial) => cell(trial.gates[place]))]), "grid"), el("p", { class: "quiet" }, "b1: first trial on base; h1: first trial on head.")];
-}
-
-function subcommands(row) {
-  const kinds = ["count", "errors", "retries", "help"];
-  const arrow = (one, kind) => one.base[kind] === one.head[kind] ? String(one.head[kind]) : `${one.base[kind]} → ${one.head[kind]}`;
-  return [table("Subcommands of the tool under test", ["subcommand", "calls", "errors", "retries", "help"],
-    row.subcommands.map((one) => [one.name || "(none)", ...kinds.map((kind) => arrow(one, kind))])),
-  el("p", { class: "quiet" }, `Sums over ${many(row.trials.filter((trial) => trial.side === "base").length, "trial")} on base and ` +
-    `${row.trials.filter((trial) => trial.side === "head").length} on head.`)];
 }

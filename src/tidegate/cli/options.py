@@ -83,13 +83,6 @@ def add_last_failed(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_durations(parser: argparse.ArgumentParser) -> None:
-    """Add `--durations`."""
-    parser.add_argument(
-        "--durations", type=positive, default=0, metavar="N", help="also list the N slowest trials, and what they took"
-    )
-
-
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add `--verbose` and `--quiet`."""
     parser.add_argument("-v", "--verbose", action="store_true", help="show every trial and every row")

@@ -36,7 +36,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     options.add_repository(parser)
     options.add_selection(parser)
     options.add_last_failed(parser)
-    options.add_durations(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -37,7 +37,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     options.add_repository(parser)
     options.add_selection(parser)
     options.add_last_failed(parser)
-    options.add_durations(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,10 +85,6 @@ def _tell(stored: Run, out: Path, args: argparse.Namespace) -> None:
         console = Console()
         if args.quiet < 2:
             console.print(run_overview(stored, verbose=args.verbose))
-        if args.durations:
-            from tidegate.reports.terminal import print_durations  # 150 ms
-
-            print_durations(stored.trials, args.durations, console)
         print(*refused_hosts(stored.trials), f"run: {out}", sep="\n")
         console.print(run_final_line(stored))
 

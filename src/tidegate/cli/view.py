@@ -10,7 +10,6 @@ from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 
-from tidegate.cli import options
 from tidegate.cli.local_server import LocalHandler, LocalServer
 from tidegate.decide.causes.find import find_causes
 from tidegate.decide.comparison.compare import compare
@@ -21,7 +20,6 @@ from tidegate.history.report_files import load_result
 from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_run
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
-from tidegate.model.trial import Record
 from tidegate.model.trial_spec import Side
 from tidegate.reports.filters import count
 from tidegate.reports.html import render_html
@@ -69,22 +67,6 @@ class StoredReport:
         return render_html(result, lambda trial: stores[trial.side].record(trial.spec), {}, live=self._watch)
 
 
-class FetchedReport:
-    """The report of a result that does not change, without the trials' transcripts."""
-
-    def __init__(self, result: Result) -> None:
-        problem = "The workflow run uploads its result, without the trials' transcripts."
-        self._page = render_html(result, lambda _: Record(problem=problem), {})
-
-    def token(self) -> str:
-        """Return ''."""
-        return ""
-
-    def page(self) -> str:
-        """Return the report."""
-        return self._page
-
-
 def _unfinished(runs: Mapping[Side, Run]) -> Result:
     """Compare the trials of both sides that have finished. The verdict is inconclusive, whatever they show."""
     base, head = runs["base"], runs["head"]
@@ -113,7 +95,7 @@ def _without_verdict(result: Result, summary: str) -> Result:
 class ReportServer(LocalServer):
     """Serves the report and the token. It accepts no other request."""
 
-    def __init__(self, report: StoredReport | FetchedReport) -> None:
+    def __init__(self, report: StoredReport) -> None:
         super().__init__(_Handler)
         self.report = report
 
@@ -137,17 +119,14 @@ class _Handler(LocalHandler):
 
 DESCRIPTION = """\
 Serves the report of a stored run on this machine only and opens it in a browser. RUN is the folder of `tidegate pr` or
-`tidegate run`, or the address of a workflow run on GitHub: its result is fetched with the token of `gh`, or that in
-GH_TOKEN, and shown without transcripts. With --watch, the page follows a run that is not finished yet. Ctrl-C stops the
-server.
+`tidegate run`. With --watch, the page follows a run that is not finished yet. Ctrl-C stops the server.
 """
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add its arguments."""
-    what = "the folder of `tidegate pr` or of a stored run (default: the newest one), or the address of a workflow run"
+    what = "the folder of `tidegate pr` or of a stored run (default: the newest one)"
     parser.add_argument("stored", nargs="?", metavar="RUN", help=what)
-    parser.add_argument("--instance", default="default", metavar="NAME", help="the suite's `instance` in that workflow")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--watch", action="store_true", help="reload the page whenever a trial has finished")
 
@@ -155,7 +134,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     stored = args.stored or _newest()
-    report = _fetched(args) if args.stored and "://" in args.stored else StoredReport(Path(stored), watch=args.watch)
+    report = StoredReport(Path(stored), watch=args.watch)
     report.page()  # an error is reported before anything is served
     with ReportServer(report) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -167,12 +146,6 @@ def run(args: argparse.Namespace) -> int:
             thread.join()
         server.shutdown()
     return 0
-
-
-def _fetched(args: argparse.Namespace) -> FetchedReport:
-    from tidegate.github.uploaded_run import uploaded_result  # 350 ms
-
-    return FetchedReport(uploaded_result(args.stored, args.instance, options.environ()))
 
 
 def _newest() -> Path:

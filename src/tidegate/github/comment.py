@@ -15,7 +15,7 @@ from tidegate.model.marker import Acceptance, Fixed, Marker
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.value import Value
-from tidegate.reports.comment import MAX_BYTES, comment_body
+from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import render_no_verdict
 
@@ -23,10 +23,6 @@ _FIXED = frozenset({"ok", "improved"})
 
 PAUSES = (0.0, 2.0, 5.0, 15.0)  # seconds before each try; a failed write may become visible only after a moment
 PATIENCE = 45.0  # the most seconds to wait in total; if GitHub asks for more, give up and say so before the deadline
-
-FOLD = "<details>\n<summary>Last verdict, for "
-FOLD_END = "</details>\n"
-_DISARMED = FOLD.replace("<", "&lt;")  # what an error message quotes cannot be taken for the fold
 
 Outcome = Literal["created", "updated", "unchanged", "superseded", "off", "failed"]
 
@@ -95,7 +91,7 @@ class NoVerdict(Value):
     cancelled: bool = False
 
     def drafted(self, run: WorkflowRun, standing: Comment | None) -> str:
-        """Return the comment's text, with the last verdict folded below. `standing` is the comment that it replaces."""
+        """Return the comment's text. `standing` is the comment that it replaces."""
         before = marker_of(standing)
         marker = Marker(
             instance=self.instance,
@@ -105,26 +101,13 @@ class NoVerdict(Value):
             regressed=before.regressed if before else (),
             accepted=before.accepted if before and before.head == run.head else None,
         )
-        body = render_no_verdict(self.instance, run.head, self.why, self.detail.replace(FOLD, _DISARMED))
-        last = _last_verdict(standing, before) if standing and before else ""
-        if before and len(f"{body}\n{last}".encode()) > MAX_BYTES:
-            last = f"The last verdict, for `{before.head[:7]}`, does not fit below.\n"
-        return with_marker(marker, f"{body}\n{last}" if last else body)
+        return with_marker(marker, render_no_verdict(self.instance, run.head, self.why, self.detail))
 
     def is_unwanted(self, before: Marker | None, run: WorkflowRun, mode: CommentMode) -> bool:
         """Return True if a verdict on the same commit stays, or if there is no comment and it may not create one."""
         if before is None:
             return not self.creates or mode != "always"
         return self.cancelled and before.head == run.head and before.verdict != ""
-
-
-def _last_verdict(standing: Comment, before: Marker) -> str:
-    """Return the standing comment folded, or the fold of a comment that has no verdict itself."""
-    text = standing.body.partition("\n")[2]
-    if before.verdict:
-        return f"{FOLD}<code>{before.head[:7]}</code></summary>\n\n{text.strip()}\n\n{FOLD_END}"
-    _, fold, rest = text.partition(FOLD)
-    return f"{fold}{rest.strip()}\n" if fold else ""
 
 
 class Publication(Value):

@@ -106,12 +106,7 @@ def _given(environ: Mapping[str, str]) -> dict[str, str]:
 def _problem(wrong: ErrorDetails, given: Mapping[str, str]) -> str:
     """Describe one invalid input. The token cannot be invalid, so it is never printed."""
     name = str(wrong["loc"][0])
-    if wrong["type"] == "value_error":
-        return f"input `{name}`: `{given[name]}` is not a folder below the workspace"
-    if wrong["type"] != "literal_error":
-        return f"input `{name}`: {_lowered(wrong['msg'])}"
-    allowed = ", ".join(getattr(Settings.model_fields[name].annotation, "__args__", ()))
-    return f"input `{name}`: `{given[name]}` is none of: {allowed}"
+    return f"input `{name}`: `{given[name]}`: {_lowered(wrong['msg'])}"
 
 
 def _lowered(message: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import SuiteEffect
-from tidegate.model.plan import by_row
+from tidegate.model.plan import by_row, row_key
 from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
@@ -22,7 +22,7 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.interface_text import headlines, sections
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, sign, spent
-from tidegate.reports.page_records import Block, ReadRecord, kept_trials, packed, packed_records
+from tidegate.reports.page_records import Block, ReadRecord, packed, packed_records
 from tidegate.reports.page_row import MetricLine, PageOf, RowView, page_columns, row_path, row_view, suite_metrics
 from tidegate.reports.view import CommentView, comment_view
 
@@ -45,22 +45,10 @@ def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str], *
     `live` page asks its own server for the state of the run, and reloads when it changes.
     """
     view = page_view(result, folders)
-    kept = kept_trials(result.trials, view.rows)
-    view = _with_note(view, sum(map(len, kept.values())), len(result.trials))
     texts, data = packed(view)
     room = MAX_BYTES - len(_page(texts, data, (), live).encode())
-    return _page(texts, data, packed_records(result.trials, read, kept, room), live)
-
-
-def _with_note(view: PageView, kept: int, trials: int) -> PageView:
-    """Return the view with a warning if the page has no transcripts of some trials, whatever their size."""
-    if kept == trials:
-        return view
-    note = (
-        f"transcripts of {kept:,} of {trials:,} trials: all of rows with findings, and one of each side of others, as"
-        " far as they fit on this page; the stored runs have all"
-    )
-    return view.model_copy(update={"warnings": (*view.warnings, note)})
+    rows = [row_key(row.scenario, row.agent) for row in view.rows]
+    return _page(texts, data, packed_records(result.trials, read, rows, room), live)
 
 
 def _page(texts: Any, data: str, records: Sequence[Block], live: bool) -> str:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tidegate.model.measurement import Call, TrialResult
-from tidegate.model.plan import RowKey, by_row, row_key
+from tidegate.model.plan import RowKey, by_row
 from tidegate.model.trial import Record
 from tidegate.model.value import Value
-from tidegate.reports.page_row import RowView
 from tidegate.reports.transcript import TranscriptStep, steps
 from tidegate.text.noise import Words, masked, noisy_words
 from tidegate.text.redaction import without_secrets
 from tidegate.text.safe import is_visible_json, visible
 
-MOST_RECORDS = 1_000  # of the page, unless rows with findings have more; to read and to pack 1,000 takes half a second
-_WITHOUT_FINDING = {"ok", "improved", "added", "removed", "unchanged"}
 BLOCK_CHARACTERS = 300_000  # of JSON, after which a block ends: similar trials compress well together
 _DIFF_CHARACTERS = 60_000
 
@@ -36,33 +33,12 @@ def packed(view: Value) -> tuple[Any, str]:
     return value, _compressed(_json(value))
 
 
-def kept_trials(trials: Sequence[TrialResult], rows: Iterable[RowView]) -> dict[RowKey, list[TrialResult]]:
-    """Return the trials whose records the page has, by row, in the order of the rows.
-
-    If there are more than MOST_RECORDS, rows without a finding have those two trials that the page shows side by side,
-    and the last of these rows none.
-    """
-    left = by_row(trials)
-    kept: dict[RowKey, list[TrialResult]] = {}
-    free = MOST_RECORDS
-    for row in rows:
-        key = row_key(row.scenario, row.agent)
-        of_row = left[key]
-        if len(trials) > MOST_RECORDS and row.badge in _WITHOUT_FINDING:
-            of_row = [trial for trial in of_row if trial.index == row.pair[trial.side == "head"]] if free > 0 else []
-        free -= len(of_row)
-        kept[key] = of_row
-    return kept
-
-
-def packed_records(
-    trials: Sequence[TrialResult], read: ReadRecord, kept: Mapping[RowKey, list[TrialResult]], room: int
-) -> list[Block]:
-    """Return the records of the kept trials in blocks; as many as fit into `room` characters of JSON."""
-    rows = by_row(trials)
+def packed_records(trials: Sequence[TrialResult], read: ReadRecord, rows: Iterable[RowKey], room: int) -> list[Block]:
+    """Return the records in blocks, in the order of the rows; as many as fit into `room` characters of JSON."""
+    of_row = by_row(trials)
     found: list[Block] = []
-    for key, of_row in kept.items():
-        for ids, texts in _blocks(of_row, read, noisy_words(rows[key])) if of_row else ():
+    for key in rows:
+        for ids, texts in _blocks(of_row[key], read, noisy_words(of_row[key])) if of_row[key] else ():
             block = ids, _compressed("{" + ",".join(texts) + "}")
             room -= len(_as_json(block).encode()) + len(",")
             if room < 0:

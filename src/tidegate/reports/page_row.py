@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tidegate.decide.causes.divergence import closest
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
-from tidegate.model.measurement import DETAILS, Metrics, SubcommandCounts, TrialResult
+from tidegate.model.measurement import DETAILS, Metrics, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
@@ -46,14 +45,6 @@ class MetricLine(Value):
     warns: bool
 
 
-class Subcommand(Value):
-    """Counts of one subcommand of the tool under test, over all trials of each side."""
-
-    name: str
-    base: SubcommandCounts
-    head: SubcommandCounts
-
-
 class Mark(Value):
     """A trial in the list of a row's trials: its outcome, its metrics as text, and the row's gates in order."""
 
@@ -88,7 +79,6 @@ class RowView(Value):
     cells: tuple[Cell, ...]
     metrics: tuple[MetricLine, ...]
     gates: tuple[GateCounts, ...]
-    subcommands: tuple[Subcommand, ...]
     evidence: Evidence | None
     parting: str  # the first divergence, as a diff
     judge: JudgeChange | None
@@ -148,7 +138,6 @@ def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult], trend:
         cells=tuple(_cell(line, name, unit) for name, (_, unit) in page.columns.items()),
         metrics=tuple(_metric_lines(row)),
         gates=row.gates,
-        subcommands=tuple(subcommands(trials)),
         evidence=row.evidence,
         parting=diff(row.evidence.divergence) if row.evidence and row.evidence.divergence else "",
         judge=row.judge,
@@ -222,18 +211,6 @@ def _tested(name: str, change: MetricChange) -> str:
         return ""
     alike = "" if change.interval else ", all alike"
     return f"{change_text(name, change)}{alike}; n = {change.compared[0]} and {change.compared[1]}"
-
-
-def subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:
-    sums: dict[str, dict[Side, Counter[str]]] = {}
-    for trial in trials:
-        for name, counts in trial.subcommands.items():
-            sides = sums.setdefault(name, {"base": Counter(), "head": Counter()})
-            sides[trial.side].update(counts.model_dump())
-    for name in sorted(sums):
-        yield Subcommand(
-            name=name, base=SubcommandCounts(**sums[name]["base"]), head=SubcommandCounts(**sums[name]["head"])
-        )
 
 
 def mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:

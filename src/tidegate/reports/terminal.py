@@ -5,13 +5,11 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from statistics import fmean
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import CodeBlock, Markdown, TableElement
-from rich.measure import Measurement
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Markdown
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -21,7 +19,6 @@ from rich.theme import Theme
 from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Row
-from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
@@ -52,7 +49,6 @@ _STYLES: dict[RowState, str] = {
 _THEME = Theme({"markdown.code": "bold cyan"})  # no background: terminals may be light
 _LONGEST_NAME = 60
 _LONGEST_LINE = 200  # characters of a line of the summary in a log
-_UNBOUND = 10_000  # columns
 
 
 def print_result(result: Result, console: Console, *, verbose: bool = False) -> None:
@@ -174,25 +170,6 @@ def _unescaped(text: str) -> str:
     return html.unescape(_ESCAPE.sub(r"\1", text))
 
 
-class _WholeNames(TableElement):
-    """A table that, when it has to be narrowed, breaks no word in its first two columns: states and names."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for table in super().__rich_console__(console, options):
-            if isinstance(table, Table):
-                table.padding = (0, 1, 0, 0)
-                unbound = Measurement.get(console, options.update_width(_UNBOUND), table).maximum
-                for place, column in enumerate(table.columns):
-                    column.overflow = "fold"
-                    if place < 2 and unbound > options.max_width:
-                        column.width = min(_longest_word(column.cells), options.max_width // 3)
-            yield table
-
-
-def _longest_word(cells: Iterable[RenderableType]) -> int:
-    return max((cell_len(word) for cell in cells for word in str(cell).split()), default=0)
-
-
 class _Code(CodeBlock):
     """A code block in which only a diff has colours: the image has no lexers of pygments."""
 
@@ -205,23 +182,7 @@ class _Code(CodeBlock):
 
 
 class _Markdown(Markdown):
-    elements = {**Markdown.elements, "table_open": _WholeNames, "fence": _Code, "code_block": _Code}
-
-
-def print_durations(trials: Iterable[TrialResult], most: int, console: Console) -> None:
-    """Print a line for each of the `most` slowest trials. A trial whose agent's time is not known is left out."""
-    if most:
-        _print_rule(f"slowest {most} trials", console)
-    for line in _durations(trials, most):
-        _print(line, console)
-
-
-def _durations(trials: Iterable[TrialResult], most: int) -> Iterator[Text]:
-    """Yield each trial's time, its name, and how much of the time the agent took."""
-    timed = sorted(((trial.seconds, trial) for trial in trials if trial.seconds is not None), key=lambda one: -one[0])
-    for whole, trial in timed[:most]:
-        name = f"{trial.side} {one_line(trial.scenario)} × {one_line(trial.agent)} #{trial.index}"
-        yield Text(f"{seconds(whole):>8}  {name} (agent {seconds(trial.metrics.duration_s)})")
+    elements = {**Markdown.elements, "fence": _Code, "code_block": _Code}
 
 
 def score_table(result: Result) -> Table | None:

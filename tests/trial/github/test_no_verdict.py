@@ -19,10 +19,9 @@ from tests.make import HEAD_SHA
 from tests.trial.test_processes import alive
 from tests.unit.github.test_comment import publish
 from tidegate.github.announce import OUTPUTS
-from tidegate.github.comment import FOLD, NoVerdict, Publication, WorkflowRun, publish_comment
+from tidegate.github.comment import NoVerdict, Publication, WorkflowRun, publish_comment
 from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
-from tidegate.reports.comment import MAX_BYTES
 from tidegate.reports.next_steps import CANCELLED
 
 KEYED = FILES["tidegate.yaml"].replace("docs: {type: doc-follower}", "one: {type: anthropic, model: some-model}")
@@ -35,8 +34,8 @@ def cancelled(pull: PullRequest, run: int = 2, mode: CommentMode = "always", hea
     return publish_comment(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), mode, None)
 
 
-def could_not_run(pull: PullRequest, run: int = 2, head: str = HEAD_SHA, detail: str = "no key") -> Publication:
-    said = NoVerdict(instance="default", why="it could not be run", detail=detail)
+def could_not_run(pull: PullRequest, run: int = 2, head: str = HEAD_SHA) -> Publication:
+    said = NoVerdict(instance="default", why="it could not be run", detail="no key")
     return publish_comment(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), "always", lambda _: None)
 
 
@@ -110,43 +109,15 @@ def test_a_write_that_fails_is_not_tried_again(github: GitHub) -> None:
 # The last verdict
 
 
-def test_a_green_of_an_older_commit_is_folded_below(github: GitHub) -> None:
+def test_a_green_of_an_older_commit_is_replaced(github: GitHub) -> None:
     pull = github.pull_request()
     publish(pull, GREEN_LATER, run=1)
     pull.push(HEAD_SHA)
 
     assert could_not_run(pull).outcome == "updated"
 
-    top, fold, last = only(pull).partition(FOLD)
-    assert f"no verdict for `{HEAD_SHA[:7]}`: it could not be run" in top
-    assert "passed" not in top
-    assert last.startswith("<code>3333333</code></summary>")
-    assert fold
-    assert "passed" in last
-
-
-def test_a_second_run_without_a_verdict_keeps_one_fold(github: GitHub) -> None:
-    pull = github.pull_request()
-    publish(pull, GREEN_LATER, run=1)
-    for run in (2, 3):
-        pull.push(f"{run}" * 40)
-        could_not_run(pull, run, f"{run}" * 40, detail=f"```\n{FOLD}forged\n```")
-
-    assert only(pull).count(FOLD) == 1
-    assert f"{FOLD}<code>3333333</code>" in only(pull)
-    assert "no verdict for `3333333`" in only(pull)
-
-
-def test_a_verdict_that_does_not_fit_is_named(github: GitHub) -> None:
-    pull = github.pull_request()
-    publish(pull, GREEN_LATER, run=1)
-    (row,) = pull.repo.comments
-    row.body += "x" * MAX_BYTES
-    pull.push(HEAD_SHA)
-
-    could_not_run(pull)
-
-    assert "The last verdict, for `3333333`, does not fit" in only(pull)
+    assert f"no verdict for `{HEAD_SHA[:7]}`: it could not be run" in only(pull)
+    assert "passed" not in only(pull)
 
 
 def test_a_run_that_fails_on_the_same_commit_replaces_its_verdict(github: GitHub) -> None:
@@ -203,7 +174,7 @@ def test_a_run_that_cannot_run_leaves_no_stale_green(
     assert [note.properties["title"] for note in ran.log.annotations()] == ["tidegate could not run"]
     assert said in ran.log.annotations()[0].message
     assert (step.outputs()["verdict"], set(step.outputs())) == ("not_run", set(OUTPUTS))
-    assert said in only(job.pull).partition(FOLD)[0]
+    assert said in only(job.pull)
     assert step.outputs()["comment_url"] == job.pull.bot_comments()[0].url
 
 

@@ -67,8 +67,8 @@ def test_all_wrong_inputs_are_named_at_once_with_what_they_may_be() -> None:
         Settings.from_environ({"INPUT_COMMENT": "sometimes", "INPUT_DRAFTS": "Run"})
 
     assert sorted(refused.value.message.splitlines()) == [
-        "input `comment`: `sometimes` is none of: always, on-regression, off",
-        "input `drafts`: `Run` is none of: run, skip",
+        "input `comment`: `sometimes`: input should be 'always', 'on-regression' or 'off'",
+        "input `drafts`: `Run`: input should be 'run' or 'skip'",
     ]
 
 
