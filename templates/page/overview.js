@@ -154,7 +154,7 @@ function suite() {
     interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text));
 }
 
-// A metric's means on both sides; what its test says, if one was made.
+// Each metric's means on both sides, with the result of its test if one was made.
 function metricTable(caption, metrics) {
   const tested = metrics.some((metric) => metric.tested);
   return table(caption, ["metric", "base", "head", ...(tested ? ["head against base"] : [])], metrics.map((metric) =>

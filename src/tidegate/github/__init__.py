@@ -86,25 +86,16 @@ async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
 
 def _require_suitable_command(event: Event, job: Job) -> None:
     """Raise ConfigurationError for inputs that do not go with the event."""
-    if job.settings.args and job.settings.command not in ("plan", "shard", "link"):
-        raise ConfigurationError(
-            f"input `args`: `{job.settings.command}` takes none.", "It is for the commands that people have, as `run`."
-        )
-    if job.settings.command == "publish" and not isinstance(event, WorkflowRunEvent):
-        raise ConfigurationError(
-            f"`publish` is for the event `workflow_run`, and this is `{job.runner.event_name}`.",
-            "docs/github.md has the whole workflow.",
-        )
-    if job.settings.command in SPLIT and not isinstance(event, PullRequestEvent | MergeGroupEvent):
-        raise ConfigurationError(
-            f"`{job.settings.command}` is for pull requests and merge groups, and this is `{job.runner.event_name}`.",
-            "docs/github.md has the whole workflow.",
-        )
-    if job.settings.command == "history" and isinstance(event, NOT_HISTORY):
-        raise ConfigurationError(
-            f"`history` is fed by the default branch alone, and this is `{job.runner.event_name}`.",
-            "docs/github.md has the whole workflow.",
-        )
+    command, advice = job.settings.command, "docs/github.md has the whole workflow."
+    if job.settings.args and command not in ("plan", "shard", "link"):
+        raise ConfigurationError(f"input `args`: `{command}` takes none.", advice)
+    suits = {
+        "publish": isinstance(event, WorkflowRunEvent),
+        "history": not isinstance(event, NOT_HISTORY),
+        **dict.fromkeys(SPLIT, isinstance(event, PullRequestEvent | MergeGroupEvent)),
+    }
+    if not suits.get(command, True):
+        raise ConfigurationError(f"`{command}` is not for the event `{job.runner.event_name}`.", advice)
 
 
 async def _act(event: Event, job: Job) -> int:

@@ -159,6 +159,8 @@ def _acceptance(
         return None
     set_last = repository.labelling(asked.number, label)
     by = set_last.by if set_last else ""
+    if by.endswith("[bot]"):
+        return NOT_ACCEPTED, _POWERLESS.format(label=label, actor=by)
     if asked.labelling is not None:
         base = result.sides.base.ref
         acceptance = Acceptance(sha=asked.head_sha, base=base, actor=asked.labelling, run=job.runner.run_id)

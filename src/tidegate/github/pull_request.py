@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tidegate.errors import MissingKeyError
@@ -118,19 +119,25 @@ async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, l
 
 def options_of(asked: RevisionPair, job: Job, number: int | None = None, *, lenient_keys: bool = False) -> Options:
     """Return the options of the inputs, and fetch what the checkout lacks. Plan, shard and merge have a folder."""
-    origin = origin_of(job)
-    for sentence in fetch_missing(job.workspace, asked.base, asked.head, origin.environ):
+    for sentence in fetch_missing(job.workspace, asked.base, asked.head, origin_of(job).environ):
         job.say(sentence)
+    return replace(
+        job_options(job),
+        lenient_keys=lenient_keys,
+        links=Links(repository=f"{job.runner.server_url}/{job.runner.repository}", pull_request=number),
+        shards=shards_folder(job.root) if job.settings.command in ("plan", "shard", "merge") else None,
+    )
+
+
+def job_options(job: Job, *, writes: bool = False) -> Options:
+    """Return the options that every run of the job has. `writes`: the event may add to base's history."""
     return Options(
         environ=job.outside.environ,
         progress=job.outside.progress,
         config=job.settings.config,
         instance=job.settings.instance,
-        lenient_keys=lenient_keys,
-        origin=origin,
-        links=Links(repository=f"{job.runner.server_url}/{job.runner.repository}", pull_request=number),
+        origin=origin_of(job, writes=writes),
         pause_s=PAUSE_S,
-        shards=shards_folder(job.root) if job.settings.command in ("plan", "shard", "merge") else None,
     )
 
 

@@ -36,7 +36,7 @@ class Shown(Value):
     `detailed`: number of rows per section shown with their evidence; `listed`: number of rows or lines in any list.
     """
 
-    trials: bool = True
+    for_agent: bool = True
     unchanged: bool = True
     detailed: int = 1_000
     table: bool = True
@@ -71,10 +71,10 @@ def comment_body(result: Result, fixed: Fixed | None = None, pages: Pages | None
 def terminal_markdown(result: Result, *, verbose: bool = False) -> str:
     """Return the findings for a terminal, which shows the rows and what to do in a summary of its own.
 
-    `verbose`: with the trials of each finding and the table of all rows.
+    `verbose`: with the table of all rows.
     """
     view = comment_view(result).model_copy(update={"for_agent": ""})
-    return render("terminal.md.j2", view=view, shown=Shown(trials=verbose, table=verbose), fixed=None)
+    return render("terminal.md.j2", view=view, shown=Shown(table=verbose), fixed=None)
 
 
 def _first_that_fits(template: Template, view: CommentView, fixed: Fixed | None) -> str:
@@ -94,7 +94,7 @@ def _cleaned(body: str) -> str:
 def _levels(view: CommentView) -> list[Shown]:
     """Return the levels of detail, from everything down to the verdict and counts."""
     steps: tuple[tuple[str, object, str], ...] = (
-        ("trials", False, "details of trials and the text for an agent"),
+        ("for_agent", False, "the text for a coding agent"),
         ("unchanged", False, f"{count(view.ok, 'unchanged row')} of the table"),
         ("detailed", 10, "the evidence of all but the first 10 rows"),
         ("detailed", 0, "evidence and diagnosis of each row"),

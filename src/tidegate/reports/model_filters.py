@@ -219,7 +219,6 @@ PIECES: dict[str, Callable[..., Any]] = {
         counts_text,
         diff,
         headlines,
-        interval,
         left,
         measured,
         moved,

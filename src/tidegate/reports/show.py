@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from statistics import fmean
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -49,7 +48,7 @@ def run_overview(run: Run, *, verbose: bool = True) -> RenderableType:
         lines.append(_text("the build failed:", "red"))
         lines += [_indented(line, 2) for line in _excerpt(run.build_error)]
     if verbose:
-        lines += [Text(), _trials_table(run.trials), *_scores(run.trials)]
+        lines += [Text(), _trials_table(run.trials)]
     return Group(*lines, *_reasons(run.trials), *_hints(run))
 
 
@@ -204,36 +203,18 @@ def _evaluators(result: TrialResult) -> Iterator[RenderableType]:
         yield Text()
         yield _text("evaluators:", "bold")
     for one in result.evaluators:
-        yield from _evaluator(one, 2, details=not one.members)
+        yield from _evaluator(one, 2)
         for member in one.members:
             yield from _evaluator(member, 4)
 
 
-def _evaluator(one: EvaluatorScore, indent: int, *, details: bool = True) -> Iterator[RenderableType]:
+def _evaluator(one: EvaluatorScore, indent: int) -> Iterator[RenderableType]:
     score = "" if one.score is None else f" {score_text(one.score)}"
-    more = "".join(f", {words(name)} {score_text(value)}" for name, value in one.metrics.items() if details)
+    more = "".join(f", {words(name)} {score_text(value)}" for name, value in one.metrics.items())
     style = {"pass": "green", "not_measured": "yellow"}.get(one.verdict, "red")
-    yield _indented(
-        f"{one.name}{score} {words(one.verdict)}{more}", indent, style if one.weight or one.required else ""
-    )
-    for line in dict.fromkeys(filter(None, (one.reason, *(f"hit: {hit}" for hit in one.hits), *_misses(one)))):
-        yield _indented(line, indent + 4)
-
-
-def _misses(one: EvaluatorScore) -> Iterator[str]:
-    yield from (f"miss: {miss}" for miss in one.misses if miss not in one.reason)
-
-
-def _scores(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
-    """Yield the mean score of each row's evaluators."""
-    found: dict[RowKey, dict[str, list[float]]] = {}
-    for trial in trials:
-        for one in trial.evaluators:
-            if one.score is not None:
-                found.setdefault(trial.key, {}).setdefault(one.name, []).append(one.score)
-    yield from ([Text()] if found else [])
-    for key, scores in found.items():
-        yield _text(f"{key}: {', '.join(f'{name} {score_text(fmean(values))}' for name, values in scores.items())}")
+    yield _indented(f"{one.name}{score} {words(one.verdict)}{more}", indent, style)
+    told = (one.reason, *(f"hit: {hit}" for hit in one.hits), *(f"miss: {miss}" for miss in one.misses))
+    yield from (_indented(line, indent + 4) for line in told if line)
 
 
 def _metrics(result: TrialResult) -> Iterator[RenderableType]:

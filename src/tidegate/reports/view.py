@@ -89,13 +89,6 @@ class MetricWarning(Value):
     change: MetricChange
 
 
-class Catch(Value):
-    """The probability that this run would have detected a drop of that size (1.0: 100 percentage points)."""
-
-    drop: float
-    probability: float
-
-
 class ReplayView(Value):
     """Rows for which no agent was run, of how many in all, and the rows whose sessions differ.
 
@@ -144,7 +137,7 @@ class CommentView(Value):
     judged: tuple[Row, ...]  # rows with a judge: those rated lower first, then those that it could not judge
     judge: JudgeReport | None
     suite: SuiteEffect
-    catches: tuple[Catch, ...]  # largest drop first; none if no row could have shown a regression
+    catches: tuple[tuple[float, float], ...]  # drops, the largest first, and the chance to detect each
     suite_text: str  # how much of the suite passes on both sides; '' if the rows show it
     repeats: bool  # every measured row is deterministic, and repeats could have confirmed its failure
     measured: bool  # at least one row was measured on both sides and could have shown a regression
@@ -208,21 +201,20 @@ def comment_view(result: Result) -> CommentView:
 def _by_state(result: Result, rows: Sequence[Row]) -> dict[str, Any]:
     """Return the rows as the comment groups them, by their states."""
     regressed = findings(result, "regressed")
-    known = {row.key for finding in regressed for row in finding.unmeasured}
     return {
         "regressed": regressed,
         "unconfirmed": findings(result, "unconfirmed"),
-        "not_measured": groups(row for row in rows if row.state == "not_measured" and row.key not in known),
+        "not_measured": groups(row for row in rows if row.state == "not_measured"),
         "uncertain": tuple(row for row in rows if row.state in ("unconfirmed", "flaky")),
         "improved": findings(result, "improved"),
         "notable": groups(row for row in rows if row.state in _NOTABLE),
     }
 
 
-def _catches(suite: SuiteEffect) -> tuple[Catch, ...]:
+def _catches(suite: SuiteEffect) -> tuple[tuple[float, float], ...]:
     """Return the probabilities for the larger drops, the largest first; the page has those for all of them."""
     drops = sorted((-float(drop), probability) for drop, probability in suite.detection.items())
-    return tuple(Catch(drop=drop, probability=found) for drop, found in reversed(drops) if drop >= NAMED_DROP)
+    return tuple((drop, found) for drop, found in reversed(drops) if drop >= NAMED_DROP)
 
 
 def _unexplained(result: Result, rows: Iterable[Row]) -> Iterator[Row]:

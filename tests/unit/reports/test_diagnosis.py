@@ -70,10 +70,6 @@ def test_where_a_row_regressed_a_habit_of_base_is_told_too() -> None:
     assert len(says("regressed", error_rate=(0.5, 0.5), help_count=(0, 0))) == 1
 
 
-def test_an_improved_row_with_few_errors_and_little_help_is_praised() -> None:
-    assert says("improved", error_rate=(0.5, 0.0), help_count=(1, 0)) == ["docs and CLI are clear"]
-
-
 def test_retries_name_the_subcommand_that_was_repeated_most() -> None:
     counts = {"list": SubcommandCounts(count=2, retries=1), "add": SubcommandCounts(count=5, retries=3)}
     trial = make.trial_result(subcommands=counts)

@@ -294,7 +294,6 @@ def test_evaluators_are_listed_with_what_was_hit_and_missed() -> None:
         "way 1.00 pass, plan adherence 0.50",
         "planned it",
     ]
-    assert "add_task × claude: both 0.75" in text_of(run_overview(run_of(scored)))
 
 
 def test_a_trial_that_only_the_judge_fails_says_so() -> None:
