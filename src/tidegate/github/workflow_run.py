@@ -119,7 +119,7 @@ def newest_artifact(run: int, name: str, repository: GitHubRepository) -> Artifa
 def _statement(
     event: WorkflowRunEvent, result: Result, artifact: int, acceptance: Acceptance | None, job: Job
 ) -> Statement:
-    """Write the summary, and return what the comment says. `artifact` is the one to link."""
+    """Write the summary, and return the statement for the comment. `artifact` is the one to link."""
     repository_url = job.runner.repository_url
     pages = links_of(result, repository_url, f"{repository_url}/actions/runs/{event.run}", artifact)
     contradicted = result.verdict.exit_code == 0 and event.conclusion != "success"

@@ -215,4 +215,4 @@ def test_publish_is_for_no_other_event(fork: Job) -> None:
     ran, _ = fork.run(inputs={"command": "publish"})
 
     assert ran.exit_code == 2
-    assert "`workflow_run`" in ran.stderr
+    assert "`publish` is not for the event `pull_request`" in ran.stderr
