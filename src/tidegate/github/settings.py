@@ -19,7 +19,7 @@ INPUTS_ADVICE = "The inputs are listed in action.yml and in docs/action.md."
 
 def _below(path: str) -> str:
     if path.startswith("/") or ".." in Path(path).parts:
-        raise ValueError("not below the workspace")
+        raise ValueError("not a folder below the workspace")
     return path
 
 

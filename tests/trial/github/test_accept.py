@@ -94,12 +94,6 @@ def test_another_label_changes_nothing(job: Job) -> None:
     assert ran.exit_code == 1
 
 
-def test_a_label_of_one_s_own_choice(job: Job) -> None:
-    ran, _ = accept(job, label="worse: fine by me", inputs={"accept_label": "worse: fine by me"})
-
-    assert ran.exit_code == 0
-
-
 def test_a_label_that_was_taken_away_meanwhile_accepts_nothing(job: Job) -> None:
     ran, _ = job.run(action="labeled", label=LABEL, sender="olivia")
 
@@ -169,12 +163,6 @@ def test_a_merge_queue_lets_an_accepted_pull_request_through(job: Job) -> None:
 
     assert ran.exit_code == 0, ran.stdout
     assert [annotation.name for annotation in ran.log.annotations()] == ["warning"]
-
-
-def test_a_merge_queue_accepts_nothing_by_itself(job: Job) -> None:
-    job.run()
-
-    assert queue(job).exit_code == 1
 
 
 def test_a_label_of_who_may_not_push_gets_nothing_through_the_merge_queue(job: Job) -> None:

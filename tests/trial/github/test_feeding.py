@@ -179,19 +179,6 @@ def test_a_failed_check_s_trials_are_not_adopted_though_it_was_merged(job: Job, 
     assert history(job) == []
 
 
-def test_other_branches_have_no_history(job: Job) -> None:
-    ran, step = job.push("1" * 40, branch="feature")
-    assert ran.exit_code == 0
-    assert "not to the default branch" in step.summary()
-
-
-def test_a_missing_permission_is_said_with_the_line_to_add(job: Job, tested: Tested) -> None:
-    tested()
-    ran, step = job.push(job.merge(), profile="documented")
-    assert ran.exit_code == 0
-    assert "actions: read" in step.summary()
-
-
 def test_a_schedule_runs_the_suite_once_more(job: Job) -> None:
     job.repo.git("checkout", "--quiet", "main")
     step = job.make_step(job.repo.root, job.github.api_url)
@@ -200,15 +187,6 @@ def test_a_schedule_runs_the_suite_once_more(job: Job) -> None:
     assert ran.exit_code == 0, ran.stderr
     assert "3 trials of" in step.summary()
     assert len(history(job)) == 3
-
-
-def test_by_hand_it_begins_with_trials_of_its_own(job: Job) -> None:
-    """As the documented workflow asks, by the input `command`."""
-    ran, step = job.dispatch(action_inputs={"command": "history"})
-
-    assert ran.exit_code == 0, ran.stderr
-    assert "10 trials of" in step.summary()
-    assert len(history(job)) == 10
 
 
 BRANCH = "tidegate-history"

@@ -76,17 +76,6 @@ def test_a_verdict_on_the_same_commit_stays(github: GitHub) -> None:
     assert only(pull) == before
 
 
-def test_nothing_is_said_over_a_newer_commit(github: GitHub) -> None:
-    """Most runs are cancelled by the push that makes the next one."""
-    pull = github.pull_request()
-    publish(pull, RED, run=1)
-    before = only(pull)
-    pull.push("9" * 40)
-
-    assert cancelled(pull).outcome == "superseded"
-    assert only(pull) == before
-
-
 @pytest.mark.parametrize("mode", ["on-regression", "off"])
 def test_a_mode_that_does_not_comment_on_every_run_makes_no_comment(github: GitHub, mode: CommentMode) -> None:
     pull = github.pull_request()
@@ -128,22 +117,6 @@ def test_a_run_that_fails_on_the_same_commit_replaces_its_verdict(github: GitHub
     could_not_run(pull, 2, "3" * 40)
 
     assert "no verdict for `3333333`" in only(pull)
-
-
-def test_a_newer_run_on_the_same_commit_stays(github: GitHub) -> None:
-    pull = github.pull_request()
-    publish(pull, GREEN_LATER, run=9)
-
-    assert could_not_run(pull, 2, "3" * 40).outcome == "superseded"
-
-
-def test_a_write_that_seems_to_fail_makes_one_comment(github: GitHub) -> None:
-    pull = github.pull_request()
-    pull.push(HEAD_SHA)
-    github.front.faults.append(Fault("POST", "/issues/1/comments", when="after"))
-
-    assert could_not_run(pull).outcome == "updated"
-    assert "no verdict" in only(pull)
 
 
 # Whole jobs

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.gh.emulated.called import Called, Ended, Event, RefusedError, Runner, call, complete, evaluated, opened
+from tests.gh.emulated.called import Called, Ended, Event, Runner, call, complete, evaluated, opened
 from tests.gh.emulated.runner import dispatch_payload, workflow_run_payload
 from tests.gh.job import Job
 from tidegate.authoring.callers import USUAL_WORKFLOWS, ActionSource, Needs, workflow
@@ -87,16 +87,6 @@ def test_an_upload_never_decides_and_what_is_lost_is_said(job: Job, refuses: str
     assert (ended.ran.exit_code, ended.failed, ended.uploads) == (0, False, {}), ended.ran.stderr
     assert "::warning title=no artifact::" in ended.said
     assert f"/actions/runs/{RUN}#artifacts)" in job.pull.bot_comments()[0].body
-
-
-def test_the_copied_workflow_does_what_the_called_one_does(job: Job) -> None:
-    event = opened(job, RUN)
-
-    ended = Runner(job.repo.root, job).run(complete(example("complete-pull-request"), event), event)
-
-    assert (ended.ran.exit_code, ended.failed) == (1, True), ended.ran.stderr
-    assert set(ended.uploads) == {"tidegate-report.html", "tidegate-result"}
-    assert f"/actions/runs/{RUN}/artifacts/77)" in job.pull.bot_comments()[0].body
 
 
 def test_a_caller_passes_inputs_permissions_and_any_secret_by_name(job: Job) -> None:
@@ -187,23 +177,6 @@ def test_the_maintainers_run_checks_the_reviewed_commit_out(job: Job) -> None:
     assert found.concurrency == {"group": "tidegate-maintainer-1", "cancel-in-progress": True}
     assert found.job["steps"][0]["with"]["ref"] == "${{ github.event.inputs.sha }}"
     assert found.permissions["statuses"] == "write"
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "why", "name"),
-    [
-        ("    secrets:\n", "    with: {confg: x}\n    secrets:\n", "inputs that are not declared", "pull-request"),
-        ("    secrets:\n", "    with: {native: 'yes'}\n    secrets:\n", "is not a boolean", "pull-request"),
-        ("      ANTHROPIC_API_KEY", "      OTHER_KEY", "secrets that are not declared", "pull-request"),
-        ("pull-requests: write", "pull-requests: read", "which the caller does not have", "publish"),
-    ],
-)
-def test_the_stand_in_refuses_what_github_refuses(job: Job, before: str, after: str, why: str, name: str) -> None:
-    text = caller(name).replace(before, after, 1)
-    assert text != caller(name)
-
-    with pytest.raises(RefusedError, match=why):
-        call(text, opened(job, RUN))
 
 
 def test_all_called_jobs_have_a_time_limit_and_a_concurrency() -> None:

@@ -125,11 +125,6 @@ def test_a_record_is_kept_whole(stories: Stories) -> None:
     assert first["warnings"] == ["line 3 is damaged"]
 
 
-def test_a_long_diff_is_cut_and_says_so(stories: Stories) -> None:
-    page = rendered(stories["one_regression"](), lambda _: Record(diff="x" * 70_000))
-    assert next(iter(records(page).values()))["diff"].endswith("x\n… 10,000 characters left out")
-
-
 def test_what_does_not_fit_is_left_out_the_least_important_first(stories: Stories) -> None:
     """Text that does not compress, more than 5 MB of it."""
     result = stories["one_regression"]()
@@ -155,14 +150,6 @@ def test_gates_of_one_label_are_told_apart(stories: Stories) -> None:
     trial = result.trials[1].model_copy(update={"gates": (gate, gate.model_copy(update={"passed": True}))})
     view = page_view(result.model_copy(update={"rows": (twice,), "trials": (trial,)}), {})
     assert view.rows[0].trials[0].gates == (False, True)
-
-
-def test_what_a_trial_has_not_is_no_number(stories: Stories) -> None:
-    result = stories["one_regression"]()
-    trial = result.trials[1].model_copy(update={"outcome": None, "decides": None, "gates": ()})
-    view = page_view(result.model_copy(update={"trials": (trial,)}), {})
-    (mark,) = view.rows[0].trials
-    assert (mark.metrics, mark.gates, mark.decides) == ({}, (None,), "not measured")
 
 
 def test_the_page_says_how_to_fix_a_regression_and_shows_the_task_without_fences(stories: Stories) -> None:
