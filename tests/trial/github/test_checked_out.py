@@ -39,10 +39,29 @@ def test_main_whose_tip_is_a_merge_commit_is_not_the_test_merge(job: Job) -> Non
     refused(job.run()[0], job)
 
 
+@pytest.mark.attempt("is run with a merge checked out that is newer than the event", "refused: the wrong commit", 2)
+def test_a_merge_that_was_pushed_after_the_event_is_not_the_test_merge(job: Job) -> None:
+    """`ref: ${{ github.head_ref }}`, and "Update branch" was pressed: the first parent is the broken head itself."""
+    head = job.repo.git("rev-parse", "pr")
+    job.repo.commit({"README.md": "x\n"}, on="main")
+    merge(job, head, "main", "Merge branch 'main' into pr")
+
+    refused(job.run()[0], job)
+
+
 def test_a_merge_onto_a_commit_that_the_base_branch_does_not_have_is_not_the_test_merge(job: Job) -> None:
     """Its author chose the first parent, which would be base, and whose rules would hold."""
     job.repo.branch("evil", {"bin/notes": RENAMED})
     merge(job, "evil", "pr", "Merge pr")
+
+    refused(job.run()[0], job)
+
+
+def test_a_merge_of_three_is_not_the_test_merge(job: Job) -> None:
+    job.repo.branch("one", {"a": "1"})
+    job.repo.branch("two", {"b": "1"})
+    job.repo.git("checkout", "--quiet", "--detach", "main")
+    job.repo.git("merge", "--quiet", "--no-ff", "--message", "three", "one", "two")
 
     refused(job.run()[0], job)
 
