@@ -40,23 +40,22 @@ SCRIPTS = (
 )
 
 
-def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str], *, live: bool = False) -> str:
+def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str]) -> str:
     """Return the page, in at most 5 MB.
 
     `read` returns the record of a trial. Records are compressed, the most important rows first. A record that does not
-    fit is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page. A `live`
-    page asks its own server for the state of the run, and reloads when it changes.
+    fit is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page.
     """
     view = page_view(result, folders)
     kept = kept_trials(result.trials, view.rows)
     view = _with_note(view, sum(map(len, kept.values())), len(result.trials))
     room = MAX_BYTES
     content = packed(view)
-    while (size := len(_page(*content, (), live).encode())) > MAX_BYTES and room > 1:
+    while (size := len(_page(*content, ()).encode())) > MAX_BYTES and room > 1:
         room //= 2
         view = fitting(view, room)
         content = packed(view)
-    return _page(*content, packed_records(result.trials, read, kept, MAX_BYTES - size), live)
+    return _page(*content, packed_records(result.trials, read, kept, MAX_BYTES - size))
 
 
 def _with_note(view: PageView, kept: int, trials: int) -> PageView:
@@ -70,15 +69,15 @@ def _with_note(view: PageView, kept: int, trials: int) -> PageView:
     return view.model_copy(update={"warnings": (*view.warnings, note)})
 
 
-def _page(texts: Any, data: str, records: Sequence[Block], live: bool) -> str:
-    script = "\n".join(source(f"page/{name}.js") for name in (*SCRIPTS, *(("live",) if live else ())))
+def _page(texts: Any, data: str, records: Sequence[Block]) -> str:
+    script = "\n".join(source(f"page/{name}.js") for name in SCRIPTS)
     style = source("page/style.css")
     return (
         environment()
         .get_template("page/report.html.j2")
         .render(
             view=texts,
-            policy=_policy(script, style) + ("; connect-src 'self'" if live else ""),
+            policy=_policy(script, style),
             script=script,
             style=style,
             data=data,
