@@ -21,7 +21,6 @@ from tidegate.vcs.revisions import repository_root
 DESCRIPTION = """\
 Joins the bundles of `tidegate shard`, runs the trials that are needed to confirm what they show, and reports and
 decides as `tidegate pr` does on one machine. DIR has the plan and the bundles, also in folders below it.
-
 The rows of a shard are not measured if its bundle is missing, was cut off or changed, exists in several versions, or is
 of another plan, commit, suite or version. They never pass: by default the exit code is then 5 at best.
 """

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tidegate.errors import ConfigurationError
-from tidegate.text.name_expression import name_expression
 
 if TYPE_CHECKING:
-    from tidegate.model.plan import RowKey
     from tidegate.model.progress import Progress
     from tidegate.run.run_job import Options
 
@@ -31,63 +29,20 @@ def add_repository(parser: argparse.ArgumentParser) -> None:
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add `--scenario`, `--agent`, `--tags`, `--tier`, `-k`, `--jobs`, `--verbose` and `--quiet`."""
+    """Add `--scenario`, `--agent`, `--tags`, `--tier`, `--jobs`, `--verbose` and `--quiet`."""
     chosen = parser.add_argument_group("what to run (default: everything)")
-    add_name(chosen)
-    chosen.add_argument("--scenario", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
-    chosen.add_argument(
-        *("--agent", "--target"), action="append", default=[], metavar="NAME", help="run only this one; repeatable"
-    )
+    for option in ("--scenario", "--agent"):
+        chosen.add_argument(
+            option,
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="run only this one, or all of a glob; repeatable",
+        )
     chosen.add_argument("--tags", default="", metavar="A,B", help="only scenarios with any of these tags")
     chosen.add_argument("--tier", type=int, metavar="N", help="only scenarios at or below this tier")
     add_jobs(parser)
     add_output(parser)
-
-
-def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add `FILE…`, which selects the scenarios of these files."""
-    parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="only scenarios of these files (default: of all)"
-    )
-
-
-def files_of(args: argparse.Namespace) -> tuple[str, ...]:
-    """Return the selected files, relative to the repository's root."""
-    files: list[Path] = getattr(args, "files", [])
-    if not files:
-        return ()
-    from tidegate.vcs.revisions import repository_root  # 110 ms
-
-    root = args.repo if (args.repo / args.config).exists() else repository_root(args.repo)
-    return tuple(os.path.relpath(file.resolve(), root.resolve()) for file in files)
-
-
-def add_name(chosen: argparse._ActionsContainer) -> None:
-    """Add `-k EXPR`."""
-    chosen.add_argument(
-        "-k",
-        dest="expression",
-        type=expression,
-        metavar="EXPR",
-        help="only rows whose `scenario × agent` matches, as in pytest: -k 'add and not claude'",
-    )
-
-
-def add_last_failed(parser: argparse.ArgumentParser) -> None:
-    """Add `--last-failed` and `--exitfirst`."""
-    parser.add_argument(
-        "--lf", "--last-failed", dest="last_failed", action="store_true", help="only rows that did not pass last time"
-    )
-    parser.add_argument(
-        "-x", "--exitfirst", dest="first_only", action="store_true", help="stop at the first regression or failure"
-    )
-
-
-def add_durations(parser: argparse.ArgumentParser) -> None:
-    """Add `--durations`."""
-    parser.add_argument(
-        "--durations", type=positive, default=0, metavar="N", help="also list the N slowest trials, and what they took"
-    )
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -118,15 +73,6 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     """Add `--json`. `what` names the printed value in the help text."""
     parser.add_argument("--json", action="store_true", help=f"print only {what} to stdout, as JSON")
-
-
-def expression(text: str) -> str:
-    """Return a name expression, if it is valid."""
-    try:
-        name_expression(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{error}: {text!r}") from None
-    return text
 
 
 def positive(text: str) -> int:
@@ -221,19 +167,16 @@ def read_env_file(repo: Path, config: str) -> None:
             os.environ.setdefault(name.strip(), value.strip().strip("\"'"))
 
 
-def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[RowKey, ...] = ()) -> Options:
-    """Return the pipeline's options for these arguments. `rows`: the only ones to run, if there are any."""
+def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
+    """Return the pipeline's options for these arguments."""
     from tidegate.run.run_job import Options  # 430 ms
     from tidegate.suite.plan import Selection
 
     selection = Selection(
         scenarios=tuple(args.scenario),
-        files=files_of(args),
         agents=tuple(args.agent),
         tags=tuple(tag.strip() for tag in args.tags.split(",") if tag.strip()),
         tier=args.tier,
-        name=args.expression or "",
-        rows=rows,
     )
     return Options(
         environ=environ(),
@@ -241,6 +184,5 @@ def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[R
         config=args.config,
         selection=selection,
         jobs=args.jobs,
-        first_only=getattr(args, "first_only", False),
         replay_only=getattr(args, "replay_only", False),
     )

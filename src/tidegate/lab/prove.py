@@ -79,7 +79,7 @@ def partial(wanted: Wanted, chosen: Selection, used_up: str | None) -> str:
     """Return why not all mutants or not all scenarios were run; '' if they were. `used_up`: of the budget."""
     limits = {
         "a sample of the mutants": wanted.most_mutants is not None,
-        "only some scenarios": chosen.scenarios or chosen.tags or chosen.tier is not None or chosen.name or chosen.rows,
+        "only some scenarios": chosen.scenarios or chosen.tags or chosen.tier is not None,
         "only some agents": chosen.agents,
         used_up: used_up,
     }

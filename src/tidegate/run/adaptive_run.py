@@ -14,7 +14,6 @@ from tidegate.decide.procedure.steps import (
     RunTrials,
     State,
     conclude,
-    failed_fast,
     next_step,
     observe,
     start,
@@ -145,14 +144,14 @@ async def _until_decided(
 ) -> tuple[State, list[TrialResult]]:
     """Run the trials that the procedure requests, and return its state with the results of all trials."""
     state = observe(state, results)
-    while isinstance(step := next_step(state), RunTrials) and not (options.first_only and failed_fast(state)):
+    while isinstance(step := next_step(state), RunTrials):
         if found := _from_shards(work, runner, step.specs):
             results = [*results, *found]
             state = observe(state, found)
             continue
         await pause(step, results, work, options)
         _say_stage(step, results, options)
-        batch = await runner.run(step.specs, enough(state, step, at_once=options.first_only))
+        batch = await runner.run(step.specs, enough(state, step))
         results = [*results, *batch]
         state = observe(state, batch)
     return state, results
@@ -175,13 +174,12 @@ def _of_shards(work: RunJob) -> tuple[str, ...]:
     return (*work.joined.say(), *([f"{left} trials of shards were not needed: the run ended before"] if left else []))
 
 
-def enough(state: State, step: RunTrials, *, at_once: bool) -> Callable[[TrialResult], bool]:
+def enough(state: State, step: RunTrials) -> Callable[[TrialResult], bool]:
     """Return a function that observes each result of the step, and returns True once no further trial should start.
 
-    Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found, unless
-    the first is to be confirmed `at_once`.
+    Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found.
     """
-    seen, running, hung = state, frozenset(step.specs), at_once
+    seen, running, hung = state, frozenset(step.specs), False
 
     def enough(result: TrialResult) -> bool:
         nonlocal seen, hung

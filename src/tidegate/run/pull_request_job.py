@@ -123,8 +123,6 @@ def _with_options(suite: Suite, options: Options) -> Suite:
     policy = suite.policy
     if not options.gate:
         policy = policy.model_copy(update={"fail_fast": False, "mode": "advisory"})
-    if options.first_only:
-        policy = policy.model_copy(update={"fail_fast": True})
     return suite.model_copy(update={"policy": policy})
 
 

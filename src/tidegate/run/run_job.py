@@ -60,7 +60,6 @@ class Options:
     jobs: int | None = None
     lenient_keys: bool = False  # on forks: a missing key or secret means not measured; else it is an error
     replay_only: bool = False  # no agent is run: what base's recorded sessions show decides
-    first_only: bool = False  # stop at the first regression, or the first failure of a single run
     gate: bool = True  # False: measure everything, ignore earlier runs, and block nothing
     origin: Origin | None = None  # on GitHub, for a history on a branch
     links: Links = field(default_factory=Links)

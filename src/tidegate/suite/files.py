@@ -5,27 +5,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable
-from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from tidegate.suite.folders import stays_in
-from tidegate.suite.yaml.document import Document, KeyPath, Problem
-from tidegate.suite.yaml.explain import explain, unknown_keys
+from tidegate.suite.yaml.document import Document, Problem
+from tidegate.suite.yaml.explain import explain
 from tidegate.suite.yaml.reader import MOST_REPEATED, REPEATED, read_document
 
 M = TypeVar("M", bound=BaseModel)
 
 
 class Files:
-    """Reads files below `root`. With `unknown`, unknown keys are added to that list instead of being errors."""
+    """Reads files below `root`."""
 
-    def __init__(self, root: Path, unknown: list[str] | None = None) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self._unknown = unknown
 
     def read(self, place: str, model: type[M], kind: str) -> tuple[Document, M | None, list[Problem]]:
         """Read and validate the file at a path relative to the root."""
@@ -50,8 +48,6 @@ class Files:
             return None, [*problems, document.problem((), "must be a mapping (`key: value` lines)")]
         data = with_models_split(document.data) if kind == "suite" else document.data
         fitted = _fitted(model, data)
-        if isinstance(fitted, ValidationError) and self._unknown is not None:
-            fitted = self._leniently(fitted, document, model, kind)
         if not isinstance(fitted, ValidationError):
             return fitted, problems
         broken = {(problem.line, problem.column) for problem in problems}
@@ -70,14 +66,6 @@ class Files:
         fitted = _fitted(model, {key: value for key, value in data.items() if key not in broken})
         return None if isinstance(fitted, ValidationError) else fitted
 
-    def _leniently(self, error: ValidationError, document: Document, model: type[M], kind: str) -> M | ValidationError:
-        """Validate again without the unknown keys, and report each of them in `unknown`."""
-        told = [problem for problem in explain(error, document, kind) if problem.what.startswith("unknown key")]
-        if self._unknown is not None:
-            self._unknown.extend(map(str, told))
-        data = _without(document.data, unknown_keys(error, document))
-        return _fitted(model, with_models_split(data) if kind == "suite" else data)
-
 
 def _fitted(model: type[M], data: JsonValue) -> M | ValidationError:
     text = json.dumps(data)
@@ -92,17 +80,6 @@ def _valid(model: type[M], text: str) -> M:
 
 
 _valid_once = lru_cache(REPEATED)(_valid)
-
-
-def _without(data: JsonValue, places: tuple[KeyPath, ...]) -> JsonValue:
-    """Return a copy of the data without the keys at these paths."""
-    data = deepcopy(data)
-    for *above, last in places:
-        here: Any = data
-        for key in above:
-            here = here[key]
-        here.pop(last, None)
-    return data
 
 
 def with_models_split(data: JsonValue) -> JsonValue:

@@ -40,7 +40,6 @@ def load_suite(
     *,
     environ: Mapping[str, str],
     without_secrets: bool = False,
-    unknown: list[str] | None = None,
     texts: Path | None = None,
 ) -> Suite:
     """Return the suite of the checkout at `root`. `file` is relative to it.
@@ -48,10 +47,9 @@ def load_suite(
     `environ` holds the values for `${NAME}`: only of the variables that base's `pass_env` allows.
     With `without_secrets`, as for forks, missing variables are listed in `target.secrets`; else they are errors.
     `texts`: the checkout with the files that AgentV's prompts contain, if that is another one.
-    With `unknown`, unknown keys are ignored and added to that list, one line each, instead of being errors.
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
-    files = Files(root, unknown)
+    files = Files(root)
     document = _suite_document(files, file)
     suite, problems = files.validated(document, SuiteFile, "suite")
     paths, of_globs = _scenario_paths(root, document)

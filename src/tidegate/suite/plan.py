@@ -7,6 +7,7 @@ import glob
 import hashlib
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from itertools import product
 from posixpath import normpath
 from typing import Any
@@ -21,7 +22,6 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
-from tidegate.text.name_expression import name_expression
 from tidegate.text.shorten import clipped
 
 MAX_TASK = 300  # characters
@@ -30,35 +30,31 @@ MAX_TASK = 300  # characters
 class Selection(Value):
     """The selected part of a suite. A field that is empty or None selects everything.
 
-    `agents` holds names or `name:model`. `tags` selects scenarios with any of the tags. `tier` includes lower tiers.
-    `name` is a name expression over `scenario × agent` (`add and not claude`). Of `rows`, missing ones are ignored.
+    `scenarios` and `agents` hold names or globs; an agent with a model is `name` and `name:model`. `tags` selects
+    scenarios with any of the tags. `tier` includes lower tiers.
     """
 
     scenarios: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()  # of scenarios, relative to the repository's root
     agents: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     tier: int | None = None
-    name: str = ""
-    rows: tuple[RowKey, ...] = ()
 
     def takes_row(self, row: PlanRow) -> bool:
         """Return True if the row is selected."""
-        return (
-            self.takes(row.scenario)
-            and (not self.agents or not {row.key.agent, base_name(row.key.agent)}.isdisjoint(self.agents))
-            and (not self.rows or row.key in self.rows)
-            and (not self.name or name_expression(self.name)(str(row.key)))
-        )
+        names = (row.key.agent, base_name(row.key.agent))
+        return self.takes(row.scenario) and (not self.agents or any(_is_one_of(name, self.agents) for name in names))
 
     def takes(self, scenario: Scenario) -> bool:
         """Return True if the scenario is selected, regardless of the agent."""
         return (
-            (not self.scenarios or scenario.name in self.scenarios)
-            and (not self.files or scenario.file in self.files)
+            (not self.scenarios or _is_one_of(scenario.name, self.scenarios))
             and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
             and (self.tier is None or scenario.tier <= self.tier)
         )
+
+
+def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 EVERYTHING = Selection()
@@ -73,7 +69,9 @@ def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
     _check_names(suite, rows, selection)
     selected = tuple(row for row in rows if selection.takes_row(row))
     if not selected:
-        raise NothingToRunError(*_why_nothing(rows, selection))
+        if not rows:
+            raise NothingToRunError("the suite has no scenario to run.", "Add a file to `scenarios` in tidegate.yaml.")
+        raise NothingToRunError("no scenario matches all of these options.", "Remove one of the options.")
     return Plan(rows=selected)
 
 
@@ -314,7 +312,6 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
     agents = [*suite.agents, *(row.key.agent for row in rows)]
     known = {
         "scenario": (selection.scenarios, [scenario.name for scenario in suite.scenarios]),
-        "file": (selection.files, [scenario.file for scenario in suite.scenarios]),
         "agent": (selection.agents, [*agents, *map(base_name, agents)]),
         "tag": (selection.tags, [tag for scenario in suite.scenarios for tag in scenario.tags]),
     }
@@ -322,20 +319,10 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
         f"the suite has no {kind} `{name}`{did_you_mean(name, names)}"
         for kind, (asked, names) in known.items()
         for name in asked
-        if name not in names
+        if not any(_is_one_of(one, [name]) for one in names)
     ]
     if problems:
         raise ConfigurationError.of(problems, "Use names that the suite has; `tidegate check` lists them.")
-
-
-def _why_nothing(rows: tuple[PlanRow, ...], selection: Selection) -> tuple[str, str]:
-    if not rows:
-        return "the suite has no scenario to run.", "Add a scenario file to `scenarios` in tidegate.yaml."
-    if selection.name and not any(name_expression(selection.name)(str(row.key)) for row in rows):
-        names = [word for row in rows for word in (row.key.scenario, row.key.agent)]
-        meant = did_you_mean(selection.name, names)
-        return f"no row matches `-k {selection.name}`{meant}.", "`tidegate check` lists the rows."
-    return "no scenario matches all of these options.", "Remove an option: a scenario has to match each of them."
 
 
 def _json(value: Any) -> str:

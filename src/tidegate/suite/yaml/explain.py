@@ -71,12 +71,6 @@ def explain(error: ValidationError, document: Document, kind: str) -> list[Probl
     ]
 
 
-def unknown_keys(error: ValidationError, document: Document) -> tuple[KeyPath, ...]:
-    """Return the key paths of the keys that the model does not have."""
-    details = error.errors(include_url=False, include_input=False)
-    return tuple(_path(detail, document.root) for detail in details if detail["type"] == "extra_forbidden")
-
-
 def _meant(found: Iterable[tuple[KeyPath, Any]], document: Document, kind: str) -> Iterator[KeyPath]:
     """Yield the keys that unknown keys are suggested to be: a misspelled key is not missing as well."""
     for path, detail in found:
