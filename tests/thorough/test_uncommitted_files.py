@@ -66,13 +66,3 @@ def test_init_names_what_git_ignores(make_repository: Make, tidegate: Make) -> N
 
     assert ran.code == 0, ran.stderr
     assert "git ignores scenarios/help.yaml and 2 more, which every checkout then lacks" in ran.stdout
-
-
-def test_a_git_lfs_pointer_is_named_in_the_comment(pull_request: Make) -> None:
-    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
-    ran = pull_request(
-        {**FILES, "scenarios/keep.yaml": IN_TEMPLATE, "scenarios/state/big.bin": pointer},
-        {"AGENTS.md": AGENTS_MD + "x\n"},
-    )
-
-    assert "scenarios/state/big.bin: only a Git LFS pointer" in ran.comment

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidegate.cli import options
 
@@ -25,38 +22,28 @@ run on a pull request. Runs nothing.
 def add(parser: argparse.ArgumentParser) -> None:
     """Add its arguments."""
     options.add_repository(parser)
-    options.add_json(parser, "the plan")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
-    from tidegate.suite.folders import (
-        lfs_pointers,  # 380 ms
-        uncommitted,
-    )
-    from tidegate.suite.load import judge_place, load_suite
+    from tidegate.suite.folders import uncommitted  # 380 ms
+    from tidegate.suite.load import load_suite
     from tidegate.suite.plan import make_plan, refuse_self_judging
-    from tidegate.suite.suggestions import advice, departures, highest_cost, missing_here, prices_used
+    from tidegate.suite.suggestions import advice, highest_cost, missing_here
 
     root = _root(args.repo, args.config)
     suite = load_suite(root, args.config, environ=options.environ())
     plan = make_plan(suite)
-    refuse_self_judging(suite, plan, partial(judge_place, root, suite.file))
+    refuse_self_judging(suite, plan)
     hints = (
         *advice(suite, plan, root, _past(root, suite, plan)),
         *missing_here(suite, plan, options.environ()),
         *uncommitted(root, suite),
-        *lfs_pointers(root, suite),
     )
-    if args.json:
-        print(json.dumps(_as_json(suite, plan, hints), indent=2))
-        return 0
-    print(_totals(suite, plan), *highest_cost(suite, plan), *prices_used(suite, plan), sep="\n")
+    print(_totals(suite, plan), *highest_cost(suite, plan), sep="\n")
     print(f"\n{listing(plan)}")
     if hints:
         print("\nadvice:", *(f"  {hint}" for hint in hints), sep="\n")
-    if others := departures(suite):
-        print("\nscoring differences:", *(f"  {line}" for line in others), sep="\n")
     return 0
 
 
@@ -78,20 +65,6 @@ def _past(root: Path, suite: Suite, plan: Plan) -> Past:
         return history_counts(root, suite, plan)
     except ConfigurationError:
         return {}
-
-
-def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
-    rows = [
-        {
-            "scenario": row.key.scenario,
-            "agent": row.key.agent,
-            "deterministic": row.deterministic,
-            "gates": len(row.scenario.gates),
-            "file": row.scenario.file,
-        }
-        for row in plan.rows
-    ]
-    return {"suite": suite.file, "rows": rows, "trials": _first_trials(suite, plan), "advice": list(hints)}
 
 
 def _first_trials(suite: Suite, plan: Plan) -> int:

@@ -157,7 +157,7 @@ def read_env_file(repo: Path, config: str) -> None:
     file = (repo / config).with_name(".env")
     if os.environ.get("CI") or not file.is_file():
         return
-    from tidegate.suite.yaml.reader import read_document  # 90 ms
+    from tidegate.suite.document import read_document  # 90 ms
 
     passed = read_document(repo / config, config).node(("pass_env",))
     names = {str(one.value) for one in passed.children} if passed and isinstance(passed.children, list) else set()

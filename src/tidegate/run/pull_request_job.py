@@ -27,7 +27,7 @@ from tidegate.run.build import Checkout
 from tidegate.run.checkouts import Sides
 from tidegate.run.run_job import Options, RunJob
 from tidegate.suite.changes import RULES, changes, entrusted, with_changed_files
-from tidegate.suite.folders import lfs_pointers, uncommitted
+from tidegate.suite.folders import uncommitted
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.suite.plan import (
     make_plan,
@@ -230,7 +230,6 @@ def _load_both(
             raise
         raise ConfigurationError(f"On head, {error.message}", "Keep the list: base's scenarios have to run.") from None
     warnings = (*warnings, *_newer_scenarios(tip, base, head, branch), *_of_files(root, config, environ))
-    warnings = (*warnings, *lfs_pointers(sides.head.folder, head))
     if base is None or tip is None:
         advisory = head.model_copy(update={"policy": head.policy.model_copy(update={"mode": "advisory"})})
         template = _comment_template(sides.head.folder, "head", head)

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,7 +37,6 @@ from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
 from tidegate.run.shards.join import Joined
-from tidegate.suite.load import judge_place
 from tidegate.suite.plan import Selection, refuse_self_judging, run_rows, suite_hash, with_seed
 from tidegate.vcs.revisions import tree_hash
 
@@ -189,8 +188,7 @@ def runner_of(work: RunJob, options: Options) -> Runner:
     from tidegate.run.runner import Runner  # only here: a pull request with nothing to run needs none
 
     work.read_commits()
-    place = partial(judge_place, work.sides[0].folder, work.suite.file)
-    refuse_self_judging(work.suite, work.plan, place)
+    refuse_self_judging(work.suite, work.plan)
     return Runner(
         work.suite,
         with_seed(work.plan, work.seed),

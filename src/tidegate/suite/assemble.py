@@ -12,13 +12,12 @@ from pydantic import ValidationError
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.prices import BUILTIN_PRICES, bare_model, same_model
 from tidegate.model.suite import Scenario, ToolMatrixEntry, TrialCounts
-from tidegate.model.target import McpServer, Target
-from tidegate.suite.env_references import checked, withheld
+from tidegate.model.target import REFERENCE, TRIAL_VARIABLES, McpServer, Target
+from tidegate.suite.document import Document, KeyPath, Problem
 from tidegate.suite.folders import find_template
 from tidegate.suite.plan import agent_with_model, base_name, did_you_mean
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import Document, KeyPath, Problem
 
 if TYPE_CHECKING:
     from tidegate.checks.evaluators.rubric_judge import RubricJudge
@@ -157,9 +156,9 @@ class Assembly:
     def _evaluators(self, document: Document, file: ScenarioFile) -> tuple[Evaluator, ...]:
         if not file.evaluation.evaluators:
             return ()
-        from tidegate.suite.evaluator_files import EvaluatorFiles  # 60 ms
+        from tidegate.suite.named_files import NamedFiles  # 60 ms
 
-        files = EvaluatorFiles(self.root, document)
+        files = NamedFiles(self.root, document)
         found = files.resolved(file.evaluation.evaluators, ("evaluation", "evaluators"))
         self.problems += files.problems
         return found
@@ -167,9 +166,9 @@ class Assembly:
     def _judge(self, document: Document, file: ScenarioFile) -> RubricJudge | None:
         if file.evaluation.judge is None:
             return None
-        from tidegate.suite.judge_files import JudgeFiles  # 30 ms
+        from tidegate.suite.named_files import NamedFiles  # 60 ms
 
-        files = JudgeFiles(self.root, document)
+        files = NamedFiles(self.root, document)
         found = files.judge(file.evaluation.judge, ("evaluation", "judge"))
         self.problems += files.problems
         return found
@@ -245,19 +244,24 @@ class Assembly:
             if self._secrets(None, target):
                 continue  # the scenario is not run, since a secret is missing
             try:
-                env[name] = checked(text, self.suite.pass_env, self.environ)
+                for used in sorted({*REFERENCE.findall(text)} - TRIAL_VARIABLES):
+                    variable(used, self.suite.pass_env, self.environ)
+                env[name] = text
             except ValueError as error:
                 self._complain(document, ("target", "env", name), str(error))
         return env
 
     def _secrets(self, server: McpServer | None, *targets: TargetFile) -> tuple[str, ...]:
-        """Return the variables of these that have no value, if the run has no secrets; else an empty tuple."""
+        """Return the variables of these that have no value, if the run has no secrets; else an empty tuple.
+
+        GitHub passes secrets as empty strings to workflows of forks, so an empty value counts as missing.
+        """
         if not self.without_secrets:
             return ()
         texts = [text for target in targets for text in target.env.values()]
-        names = [name for text in texts for name in withheld(text, self.suite.pass_env, self.environ)]
-        names += sorted(name for name in (server.references if server else ()) if not self.environ.get(name))
-        return tuple(dict.fromkeys(names))
+        names = [name for text in texts for name in REFERENCE.findall(text) if name in self.suite.pass_env]
+        names += sorted(server.references) if server else []
+        return tuple(dict.fromkeys(name for name in names if not self.environ.get(name)))
 
     def _check_agent(self, document: Document, path: KeyPath, name: str, more: Sequence[str] = ()) -> None:
         known = [*self.suite.agents, *map(base_name, self.suite.agents), *more]
@@ -272,3 +276,13 @@ class Assembly:
 
     def _complain(self, document: Document, path: KeyPath, what: str, *, at_key: bool = False) -> None:
         self.problems.append(document.problem(path, what, at_key=at_key))
+
+
+def variable(name: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """Return the variable's value. Raises ValueError if it is not in `pass_env` or is not set."""
+    if name not in pass_env:
+        hint = did_you_mean(name, pass_env)
+        raise ValueError(f"${{{name}}} is not in tidegate.yaml's `pass_env`{hint}")
+    if name not in environ:
+        raise ValueError(f"${{{name}}} is not set in the environment")
+    return environ[name]

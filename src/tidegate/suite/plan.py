@@ -6,7 +6,7 @@ import difflib
 import glob
 import hashlib
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import product
 from posixpath import normpath
@@ -227,21 +227,10 @@ def definition_hash(scenario: Scenario) -> str:
 
 def suite_hash(suite: Suite) -> str:
     """Return a SHA-256 of the contents of the suite and its scenarios; the paths of their files have no effect."""
-    whole = hashlib.sha256()
-    fields = suite.model_dump(mode="json", exclude={"file", "unread", "scenarios"})
-    for name in sorted((*fields, "scenarios")):
-        whole.update(f"{',' if name != min(fields) else '{'}{_json(name)}:".encode())
-        for part in _scenarios_json(suite) if name == "scenarios" else [_json(fields[name])]:
-            whole.update(part.encode())
-    whole.update(b"}")
+    whole = hashlib.sha256(_json(suite.model_dump(mode="json", exclude={"file", "unread", "scenarios"})).encode())
+    for scenario in suite.scenarios:  # one by one: 10,000 at once take 35 MB
+        whole.update(definition_hash(scenario).encode())
     return whole.hexdigest()
-
-
-def _scenarios_json(suite: Suite) -> Iterator[str]:
-    """Yield them as JSON one by one: 10,000 at once take 35 MB."""
-    for number, scenario in enumerate(suite.scenarios):
-        yield f"{',' if number else '['}{_json(scenario.model_dump(mode='json', exclude={'file'}))}"
-    yield "]" if suite.scenarios else "[]"
 
 
 def base_name(agent: str) -> str:
@@ -249,16 +238,13 @@ def base_name(agent: str) -> str:
     return agent.partition(":")[0]
 
 
-def refuse_self_judging(suite: Suite, plan: Plan, place: Callable[[str], str] = lambda _: "") -> None:
-    """Raise ConfigurationError if the judge's model is also a tested model, unless the suite allows that.
-
-    `place` returns where the judge of a model is set, as `file:line:column: key: `, if that is known.
-    """
+def refuse_self_judging(suite: Suite, plan: Plan) -> None:
+    """Raise ConfigurationError if the judge's model is also a tested model, unless the suite allows that."""
     for judge, row in product(suite.judge.members if suite.judge else (), plan.rows):
         tested = row.scenario.judged and not judge.allow_self_judging and row.agent.model
         if tested and same_model(tested, judge.model):
             raise ConfigurationError(
-                f"{place(judge.model)}the judge's model, {judge.model}, is the one that {row.key.agent} is tested with"
+                f"the judge's model, {judge.model}, is the one that {row.key.agent} is tested with"
                 f" in {row.key.scenario}",
                 "Name another model in `judge`, or set `allow_self_judging: true` there.",
             )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import ValidationError
 
+from tidegate.suite.document import Document, Key, KeyPath, Node, Problem
 from tidegate.suite.plan import base_name, did_you_mean
-from tidegate.suite.yaml.document import Document, Key, KeyPath, Node, Problem
 
 MOST_PROBLEMS = 50  # reported per file
 
@@ -34,18 +33,6 @@ _SENTENCES = {
     "string_too_short": "must not be empty",
     "too_short": "must not be empty",
 }
-_AGENT_KEYS = {
-    "models": "must be a list of different model names, without `model` beside it",
-    "args": "is not a key of this type of agent",
-    "max_usd": "is not a key of this type of agent, which has no limit of cost",
-    "version": "is not a key of this type of agent",
-}
-
-
-_JUDGED_KEYS = {  # of evaluators and judges in scenarios and cases
-    "model": "unknown key: one model judges the whole suite, the one of `judge` in tidegate.yaml",
-    "rubrics": "unknown key: an evaluator of type `rubrics` has them, or the case itself",
-}
 
 
 def explain(error: ValidationError, document: Document, kind: str) -> list[Problem]:
@@ -55,8 +42,6 @@ def explain(error: ValidationError, document: Document, kind: str) -> list[Probl
     """
     details = error.errors(include_url=False, include_input=False)
     found = [(_path(detail, document.root), detail) for detail in details[:MOST_PROBLEMS]]
-    meant = set(_meant(found, document, kind))
-    found = [(path, detail) for path, detail in found if detail["type"] != "missing" or path not in meant]
     entered = {path[:end] for path, _ in found for end in range(len(path))}
     at_key = {path for path, detail in found if _is_about_key(detail)}
     problems: dict[KeyPath, list[str]] = {}
@@ -69,15 +54,6 @@ def explain(error: ValidationError, document: Document, kind: str) -> list[Probl
         *(Problem.of_file(document.file, what) for what in more),
         *(document.problem(path, _joined(what), at_key=path in at_key) for path, what in problems.items()),
     ]
-
-
-def _meant(found: Iterable[tuple[KeyPath, Any]], document: Document, kind: str) -> Iterator[KeyPath]:
-    """Yield the keys that unknown keys are suggested to be: a misspelled key is not missing as well."""
-    for path, detail in found:
-        if detail["type"] == "extra_forbidden":
-            suggested = did_you_mean(str(path[-1]), _known_keys(kind, document, path[:-1]))
-            if suggested:
-                yield (*path[:-1], suggested.split("`")[1])
 
 
 def _is_about_key(detail: Any) -> bool:
@@ -141,7 +117,7 @@ def _what(path: KeyPath, detail: Any, document: Document, kind: str) -> str:
     if name == "value_error":
         return str(context["error"])
     if name == "union_tag_not_found":
-        return "is required" + _written_instead(path, document)
+        return "is required"
     if name in _SENTENCES:
         return _SENTENCES[name].format(**context)
     return str(detail["msg"]).removeprefix("Input ").replace("should be", "must be")
@@ -157,18 +133,9 @@ def _quote_it(node: Node | None) -> str:
 
 
 def _unknown_key(path: KeyPath, document: Document, kind: str) -> str:
-    if kind == "suite" and path[:1] == ("agents",) and len(path) == 3 and path[2] in _AGENT_KEYS:
-        return _AGENT_KEYS[str(path[2])]
-    if path[-1] in _JUDGED_KEYS and {"evaluators", "judge"}.intersection(path[:-1]) and kind != "suite":
-        return _JUDGED_KEYS[str(path[-1])]
+    if kind == "suite" and path[:1] == ("agents",) and path[-1] == "models":
+        return "must be a list of different model names, without `model` beside it"
     return "unknown key" + did_you_mean(str(path[-1]), _known_keys(kind, document, path[:-1]))
-
-
-def _written_instead(path: KeyPath, document: Document) -> str:
-    """Return a hint with a sibling key whose spelling is close to the missing key."""
-    node = document.node(path[:-1])
-    close = [key for key in (node.keys if node else ()) if did_you_mean(key, [str(path[-1])])]
-    return f" (is `{close[0]}` meant to be `{path[-1]}`?)" if close else ""
 
 
 def _not_one_of(allowed: list[str], node: Node | None) -> str:
@@ -180,10 +147,7 @@ def _not_one_of(allowed: list[str], node: Node | None) -> str:
 def _unknown_type(tag: str, allowed: list[str], node: Node | None) -> str:
     if node is None or not isinstance(node.value, str):
         return "must be text"
-    longer = [one for one in allowed if one.startswith(f"{tag}_")]
-    return f"unknown type `{tag}`" + (
-        did_you_mean(longer[0] if longer else tag, allowed) or f" (one of {', '.join(allowed)})"
-    )
+    return f"unknown type `{tag}`" + (did_you_mean(tag, allowed) or f" (one of {', '.join(allowed)})")
 
 
 def _listed(expected: str) -> list[str]:
