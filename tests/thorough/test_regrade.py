@@ -163,7 +163,8 @@ print(json.dumps({"score": float(told["reference_answer"] in told["candidate_ans
 
     assert "fail → pass" in tidegate("regrade", "old", cwd=repo.root).stdout
     # the answer is wrong, whatever the calls were; they are not told, so they alone would not be measured
-    (older,) = json.loads(tidegate("regrade", "older", "--json", cwd=repo.root).stdout)["trials"]
+    assert tidegate("regrade", "older", cwd=repo.root).code == 0
+    (older,) = json.loads((repo.root / "older-regraded/run.json").read_text())["trials"]
     assert [(one["score"], one["verdict"]) for one in older["evaluators"]] == [(0, "fail"), (None, "not_measured")]
     assert (older["outcome"], older["not_measured"]) == (None, "no_trace")
 
@@ -202,8 +203,8 @@ def judged(make_repository: Make, tidegate: Make, tmp_path: Path) -> tuple[Any, 
 
 def test_what_the_judge_has_answered_is_not_asked_again(judged: tuple[Any, Path], tidegate: Make) -> None:
     repo, calls = judged
-    done = tidegate("regrade", "run", "--json", cwd=repo.root)
-    (trial,) = json.loads(done.stdout)["trials"]
+    assert tidegate("regrade", "run", cwd=repo.root).code == 0
+    (trial,) = json.loads((repo.root / "run-regraded/run.json").read_text())["trials"]
     assert (trial["outcome"], trial["judge"]["weighted_score"]) == ("pass", 0.9)
     assert (trial["judge_use"]["calls"], trial["judge_use"]["cached"]) == (0, 2)
     assert calls.read_text().count("asked") == 2
@@ -212,8 +213,8 @@ def test_what_the_judge_has_answered_is_not_asked_again(judged: tuple[Any, Path]
 def test_a_rubric_that_was_changed_is_asked_anew(judged: tuple[Any, Path], tidegate: Make) -> None:
     repo, calls = judged
     repo.write({"rubric.yaml": RUBRIC.replace("Both notes are kept.", "Each note says why.")})
-    done = tidegate("regrade", "run", "--json", cwd=repo.root)
-    (trial,) = json.loads(done.stdout)["trials"]
+    assert tidegate("regrade", "run", cwd=repo.root).code == 0
+    (trial,) = json.loads((repo.root / "run-regraded/run.json").read_text())["trials"]
     assert (trial["outcome"], trial["judge"]["weighted_score"]) == ("fail", 0.3)
     assert (trial["judge_use"]["calls"], trial["judge_use"]["cached"]) == (2, 0)
     assert calls.read_text().count("asked") == 4
@@ -235,8 +236,7 @@ def test_what_pr_wrote_can_be_shown_regraded_and_written_again(make_repository: 
     repo.branch("pr", {"bin/notes": FILES["bin/notes"] + "# other\n"})
     assert tidegate("pr", "--base", "main", cwd=repo.root).code == 0
 
-    both = json.loads(tidegate("show", "../out", "--json", cwd=repo.root).stdout)
-    assert [run["side"] for run in both] == ["base", "head"]
+    assert tidegate("show", "../out", cwd=repo.root).code == 0
     assert "keep_notes" in tidegate("show", "../out", "keep_notes", cwd=repo.root).stdout
 
     assert tidegate("regrade", "../out/runs/head", cwd=repo.root).code == 0

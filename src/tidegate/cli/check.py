@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.suite.folders import uncommitted  # 380 ms
     from tidegate.suite.load import load_suite
     from tidegate.suite.plan import make_plan, refuse_self_judging
-    from tidegate.suite.suggestions import advice, highest_cost, missing_here
+    from tidegate.suite.suggestions import advice, missing_here
 
     root = _root(args.repo, args.config)
     suite = load_suite(root, args.config, environ=options.environ())
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         *missing_here(suite, plan, options.environ()),
         *uncommitted(root, suite),
     )
-    print(_totals(suite, plan), *highest_cost(suite, plan), sep="\n")
+    print(_totals(suite, plan))
     print(f"\n{listing(plan)}")
     if hints:
         print("\nadvice:", *(f"  {hint}" for hint in hints), sep="\n")

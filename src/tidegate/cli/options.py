@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import ConfigurationError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tidegate.run.run_job import Options
 
 T = TypeVar("T")
-MOST_TRIALS = 10_000  # per row and run; a larger number is most likely a typo
+SUITE_FILE = "tidegate.yaml"
 
 
 def add_repository(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,7 @@ def add_repository(parser: argparse.ArgumentParser) -> None:
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
     )
     parser.add_argument(
-        "--config", default="tidegate.yaml", metavar="FILE", help="path of the suite, relative to the repository root"
+        "--config", default=SUITE_FILE, metavar="FILE", help="path of the suite, relative to the repository root"
     )
 
 
@@ -80,14 +81,6 @@ def positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
-def trials(text: str) -> int:
-    """Parse a number of trials, at most MOST_TRIALS."""
-    number = positive(text)
-    if number > MOST_TRIALS:
-        raise argparse.ArgumentTypeError(f"must be at most {MOST_TRIALS}")
     return number
 
 
@@ -168,21 +161,33 @@ def read_env_file(repo: Path, config: str) -> None:
 
 
 def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
-    """Return the pipeline's options for these arguments."""
+    """Return the pipeline's options for these arguments. Commands without a selection run everything."""
     from tidegate.run.run_job import Options  # 430 ms
-    from tidegate.suite.plan import Selection
+    from tidegate.suite.plan import EVERYTHING, Selection
 
-    selection = Selection(
-        scenarios=tuple(args.scenario),
-        agents=tuple(args.agent),
-        tags=tuple(tag.strip() for tag in args.tags.split(",") if tag.strip()),
-        tier=args.tier,
-    )
+    selection = EVERYTHING
+    if hasattr(args, "scenario"):
+        tags = tuple(tag.strip() for tag in args.tags.split(",") if tag.strip())
+        selection = Selection(scenarios=tuple(args.scenario), agents=tuple(args.agent), tags=tags, tier=args.tier)
     return Options(
         environ=environ(),
         progress=progress,
-        config=args.config,
+        config=getattr(args, "config", SUITE_FILE),
         selection=selection,
         jobs=args.jobs,
         replay_only=getattr(args, "replay_only", False),
     )
+
+
+def run_work(args: argparse.Namespace, work: Callable[[Options], Coroutine[None, None, T]], **more: Any) -> T:
+    """Run the work until it is done or stopped, show its progress, and return its result.
+
+    It gets the options of the arguments, with `more` of them.
+    """
+    from rich.console import Console  # 200 ms
+
+    from tidegate.cli.progress import make_progress
+
+    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
+        chosen = replace(pipeline_options(args, progress), **more)
+        return run_until_stopped(lambda: work(chosen))

@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print what would run, and run nothing")
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument(
-        "--trials", type=options.trials, metavar="N", help="trials per scenario and agent (default: the suite's)"
+        "--trials", type=options.positive, metavar="N", help="trials per scenario and agent (default: the suite's)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_json(parser, "the run")
@@ -39,10 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the suite, print an overview, and return the exit code."""
-    from rich.console import Console  # 480 ms
-
-    from tidegate.cli.progress import make_progress
-    from tidegate.run.checkouts import make_run_folder
+    from tidegate.run.checkouts import make_run_folder  # 480 ms
     from tidegate.run.single_run import single_run
     from tidegate.text.redaction import without_secrets
     from tidegate.vcs.revisions import repository_root
@@ -52,11 +49,9 @@ def run(args: argparse.Namespace) -> int:
         return _say_what_would_run(root, args)
     out = options.new_folder(args.out or make_run_folder(root))
     try:
-        with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
-            chosen = options.pipeline_options(args, progress)
-            stored = options.run_until_stopped(
-                lambda: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
-            )
+        stored = options.run_work(
+            args, lambda chosen: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
+        )
     finally:
         with suppress(OSError):
             out.rmdir()  # succeeds only if nothing was stored

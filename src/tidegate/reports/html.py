@@ -102,11 +102,9 @@ def hash_of(text: str) -> str:
 @cache
 def environment() -> Environment:
     """Return the templates of pages, which escape all texts."""
-    from jinja2 import Environment
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    from tidegate.text.own_templates import environment_of_templates
-
-    return environment_of_templates(Environment, autoescape=True)
+    return Environment(loader=PackageLoader("tidegate.templates", ""), undefined=StrictUndefined, autoescape=True)
 
 
 def source(name: str) -> str:

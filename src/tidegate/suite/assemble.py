@@ -37,47 +37,37 @@ class Assembly:
     environ: Mapping[str, str]
     without_secrets: bool = False
     problems: list[Problem] = field(default_factory=list)
-    _templates: dict[tuple[str, str], str | None] = field(default_factory=dict)  # by a file's folder, and a name
 
     def scenario(self, document: Document, file: ScenarioFile) -> Scenario | None:
         """Return the scenario that the file defines, or None if it has problems."""
         before = len(self.problems)
         template = self._template(document, file)
         target = self._target(document, file)
-        evaluators = self._evaluators(document, file)
-        judge = self._judge(document, file)
+        evaluators, judge = self._judged(document, file)
         self._check_scenario(document, file, target)
         if target is None or len(self.problems) > before:
             return None
         task = file.task if isinstance(file.task, TaskFile) else TaskFile(prompt=file.task)
+        own_form = {
+            "target": target,
+            "setup": file.setup.commands,
+            "gates": file.gates or file.evaluation.gates or (),
+            **dict(file.cost),
+        }
+        same = {name: getattr(file, name) for name in Scenario.model_fields.keys() & ScenarioFile.model_fields.keys()}
         return Scenario(
-            name=file.name,
-            description=file.description,
             file=document.file,
             template=template,
-            target=target,
             prompt=task.prompt,
             steps=task.steps,
             max_turns=task.max_turns or file.run.max_turns,
             timeout_secs=file.run.timeout_secs,
-            setup=file.setup.commands,
             post=file.scripts.post,
             evaluator_scripts=file.scripts.evaluators,
-            gates=file.gates or file.evaluation.gates or (),
             evaluators=evaluators,
             judge=judge,
             composite=file.evaluation.composite,
-            tool_matrix=file.tool_matrix,
-            trials=file.trials,
-            minimum_steps=file.minimum_steps,
-            serial=file.serial,
-            purpose=file.purpose,
-            source=file.source,
-            deterministic=file.deterministic,
-            tags=file.tags,
-            tier=file.tier,
-            **dict(file.cost),
-            guidance=file.guidance,
+            **{**same, **own_form},
         )
 
     def check_suite(self, entries: Iterable[ToolMatrixEntry]) -> None:
@@ -153,33 +143,21 @@ class Assembly:
                 what = f"is an MCP server, and the agent `{name}` ({agent.type}) can call none"
                 self._complain(document, ("target",), what + advice, at_key=True)
 
-    def _evaluators(self, document: Document, file: ScenarioFile) -> tuple[Evaluator, ...]:
-        if not file.evaluation.evaluators:
-            return ()
+    def _judged(self, document: Document, file: ScenarioFile) -> tuple[tuple[Evaluator, ...], RubricJudge | None]:
+        """Return the scenario's evaluators and its judge, with the files that they name."""
+        if not file.evaluation.evaluators and file.evaluation.judge is None:
+            return (), None
         from tidegate.suite.named_files import NamedFiles  # 60 ms
 
         files = NamedFiles(self.root, document)
-        found = files.resolved(file.evaluation.evaluators, ("evaluation", "evaluators"))
+        evaluators = files.resolved(file.evaluation.evaluators, ("evaluation", "evaluators"))
+        judge = files.judge(file.evaluation.judge, ("evaluation", "judge"))
         self.problems += files.problems
-        return found
-
-    def _judge(self, document: Document, file: ScenarioFile) -> RubricJudge | None:
-        if file.evaluation.judge is None:
-            return None
-        from tidegate.suite.named_files import NamedFiles  # 60 ms
-
-        files = NamedFiles(self.root, document)
-        found = files.judge(file.evaluation.judge, ("evaluation", "judge"))
-        self.problems += files.problems
-        return found
+        return evaluators, judge
 
     def _template(self, document: Document, file: ScenarioFile) -> str | None:
-        name = file.template_folder
-        place = document.file.rpartition("/")[0] if name else document.file
         try:
-            if (key := (place, name or "")) not in self._templates:
-                self._templates[key] = find_template(self.root, document.file, name)
-            return self._templates[key]
+            return find_template(self.root, document.file, file.template_folder)
         except ValueError as error:
             self._complain(document, ("template_folder",), str(error))
             return None

@@ -10,12 +10,10 @@ from tidegate.decide.procedure.detection import Screening, heads_to_confirm, wea
 from tidegate.decide.procedure.repeats import HEAD_TRIALS
 from tidegate.decide.procedure.rules import (
     LEAST_HISTORY,
-    MOST_PAIRS,
-    VERIFY_PAIRS,
     limit_of,
     screening_trials,
 )
-from tidegate.model.agent import FREE, Agent
+from tidegate.model.agent import Agent
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import is_of_target
@@ -104,33 +102,6 @@ def _only_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
     if suite.policy.judge_blocks:
         return scenario.file, "a judge alone decides, and a judge errs; add a gate or an evaluator of code"
     return scenario.file, "only a judge looks at it, and a judge blocks nothing; add a gate or an evaluator of code"
-
-
-def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
-    """Yield a sentence with the most that a pull request can cost in USD, if the suite limits the cost."""
-    if suite.budget.usd is not None:
-        yield f"a pull request costs at most ${suite.budget.usd:.2f} (budget.usd)"
-        return
-    limits = [(row, _limit(row)) for row in plan.rows]
-    if all(limit is not None for _, limit in limits) and any(limit for _, limit in limits):
-        total = sum(_most_trials(row, suite) * (limit or 0.0) for row, limit in limits)
-        yield f"a pull request costs at most ${total:.2f}, by max_usd of each trial, if none has to be repeated"
-
-
-def _limit(row: PlanRow) -> float | None:
-    """Return the most that one trial may cost in USD, or None if there is no limit."""
-    if row.agent.type in FREE:
-        return 0.0
-    known = [limit for limit in (row.scenario.max_usd, getattr(row.agent, "max_usd", None)) if limit is not None]
-    return min(known, default=None)
-
-
-def _most_trials(row: PlanRow, suite: Suite) -> int:
-    """Return the most trials that the row can need on both sides together, with confirmation and verification."""
-    counts = row.scenario.trials.over(suite.trials)
-    if row.deterministic:
-        return 2 * min(HEAD_TRIALS, counts.max or HEAD_TRIALS)
-    return 2 * (counts.max or 2 * screening_trials(counts, suite.policy) + MOST_PAIRS + VERIFY_PAIRS)
 
 
 def _without_steps(row: PlanRow) -> tuple[str, str] | None:

@@ -14,13 +14,12 @@ from tidegate.agents.scripted import Scripted
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.judges.scripted import ScriptedJudge
-from tidegate.decide.procedure.rules import MOST_PAIRS, VERIFY_PAIRS
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
 from tidegate.model.prices import BUILTIN_PRICES
-from tidegate.model.suite import Budget, Policy, Scenario, TrialCounts
+from tidegate.model.suite import Policy, Scenario, TrialCounts
 from tidegate.suite.plan import make_plan
-from tidegate.suite.suggestions import advice, highest_cost
+from tidegate.suite.suggestions import advice
 
 GATE = NoTranscriptErrors(type="no_transcript_errors")
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
@@ -106,22 +105,6 @@ def test_a_scenario_that_only_a_judge_looks_at() -> None:
         "a.yaml: a judge alone decides, and a judge errs; add a gate or an evaluator of code"
     ]
     assert said(scenario("a", GATE, evaluators=(judged,)), judge=judge) == []
-
-
-def test_the_highest_cost_is_said_where_limits_tell() -> None:
-    rows = [scenario("a", GATE, max_usd=0.25), scenario("b", GATE, max_usd=0.25, trials=TrialCounts(max=4))]
-    agents = {"mine": CommandAgent(type="command", command="x"), "docs": make.DOCS}
-    suite = make.suite(*rows, agents=agents)
-    # standard: up to 6 to screen, then the pairs, on both sides; the second at most 4; docs is free
-    whole = 6 + MOST_PAIRS + VERIFY_PAIRS
-    total = (whole + 4) * 2 * 0.25
-    (line,) = highest_cost(suite, make_plan(suite))
-    assert line.startswith(f"a pull request costs at most ${total:.2f}, by max_usd of each trial")
-    budget = suite.model_copy(update={"budget": Budget(usd=5)})
-    assert list(highest_cost(budget, make_plan(budget))) == ["a pull request costs at most $5.00 (budget.usd)"]
-    unlimited = make.suite(*rows, scenario("c", GATE), agents=agents)
-    assert list(highest_cost(unlimited, make_plan(unlimited))) == []
-    assert list(highest_cost(make.suite(*rows), make_plan(make.suite(*rows)))) == []
 
 
 def test_reading_the_cache_has_a_price_of_its_own() -> None:

@@ -34,7 +34,7 @@ from tidegate.suite.agentv.eval_file import (
 )
 from tidegate.suite.assemble import variable
 from tidegate.suite.document import Document, KeyPath, Problem
-from tidegate.suite.explain import explain
+from tidegate.suite.files import explain
 from tidegate.suite.folders import find_named
 from tidegate.suite.plan import did_you_mean
 
