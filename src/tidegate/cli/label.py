@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -21,8 +21,6 @@ from tidegate.model.result import Result
 from tidegate.reports.show import trial_story
 from tidegate.text.safe import one_line, visible
 from tidegate.text.shorten import shortened
-
-Keep = Callable[[int, Mark], None]
 
 DESCRIPTION = """\
 Shows judged trials one criterion at a time, uncertain ones first, and asks whether it is met. The judge's answer
@@ -50,32 +48,29 @@ def run(args: argparse.Namespace) -> int:
     left = items([trial for run in runs for trial in run.trials], labels, _unconfirmed(place / "result.json"))
     if not left and not labels:
         raise ConfigurationError(f"{place} contains no judged trial.", "Give its scenarios a `judge`.")
-    given: dict[int, Mark] = {}
-
-    def keep(number: int, verdict: Mark) -> None:
-        add_label(file, Label(trial=left[number].trial.id, criterion=left[number].criterion, verdict=verdict))
-        given[number] = verdict
-
-    _ask(place, left, keep)
-    print(f"{len(given)} labelled, {len(left) - len(given)} left: {file}")
+    given = _ask(place, left, file)
+    print(f"{given} labelled, {len(left) - given} left: {file}")
     if labels or given:
         command = shlex.join(["tidegate", "calibrate", str(file), "--run", str(place)])
         print(f"next: {command}")
     return 0
 
 
-def _ask(place: Path, left: Sequence[Item], keep: Keep) -> None:
-    """Ask about one criterion after the other, until the person quits."""
+def _ask(place: Path, left: Sequence[Item], file: Path) -> int:
+    """Ask about one criterion after the other, until the person quits. Return how many have a label."""
     console = Console()
-    number = 0
+    given, number = set[int](), 0
     while number < len(left):
         _show(console, place, left[number], f"{number + 1} of {len(left)}")
         answer = _answer(console, place, left[number])
         if answer == "q":
             break
         if answer in ("y", "n"):
-            keep(number, "met" if answer == "y" else "unmet")
+            verdict: Mark = "met" if answer == "y" else "unmet"
+            add_label(file, Label(trial=left[number].trial.id, criterion=left[number].criterion, verdict=verdict))
+            given.add(number)
         number = max(0, number + (-1 if answer == "b" else 1))
+    return len(given)
 
 
 def _told(place: Path, item: Item) -> tuple[str, list[str]]:

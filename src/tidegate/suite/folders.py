@@ -49,7 +49,10 @@ def find_template(root: Path, scenario: str, name: str | None) -> str | None:
         beside = PurePosixPath(scenario).with_suffix("").as_posix()
         return _kept_in(root, beside) if (root / beside).is_dir() else None
     starts = (PurePosixPath(scenario).parent.as_posix(), "llm-test-fixtures/templates", "fixtures", "")
-    return _kept_in(root, find_named(root, starts, name, folder=True))
+    found = find_named(root, starts, name, folder=True)
+    if found == ".":
+        raise ValueError("must be a folder in the repository, not the repository itself")
+    return _kept_in(root, found)
 
 
 def find_named(root: Path, starts: Iterable[str], name: str, *, folder: bool = False) -> str:
@@ -58,7 +61,7 @@ def find_named(root: Path, starts: Iterable[str], name: str, *, folder: bool = F
     Raises ValueError if it is in none of them, or a link leads out of the root.
     """
     places = dict.fromkeys(os.path.normpath(PurePosixPath(start) / name) for start in starts)
-    inside = [place for place in places if not place.startswith(("/", "../")) and place not in ("..", ".")]
+    inside = [place for place in places if not place.startswith(("/", "../")) and place != ".."]
     for place in inside:
         path = root / place
         with suppress(OSError):

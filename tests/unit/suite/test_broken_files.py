@@ -137,6 +137,7 @@ IN_A_SCENARIO = {
     "gates: []\nevaluation: {gates: []}": "5:1: gates: occur twice: `evaluation.gates` has them, too",
     "template_folder: nope": "5:18: template_folder: no such folder in the repository "
     "(looked for scenarios/nope, llm-test-fixtures/templates/nope, fixtures/nope, nope)",
+    "template_folder: ..": "5:18: template_folder: must be a folder in the repository, not the repository itself",
     "template_folder: ../../../etc": "5:18: template_folder: no such folder in the repository "
     "(looked for ../../../etc)",
     "tags: [1]": "5:8: tags[0]: must be text; put it in quotes",

@@ -182,6 +182,13 @@ def test_a_target_with_one_worker_runs_alone(load: Load) -> None:
     assert load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"].weight > 100
 
 
+def test_a_target_may_run_at_the_root(load: Load) -> None:
+    targets = TARGETS.replace("timeout_seconds: 20", "cwd: ..")
+    cli = load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"]
+    assert isinstance(cli, AgentVCli)
+    assert cli.folder == "."
+
+
 def test_batches_and_healthchecks_are_part_of_the_agent(load: Load) -> None:
     targets = TARGETS.replace(
         "timeout_seconds: 20",
