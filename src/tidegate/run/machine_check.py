@@ -26,7 +26,6 @@ from tidegate.model.progress import Progress
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
 from tidegate.run.slots import SlotFiles, SlotNetworks
-from tidegate.trial.directories import has_memory
 from tidegate.trial.processes import Command, Supervisor, SupervisorLost
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import FileRules, means_to_confine
@@ -251,7 +250,6 @@ async def _users(repo: Path, path: str, found: Tried) -> MachineFinding:
 async def _files(found: Tried) -> MachineFinding:
     means = await means_to_confine()
     calls = "; system calls are filtered" if means.calls else "; no filter of system calls is written for this machine"
-    calls += f"; small workspaces are {'in memory' if means.mounts and has_memory() else 'on disk'}"
     if found.read or found.written:
         advice = "Trials can use what every user of the machine can: run untrusted changes in a container."
         return MachineFinding(
