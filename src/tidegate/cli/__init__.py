@@ -45,7 +45,6 @@ GROUPS = {
         "fix": "apply the edit that `tidegate pr` has tried",
         "regrade": "grade a stored run again, without agents",
         "export": "write stored trials as OpenTelemetry spans",
-        "import": "import results of AgentV or llm-tool-test, or a transcript",
     },
     "suites": {
         "add": "write a scenario from a trial or a transcript",
@@ -144,8 +143,7 @@ def parsers(
     whole.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = whole.add_subparsers(metavar="COMMAND", dest="command", prog="tidegate", help=argparse.SUPPRESS)
     for command in names:
-        name = "import_" if command == "import" else command.replace("-", "_")  # the word is reserved in Python
-        module = import_module(f"tidegate.cli.{name}")
+        module = import_module(f"tidegate.cli.{command.replace('-', '_')}")
         parser = commands.add_parser(command, description=module.DESCRIPTION)
         parser.set_defaults(run=module.run)
         module.add(parser)

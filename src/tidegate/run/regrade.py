@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from tidegate.agents.invocations.from_log import logged_invocations
 from tidegate.checks.evaluators.assess import answer_to, gate_answers, record_of
 from tidegate.checks.measure import measure_trial
-from tidegate.history.import_run import IMPORTED
 from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.run_folder import RunFolder, load_run
 from tidegate.model.judge import AskModel
@@ -138,9 +136,6 @@ class _Work:
 
     async def _asked(self, trial: Trial, scenario: Scenario) -> Trial:
         spec = trial.spec
-        if self.old.agents[spec.agent].type == IMPORTED and scenario.target.binary:
-            calls = logged_invocations(trial.events, scenario.target, trial.agent_started_at)
-            trial = trial.model_copy(update={"invocations": calls or (), "calls_known": calls is not None})
         scratch = self.job.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
         folders, root = Folders(self.target.trial_folder(spec), scratch), self.context.definitions
         confinement = self.context.supervisor.confinement
