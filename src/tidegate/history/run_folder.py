@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import Event
+from tidegate.model.judge import Reply
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.trial import Record, Trial
 from tidegate.model.trial_spec import Side, TrialSpec, encoded
@@ -122,6 +123,27 @@ class RunFolder:
             return Record(problem=error.message)
         except OSError as error:
             return Record(problem=f"{error.filename}: {error.strerror}")
+
+
+class AnswerStore:
+    """The judge's answers: one JSON file each, named by the hash of its question. With None, nothing is stored."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def read(self, key: str) -> Reply | None:
+        """Return the stored answer, or None if there is none or it cannot be read."""
+        return read_value(self._place(self._folder, key), Reply) if self._folder else None
+
+    def keep(self, key: str, reply: Reply) -> None:
+        """Write the answer atomically. A write error is ignored: a later run then asks the question again."""
+        if self._folder is not None:
+            with suppress(OSError):
+                write_value(self._place(self._folder, key), reply)
+
+    @staticmethod
+    def _place(folder: Path, key: str) -> Path:
+        return folder / key[:2] / f"{key}.json"
 
 
 def load_run(folder: Path) -> Run:

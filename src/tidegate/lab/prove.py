@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tidegate.decide.surface.parts import commands, of_calls
 from tidegate.decide.surface.used import MAPPED, Scenario, counts, users
 from tidegate.errors import NothingToRunError
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.lab.mutants import changed_guidance, done_to, meets, of_guidance, of_program, of_server, server_meets
 from tidegate.model.agent import FREE, LIST
 from tidegate.model.event import ToolCall
@@ -30,8 +30,7 @@ from tidegate.reports.verdict_text import verdict_of
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.mutant_trials import MutantTrial, MutantTrials, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
-from tidegate.run.surface_changes import tool_name
-from tidegate.run.surface_survey import survey
+from tidegate.run.surface_survey import survey, tool_name
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import Selection, make_plan
 from tidegate.text.noise import without_digits

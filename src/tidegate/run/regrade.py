@@ -11,8 +11,7 @@ from pathlib import Path
 
 from tidegate.checks.evaluators.assess import answer_to, gate_answers, record_of
 from tidegate.checks.measure import measure_trial
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.run_folder import RunFolder, load_run
+from tidegate.history.run_folder import AnswerStore, RunFolder, load_run
 from tidegate.model.judge import AskModel
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge

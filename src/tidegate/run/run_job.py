@@ -24,7 +24,7 @@ from tidegate.history.fingerprint import (
     template_files,
     test_key,
 )
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.bundle import NOTHING
 from tidegate.model.judge_result import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
+from tidegate.checks.measure import measure_trial
 from tidegate.errors import CannotRunError, MissingKeyError
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.bundle import NOTHING, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
@@ -23,9 +24,8 @@ from tidegate.model.trial_spec import Side, TrialSpec, encoded
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
-from tidegate.run.grade import is_to_be_judged, without_lost
+from tidegate.run.grade import Judging
 from tidegate.run.judge_client import PanelClient
-from tidegate.run.measuring import Judging, Measuring
 from tidegate.run.pace import OutageWaits
 from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.suite.suggestions import unpriced
@@ -71,7 +71,7 @@ async def over(function: Callable[[Item], Awaitable[T]], items: Sequence[Item], 
 class Runner:
     """Runs trials of a plan on one or two sides. An async context manager: nothing that it starts outlives it.
 
-    `on_result` is called with each result at once; for a judged trial, first with the result before judging.
+    `on_result` is called with each result at once.
     """
 
     _users: Users | None = None
@@ -112,7 +112,7 @@ class Runner:
         self._batches = Batches.of(self.attempts, plan, withheld)
         self._executor: TrialExecutor = self._batches or self.attempts
         self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
-        self._measuring, self._open = Measuring(suite), AsyncExitStack()
+        self._measuring, self._open = asyncio.Lock(), AsyncExitStack()
         self.build_errors = dict[Side, str]()
         self.versions, self._replaced = dict[str, str | None](), tuple[str, ...]()
         self.on_result: Callable[[TrialResult], None] = lambda _: None
@@ -189,10 +189,6 @@ class Runner:
         """Learn from earlier trials how long base needs, which limits the time of head's trials."""
         self.attempts.pace.learn(of_base)
 
-    async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
-        """Ask the judge again about earlier trials that it could not judge; no agent runs."""
-        return await together([self._judged_again(result) for result in results])
-
     def _spent_besides_agents(self, before: Spent) -> tuple[float, int]:
         """Return the US dollars and the tokens of judges, and of all that shards had spent `before`."""
         return before.usd + self._bench.spent_usd, before.tokens + self._bench.spent_tokens
@@ -267,12 +263,18 @@ class Runner:
             return None
         if trial.not_measured == "auth":
             self._end_agent(spec.agent, trial.reason)
-        if row.scenario.judged and await asyncio.to_thread(is_to_be_judged, trial, row.scenario):
-            # The agent's work is done, even if the judge fails.
-            self.on_result(await self._measuring.result(trial, row))
-        result = await self._judged(trial, row)
+        result = await self._measured(await self._judging.graded(trial, row), row)
+        self._context.checkouts[result.side].store.finish_trial(result)
+        self.on_result(result)
         self._context.progress.finished(result)
         return result
+
+    async def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
+        """Return the trial's result. What it printed can take seconds to read: one at a time, for memory."""
+        suite = self._context.suite
+        price, blocks = suite.price_of_budget(row.agent.model), suite.policy.judge_blocks
+        async with self._measuring:
+            return await asyncio.to_thread(measure_trial, trial, row.scenario, price, judge_blocks=blocks)
 
     def _end_agent(self, name: str, reason: str) -> None:
         """Start no more trials of an agent whose key was refused. Raises CannotRunError if no other agent is left."""
@@ -283,20 +285,6 @@ class Runner:
         if refused.keys() >= {row.key.agent for row in self._plan.rows if row.no_agent is None}:
             said = ". ".join(refused_key(*one) for one in refused.items())
             raise CannotRunError(said, "Check the key in the environment; no further trial was started.")
-
-    async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
-        """Return the trial with the judge's answers, measured and stored."""
-        result = await self._measuring.result(await self._judging.graded(trial, row), row)
-        result = result.model_copy(update={"reused": reused})
-        self._context.checkouts[result.side].store.finish_trial(result)
-        self.on_result(result)
-        return result
-
-    async def _judged_again(self, result: TrialResult) -> TrialResult:
-        row = self._row(result.spec)
-        trial = self._context.checkouts[result.side].store.trial(result.spec)
-        left = trial and without_lost(trial, row.scenario)
-        return await self._judged(left, row, reused=True) if left else result
 
 
 def refused_key(agent: str, reason: str) -> str:

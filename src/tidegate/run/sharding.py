@@ -28,13 +28,13 @@ from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder, two_sides
 from tidegate.run.pull_request_job import load_pull_request
-from tidegate.run.replay_first import Begun, replay_first
+from tidegate.run.replays import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.runner import Runner
 from tidegate.run.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
 from tidegate.run.shards.bundle import bundle_name, write_results
 from tidegate.run.shards.join import join
-from tidegate.run.surface_changes import Surveys
+from tidegate.run.surface_survey import Surveys
 from tidegate.vcs.revisions import ForeignCommits
 
 PLAN_FILE = "plan.json"
@@ -162,7 +162,7 @@ async def _screened(repo: Path, own: RunJob, runner: Runner, options: Options) -
     runner.learn(known.past)
     rows = own.rows
     begun = Begun(rows, {}, known, earlier.sessions(foreign).by_row)
-    replays = await replay_first(Surveys(runner, own, options.environ.get("PATH", "")), own, begun, earlier, options)
+    replays = await replay_first(Surveys(runner, own, options.environ.get("PATH", "")), own, begun, options)
     specs = shard_trials(state_of(own, with_replays(rows, replays), known))
     return await runner.run(in_time(specs, seconds_of(own, known.past), jobs_of(own, options)))
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.run_folder import RunFolder
+from tidegate.history.run_folder import AnswerStore, RunFolder
 from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE
 from tidegate.model.plan import Plan, RowKey

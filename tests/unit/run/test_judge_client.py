@@ -16,7 +16,7 @@ import pytest
 from tests import make
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.asking import Criterion
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply
 from tidegate.model.prices import Price
