@@ -10,11 +10,10 @@ from rich.console import Console
 from tidegate.cli import options
 from tidegate.cli.progress import make_progress
 from tidegate.history.our_folder import shards_folder
+from tidegate.run.bundle import bundle_name
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
-from tidegate.run.sharding import PLAN_FILE, one_shard, read_plan, require_number
-from tidegate.run.shards.assign import add_shard
-from tidegate.run.shards.bundle import bundle_name
+from tidegate.run.sharding import PLAN_FILE, add_shard, one_shard, read_plan, require_number
 from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\

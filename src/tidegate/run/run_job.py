@@ -36,7 +36,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
-from tidegate.run.shards.join import Joined
+from tidegate.run.join import Joined
 from tidegate.suite.load import judge_place
 from tidegate.suite.plan import Selection, refuse_self_judging, run_rows, suite_hash, with_seed
 from tidegate.vcs.revisions import tree_hash

@@ -17,9 +17,9 @@ from tidegate.model.progress import Progress
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
+from tidegate.run.bundle import JUDGE, read_batch, unpack, write_trials
 from tidegate.run.checkouts import scratch_folder
 from tidegate.run.runner import Runner, together
-from tidegate.run.shards.bundle import JUDGE, read_batch, unpack, write_trials
 from tidegate.vcs.worktrees import make_repository
 
 
