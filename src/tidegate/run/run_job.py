@@ -16,7 +16,7 @@ from tidegate.decide.trust import trust
 from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import (
     TemplateFiles,
-    agent_marks,
+    agent_mark,
     fingerprint,
     judge_mark,
     program_hash,
@@ -105,12 +105,11 @@ class RunJob:
         key = tuple(sorted(versions.items()))
         if key not in self._fingerprints:
             judge = judge_mark(self.suite, self.sides[0].folder)
-            agents = agent_marks(self.plan.rows, versions)
             self._fingerprints[key] = {
                 row.key: fingerprint(
                     row,
                     self._templates[_initial_state(row)],
-                    agents[row.key],
+                    agent_mark(row, versions.get(row.key.agent)),
                     judge,
                     (self._scripts[row.presence, row.scenario.name], self._programs[row.key.agent][0]),
                 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.checks.measure import measure_trial
-from tidegate.errors import CannotRunError, MissingKeyError
+from tidegate.errors import CannotRunError
 from tidegate.history.run_folder import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.bundle import NOTHING, Spent
@@ -40,9 +40,6 @@ from tidegate.trial.start import AgentCheckDirectories
 from tidegate.trial.workspace import everything_below
 
 T = TypeVar("T")
-Item = TypeVar("Item")
-
-AT_ONCE = 1_000  # more than trials and judges can do at once
 
 
 async def together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
@@ -53,19 +50,6 @@ async def together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None
     return [task.result() for task in tasks]
-
-
-async def over(function: Callable[[Item], Awaitable[T]], items: Sequence[Item], most: int = AT_ONCE) -> list[T]:
-    """Return the results of all items in order, for at most so many at once: each takes memory from its start."""
-    results: dict[int, T] = {}
-    waiting = iter(enumerate(items))
-
-    async def work() -> None:
-        for place, item in waiting:
-            results[place] = await function(item)
-
-    await together([work() for _ in range(min(most, len(items)))])
-    return [results[place] for place in range(len(items))]
 
 
 class Runner:
@@ -181,7 +165,7 @@ class Runner:
             executor.halted |= result is not None and enough(result)
             return result
 
-        results = [result for result in await over(one, specs) if result is not None]
+        results = [result for result in await together([one(spec) for spec in specs]) if result is not None]
         progress.expect(len(results) - len(specs))
         return results
 
@@ -305,21 +289,13 @@ class TrialExecutor(Protocol):
 
 
 async def _check_agents(agents: Mapping[str, Agent], context: RunContext) -> dict[str, str | None]:
-    """Return each agent's version, None if it has none. Raises one CannotRunError for all agents that cannot run."""
+    """Return each agent's version, None if it has none. Raises CannotRunError for the first agent that cannot run."""
+    found = await asyncio.gather(*(_version(*one, context) for one in agents.items()), return_exceptions=True)
     versions: dict[str, str | None] = {}
-    failed: dict[str, CannotRunError] = {}
-
-    async def check(name: str, agent: Agent) -> None:
-        try:
-            versions[name] = await _version(name, agent, context)
-        except CannotRunError as error:
-            failed[name] = error
-
-    async with asyncio.TaskGroup() as group:
-        for name, agent in agents.items():
-            group.create_task(check(name, agent))
-    if failed:
-        raise _together([failed[name] for name in agents if name in failed])
+    for name, version in zip(agents, found, strict=True):
+        if isinstance(version, BaseException):
+            raise version
+        versions[name] = version
     return versions
 
 
@@ -342,17 +318,6 @@ async def _version(name: str, agent: Agent, context: RunContext) -> str | None:
             return version
         except SupervisorLost as lost:
             raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
-
-
-def _together(errors: Sequence[CannotRunError]) -> CannotRunError:
-    """Return one error with all messages and advice. It is about keys only if each of them is."""
-    if len(errors) == 1:
-        return errors[0]
-    kind = MissingKeyError if all(isinstance(error, MissingKeyError) for error in errors) else CannotRunError
-    return kind(
-        "\n".join(dict.fromkeys(error.message for error in errors)),
-        " ".join(dict.fromkeys(error.advice for error in errors)),
-    )
 
 
 Contents = Mapping[str, tuple[Content | None, Content | None]]  # of base and of head, by name
