@@ -161,6 +161,6 @@ def test_users_that_are_all_taken_do_not_end_the_report(tmp_path: Path) -> None:
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     found = lines(ran.stdout)
-    assert ran.returncode == 0, ran.stderr
-    assert found["users"] == ("limited", "trials are not isolated by user: all 477 users for trials are taken")
+    assert ran.returncode == 4, ran.stderr
+    assert found["users"] == ("missing", "all 477 users for trials are taken.")
     assert {"network"} <= found.keys()

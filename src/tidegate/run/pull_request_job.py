@@ -38,7 +38,7 @@ from tidegate.suite.plan import (
 )
 from tidegate.text.shorten import few
 from tidegate.vcs.links import LinkedCheckout, with_link_targets
-from tidegate.vcs.revisions import changed_files, file_diffs, submodules
+from tidegate.vcs.revisions import changed_files, file_diffs
 
 _NO_SUBMODULE = "Submodules are not checked out: {}. If the tool needs one, let `build` fetch its commit."
 
@@ -75,8 +75,9 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
         still = {(one.scenario, one.agent) for one in new}
         definitions = tuple(one for one in definitions if (one.scenario, one.agent) in still)
     both = (suites.head, suites.base or suites.head)
-    missing = submodules(root, base, head)
-    watched = _watched(sides, both, missing)
+    checkouts = [LinkedCheckout(side.folder) for side in (sides.base, sides.head)]
+    missing = tuple(dict.fromkeys(name for one in checkouts for name in one.submodules))
+    watched = _watched(checkouts, both, missing)
     if options.replay_only:
         plan = without_agents(plan, None)
     elif options.lenient_keys:
@@ -103,17 +104,17 @@ def _refuse_deployed(plan: Plan) -> None:
             )
 
 
-def _watched(sides: Sides, suites: Sequence[Suite], submodules: Sequence[str]) -> tuple[str, ...]:
+def _watched(
+    checkouts: Sequence[LinkedCheckout], suites: Sequence[Suite], submodules: Sequence[str]
+) -> tuple[str, ...]:
     """Return globs of all files that can change an outcome, wherever links and submodules keep them."""
-    pair = (sides.base, sides.head)
     programs = (
         one
-        for side in pair
+        for side in checkouts
         for suite in suites
         for agent in suite.agents.values()
         for one in program_globs(side.folder, agent, suite.path)
     )
-    checkouts = [LinkedCheckout(side.folder) for side in pair]
     return with_link_targets(checkouts, (*watched_files(*suites), *programs, *map(glob.escape, submodules)))
 
 

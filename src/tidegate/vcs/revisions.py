@@ -217,13 +217,6 @@ def _matching(root: Path, patterns: Sequence[str], *command: str) -> tuple[str, 
     return tuple(sorted({*found} - {""}))
 
 
-def submodules(root: Path, *revisions: Revision) -> tuple[str, ...]:
-    """Return the folders that are submodules in one of the commits."""
-    listed = [must(root, "ls-tree", "-r", "-z", revision.sha) for revision in revisions]
-    entries = (entry.partition("\t") for text in listed for entry in text.split("\0"))
-    return tuple(dict.fromkeys(name for facts, _, name in entries if facts.startswith("160000 ")))
-
-
 def tree_of(root: Path, rev: str) -> str:
     """Return the hash of a commit's tree. Commits with equal trees have identical files."""
     return must(root, "rev-parse", "--verify", "--end-of-options", f"{rev}^{{tree}}")
