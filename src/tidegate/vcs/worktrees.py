@@ -35,7 +35,7 @@ def checkouts(
         yield
     finally:
         for folder in made:
-            (folder / ".git").unlink(missing_ok=True)  # what cannot be deleted is no worktree either
+            (folder / ".git").unlink(missing_ok=True)  # the rest may not be deletable
             shutil.rmtree(folder, ignore_errors=True)
         git(root, "worktree", "prune")
 
