@@ -55,7 +55,6 @@ class FileGate(Gate):
 class FileExists(FileGate):
     """Passes when a file exists at `path` in the workspace. A folder does not count."""
 
-
     type: Literal["file_exists"] = "file_exists"
 
     def decide_without_text(self, answer: FileAnswer) -> GateDecision:
