@@ -219,7 +219,8 @@ class Policy(Value):
 class Store(Value):
     """Where base's history is kept, and how much of it. `path` is relative to the repository's root.
 
-    With type `branch`, the branch `name` holds only the history; everything else is kept below `path`.
+    With type `branch`, the branch `name` holds only the history; everything else is kept below `path`. `builds`: base's
+    build of an unchanged commit is used again on the same machine, for a day.
     """
 
     type: Literal["directory", "branch"] = "directory"
@@ -227,6 +228,7 @@ class Store(Value):
     path: InsidePath = ".tidegate/store"
     max_trials: Count = 40  # per row: the newest
     max_days: Positive = 14
+    builds: bool = True
 
 
 class Diagnosis(Value):

@@ -8,7 +8,7 @@ import secrets
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from tidegate.agents.providers.access import Accesses, KeyAccess
 from tidegate.errors import CannotRunError
 from tidegate.model.agent import ALONE
 from tidegate.model.event import End
-from tidegate.model.plan import PlanRow
+from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Progress
 from tidegate.model.provider import Access
@@ -31,7 +31,7 @@ from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.pace import OutageWaits, Pace
 from tidegate.trial.cost_meter import Spending
-from tidegate.trial.directories import Attempt, Folders, TrialDirectories
+from tidegate.trial.directories import LEAST_MEMORY, Attempt, Folders, TrialDirectories, room_of
 from tidegate.trial.environment import Environments, side_path
 from tidegate.trial.free_port import free_port
 from tidegate.trial.judge_script import ScriptContext, StoredTrial
@@ -81,6 +81,8 @@ class RunContext:
         return tuple(self.checkouts.values())
 
 
+MOST_ENDED = 50  # folders of ended trials that are deleted together
+LITTLE_ROOM = 2 << 30  # bytes; with less of it, they are deleted at once
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
 _TRANSIENT: frozenset[NotMeasured] = frozenset(
     {"infrastructure", "outage", "reported_outage", "resources", "supervisor_lost"}
@@ -99,11 +101,14 @@ class Attempts:
     pace: Pace = field(default_factory=Pace)
     halted: bool = False  # no further trial starts
     refused: dict[str, str] = field(default_factory=dict)  # agents whose provider refused their key, with its message
+    memory: Path | None = None  # a folder in memory, for small trials
     on_offer: Callable[[dict[str, Any]], None] = lambda _: None  # called with what an MCP server offers
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
     _hiding: dict[tuple[Side, str], Mapping[str, str]] = field(default_factory=dict)
+    _outgrown: set[RowKey] = field(default_factory=set)  # rows whose trials belong on the disk
+    _ended: list[Path] = field(default_factory=list)  # folders of trials that have ended
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
         """Return the first attempt without an infrastructure error, or the last one; None if halted before.
@@ -121,6 +126,8 @@ class Attempts:
                 trial = self.pace.charged(await self._attempt(spec, row, supervisor))
                 self.pace.saw(trial)
                 self.pace.ended(spec)
+            if trial.not_measured == "resources":  # perhaps it needs more than there is in memory
+                self._outgrown.add(row.key)
             if trial.not_measured not in _TRANSIENT:
                 return trial
             waited = trial.not_measured == "outage" and await self.outage_waits.wait()
@@ -152,8 +159,10 @@ class Attempts:
         unlimited = suite.model_copy(update={"budget": suite.budget.model_copy(update={"trials": None})})
         context = replace(self.context, suite=unlimited, checkouts=dict(checkouts), progress=Progress())
         context = replace(context, deadline=min(context.deadline, time.monotonic() + seconds))
-        shared = Attempts(context, self.spending, self.outage_waits, model_proxy=self.model_proxy)
-        return replace(shared, _prepared=self._prepared) if same_files else shared
+        prepared = self._prepared if same_files else {}
+        waits, proxy = self.outage_waits, self.model_proxy
+        shared = Attempts(context, self.spending, waits, model_proxy=proxy, memory=self.memory, _ended=self._ended)
+        return replace(shared, _prepared=prepared)
 
     async def script(self, request: RunJudge, trial: Trial, row: PlanRow) -> Answer | None:
         """Run a script that needs the judge's answer after the trial has ended; return None if it cannot be run."""
@@ -190,7 +199,7 @@ class Attempts:
     async def _attempt(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> Trial:
         self.context.checkouts[spec.side].store.clear_trial(spec)
         try:
-            async with self._attempt_of(spec, row, supervisor) as attempt:
+            async with self._attempt_of(spec, row, supervisor, is_new=True) as attempt:
                 attempt = replace(attempt, most_secs=await self.pace.limits(spec))
                 self.context.progress.started(spec)
                 with _with_lease(attempt, self.model_proxy, self.context.accesses) as lent:
@@ -203,12 +212,15 @@ class Attempts:
             return Trial(spec=spec, not_measured="resources", reason=f"the trial could not be run: {error}")
 
     @asynccontextmanager
-    async def _attempt_of(self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor) -> AsyncIterator[Attempt]:
+    async def _attempt_of(
+        self, spec: TrialSpec, row: PlanRow, supervisor: Supervisor, *, is_new: bool = False
+    ) -> AsyncIterator[Attempt]:
         """Yield the attempt; its folders have names that do not tell the side, and its record is kept afterwards."""
         context = self.context
         kept = context.checkouts[spec.side].store.trial_folder(spec).absolute()
         place = await self._directories(spec, row)
-        folders = Folders(record=self._new_folder(), scratch=self._new_folder())
+        memory = self._memory_for(row, place.prepared) if is_new else None
+        folders = Folders(record=self._new_folder(), scratch=self._new_folder(memory))
         attempt = Attempt(
             spec=spec,
             row=row,
@@ -231,11 +243,17 @@ class Attempts:
                 await supervisor.close()  # the slot's next trial has another user
 
     async def _put_away(self, folders: Folders, kept: Path) -> None:
-        """Move a trial's record, without secrets, to its place in the run, and delete its other folders.
+        """Move a trial's record, without secrets, to its place in the run, and delete its other folders later.
 
         While a trial runs, the paths of its outputs must not tell its side.
         """
-        await asyncio.to_thread(remove_trees, folders.scratch)
+        with suppress(OSError):  # it may not have been made
+            folders.scratch.chmod(0o700)  # no other trial of the same user can enter it
+            self._ended.append(folders.scratch)
+            if len(self._ended) >= MOST_ENDED or min(map(room_of, (folders.scratch, folders.record))) < LITTLE_ROOM:
+                ended = self._ended.copy()
+                self._ended.clear()
+                await asyncio.to_thread(remove_trees, *ended)
         if redaction := self.context.around.redaction:
             await asyncio.to_thread(redact_folder, folders.record, redaction)
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -244,6 +262,7 @@ class Attempts:
         except OSError:  # on another disk, or there is a record already, or none was made
             if folders.record.exists():
                 await asyncio.to_thread(shutil.copytree, folders.record, kept, symlinks=True, dirs_exist_ok=True)
+                self._ended.append(folders.record)
 
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context
@@ -286,9 +305,18 @@ class Attempts:
             self._readable[folder, protected] = parts_of_checkout(folder)
         return self._readable[folder, protected]
 
-    def _new_folder(self) -> Path:
+    def _new_folder(self, around: Path | None = None) -> Path:
         """Return the path of a new folder for a trial: a random name, so that no trial can tell its side by it."""
-        return self.context.scratch / secrets.token_hex(8)
+        return Path(f"{around or self.context.scratch}/{secrets.token_hex(8)}")
+
+    def _memory_for(self, row: PlanRow, prepared: Prepared) -> Path | None:
+        """Return a folder in memory for a trial that begins small, None if it belongs on the disk.
+
+        Agents that ask a model may install what they need, and spend their time elsewhere. So do servers.
+        """
+        is_small = prepared.files is not None and not (row.agent.api or row.scenario.target.mcp)
+        is_small = is_small and row.key not in self._outgrown
+        return self.memory if self.memory and is_small and room_of(self.memory) > LEAST_MEMORY else None
 
     def _is_ours(self, target: Target) -> bool:
         """Return True if base's `path` has the target, so that a program of the system is another one."""

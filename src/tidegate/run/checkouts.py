@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import os
 import secrets
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,19 +26,44 @@ from tidegate.vcs.worktrees import checkout, checkouts
 
 REGRADED = "-regraded"  # suffix of a run that was evaluated again
 SIDES = ("base", "head")
+NEW_SECS = 60.0
 
 
 @contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """Yield a folder for checkouts and workspaces in TMPDIR, and delete it afterwards.
+def scratch_folder(start: str = "") -> Iterator[Path]:
+    """Yield a folder for checkouts and workspaces, and delete it afterwards. Those of killed runs are deleted before.
+
+    `start`: how its path begins; else it is in TMPDIR.
 
     It is outside of the repository, because agents read AGENTS.md and similar files in all parent folders.
     """
-    folder = Path(tempfile.mkdtemp(prefix="tidegate-run-")).resolve()
+    around, _, name = (start or f"{tempfile.gettempdir()}/tidegate-run-").rpartition("/")
+    remove_trees(*filter(_is_abandoned, Path(around).glob(f"{name}*")))
+    folder = Path(tempfile.mkdtemp(prefix=name, dir=around)).resolve()
+    lock = os.open(folder, os.O_RDONLY)
     try:
+        flock(lock, LOCK_EX)
         yield folder
     finally:
         remove_trees(folder)
+        os.close(lock)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Return True if it is our user's and no process has locked it. One that was just made may not be locked yet."""
+    with suppress(OSError), locked(folder, LOCK_EX) as state:
+        return state.st_uid == os.geteuid() and state.st_mtime < time.time() - NEW_SECS
+    return False
+
+
+@contextmanager
+def locked(folder: Path, how: int) -> Iterator[os.stat_result]:
+    """Hold a lock on a folder. Raises OSError if it is not there, or another process holds a lock in its way."""
+    with ExitStack() as opened:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        opened.callback(os.close, lock)
+        flock(lock, how | LOCK_NB)
+        yield os.fstat(lock)
 
 
 class RevisionPair(NamedTuple):

@@ -21,6 +21,7 @@ from tidegate.model.progress import Progress
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
 from tidegate.run.slots import SlotFiles
+from tidegate.trial.directories import has_memory
 from tidegate.trial.processes import Supervisor, SupervisorLost
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import means_to_confine
@@ -157,6 +158,7 @@ async def _users(repo: Path, path: str) -> MachineFinding:
 async def _files() -> MachineFinding:
     means = await means_to_confine()
     calls = "; system calls are filtered" if means.calls else "; no filter of system calls is written for this machine"
+    calls += f"; small workspaces are {'in memory' if means.mounts and has_memory() else 'on disk'}"
     if means.mounts:
         by = "Landlock, with mounts of their own" if means.landlock else f"mounts of their own: {means.lacking}"
         return MachineFinding("files", "ok", f"trials are confined by {by}{calls}")

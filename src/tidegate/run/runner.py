@@ -24,8 +24,10 @@ from tidegate.model.trial_spec import Side, TrialSpec, encoded
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
+from tidegate.run.checkouts import scratch_folder
 from tidegate.run.grade import Judging
 from tidegate.run.judge_client import PanelClient
+from tidegate.run.kept_builds import KeptBuild, build_key, builds_folder
 from tidegate.run.pace import OutageWaits
 from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.suite.suggestions import unpriced
@@ -34,6 +36,7 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.supervisor.starter import MEMORY
 from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
@@ -116,6 +119,9 @@ class Runner:
             await opened.enter_context(self._networks).choose(self.attempts.model_proxy)
             checkouts = [side.folder for side in context.sides]
             await self._files.choose(context.around.environ, checkouts, own_users=self._users is not None)
+            if self._files.in_memory and self._batches is None:
+                self.attempts.memory = opened.enter_context(scratch_folder(MEMORY))
+                self.attempts.memory.chmod(0o711)  # others may enter; each folder in it has its own permissions
             if self._batches is None:
                 context.progress.say(f"isolation of trials: {', '.join(self.confinement)}")
             _ = context.agent_path  # found out before builds can change what a checkout belongs to
@@ -218,15 +224,32 @@ class Runner:
         self._replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, programs)
 
     async def _build(self, checkout: Checkout) -> None:
-        one = self._context
+        error = await self._built(checkout)
+        if self._users is not None and checkout.folder.is_relative_to(self._context.scratch):
+            await asyncio.to_thread(make_readable, checkout.folder)
+        self.build_errors |= {} if error is None else {checkout.side: error}
+
+    async def _built(self, checkout: Checkout) -> str | None:
+        one, kept = self._context, self._kept_build(checkout)
+        if kept and (age := await asyncio.to_thread(kept.take, checkout.folder)) is not None:
+            said = f"base ({checkout.revision.ref}) is not built again: it was built {age / 60:.0f} minutes ago"
+            one.progress.say(f"{said} (`store: {{builds: false}}` builds it in each run)")
+            return None
         builder = self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
         confinement = self._files.of_build(checkout.folder)
         async with one.slots.slot(), await Supervisor.start(builder, confinement) as process:
             error = await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)
-        if self._users is not None and checkout.folder.is_relative_to(self._context.scratch):
-            await asyncio.to_thread(make_readable, checkout.folder)
-        self.build_errors |= {} if error is None else {checkout.side: error}
+        if kept and error is None:
+            await asyncio.to_thread(kept.keep, checkout.folder)
+        return error
+
+    def _kept_build(self, checkout: Checkout) -> KeptBuild | None:
+        """Return the place of base's build on this machine; None if it is not to be kept, or head could write there."""
+        suite, around, jail = self._context.suite, self._context.around, self._files.jail
+        safe = self._users is not None or (jail is not None and jail.means.landlock and not suite.files.write)
+        builds = builds_folder(around.environ) if safe and suite.store.builds and checkout.side == "base" else None
+        return None if builds is None else KeptBuild(builds, build_key(checkout, suite, around))
 
     def _row(self, spec: TrialSpec) -> PlanRow:
         """Return the trial's row, as its side's product has it."""

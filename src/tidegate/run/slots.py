@@ -15,6 +15,7 @@ from tidegate.agents.model_proxy.proxy import BACKLOG, ModelProxy
 from tidegate.model.access import FileAccess, NetworkAccess
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
+from tidegate.trial.directories import has_memory
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import SHARED_MEMORY, FileJail, FileRules, Means, means_to_confine
 from tidegate.trial.sandbox.network import How, Network, new_namespace, way_to_confine
@@ -39,6 +40,7 @@ class SlotFiles:
         self._means: Means | None = None
         self._repositories: dict[Path, Path] = {}  # by checkout
         self.jail: FileJail | None = None
+        self.in_memory = False  # small workspaces: only if mounts hide the rest of the memory from a command
 
     async def choose(self, environ: Mapping[str, str], checkouts: Sequence[Path], *, own_users: bool = False) -> None:
         """Find out what this machine has; say it if files cannot be confined.
@@ -47,6 +49,7 @@ class SlotFiles:
         """
         suite = self._suite
         means = self._means = await means_to_confine()
+        self.in_memory = means.mounts and has_memory()
         if not (means.landlock or means.mounts):
             self._progress.say(f"trials can use all files of their user: {means.lacking}")
         homes = home_folders(environ)
@@ -77,7 +80,12 @@ class SlotFiles:
         means = self._means
         if means is None:
             return ()
-        return _SAID[means.landlock, means.mounts], f"system calls {'' if means.calls else 'not '}filtered"
+        calls = f"system calls {'' if means.calls else 'not '}filtered"
+        return (
+            _SAID[means.landlock, means.mounts],
+            calls,
+            f"small workspaces {'in memory' if self.in_memory else 'on disk'}",
+        )
 
     def of_build(self, checkout: Path) -> Confinement:
         """Confine a side's build to its checkout and to reading the repository that it belongs to."""

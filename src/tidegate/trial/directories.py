@@ -19,12 +19,25 @@ from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
 from tidegate.trial.processes import MEGABYTE, Account, Supervisor
 from tidegate.trial.safe_files import copy_plain, remove_trees
-from tidegate.trial.sandbox.file_jail import SHARED, FileRules
+from tidegate.trial.sandbox.file_jail import SHARED, SHARED_MEMORY, FileRules
 from tidegate.trial.sandbox.readable import is_within
 from tidegate.trial.sandbox.users import make_private
 from tidegate.trial.workspace import Prepared
 
 LEAST_ROOM = 1 << 20  # bytes; a disk with less of it is full
+LEAST_MEMORY = 1 << 30  # bytes that are free when a trial in memory begins
+
+
+def has_memory() -> bool:
+    """Return True if there is memory for the files of a small trial: in a container with a limit there is none."""
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max")
+        if limit.exists() and limit.read_text(encoding="ascii") != "max\n":
+            return False
+        free = int(Path("/proc/meminfo").read_text(encoding="ascii").partition("MemAvailable:")[2].split()[0]) << 10
+        return min(free, room_of(SHARED_MEMORY)) >= LEAST_MEMORY
+    except (OSError, IndexError):
+        return False
 
 
 def room_of(folder: Path | str) -> int:

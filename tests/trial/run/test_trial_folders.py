@@ -1,4 +1,4 @@
-"""What a trial leaves on a disk: few files, and nothing after it."""
+"""What a trial leaves on a disk and in memory: few files, and nothing after it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import Repository
+from tidegate.run.checkouts import scratch_folder
+from tidegate.trial.sandbox.supervisor.starter import MEMORY
 
 MOST_FOLDERS, MOST_OPENED = 12, 120  # per trial
 ELSEWHERE = ("/proc/", "/etc/", "/run/", "/var/")  # one by one only if trials run as root themselves
@@ -81,7 +85,63 @@ def _made_and_opened(repository: Repository, folder: Path) -> tuple[float, float
     return folders, opened
 
 
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace counts programs")
+def test_folders_of_ended_trials_are_deleted_together(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records too, which are copied where the run's folder is on another disk, as in a container."""
+    disk = tmp_path.stat().st_dev
+    monkeypatch.setenv(
+        "TMPDIR", next(path for path in (MEMORY.rpartition("/")[0], "/var/tmp") if Path(path).stat().st_dev != disk)
+    )
+    log = tmp_path / "log"
+    run(repository, tmp_path / "out", "strace", "-qf", "-e", "trace=execve", "-o", str(log), trials=5)
+    assert len(re.findall(r'"rm".* = 0', log.read_text())) <= 2  # once for the scratch folder, once for that in memory
+
+
+def test_a_small_workspace_is_in_memory_where_that_is_hidden(repository: Repository, tmp_path: Path) -> None:
+    in_memory = "small workspaces in memory" in run(repository, tmp_path / "out")["confinement"]
+    assert stdout(tmp_path / "out").startswith(MEMORY) == in_memory
+
+
+def test_a_large_workspace_is_on_the_disk(repository: Repository, tmp_path: Path) -> None:
+    repository.commit({"start/large": "x" * 600_000})
+    run(repository, tmp_path / "out")
+    assert not stdout(tmp_path / "out").startswith(MEMORY)
+
+
+def test_what_needs_more_memory_than_it_may_have_runs_again_on_the_disk(repository: Repository, tmp_path: Path) -> None:
+    grow = "head -c 300000000 /dev/zero > large\nsleep 0.2\nrm large\n"
+    repository.commit({"bin/tool": TOOL + grow})
+    run(repository, tmp_path / "out")
+    assert not stdout(tmp_path / "out").startswith(MEMORY)
+
+
 def test_nothing_is_left_of_trials(repository: Repository, tmp_path: Path) -> None:
     run(repository, tmp_path / "out")
     workspace = Path(stdout(tmp_path / "out").splitlines()[0])
     assert not workspace.parent.parent.exists()
+
+
+def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path: Path) -> None:
+    """One that a process uses stays, one that was just made does, and one of another name."""
+    names = ("run-killed", "run-used", "run-new", "other")
+    killed, used, new, other = (tmp_path / name for name in names)
+    for folder in (killed, used, new, other):
+        (folder / "deep").mkdir(parents=True)
+    long_ago = time.time() - 3600
+    for folder in (killed, used, other):
+        os.utime(folder, (long_ago, long_ago))
+    lock = os.open(used, os.O_RDONLY)
+    flock(lock, LOCK_EX)
+    with scratch_folder(f"{tmp_path}/run-") as mine:
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted([mine.name, "run-used", "run-new", "other"])
+    os.close(lock)
+    assert not mine.exists()
+
+
+def test_the_folder_of_a_run_is_not_removed_by_another(tmp_path: Path) -> None:
+    with scratch_folder(f"{tmp_path}/run-") as mine:
+        os.utime(mine, (0, 0))
+        with scratch_folder(f"{tmp_path}/run-"):
+            assert mine.is_dir()

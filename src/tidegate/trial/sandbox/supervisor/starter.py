@@ -34,6 +34,8 @@ from tidegate.trial.sandbox.supervisor.tree import look_at, processes_below, sen
 
 TICK_SECS = 0.02  # between two checks of the sizes of the outputs
 TREE_SECS = 0.1  # minimum between two checks of the process tree
+MEMORY = "/dev/shm/tidegate-memory-"  # how paths of small trials in memory begin
+MOST_GROWTH = 256 << 20, 100_000  # bytes and files in memory during one command, of all trials
 SHARED_MEMORY, LEAST_FREE = "/dev/shm", 4  # a quarter
 NO_MEMORY = "less than a quarter of /dev/shm is free, which trials share here: give the container more"
 TREE_SHARE = 20  # checks of the process tree take at most 1/20 of the time
@@ -53,6 +55,7 @@ class Command:
         self._outputs: list[int] = []
         self._listeners: Sequence[int] = ()  # for its calls of socket(2), if those need answers
         self._peak = 0
+        self._room = _room(request.cwd)
         self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
 
     def run(self) -> Answer:
@@ -169,6 +172,9 @@ class Command:
     def _limit_reached(self) -> str | None:
         if self._output_size() > self._request.output_bytes:
             return "output"
+        grown = zip(self._room, _room(self._request.cwd), MOST_GROWTH, strict=False)
+        if any(before - after > most for before, after, most in grown):
+            return "room"
         now = time.monotonic()
         if now < self._look_at_tree:
             return None
@@ -229,10 +235,21 @@ class Command:
                 return  # left unread: the command is ending anyway, and the main loop handles the message
 
 
+def _room(folder: str) -> Sequence[int]:
+    """Return the free bytes and files of a folder in memory; nothing for one on a disk."""
+    with suppress(OSError):
+        if folder.startswith(MEMORY):
+            disk = os.statvfs(folder)
+            return disk.f_bfree * disk.f_frsize, disk.f_ffree
+    return ()
+
+
 def described(why: str, status: int) -> Answer:
     """Return the answer for the reason that ended the wait, and the wait status."""
     if why in ("timeout", "cancelled"):
         return Answer(why)
+    if why == "room":
+        return Answer("refused", reason="it needs too much of the memory that small workspaces are in")
     if why != "exited":
         return Answer("limit", limit=why)
     code = os.waitstatus_to_exitcode(status)
