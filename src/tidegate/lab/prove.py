@@ -97,8 +97,6 @@ def _rows(suite: Suite, options: Options) -> tuple[tuple[PlanRow, ...], tuple[st
             )
         elif not free and not options.selection.agents:
             notes[f"the agent {row.key.agent} was not run, since it needs a key"] = None
-        elif row.scenario.target.tty:
-            notes[f"{row.key.scenario} was left out: mutants of a tool on a terminal (`tty`) are not supported"] = None
         elif "/" in row.scenario.target.binary:
             notes[f"{row.key.scenario} was left out: its tool is called by a path, where no wrapper can stand"] = None
         else:
