@@ -72,7 +72,6 @@ class ServerScript(NamedTuple):
     name: str
     program: Path
     url: str = ""
-    is_sse: bool = False
 
 
 class Tool(NamedTuple):
