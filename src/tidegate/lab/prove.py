@@ -274,7 +274,7 @@ class OneTool:
                 lists = any(isinstance(event, ToolCall) and event.tool == LIST for event in first.trial.events)
                 hit = any(server_meets(mutant, call, lists=lists) for call in first.calls)
             else:
-                hit = sum(meets(mutant, call) for call in first.calls) > (mutant.kind == "works_once")
+                hit = any(meets(mutant, call) for call in first.calls)
             found += [key] if hit else []
         return found
 
@@ -284,7 +284,7 @@ class OneTool:
         """Run the rows that meet the mutant, the quickest first, until one catches it. Return its trials, too."""
         trials, ran = self.trials, list[MutantTrial]()
         changed = guidance.changed(mutant, trials.scratch / f"docs-{next(trials.numbers)}") if mutant.file else None
-        same, lost = mutant.kind not in ("slower", "hangs"), ""
+        same, lost = mutant.kind != "hangs", ""
         for key in sorted(met, key=lambda key: self.rows[key][1][0].result.metrics.duration_s or 0.0):
             shown = await trials.shown([self.rows[key][0]], mutant, changed)
             ran += shown.head

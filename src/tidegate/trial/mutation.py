@@ -50,23 +50,10 @@ def refusal(mutant: dict[str, Any], argv: list[str]) -> str:
 
 def given(mutant: dict[str, Any], argv: list[str]) -> list[str]:
     """Return the arguments as the mutant takes them."""
-    kind, own = mutant["kind"], own_words(mutant, argv)
-    if kind == "option_ignored":
+    if mutant["kind"] == "option_ignored":
         return without(mutant, argv)
-    start = argv[: len(argv) - len(own)]
-    if kind == "default_changed":
+    if mutant["kind"] == "default_changed":
         return with_default(mutant, argv)
-    if kind == "value_swapped":
-        place, swap = place_of_option(mutant, argv) or 0, (mutant["value"], mutant["default"])
-        last = min(place + 2, len(argv))
-        return (
-            argv[:place] + [re.sub(rf"{re.escape(swap[0])}$", swap[1], word) for word in argv[place:last]] + argv[last:]
-        )
-    if kind == "arguments_swapped" and len(own) > 1 and not any(word.startswith("-") for word in own[-3:]):
-        return [*start, *own[:-2], own[-1], own[-2]]
-    if kind in ("argument_cut", "argument_lowered"):
-        less = (lambda word: word.partition(" ")[0]) if kind == "argument_cut" else str.lower
-        return [*start, *(word if word.startswith("-") else less(word) for word in own)]
     return argv
 
 
@@ -115,7 +102,7 @@ def meets(mutant: dict[str, Any], argv: list[str]) -> bool:
         return place_of_option(mutant, argv) is not None
     if kind in ("option_removed", "option_ignored", "option_renamed"):
         return place_of_option(mutant, argv) is not None or any(word.startswith(new_name(mutant)) for word in argv)
-    if kind in ("value_refused", "value_swapped"):
+    if kind == "value_refused":
         return value_of(mutant, argv) == str(mutant["value"])
     if kind in ("default_changed", "option_required"):
         return place_of_option(mutant, argv) is None
