@@ -16,7 +16,6 @@ from tidegate.agents.invocations.from_log import bypassed, never_arrived, was_ne
 from tidegate.agents.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event, Invocation, Message, ToolResult
-from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
@@ -26,8 +25,7 @@ from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.server_check import early_server, last_lines, server_at_url
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.recorder import receiving
-from tidegate.trial.session import TrialSession
-from tidegate.trial.step_context import AgentStopped, StepContext
+from tidegate.trial.session import AgentStopped, TrialSession
 
 _REFUSED = r"(?:namespaces?|uid map|gid map|mount|slave|loopback|seccomp|not permitted|permission denied)"
 _LINE = re.compile(
@@ -334,35 +332,6 @@ def _session(
     wrapper: Path | None = None,
     server: ServerScript | None = None,
 ) -> TrialSession:
-    scenario, agent, folders = attempt.scenario, attempt.row.agent, attempt.folders
-    timeout = min(scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS, attempt.most_secs.agent)
-    context = StepContext(
-        supervisor=attempt.supervisor,
-        folders=folders,
-        definitions=attempt.place.definitions,
-        agent_path=attempt.place.agent_path,
-        recorder=wrapper,
-        server=server,
-        mcp=scenario.target.mcp,
-        credentials=attempt.place.credentials,
-        environment={**environment, "PATH": f"{_system_first(attempt)}:{environment['PATH']}", **agent.env},
-        limits=attempt.place.limits,
-        deadline=min(time.monotonic() + timeout, attempt.deadline),
-        timeout_secs=timeout,
-        meter=attempt.meter,
-        relayed=attempt.relayed,
-    )
-    task = {
-        "prompt": scenario.prompt,
-        "scenario": scenario.name,
-        "trial_id": attempt.spec.id,
-        "binary": scenario.target.binary,
-    }
-    return TrialSession(
-        context,
-        task=task,
-        guidance=attempt.place.prepared.guidance,
-        max_turns=scenario.max_turns or agent.max_turns,
-        repo=attempt.place.repo,
-        on_step=attempt.on_step,
-    )
+    path = f"{_system_first(attempt)}:{environment['PATH']}"
+    environment = {**environment, "PATH": path, **attempt.row.agent.env}
+    return TrialSession(attempt, environment, recorder=wrapper, server=server)
