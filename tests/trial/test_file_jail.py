@@ -13,7 +13,7 @@ from tests.as_root import needs_open_python, needs_root
 from tests.trial.hostile import SUITE, run, scenario
 from tidegate.model.access import FileAccess
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, Means, means_to_confine
-from tidegate.trial.sandbox.jail_files import LEAST_ABI, landlock_abi
+from tidegate.trial.sandbox.jail import LEAST_ABI, landlock_abi
 
 needs_landlock = pytest.mark.skipif(landlock_abi() < LEAST_ABI, reason="this kernel has no Landlock")
 

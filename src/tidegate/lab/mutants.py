@@ -13,8 +13,7 @@ from tidegate.decide.surface.parts import command_of, commands, json_keys
 from tidegate.model.mutant import Mutant
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.trial import mutation as change
-from tidegate.trial.mutated_outputs import Result
-from tidegate.trial.mutation import is_help, value_of
+from tidegate.trial.mutation import Result, is_help, value_of
 
 MOST_CHOICES, MOST_SEEN = 6, 2  # values of one option: listed ones, and of others those in recorded calls
 

@@ -13,7 +13,7 @@ from tidegate.model.judge import AskModel, ModelAnswer
 from tidegate.model.probe import Answer, Request
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
-from tidegate.trial.ask_evaluators import Carry, answered
+from tidegate.trial.checks import Carry, answered
 
 T = TypeVar("T")
 _OF_JUDGE = ("judge", "unreadable_judge")

@@ -28,9 +28,8 @@ from tidegate.model.suite import Suite
 from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.trial.directories import has_memory
 from tidegate.trial.processes import Command, Supervisor, SupervisorLost
-from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.confinement import Confinement, way_to_confine
 from tidegate.trial.sandbox.file_jail import FileRules, means_to_confine
-from tidegate.trial.sandbox.network import way_to_confine
 from tidegate.trial.sandbox.users import Users, advice_on_users, give, why_not
 from tidegate.trial.start import AgentCheckDirectories
 

@@ -36,10 +36,8 @@ from tidegate.run.run_job import RunJob, run_of
 from tidegate.run.runner import Runner
 from tidegate.suite.plan import run_rows
 from tidegate.trial import mutant_wrapper, recorder
-from tidegate.trial import mutated_outputs as outputs
 from tidegate.trial import mutation as change
-from tidegate.trial.environment import side_path
-from tidegate.trial.free_port import PLACEHOLDER
+from tidegate.trial.environment import PLACEHOLDER, side_path
 from tidegate.trial.mcp import answer_status, mutant_proxy
 
 MOST_RECORDED_CALLS = 5_000
@@ -229,7 +227,7 @@ def in_front_of_program(folder: Path, binary: str, search_path: str, mutant: Mut
     spool, path = _folders(folder)
     data = mutant.model_dump(mode="json") if mutant else {}
     call = f"\nmain({binary!r}, {search_path!r}, {str(spool)!r}, {data!r})\n"
-    files = (outputs.__file__, change.__file__, mutant_wrapper.__file__)
+    files = (change.__file__, mutant_wrapper.__file__)
     recorder.write_script(path / binary, _compiled(*files) + call.encode())
     return Front((str(path),), "", spool)
 

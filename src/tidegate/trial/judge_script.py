@@ -10,9 +10,9 @@ from pathlib import Path
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 from tidegate.model.suite import Limits
 from tidegate.model.trial import Trial
-from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.directories import Folders
 from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.rewritten import guidance_of_base
 from tidegate.trial.sandbox.users import give
 from tidegate.trial.workspace import Prepared, copy_workspace
 from tidegate.trial.workspace_diff import apply_diff

@@ -14,13 +14,11 @@ from tidegate.model.access import NetworkStep, RefusedHost
 from tidegate.model.event import Event
 from tidegate.model.trial import Places, Step, Trial
 from tidegate.trial.agent_step import run_agent
-from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.checks import BudgetEndedError, Checks, Notes
 from tidegate.trial.directories import Attempt, Folders
-from tidegate.trial.environment import Environments, has_commands
-from tidegate.trial.free_port import free_port, with_port
+from tidegate.trial.environment import Environments, free_port, has_commands, with_port
 from tidegate.trial.processes import Refused, SupervisorLost
-from tidegate.trial.rewritten import WatchedFiles
+from tidegate.trial.rewritten import WatchedFiles, guidance_of_base
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.start import NotReadyError, Start

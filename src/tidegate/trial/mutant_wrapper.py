@@ -1,6 +1,6 @@
 """The wrapper in front of the tool under test: runs it, changes what the mutant changes, and records the call.
 
-`run/mutant_trials.py` writes it behind `mutated_outputs.py` and `mutation.py` into one script with the name of the
+`run/mutant_trials.py` writes it behind `mutation.py` into one script with the name of the
 tool, so it imports nothing else from Tidegate.
 """
 

@@ -25,8 +25,7 @@ from tidegate.trial.mcp.server_check import last_lines
 from tidegate.trial.processes import Command, Ended, run_shell
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
-from tidegate.trial.redacted import redact_file, redacted
-from tidegate.trial.safe_files import open_regular, read_output, write_below, write_file
+from tidegate.trial.safe_files import open_regular, read_output, redact_file, redacted, write_below, write_file
 from tidegate.trial.workspace import read_file
 
 PIECE = 1 << 20  # bytes per read

@@ -18,7 +18,7 @@ from mcp import Client
 
 from tests import sdk_server
 from tidegate.model.target import McpServer
-from tidegate.trial.free_port import free_port
+from tidegate.trial.environment import free_port
 from tidegate.trial.mcp import recording
 from tidegate.trial.recorder import Stops
 

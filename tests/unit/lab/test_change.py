@@ -10,7 +10,6 @@ import pytest
 from tidegate.lab.mutants import meets
 from tidegate.model.mutant import Mutant
 from tidegate.model.surface import ObservedCall
-from tidegate.trial import mutated_outputs as outputs
 from tidegate.trial import mutation as change
 
 NAMES = ("add", "list")
@@ -30,7 +29,7 @@ def mutant(kind: str, **fields: Any) -> Mutant:
     return Mutant(**{"kind": kind, "words": "w", "commands": NAMES, **fields})
 
 
-def changed(one: Mutant, argv: list[str], result: outputs.Result = (0, "", "")) -> tuple[list[str], outputs.Result]:
+def changed(one: Mutant, argv: list[str], result: change.Result = (0, "", "")) -> tuple[list[str], change.Result]:
     data = one.model_dump(mode="json")
     given, instead = change.before(data, argv)
     return given, change.after(data, argv, instead or result)
@@ -156,7 +155,7 @@ def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
         ("lines_reversed", (0, "a\nb\n", ""), (0, "b\na\n", "")),
         ("number_changed", (0, "v1.2: task 9 of 9\n", ""), (0, "v1.2: task 10 of 9\n", "")),
         ("number_changed", (0, "\x1b[1m#\x1b[1;33m9 x\n", ""), (0, "\x1b[1m#\x1b[1;33m10 x\n", "")),
-        ("warning_printed", (0, "a\n", ""), (0, f"{outputs.WARNING}a\n", "")),
+        ("warning_printed", (0, "a\n", ""), (0, f"{change.WARNING}a\n", "")),
         ("warning_printed", (0, "", ""), (0, "", "")),
         ("json_wrapped", (0, "[1]\n", ""), (0, '{"data": [1]}\n', "")),
         ("output_emptied", (0, "abcd", ""), (0, "", "")),
@@ -168,7 +167,7 @@ def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
         ("middle_changed", (0, "a 1.5 b\nc 2 d\ne 3\n", ""), (0, "a 1.5 b\nc 3 d\ne 3\n", "")),
     ],
 )
-def test_changed_results(kind: str, before: outputs.Result, after: outputs.Result) -> None:
+def test_changed_results(kind: str, before: change.Result, after: change.Result) -> None:
     assert changed(mutant(kind, command="list"), ["list"], before)[1] == after
     assert changed(mutant(kind, command="add"), ["list"], before)[1] == before
 

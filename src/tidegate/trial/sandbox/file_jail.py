@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidegate.model.access import FileAccess
-from tidegate.trial.sandbox import jail_calls, jail_files
-from tidegate.trial.sandbox.jail_files import Mounts
+from tidegate.trial.sandbox import jail
+from tidegate.trial.sandbox.jail import Mounts
 from tidegate.trial.sandbox.readable import is_within, prefixes
 from tidegate.trial.sandbox.starter import SHELL, why_not_started
 from tidegate.trial.sandbox.supervisor.spawn import Launch
@@ -37,12 +37,12 @@ class Means(NamedTuple):
 
 async def means_to_confine() -> Means:
     """Find out what this machine has, with a real process."""
-    landlock = jail_files.landlock_abi() >= jail_files.LEAST_ABI
+    landlock = jail.landlock_abi() >= jail.LEAST_ABI
     no_mounts = await asyncio.to_thread(_why_no_mounts)
     lacking = [] if landlock else ["Landlock needs Linux 5.19 or newer, with it switched on"]
     if no_mounts:
         lacking.append(f"the system allows no mounts: {no_mounts}")
-    return Means(landlock, not no_mounts, jail_calls.can_refuse(), "; ".join(lacking))
+    return Means(landlock, not no_mounts, jail.can_refuse(), "; ".join(lacking))
 
 
 def _why_no_mounts() -> str:
