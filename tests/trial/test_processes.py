@@ -131,7 +131,7 @@ async def until(condition: Callable[[], object], seconds: float = 15) -> None:
 def test_says_how_a_command_ended_and_keeps_its_output(command: Callable[..., Command], tmp_path: Path) -> None:
     (ended,) = run(command("sh", "-c", "echo out; echo err >&2; exit 7"))
     assert (ended.end, ended.exit_code, ended.signal, ended.limit) == ("exited", 7, None, None)
-    assert (ended.left_behind, ended.killed_at, ended.reason) == (0, None, "")
+    assert (len(ended.killed), ended.killed_at, ended.reason) == (0, None, "")
     assert 0 < ended.duration_s < 20
     assert (tmp_path / "out").read_text() == "out\n"
     assert (tmp_path / "err").read_text() == "err\n"
@@ -256,7 +256,7 @@ def test_no_daemon_stays(command: Callable[..., Command], tmp_path: Path, stays:
     (ended,) = run(command(*PYTHON, DAEMON + stays, str(flag), str(flag), timeout_secs=2 if stays else 20))
     assert flag.exists()
     assert ended.end == ("timeout" if stays else "exited")
-    assert ended.left_behind >= 1
+    assert len(ended.killed) >= 1
     assert alive(flag) == []
 
 
@@ -268,7 +268,7 @@ def test_no_hydra_stays(command: Callable[..., Command], tmp_path: Path, ends: s
         command("sh", "-c", line, "sh", *PYTHON, HYDRA, str(tmp_path), timeout_secs=1 if ends == "timeout" else 20)
     )
     assert ended.end == ends
-    assert ended.left_behind >= 1
+    assert len(ended.killed) >= 1
     assert alive(tmp_path) == []
 
 
@@ -294,8 +294,6 @@ def test_a_flood_of_output_is_stopped_and_cut(command: Callable[..., Command], t
 def test_a_memory_hog_is_stopped(command: Callable[..., Command]) -> None:
     (ended,) = run(command("sh", "-c", '"$@" & wait', "sh", *PYTHON, HOG, limits=Limits(memory_mb=150)))
     assert (ended.end, ended.limit) == ("limit", "memory")
-    assert ended.peak_memory_mb is not None
-    assert ended.peak_memory_mb > 150
 
 
 def test_a_crowd_of_processes_is_stopped(command: Callable[..., Command], tmp_path: Path) -> None:
@@ -331,7 +329,7 @@ def test_open_files_are_limited(command: Callable[..., Command], tmp_path: Path)
 
 def test_serves_many_commands_in_sequence(command: Callable[..., Command]) -> None:
     ends = run(*(command("sh", "-c", f"sleep 9 & exit {i % 100}") for i in range(200)))
-    assert [(ended.exit_code, ended.left_behind) for ended in ends] == [(i % 100, 1) for i in range(200)]
+    assert [(ended.exit_code, len(ended.killed)) for ended in ends] == [(i % 100, 1) for i in range(200)]
 
 
 def test_callers_wait_for_each_other(command: Callable[..., Command], tmp_path: Path) -> None:
@@ -501,7 +499,7 @@ def test_root_can_run_commands_as_another_user(command: Callable[..., Command], 
     line = "id -u; id -g; id -G; echo again >> /dev/stdout; kill -9 $PPID 2>/dev/null || echo not permitted; "
     daemon = f"setsid -f sh -c \"trap '' TERM HUP INT; sleep 60; :\" {tmp_path}; sleep 0.2"
     (ended,) = asyncio.run(run_all((command("sh", "-c", line + daemon, cwd=Path("/")),), Account(61_234, 61_235)))
-    assert (ended.exit_code, ended.left_behind >= 1) == (0, True)
+    assert (ended.exit_code, len(ended.killed) >= 1) == (0, True)
     assert alive(tmp_path) == []
     assert (tmp_path / "out").read_text() == "61234\n61235\n61235\nagain\nnot permitted\n"
 
@@ -575,4 +573,4 @@ def test_two_supervisors_of_one_user_end_their_own_alone(open_folder: Path, acco
             return first, living, len(alive(mark)), await supervisor.run(command("sh", "-c", "exit 4"))
 
     first, living, left, last = asyncio.run(work())
-    assert (first.exit_code, first.left_behind, living, left, last.exit_code) == (3, 1, 1, 0, 4)
+    assert (first.exit_code, len(first.killed), living, left, last.exit_code) == (3, 1, 1, 0, 4)

@@ -32,7 +32,7 @@ from tidegate.trial.environment import Environments, filled
 from tidegate.trial.judge_script import JudgeScripts
 from tidegate.trial.mcp.mcp_client import connected, connected_at
 from tidegate.trial.mcp.server_check import asked_server
-from tidegate.trial.processes import Account, run_shell
+from tidegate.trial.processes import Account
 from tidegate.trial.rewritten import WatchedFiles
 from tidegate.trial.safe_files import content_of, copy_below, open_regular
 from tidegate.trial.start import failure_of, server_command
@@ -170,15 +170,7 @@ class Checks:
         return await self._command(command, name, timeout_secs, self._environments.scripts)
 
     async def _command(self, command: str, name: str, timeout_secs: float, env: Mapping[str, str]) -> CommandResult:
-        result, _ = await run_shell(
-            self._attempt.supervisor,
-            command,
-            cwd=self._folders.workspace,
-            env=env,
-            output=self._folders.record / name,
-            timeout_secs=self._left(timeout_secs),
-            limits=self._place.limits,
-        )
+        result, _ = await self._attempt.command(command, name, env, self._left(timeout_secs))
         self._stop_if_over(result)
         return result
 

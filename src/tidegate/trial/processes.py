@@ -59,10 +59,8 @@ class Command:
 class Ended:
     """How a command ended. All processes below it are gone by then.
 
-    `left_behind` counts the processes other than the command itself that had to be killed; `killed` lists them if the
-    command ended by itself. `killed_at` is when Tidegate began to kill the command (seconds since the epoch); None if
-    it ended by itself. `peak_memory_mb` is the largest resident memory of the whole process tree; None if the command
-    ended before the first measurement (0.1 s).
+    `killed` lists the other processes that still ran and were killed. `killed_at` is when Tidegate began to
+    kill the command (seconds since the epoch); None if it ended by itself.
     """
 
     end: CommandEnd
@@ -70,9 +68,7 @@ class Ended:
     signal: int | None
     limit: str | None  # output, memory, processes or file_size
     duration_s: float
-    left_behind: int
     reason: str  # if `end` is not_started
-    peak_memory_mb: float | None
     killed_at: float | None
     killed: Sequence[int] = ()
 

@@ -22,7 +22,7 @@ from tidegate.text.shorten import both_ends
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected, connected_at
 from tidegate.trial.mcp.server_check import last_lines
-from tidegate.trial.processes import Command, Ended, run_shell
+from tidegate.trial.processes import Command, Ended
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
 from tidegate.trial.safe_files import open_regular, read_output, redact_file, redacted, write_below, write_file
@@ -285,16 +285,10 @@ class TrialSession:
     ) -> CommandResult:
         if (left := self._deadline - time.monotonic()) <= 0:
             raise self._timed_out()
-        result, ended = await run_shell(
-            self._attempt.supervisor,
-            command,
-            cwd=self.workspace,
-            env={**self._environment, "TIDEGATE_PROMPT_FILE": str(self.prompt_file), **(env or {})},
-            output=self._output(name),
-            timeout_secs=min(left, timeout_secs or left),
-            limits=self._attempt.place.limits,
-            stdin=stdin,
-            interrupt_secs=interrupt_secs,
+        env = {**self._environment, "TIDEGATE_PROMPT_FILE": str(self.prompt_file), **(env or {})}
+        timeout_secs = min(left, timeout_secs or left)
+        result, ended = await self._attempt.command(
+            command, name, env, timeout_secs, stdin=stdin, interrupt_secs=interrupt_secs
         )
         self._note_end(ended)
         return result

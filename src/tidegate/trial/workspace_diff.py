@@ -10,7 +10,7 @@ import shutil
 import stat
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ MOST_LINES = 1000  # of a file that both sides have: difflib is slow with more
 MOST_PATCH_BYTES = 1 << 20
 _PLAIN = re.compile(r"[\w./+@%=,~ -]+", re.ASCII)  # git quotes other names
 _NOTHING = "0000000"
+_NO_END = b"\n\\ No newline at end of file\n"
 
 
 def patch(before: Snapshot, after: Snapshot) -> bytes | None:
@@ -69,8 +70,8 @@ def _of_one(name: str, old: Entry | None, new: Entry | None) -> bytes | None:
         head += f"{ids} {_mode(old)}\n"
     tab = "\t" if " " in name else ""  # as git does, for other programs that read patches
     names = ["/dev/null" if entry is None else f"{side}/{name}{tab}" for side, entry in (("a", old), ("b", new))]
-    body = b"".join(_hunks(lines[0], lines[1]))
-    return head.encode() + (b"--- %b\n+++ %b\n%b" % (names[0].encode(), names[1].encode(), body) if body else b"")
+    body = difflib.diff_bytes(difflib.unified_diff, lines[0], lines[1], names[0].encode(), names[1].encode())
+    return head.encode() + b"".join(line if line.endswith(b"\n") else line + _NO_END for line in body)
 
 
 def _lines(entry: Entry | None) -> list[bytes] | None:
@@ -89,31 +90,6 @@ def _id(entry: Entry | None) -> str:
         return _NOTHING
     whole = b"blob %d\0" % len(entry.data) + entry.data
     return hashlib.sha1(whole, usedforsecurity=False).hexdigest()[: len(_NOTHING)]
-
-
-def _hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for group in matcher.get_grouped_opcodes(3):
-        first, last = group[0], group[-1]
-        yield b"@@ -%b +%b @@\n" % (_range(first[1], last[2]), _range(first[3], last[4]))
-        for kind, old_start, old_end, new_start, new_end in group:
-            if kind == "equal":
-                yield from (_line(b" ", line) for line in old[old_start:old_end])
-                continue
-            yield from (_line(b"-", line) for line in old[old_start:old_end])
-            yield from (_line(b"+", line) for line in new[new_start:new_end])
-
-
-def _line(sign: bytes, line: bytes) -> bytes:
-    return sign + line + (b"" if line.endswith(b"\n") else b"\n\\ No newline at end of file\n")
-
-
-def _range(start: int, end: int) -> bytes:
-    """Return a range of lines as patches have it: `first,count`."""
-    count = end - start
-    if count == 1:
-        return b"%d" % (start + 1)
-    return b"%d,%d" % (start + 1 if count else start, count)
 
 
 DIFF_BYTES = 50_000_000

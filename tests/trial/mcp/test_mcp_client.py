@@ -211,7 +211,7 @@ def test_commands_run_beside_it_and_end_without_it(tmp_path: Path) -> None:
             ("sh", "-c", "sleep 60 & exit 4"), tmp_path, ENVIRONMENT, stdout=tmp_path / "o", stderr=tmp_path / "e"
         )
         ended = await supervisor.run(command)
-        return f"{ended.exit_code} {ended.left_behind}", await client.ask("tool", "add", {"title": "Emma"}, 20)
+        return f"{ended.exit_code} {len(ended.killed)}", await client.ask("tool", "add", {"title": "Emma"}, 20)
 
     assert with_server(tmp_path, "", work) == ("4 1", ("ok", "added Emma"))
 
@@ -245,7 +245,7 @@ class Answering(ServerProcess):
 
     def __init__(self, results: list[Any]) -> None:
         running: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
-        running.set_result(Ended("exited", 0, None, None, 0, 0, "", None, None))
+        running.set_result(Ended("exited", 0, None, None, 0, "", None))
         self.said = asyncio.StreamReader()
         super().__init__(running, -1, self.said)
         self.results = results

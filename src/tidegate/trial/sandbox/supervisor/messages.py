@@ -42,12 +42,10 @@ class Answer(NamedTuple):
     signal: int | None = None
     limit: str | None = None
     duration_s: float = 0.0
-    left_behind: int = 0
     reason: str = ""
-    peak_memory_mb: float | None = None
     killed_at: float | None = None
     unended: int = 0
-    killed: tuple[int, ...] = ()  # the processes that still ran when the command ended by itself
+    killed: tuple[int, ...] = ()  # the processes that still ran besides the command
 
 
 class NotStartedError(Exception):

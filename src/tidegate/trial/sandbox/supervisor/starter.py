@@ -54,7 +54,6 @@ class Command:
         self._shares_memory = not files.get("mounts") and files.get("shared_memory", True)
         self._outputs: list[int] = []
         self._listeners: Sequence[int] = ()  # for its calls of socket(2), if those need answers
-        self._peak = 0
         self._room = _room(request.cwd)
         self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
 
@@ -125,9 +124,7 @@ class Command:
             return Answer("refused", reason=NO_MEMORY, unended=unended)
         return described(why, status)._replace(
             duration_s=duration,
-            left_behind=len(killed),
-            killed=tuple(killed) if why == "exited" else (),
-            peak_memory_mb=self._peak / 1e6 if self._peak else None,
+            killed=tuple(killed),
             killed_at=killed_at,
             unended=unended,
         )
@@ -181,7 +178,6 @@ class Command:
         tree = processes_below(os.getpid())
         memory = sum(process.memory for process in tree.values())
         running = sum(not process.zombie for process in tree.values())
-        self._peak = max(self._peak, memory)
         self._look_at_tree = now + max(TREE_SECS, TREE_SHARE * (time.monotonic() - now))
         if memory > self._request.memory_bytes:
             return "memory"
