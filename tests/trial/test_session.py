@@ -16,7 +16,7 @@ import pytest
 from tests import mcp_server
 from tests.make import DOCS, scenario, spec
 from tidegate.model.access import NetworkAccess
-from tidegate.model.agent import ServerScript, ServerTools
+from tidegate.model.agent import ServerScript
 from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
 from tidegate.model.plan import PlanRow, row_key
 from tidegate.model.prices import Price
@@ -173,14 +173,6 @@ def test_an_events_time_and_the_wall_clock_have_one_origin(tmp_path: Path) -> No
     assert before - 0.005 <= told <= after + 0.005
 
 
-def test_a_timeout_of_its_own_is_not_the_steps(tmp_path: Path) -> None:
-    async def late() -> None:
-        raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        at_work(tmp_path, lambda session: session.in_time(late()))
-
-
 def test_a_secret_is_taken_out_of_events_outputs_and_files(tmp_path: Path) -> None:
     async def work(session: TrialSession) -> str:
         result = await session.program(f"echo {KEY}; echo x{KEY}y >&2", watch=nothing)
@@ -287,10 +279,6 @@ def test_a_call_ends_with_the_step(tmp_path: Path) -> None:
 def test_a_servers_limits_are_the_steps(tmp_path: Path) -> None:
     said = stopped(tmp_path, calls("hog"), server="", limits=Limits(memory_mb=300))
     assert said == "limit:memory: `the MCP server shelf` was stopped at the memory limit"
-
-
-def test_without_a_server_there_are_no_tools(tmp_path: Path) -> None:
-    assert at_work(tmp_path, lambda session: session.server_tools()) == ServerTools()
 
 
 def test_a_server_that_does_not_start_ends_the_step(tmp_path: Path) -> None:

@@ -119,14 +119,6 @@ def test_an_answer_whose_request_is_in_doubt_is_a_fault_of_the_server(tmp_path: 
     assert with_server(tmp_path, quirk, work) == (("error", fault), fault)
 
 
-def test_a_list_of_tools_whose_request_is_in_doubt_is_an_error(tmp_path: Path) -> None:
-    async def work(client: McpClient, _: Supervisor) -> None:
-        with pytest.raises(NoAnswerFromServerError, match="answered `tools/list` with an id of another type"):
-            await client.tools()
-
-    with_server(tmp_path, "text_ids", work)
-
-
 def test_what_it_offers_is_read_to_the_last_page(tmp_path: Path) -> None:
     async def work(client: McpClient, _: Supervisor) -> ServerTools:
         return await client.tools()
