@@ -20,10 +20,11 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
-from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost, run_shell
+from tidegate.trial.processes import Account, Command, Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.safe_files import read_output
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import SupervisorProcess
+from tidegate.trial.sandbox.supervisor.messages import Ended
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 PATH = "/usr/local/bin:/usr/bin:/bin"

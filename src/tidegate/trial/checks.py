@@ -29,7 +29,7 @@ from tidegate.model.probe import (
 from tidegate.model.trial import Step, Trial
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import Environments, filled
-from tidegate.trial.judge_script import JudgeScripts
+from tidegate.trial.judge_script import ScriptContext, run_judge_script
 from tidegate.trial.mcp.mcp_client import connected, connected_at
 from tidegate.trial.mcp.server_check import asked_server
 from tidegate.trial.processes import Account
@@ -61,7 +61,6 @@ class Checks:
         self._folders, self._place = attempt.folders, attempt.place
         self._environments, self._notes, self._port = environments, notes, port
         self._watched = watched
-        self._judge_scripts = JudgeScripts(self._folders, environments.scripts, self._place.limits, attempt.supervisor)
         self._numbers = count(1)
         self._most_secs = attempt.most_secs.check
 
@@ -129,7 +128,8 @@ class Checks:
         await self._look()
         if isinstance(request, RunJudge):
             request = request.model_copy(update={"timeout_secs": self._left(request.timeout_secs)})
-            judged = await self._judge_scripts.run(request, name, self._place.definitions)
+            context = ScriptContext(self._place.definitions, self._place.limits, self._attempt.supervisor)
+            judged = await run_judge_script(context, self._folders, self._environments.scripts, request, name)
             self._stop_if_over(judged.result)
             return judged
         if isinstance(request, AskServer):
@@ -194,10 +194,9 @@ MOST_BYTES = 1_000_000  # of a script, which is searched for what it starts
 
 def restore_scripts(command: str, template: Path, workspace: Path, account: Account | None) -> tuple[str, ...]:
     """Put the scripts that `command` runs back as they are in the template; return those that had been changed."""
-    owner = (account.uid, account.gid) if account else None
     changed = [name for name in script_files(command, template) if not is_same(template / name, workspace / name)]
     for name in changed:
-        copy_below(workspace, name, template / name, owner)
+        copy_below(workspace, name, template / name, account)
     return tuple(changed)
 
 

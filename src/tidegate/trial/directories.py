@@ -17,10 +17,11 @@ from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
-from tidegate.trial.processes import MEGABYTE, Account, Ended, Supervisor, run_shell
+from tidegate.trial.processes import MEGABYTE, Account, Supervisor, run_shell
 from tidegate.trial.safe_files import copy_plain, remove_trees
 from tidegate.trial.sandbox.file_jail import SHARED, SHARED_MEMORY, FileRules
 from tidegate.trial.sandbox.readable import is_within
+from tidegate.trial.sandbox.supervisor.messages import Ended
 from tidegate.trial.sandbox.users import make_private
 from tidegate.trial.workspace import Prepared
 
@@ -200,7 +201,7 @@ class Folders:
 def _own_folder(folder: Path, account: Account | None) -> None:
     folder.mkdir()
     if account is not None:
-        os.chown(folder, account.uid, account.gid)
+        os.chown(folder, *account)
 
 
 def _nothing_relayed() -> None:

@@ -23,7 +23,7 @@ from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
-from tidegate.trial.workspace_diff import Changes, NoDiffError, diff_in_memory, small_snapshot, workspace_diff
+from tidegate.trial.workspace_diff import Changes, NoDiffError, patch, small_snapshot, workspace_diff
 
 
 def store_trial(folders: Folders, trial: Trial) -> None:
@@ -40,9 +40,6 @@ def write_transcript(folders: Folders, events: Sequence[Event]) -> None:
     """Write transcript.txt."""
     text = "".join(f"{line(event)}\n" for event in events)
     write_file(folders.record / "transcript.txt", text.encode())
-
-
-AT_ONCE_BYTES = 64 << 10  # of a workspace whose diff needs no thread, which would cost more
 
 
 async def run_trial(attempt: Attempt) -> Trial:
@@ -210,9 +207,9 @@ class _TrialRun:
         """Store the agent's changes as a diff. Return False if some cannot be kept; the trial counts nevertheless."""
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
-            after = small_snapshot(self._place.prepared, workspace, AT_ONCE_BYTES)
+            start, after = self._place.prepared.files, small_snapshot(self._place.prepared, workspace)
             self._watched.know(after or {})
-            diff = diff_in_memory(self._place.prepared, after)
+            diff = None if start is None or after is None else patch(start, after)
             if diff is not None:
                 found = Changes(diff)
             else:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, cast
 
 from tidegate.errors import CannotRunError
 from tidegate.model.event import CommandEnd, CommandResult
@@ -22,7 +22,7 @@ from tidegate.trial.safe_files import read_output
 from tidegate.trial.sandbox import starter
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import NoSupervisorError, Streams, SupervisorProcess, start_supervisor
-from tidegate.trial.sandbox.supervisor.messages import Request
+from tidegate.trial.sandbox.supervisor.messages import Ended, Request
 
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
 LARGEST_FILE = 4 << 30  # bytes; a command that writes a larger file is stopped
@@ -55,26 +55,7 @@ class Command:
     grace_secs: float = 0.5  # from SIGTERM to SIGKILL, after a timeout
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended. All processes below it are gone by then.
-
-    `killed` lists the other processes that still ran and were killed. `killed_at` is when Tidegate began to
-    kill the command (seconds since the epoch); None if it ended by itself.
-    """
-
-    end: CommandEnd
-    exit_code: int | None
-    signal: int | None
-    limit: str | None  # output, memory, processes or file_size
-    duration_s: float
-    reason: str  # if `end` is not_started
-    killed_at: float | None
-    killed: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
-class Account:
+class Account(NamedTuple):
     """The user that a supervisor's commands run as. Needs root; no two supervisors may share a user."""
 
     uid: int
@@ -124,11 +105,6 @@ class Supervisor:
     def account(self) -> Account | None:
         """The user that its commands run as; None for Tidegate's own."""
         return self._account
-
-    @property
-    def owner(self) -> tuple[int, int] | None:
-        """The user and group that own a trial's files; None if they are Tidegate's own."""
-        return None if self._account is None else (self._account.uid, self._account.gid)
 
     @property
     def is_usable(self) -> bool:
@@ -195,12 +171,12 @@ class Supervisor:
             self._lost = "the supervisor does not answer any more"
             await self.close()
             raise SupervisorLost(self._lost) from None
-        if unended := answer.pop("unended"):
-            self._lost = f"{unended} processes of a command could not be ended"
+        if answer.unended:
+            self._lost = f"{answer.unended} processes of a command could not be ended"
             raise SupervisorLost(self._lost)
-        if answer["end"] == "refused":
-            raise Refused(f"the system refused a command: {answer['reason']}")
-        return Ended(**answer)
+        if answer.end == "refused":
+            raise Refused(f"the system refused a command: {answer.reason}")
+        return answer
 
     async def _wind_up(self, exchange: asyncio.Future[Ended]) -> None:
         """Wait for the answer to a cancellation, even if this task is cancelled again meanwhile."""
@@ -216,7 +192,7 @@ class Supervisor:
         else:
             exchange.exception()  # retrieve the exception: the result is no longer needed
 
-    async def _answer(self) -> dict[str, Any]:
+    async def _answer(self) -> Ended:
         try:
             line = await self._reader.readline()
         except ConnectionError:
@@ -224,11 +200,9 @@ class Supervisor:
         if not line.endswith(b"\n"):
             self._lost = self._lost or "the supervisor was killed, probably by the command that it ran"
             raise SupervisorLost(self._lost)
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        return Ended(**json.loads(line))
 
     def _request(self, command: Command) -> dict[str, Any]:
-        # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
         limits, account, confinement = command.limits, self._account, self.confinement
         return Request(
             argv=list(command.argv),
@@ -245,8 +219,7 @@ class Supervisor:
             processes=limits.processes,
             files=limits.files,
             file_bytes=LARGEST_FILE,
-            uid=account.uid if account else None,
-            gid=account.gid if account else None,
+            account=account,
             shares_user=self._shares_user,
             jail=confinement.jail(),
         )._asdict()
@@ -297,7 +270,7 @@ def _result(command_line: str, ended: Ended, files: Sequence[Path], most: int) -
     (stdout, cut), (stderr, cut_too) = [read_output(file, most) for file in files]
     return CommandResult(
         command=command_line,
-        end=ended.end,
+        end=cast("CommandEnd", ended.end),
         exit_code=ended.exit_code,
         signal=ended.signal,
         limit=ended.limit,

@@ -88,23 +88,22 @@ def guidance_of_base(
     start, base = prepared.contents, of_base.contents
     differ = (name for name in names if start.get(name) != base.get(name))
     swapped = [name for name in differ if _is_untouched(start.get(name), workspace / name)]
-    owner = (account.uid, account.gid) if account else None
     for name in swapped:
-        _put(of_base.folder, workspace, name, owner)
+        _put(of_base.folder, workspace, name, account)
     try:
         yield
     finally:
         for name in swapped:
             with suppress(*[] if strictly else [OSError]):
-                _put(prepared.folder, workspace, name, owner)
+                _put(prepared.folder, workspace, name, account)
 
 
 def _is_untouched(start: Content | None, now: Path) -> bool:
     return content_of(now, {start.size}) == start if start else not os.path.lexists(now)
 
 
-def _put(source: Path, workspace: Path, name: str, owner: tuple[int, int] | None) -> None:
+def _put(source: Path, workspace: Path, name: str, account: Account | None) -> None:
     if (source / name).is_file():
-        copy_below(workspace, name, source / name, owner)
+        copy_below(workspace, name, source / name, account)
     else:
         remove_below(workspace, name)

@@ -22,10 +22,11 @@ from tidegate.text.shorten import both_ends
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected, connected_at
 from tidegate.trial.mcp.server_check import last_lines
-from tidegate.trial.processes import Command, Ended
+from tidegate.trial.processes import Command
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
 from tidegate.trial.safe_files import open_regular, read_output, redact_file, redacted, write_below, write_file
+from tidegate.trial.sandbox.supervisor.messages import Ended
 from tidegate.trial.workspace import read_file
 
 PIECE = 1 << 20  # bytes per read
@@ -217,11 +218,11 @@ class TrialSession:
 
     def home_file(self, name: str, text: str) -> Path:
         """Write a file below HOME, replacing anything that a setup command has left there."""
-        return write_below(self.home, name, text, self._attempt.supervisor.owner)
+        return write_below(self.home, name, text, self._attempt.supervisor.account)
 
     def write_text(self, path: str, text: str) -> None:
         """Write a text file of the workspace, replacing what is there."""
-        write_below(self.workspace, path, text, self._attempt.supervisor.owner)
+        write_below(self.workspace, path, text, self._attempt.supervisor.account)
 
     def side_file(self, path: Path) -> str:
         """Return a file that the agent's program left below HOME, and store a copy beside its output."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.trial.snapshot import MOST_BYTES, Entry, Snapshot, take
+from tidegate.trial.snapshot import Entry, Snapshot, take
 from tidegate.trial.workspace import GIT, IDENTIFIED, Prepared, everything_below
 
 MOST_LINES = 1000  # of a file that both sides have: difflib is slow with more
@@ -92,6 +92,7 @@ def _id(entry: Entry | None) -> str:
     return hashlib.sha1(whole, usedforsecurity=False).hexdigest()[: len(_NOTHING)]
 
 
+SMALL_BYTES = 64 << 10  # of a workspace that is compared here: git takes longer to start, and a thread, too
 DIFF_BYTES = 50_000_000
 LARGE_FILE = 20_000_000  # bytes; git would hold several times as much in memory
 DIFF_SECS = 120.0  # per git command: the workspace may contain anything
@@ -114,34 +115,24 @@ def workspace_diff(
 ) -> Changes:
     """Return what the agent changed. Raises NoDiffError if the patch is too large or takes too long.
 
-    `scratch` is a new folder for git's files, which is created if git is needed: a small patch of text is written here.
+    `scratch` is a new folder for git's files.
     """
     if workspace.is_symlink() or not workspace.is_dir():
         raise NoDiffError("the workspace is not a folder any more")
-    after = small_snapshot(prepared, workspace)
-    diff = diff_in_memory(prepared, after)
-    left_out: tuple[str, ...] = ()
-    if diff is None:
-        scratch.mkdir()
-        large = _larger_than(large_file, workspace)
-        diff = _diff_by_git(prepared, workspace, scratch, large, limit_bytes)
-        left_out = tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name))
+    scratch.mkdir()
+    large = _larger_than(large_file, workspace)
+    diff = _diff_by_git(prepared, workspace, scratch, large, limit_bytes)
     if len(diff) > limit_bytes:
         raise NoDiffError(f"its diff has more than {limit_bytes} bytes")
-    return Changes(diff, left_out)
+    return Changes(diff, tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name)))
 
 
-def small_snapshot(prepared: Prepared, workspace: Path, most_bytes: int = MOST_BYTES) -> Snapshot | None:
-    """Return what the workspace holds, if it began small and is a folder with at most so many bytes; else None."""
+def small_snapshot(prepared: Prepared, workspace: Path) -> Snapshot | None:
+    """Return what the workspace holds, if it began small and is a folder with few bytes; else None."""
     if prepared.files is None or workspace.is_symlink() or not workspace.is_dir():
         return None
     after = take(str(workspace), leave_out=".git")
-    return after if after and sum(len(entry.data) for entry in after.values()) <= most_bytes else None
-
-
-def diff_in_memory(prepared: Prepared, after: Snapshot | None) -> bytes | None:
-    """Return what the agent changed; None if git is needed."""
-    return None if prepared.files is None or after is None else patch(prepared.files, after)
+    return after if after and sum(len(entry.data) for entry in after.values()) <= SMALL_BYTES else None
 
 
 def _larger_than(most: int, workspace: Path) -> list[str]:

@@ -24,8 +24,9 @@ from tidegate.model.target import McpServer
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.mcp.server_process import ServerProcess
-from tidegate.trial.processes import Command, Ended, Supervisor
+from tidegate.trial.processes import Command, Supervisor
 from tidegate.trial.recorder import Stops
+from tidegate.trial.sandbox.supervisor.messages import Ended
 
 T = TypeVar("T")
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}

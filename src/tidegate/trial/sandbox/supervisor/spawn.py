@@ -48,10 +48,10 @@ def launch_of(request: Request, common: Sequence[str]) -> Launch:
     if ports is not None:
         filters.append(jail.network_steps())
     if calls is not None:
-        alike = request.uid is None
+        alike = request.account is None
         steps = jail.filter_steps(tracing=calls["tracing"], same_user=alike, shared_memory=not mounted)
         filters.append(steps)
-        if request.uid is None and os.geteuid() == 0:
+        if request.account is None and os.geteuid() == 0:
             keeps = sum(1 << number for number in jail.KEPT_CAPABILITIES)
     try:
         return Launch(
@@ -63,7 +63,7 @@ def launch_of(request: Request, common: Sequence[str]) -> Launch:
             is_asking=ports is not None,
             filters=filters,
             capabilities=keeps,
-            account=None if request.uid is None or request.gid is None else (request.uid, request.gid),
+            account=request.account,
             cwd=request.cwd,
             program=_program(request),
             argv=request.argv,
@@ -76,7 +76,7 @@ def launch_of(request: Request, common: Sequence[str]) -> Launch:
 def _limits(request: Request) -> list[tuple[int, int]]:
     limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, request.files)]
     limits.append((resource.RLIMIT_FSIZE, request.file_bytes))
-    if request.uid is not None:
+    if request.account is not None:
         # Only for a user of its own: the limit counts all threads of a user, including those of a desktop.
         limits.append((resource.RLIMIT_NPROC, 4 * request.processes))
     return limits

@@ -23,8 +23,8 @@ from struct import pack, unpack, unpack_from
 from tidegate.trial.sandbox.supervisor.messages import (
     CANCEL,
     CONTROL,
-    Answer,
     Control,
+    Ended,
     NotStartedError,
     RefusedError,
     Request,
@@ -49,7 +49,6 @@ class Command:
         self._launcher = launcher
         self._common = common
         self._control = control
-        self._owner = None if request.uid is None or request.gid is None else (request.uid, request.gid)
         files = request.jail.get("files") or {}
         self._shares_memory = not files.get("mounts") and files.get("shared_memory", True)
         self._outputs: list[int] = []
@@ -57,7 +56,7 @@ class Command:
         self._room = _room(request.cwd)
         self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
 
-    def run(self) -> Answer:
+    def run(self) -> Ended:
         """Run the command, then terminate everything below it."""
         started = time.monotonic()
         files: list[int] = []
@@ -65,9 +64,9 @@ class Command:
             files += self._open_files()
             pid = self._start(files)
         except NotStartedError as error:
-            return Answer("not_started", reason=str(error))
+            return Ended("not_started", reason=str(error))
         except RefusedError as error:
-            return Answer("refused", reason=str(error))
+            return Ended("refused", reason=str(error))
         else:
             return self._supervise(pid, started)
         finally:
@@ -109,19 +108,20 @@ class Command:
             raise NotStartedError(error_text)
         return pid
 
-    def _supervise(self, pid: int, started: float) -> Answer:
+    def _supervise(self, pid: int, started: float) -> Ended:
         why = self._wait(pid, started)
         duration = time.monotonic() - started
         killed_at = None if why == "exited" else time.time()
         if why == "timeout":
             self._ask_to_end(pid)
-        status, killed, unended = sweep(pid, None if self._request.shares_user else self._request.uid)
+        account = None if self._request.shares_user else self._request.account
+        status, killed, unended = sweep(pid, account and account[0])
         killed.discard(pid)
         if why == "exited" and self._output_size() > self._request.output_bytes:
             why = "output"  # it ended before the next check of its output
         self._close_outputs()
         if self._is_memory_short():
-            return Answer("refused", reason=NO_MEMORY, unended=unended)
+            return Ended("refused", reason=NO_MEMORY, unended=unended)
         return described(why, status)._replace(
             duration_s=duration,
             killed=tuple(killed),
@@ -163,7 +163,7 @@ class Command:
         ready = dict(poll.poll(max(0, seconds) * 1000))
         for listener in self._listeners:
             if ready.pop(listener, 0) & select.POLLIN:
-                answer(listener, self._owner)
+                answer(listener, self._request.account)
         return set(ready)
 
     def _limit_reached(self) -> str | None:
@@ -202,7 +202,7 @@ class Command:
     def _close_outputs(self) -> None:
         """Take the output files back from the command's user, and cut them to the limit."""
         for file in self._outputs:
-            if self._request.uid is not None:
+            if self._request.account is not None:
                 os.fchown(file, os.getuid(), os.getgid())
             if os.fstat(file).st_size > self._request.output_bytes:
                 os.ftruncate(file, self._request.output_bytes)
@@ -240,18 +240,18 @@ def _room(folder: str) -> Sequence[int]:
     return ()
 
 
-def described(why: str, status: int) -> Answer:
+def described(why: str, status: int) -> Ended:
     """Return the answer for the reason that ended the wait, and the wait status."""
     if why in ("timeout", "cancelled"):
-        return Answer(why)
+        return Ended(why)
     if why == "room":
-        return Answer("refused", reason="it needs too much of the memory that small workspaces are in")
+        return Ended("refused", reason="it needs too much of the memory that small workspaces are in")
     if why != "exited":
-        return Answer("limit", limit=why)
+        return Ended("limit", limit=why)
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGXFSZ:
-        return Answer("limit", limit="file_size")
-    return Answer("exited", exit_code=code) if code >= 0 else Answer("signal", signal=-code)
+        return Ended("limit", limit="file_size")
+    return Ended("exited", exit_code=code) if code >= 0 else Ended("signal", signal=-code)
 
 
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
