@@ -276,8 +276,8 @@ class Batches:
     def _without_secrets(self, batch: Batch) -> Batch:
         """Return the batch. Raises CannotRunError if it has a secret's value, as AgentV's targets can."""
         environ, suite = self._context.around.environ, self._context.suite
-        passed = {name: environ[name] for name in suite.pass_env if name in environ}
-        redaction = Redaction(secret_variables(passed))
+        names = (*suite.pass_env, *suite.server_variables)
+        redaction = Redaction(secret_variables({name: environ[name] for name in names if name in environ}))
         text = "".join(row.model_dump_json() for row in batch.rows)
         if redaction.text(text) != text:
             raise CannotRunError(

@@ -210,8 +210,9 @@ def _load_both(
         base, folder = tip, sides.tip
         warnings = (f"{config} {why} at the merge base: that of `{branch}` judges",)
     passed = environ
-    if tip is not None:
-        passed = {name: environ[name] for name in tip.pass_env if name in environ}
+    if tip is not None:  # of what only servers get, head may know that it is set
+        given = {name: "set" for name in tip.server_variables if environ.get(name)}
+        passed = given | {name: environ[name] for name in tip.pass_env if name in environ}
     try:
         head = load_suite(sides.head.folder, config, environ=passed, without_secrets=lenient)
     except NothingToRunError as error:

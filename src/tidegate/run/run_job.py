@@ -212,7 +212,7 @@ def runner_of(work: RunJob, options: Options) -> Runner:
 def _withheld(work: RunJob, options: Options) -> tuple[str, ...]:
     """Return the variables that workers must not use: on forks, those that this job was not given either."""
     of_agents = (name for row in work.plan.rows for name in row.agent.variables)
-    names = (*work.suite.pass_env, *of_agents)
+    names = (*work.suite.pass_env, *work.suite.server_variables, *of_agents)
     return tuple(sorted({name for name in names if options.lenient_keys and not options.environ.get(name)}))
 
 
