@@ -3,12 +3,17 @@
 import asyncio
 import sys
 import time
+from base64 import b64encode
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import uvicorn
 from mcp.server.mcpserver import Context, Elicit, ElicitationResult, MCPServer, Resolve
 from mcp_types import Completion
 from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 server = MCPServer("shelf", instructions="Be kind.")
 FILE = Path("titles.txt")
@@ -91,11 +96,49 @@ async def complete(ref: Any, argument: Any, context: Any) -> Completion:
     return Completion(values=[f"{argument.value}nna"], has_more=False)
 
 
+def guarded(port: int) -> Callable[..., Awaitable[None]]:
+    """The server over streamable HTTP for those who send the header `X-Key: k3y`, or a token of its own OAuth."""
+    app, place = server.streamable_http_app(), f"http://127.0.0.1:{port}"
+    told: dict[str, Any] = {
+        "/.well-known/oauth-protected-resource/mcp": {"resource": f"{place}/mcp", "authorization_servers": [place]},
+        "/.well-known/oauth-authorization-server": {
+            "issuer": place,
+            "authorization_endpoint": f"{place}/ask",
+            "token_endpoint": f"{place}/token",
+            "response_types_supported": ["code"],
+        },
+    }
+    metadata = f'Bearer resource_metadata="{place}/.well-known/oauth-protected-resource/mcp"'
+
+    async def guard(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        asked = Request(scope, receive)
+        sent, path = asked.headers.get("authorization", ""), asked.url.path
+        if path in told:
+            await JSONResponse(told[path])(scope, receive, send)
+        elif path == "/token":
+            known = sent == "Basic " + b64encode(b"tester:s3cret").decode()
+            answer = {"access_token": "t0ken", "token_type": "Bearer"} if known else {"error": "invalid_client"}
+            await JSONResponse(answer, 200 if known else 401)(scope, receive, send)
+        elif sent == "Bearer t0ken" or asked.headers.get("x-key") == "k3y":
+            await app(scope, receive, send)
+        else:
+            await Response(status_code=401, headers={"WWW-Authenticate": metadata})(scope, receive, send)
+
+    return guard
+
+
 if __name__ == "__main__":
     carrier, port = (*sys.argv[1:], "stdio", "0")[:2] if len(sys.argv) < 3 else sys.argv[1:3]
     time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
     match carrier:
+        case "sse":
+            server.run("sse", port=int(port))
         case "streamable-http":
             server.run("streamable-http", port=int(port))
+        case "guarded":
+            uvicorn.run(guarded(int(port)), host="127.0.0.1", port=int(port), log_level="warning")
         case _:
             server.run("stdio")

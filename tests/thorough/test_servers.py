@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import pytest
 from tests import sdk_server
 from tests.conftest import Repository
 from tidegate.__main__ import main
+from tidegate.trial.free_port import free_port
+from tidegate.trial.mcp.http_proxy import listens
 
 SERVER = """\
 import json, os, sys, time
@@ -213,9 +217,10 @@ CLIENT = """\
 import asyncio, json, sys
 import httpx2
 from mcp import Client
+from mcp.client.sse import sse_client
 
-async def work(url):
-    async with Client(url) as client:
+async def work(url, kind):
+    async with Client(sse_client(url) if kind == "sse" else url) as client:
         await client.call_tool("add", {"title": "Emma"})
         await client.read_resource("shelf://items")
         await client.get_prompt("greet", {"name": "Ann"})
@@ -226,17 +231,72 @@ async def work(url):
         print(client.protocol_version)
 
 (server,) = json.load(open(sys.argv[1]))["mcpServers"].values()
-asyncio.run(work(server["url"]))
+asyncio.run(work(server["url"], server["type"]))
 """
 
 
+LOGINS = {
+    "headers": "headers: {X-Key: '${SHELF_KEY}'}",
+    "oauth": "oauth: {issuer: 'http://127.0.0.1:{port}', client_id: tester, client_secret: '${SHELF_KEY}'}",
+}
+SEEN = "cat /proc/*/environ /proc/*/cmdline ../shared/* 2>/dev/null | tr '\\0' '\\n' | grep -cE 'k3[y]|s3cre[t]'; env"
+
+
+@pytest.mark.parametrize(("way", "value"), [("headers", "k3y"), ("oauth", "s3cret")])
+def test_a_server_gets_headers_and_tokens_that_agents_do_not_see(
+    tmp_path: Path, make_repository: Callable[..., Repository], monkeypatch: pytest.MonkeyPatch, way: str, value: str
+) -> None:
+    monkeypatch.setenv("SHELF_KEY", value)
+    repository = make_repository("r")
+    command = f"exec {sys.executable} {repository.root}/server.py guarded {{port}}"
+    target = f'{json.dumps(command)}, url: "http://127.0.0.1:{{port}}/mcp", {LOGINS[way]}'
+    suite = (TODAY % target)[: (TODAY % target).index("  mine:")]
+    agent = f"{sys.executable} {{repo}}/client.py {{mcp_config}}; sh {{repo}}/look.sh"
+    suite += f'  mine: {{type: command, command: "{agent}"}}\n'
+    files = {"server.py": Path(sdk_server.__file__).read_text(), "client.py": CLIENT, "look.sh": SEEN}
+    repository.commit({**files, "first.yaml": ASKED, "tidegate.yaml": suite})
+    main(["run", "--quiet", "--trials", "1", "--repo", str(repository.root), "--out", str(tmp_path / "run")])
+    (trial,) = json.loads((tmp_path / "run" / "run.json").read_text())["trials"]
+    outputs = {file.name: file.read_text() for file in (tmp_path / "run").rglob("*.std*")}
+    assert [gate["passed"] for gate in trial["gates"]] == [True, True, True, True, False], (trial["reason"], outputs)
+    assert len(calls_of(trial)) == 4
+    assert value not in outputs["agent.stdout"]
+    assert "\n0\n" in outputs["agent.stdout"], "no other process shows it either"
+
+
+def test_a_server_that_already_runs_can_be_run_against_but_not_compared(
+    tmp_path: Path, make_repository: Callable[..., Repository], capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository, port = make_repository("r"), free_port()
+    suite = TODAY.replace("command: %s", f'url: "http://localhost:{port}/mcp"')
+    repository.commit({"first.yaml": ASKED, "tidegate.yaml": suite})
+    with subprocess.Popen([sys.executable, sdk_server.__file__, "streamable-http", port], cwd=tmp_path) as server:
+        while not listens(f"127.0.0.1:{port}"):
+            time.sleep(0.05)
+        main(["run", "--quiet", "--trials", "1", "--repo", str(repository.root), "--out", str(tmp_path / "run")])
+        server.terminate()
+    (trial,) = json.loads((tmp_path / "run" / "run.json").read_text())["trials"]
+    assert [gate["passed"] for gate in trial["gates"]] == [True, True, True, True, False], trial["reason"]
+    assert len(calls_of(trial)) == 4
+    assert not listens(f"127.0.0.1:{port}")
+    main(["run", "--quiet", "--trials", "1", "--repo", str(repository.root), "--out", str(tmp_path / "gone")])
+    (trial,) = json.loads((tmp_path / "gone" / "run.json").read_text())["trials"]
+    assert (trial["outcome"], trial["not_measured"]) == (None, "health_check")
+    assert f"http://localhost:{port}/mcp cannot be reached" in trial["reason"]
+
+    repository.branch("change", {"README.md": "new"})
+    assert main(["pr", "--base", "main", "--repo", str(repository.root)]) == 2
+    assert "has no `command`, so it has no base and no head" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("agent", ["scripted", "command"])
+@pytest.mark.parametrize(("carrier", "path"), [("streamable-http", "/mcp"), ("sse", "/sse")])
 def test_a_server_at_a_url_is_started_recorded_and_asked(
-    tmp_path: Path, make_repository: Callable[..., Repository], agent: str
+    tmp_path: Path, make_repository: Callable[..., Repository], carrier: str, path: str, agent: str
 ) -> None:
     repository = make_repository("r")
-    command = f"exec {sys.executable} {repository.root}/server.py streamable-http {{port}} 1"
-    target = f'{json.dumps(command)}, url: "http://127.0.0.1:{{port}}/mcp"'
+    command = f"exec {sys.executable} {repository.root}/server.py {carrier} {{port}} 1"
+    target = f'{json.dumps(command)}, url: "http://127.0.0.1:{{port}}{path}"'
     suite = TODAY % target
     if agent == "command":
         suite = suite[: suite.index("  mine:")] + (

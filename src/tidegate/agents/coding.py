@@ -37,7 +37,7 @@ def how(result: CommandResult) -> str:
 
 def servers_file(server: ServerScript) -> str:
     """Return the common client configuration: `{mcpServers: {NAME: {command, args}}}`, or `{type, url}` of a server."""
-    way = {"type": "http", "url": server.url}
+    way = {"type": "sse" if server.is_sse else "http", "url": server.url}
     started = {"command": str(server.program), "args": []}
     return json.dumps({"mcpServers": {server.name: way if server.url else started}})
 

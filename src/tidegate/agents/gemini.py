@@ -47,7 +47,7 @@ class GeminiAgent(CodingAgent):
         }
         if session.server is not None:
             server = session.server
-            key = "httpUrl" if server.url else "command"
+            key = "url" if server.is_sse else "httpUrl" if server.url else "command"
             settings["mcpServers"] = {server.name: {key: server.url or str(server.program), "trust": True}}
         session.home_file(".gemini/settings.json", json.dumps(settings))
         model = ("-m", self.model) if self.model else ()

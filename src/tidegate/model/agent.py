@@ -72,6 +72,7 @@ class ServerScript(NamedTuple):
     name: str
     program: Path
     url: str = ""
+    is_sse: bool = False
 
 
 class Tool(NamedTuple):

@@ -282,3 +282,8 @@ class Suite(Value):
         """Return the globs of all guidance files, those of single scenarios too, without the anchors of sections."""
         entries = (*self.guidance, *(entry for scenario in self.scenarios for entry in scenario.guidance or ()))
         return tuple(dict.fromkeys(entry.partition("#")[0] for entry in entries))
+
+    @property
+    def server_variables(self) -> frozenset[str]:
+        """Return the names of the variables that are sent to MCP servers, and that no trial sees."""
+        return frozenset(name for one in self.scenarios if one.target.mcp for name in one.target.mcp.references)

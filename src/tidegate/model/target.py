@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Self
+from urllib.parse import urlsplit
 
-from tidegate.model.field_types import ExitStatuses, ServerName, Text, matching
+from pydantic import AfterValidator, model_validator
+
+from tidegate.model.field_types import ExitStatuses, ServerName, Text, matching, passable, wrong
 from tidegate.model.value import Value
 
-REFERENCE = re.compile(r"\$\{([^}]*)\}")  # to a variable, in the values of `target.env`
+REFERENCE = re.compile(r"\$\{([^}]*)\}")  # to a variable, in the values of `target.env` and of headers
 PREFIXES = ("LLM_TOOL_TEST", "TIDEGATE")
 _OF_A_TRIAL = ("FIXTURE_DIR", "RESULTS_DIR", "SCENARIO", "AGENT", "MODEL", "TRANSCRIPT", "EVENTS")
 TRIAL_VARIABLES = frozenset(f"{prefix}_{name}" for prefix in PREFIXES for name in _OF_A_TRIAL)
 """Variables that each trial has of its own, such as LLM_TOOL_TEST_FIXTURE_DIR."""
 
 
-LocalUrl = Annotated[
-    str,
-    matching(
-        r"http://(127\.0\.0\.1|localhost):(\{port\}|\d+)(/\S*)?",
-        "must be `http://127.0.0.1:{port}/…`: each trial has a port of its own",
-    ),
-]
+_LOCAL = re.compile(r"http://(127\.0\.0\.1|localhost):(\{port\}|\d+)(/|\Z)")
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
@@ -30,15 +27,76 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return REFERENCE.sub(lambda found: values.get(found[1], ""), text)
 
 
+def _references_passable(text: str) -> str:
+    for name in REFERENCE.findall(text):
+        passable(name)
+    return text
+
+
+Secret = Annotated[Text, AfterValidator(_references_passable)]
+HeaderName = Annotated[str, matching(r"[A-Za-z0-9-]+", "must be a header's name: letters, digits, -")]
+Url = Annotated[str, matching(r"https?://[^\s/]+(/\S*)?", "must be a URL: `https://HOST/PATH`")]
+
+
+class ClientCredentials(Value):
+    """How Tidegate gets an OAuth token for a server that asks for one: as a client that `issuer` knows."""
+
+    issuer: Url  # the authorization server; no other one gets the secret
+    client_id: Secret
+    client_secret: Secret
+    scope: Text | None = None
+
+    def with_secrets(self, values: Mapping[str, str]) -> ClientCredentials:
+        """Return them with the values of the variables that they refer to."""
+        own = {"client_id": self.client_id, "client_secret": self.client_secret}
+        return self.model_copy(update={name: with_values(text, values) for name, text in own.items()})
+
+
 class McpServer(Value):
     """An MCP (Model Context Protocol) server, started by `sh -c command` in the workspace.
 
-    It speaks on stdio, or streamable HTTP at `url`.
+    It speaks on stdio, or at `url`: streamable HTTP, or SSE if the path ends with `/sse`. Without `command`, the server
+    at `url` already runs elsewhere. `headers` and the token of `oauth` are added to each request; their values refer to
+    variables as `${NAME}`, and agents do not see them.
     """
 
-    command: Text
-    url: LocalUrl = ""
+    command: Text = ""
+    url: Url = ""
     name: ServerName = "target"  # its name for agents and in reports
+    headers: dict[HeaderName, Secret] = {}
+    oauth: ClientCredentials | None = None
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> Self:
+        if not (self.command or self.url):
+            raise wrong("needs `command`, or the `url` of a server that already runs")
+        if self.command and self.url and not _LOCAL.match(self.url):
+            raise wrong("with `command`, `url` must be `http://127.0.0.1:{port}/…`: each trial has a port of its own")
+        if not self.url and (self.headers or self.oauth):
+            raise wrong("`headers` and `oauth` need a `url`")
+        return self
+
+    @property
+    def start(self) -> str:
+        """How messages name it: by its command, else by its URL."""
+        return self.command or self.url
+
+    @property
+    def references(self) -> frozenset[str]:
+        """Return the names of the variables that the headers and the credentials refer to."""
+        texts = (*self.headers.values(), *((self.oauth.client_id, self.oauth.client_secret) if self.oauth else ()))
+        return frozenset(name for text in texts for name in REFERENCE.findall(text))
+
+    def with_secrets(self, values: Mapping[str, str]) -> McpServer:
+        """Return the server with the values of those variables."""
+        headers = {name: with_values(text, values) for name, text in self.headers.items()}
+        oauth = self.oauth and self.oauth.with_secrets(values)
+        return self.model_copy(update={"headers": headers, "oauth": oauth})
+
+    @property
+    def is_sse(self) -> bool:
+        """True if its URL is that of the older way over HTTP."""
+        return urlsplit(self.url).path.rstrip("/").endswith("/sse")
 
 
 class Target(Value):
@@ -68,7 +126,8 @@ class Target(Value):
     @property
     def references(self) -> frozenset[str]:
         """Return the names of the variables that it refers to, without those that each trial has of its own."""
-        return frozenset(name for text in self.env.values() for name in REFERENCE.findall(text)) - TRIAL_VARIABLES
+        of_env = frozenset(name for text in self.env.values() for name in REFERENCE.findall(text)) - TRIAL_VARIABLES
+        return of_env | (self.mcp.references if self.mcp else frozenset())
 
 
 def is_of_target(binary: str, name: str) -> bool:

@@ -263,7 +263,7 @@ class Attempts:
 
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context
-        checkout = context.checkouts[spec.side]
+        checkout, server = context.checkouts[spec.side], row.scenario.target.mcp
         base, own, name = self._built(self._base), self._built(checkout), row.scenario.target.binary
         # What head puts in front of base's folders does not come before them.
         side = own._replace(path=[*(place for place in base.path if own.root / place in own.folders), *own.path])
@@ -285,6 +285,7 @@ class Attempts:
             agent_path=context.agent_path,
             passed_env=context.around.passed,
             credentials=context.around.of_agent(row.agent),
+            of_server=context.around.own(server.references if server else ()),
             limits=context.suite.limits,
             network=context.suite.network,
             readable=self._readable_of(checkout.folder),

@@ -70,6 +70,7 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
     warnings = (*suites.warnings, *not_selected(suite, plan))
     if suites.base is not None:
         plan = _with_head(plan, suites, every, options)
+    _refuse_deployed(plan)
     definitions = changes(suites.base, suites.head, every)
     if definitions and suites.tip is not None and suites.folder != sides.tip:
         new = changes(suites.tip, suites.head, changed_files(root, target, head, ["**"]))
@@ -91,6 +92,17 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
         warnings = (*warnings, _NO_SUBMODULE.format(few(missing)))
     touched = changed_files(root, base, head, watched)
     return PullRequestJob(job, suites, definitions, touched, warnings)
+
+
+def _refuse_deployed(plan: Plan) -> None:
+    """Raise ConfigurationError if a row's MCP server is not started by the side's own command."""
+    for row in plan.rows:
+        server = row.scenario.target.mcp
+        if server is not None and not server.command:
+            raise ConfigurationError(
+                f"{row.key.scenario}: the MCP server at {server.url} has no `command`, so it has no base and no head.",
+                "Use `tidegate run`, or add the command that starts each side's own server.",
+            )
 
 
 def _watched(sides: Sides, suites: Sequence[Suite], submodules: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.prices import BUILTIN_PRICES, bare_model, same_model
 from tidegate.model.suite import Scenario, ToolMatrixEntry, TrialCounts
-from tidegate.model.target import Target
+from tidegate.model.target import McpServer, Target
 from tidegate.suite.env_references import checked, withheld
 from tidegate.suite.folders import find_template
 from tidegate.suite.plan import agent_with_model, base_name, did_you_mean
@@ -209,6 +209,7 @@ class Assembly:
             what = "is required (here, or in tidegate.yaml's `target`)"
             self._complain(document, ("target", "binary"), what, at_key=True)
             return None
+        self._check_sent(document, server)
         return self._made(document, own, binary=binary, mcp=server)
 
     def _made(self, document: Document, own: TargetFile, **found: Any) -> Target:
@@ -218,14 +219,21 @@ class Assembly:
             ok_statuses=own.ok_statuses or shared.ok_statuses or (0,),
             health_check=own.health_check or shared.health_check,
             env={**self._env(self.suite_document, shared), **self._env(document, own)},
-            secrets=self._secrets(shared, own),
+            secrets=self._secrets(found.get("mcp"), shared, own),
             **found,
         )
+
+    def _check_sent(self, document: Document, server: McpServer | None) -> None:
+        """Check that the variables that are sent to a server are set, unless the run has no secrets."""
+        for name in sorted(server.references) if server and not self.without_secrets else ():
+            if not self.environ.get(name):
+                what = f"`mcp` refers to ${{{name}}}, which is not set in the environment"
+                self._complain(document, ("target",), what)
 
     def _env(self, document: Document, target: TargetFile) -> dict[str, str]:
         env = {}
         for name, text in target.env.items():
-            if self._secrets(target):
+            if self._secrets(None, target):
                 continue  # the scenario is not run, since a secret is missing
             try:
                 env[name] = checked(text, self.suite.pass_env, self.environ)
@@ -233,12 +241,13 @@ class Assembly:
                 self._complain(document, ("target", "env", name), str(error))
         return env
 
-    def _secrets(self, *targets: TargetFile) -> tuple[str, ...]:
+    def _secrets(self, server: McpServer | None, *targets: TargetFile) -> tuple[str, ...]:
         """Return the variables of these that have no value, if the run has no secrets; else an empty tuple."""
         if not self.without_secrets:
             return ()
         texts = [text for target in targets for text in target.env.values()]
         names = [name for text in texts for name in withheld(text, self.suite.pass_env, self.environ)]
+        names += sorted(name for name in (server.references if server else ()) if not self.environ.get(name))
         return tuple(dict.fromkeys(names))
 
     def _check_agent(self, document: Document, path: KeyPath, name: str, more: Sequence[str] = ()) -> None:

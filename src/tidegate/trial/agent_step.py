@@ -138,6 +138,7 @@ class _Recorded(NamedTuple):
 
     invocations: tuple[Invocation, ...] = ()
     warnings: tuple[str, ...] = ()
+    notices: tuple[tuple[float, str], ...] = ()  # of an MCP server, with the time in seconds since the epoch
     without: tuple[NotMeasured, str] | None = None
 
 
@@ -213,7 +214,7 @@ def _with_server(
         without: tuple[NotMeasured, str] | None = None if told.lost is None else ("record_lost", told.lost)
         if not told.opened:
             without = "no_session", f"the agent opened no session with the MCP server {server.name}{last_lines(wrote)}"
-        return _Recorded(invocations, told.warnings, without)
+        return _Recorded(invocations, told.warnings, told.notices, without)
 
     return session, read
 
@@ -226,6 +227,8 @@ async def _ended(
     async with aclosing(session):
         ran = await _run(attempt, session)
         found = await recorded()
+        for at, text in found.notices:
+            session.emit(Message(role="system", text=text, at=round(max(0.0, at - session.started_at), 3)))
         end, cause = _concluded(attempt, session, ran, found)
         if cause is None and found.without is not None:
             cause, why = found.without

@@ -62,6 +62,7 @@ class TrialDirectories:
     agent_path: str  # where an agent's own program is looked up: nothing of either side's
     passed_env: Mapping[str, str]
     credentials: Mapping[str, str]  # the agent's own variables; only its own program gets them
+    of_server: Mapping[str, str]  # the variables that are sent to an MCP server
     limits: Limits
     network: NetworkAccess
     untested: tuple[str, ...]  # see Trial

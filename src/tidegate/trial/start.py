@@ -83,11 +83,11 @@ class Start:
         if missing := missing_target(target, searched, self._attempt.folders.workspace):
             raise NotReadyError("health_check", missing)
         if target.mcp is not None:
-            self._attempt.on_step(f"health check: {target.mcp.command}")
+            self._attempt.on_step(f"health check: {target.mcp.start}")
             result = await self._server_check(target.mcp)
             steps.append(Step(kind="health_check", result=result))
             if not result.ok:
-                raise NotReadyError(self._cause(result, "health_check"), why_not(target.mcp.command, result))
+                raise NotReadyError(self._cause(result, "health_check"), why_not(target.mcp.start, result))
         if target.health_check is not None:
             self._attempt.on_step(f"health check: {target.health_check}")
             result = await self._command(target.health_check, "health-check", HEALTH_CHECK_TIMEOUT_SECS)
@@ -112,7 +112,7 @@ class Start:
             folder = attempt.folders.scratch / "server-check-session"
             opened = connected(attempt.supervisor, command, folder, seconds)
             result = await check_server(opened, attempt, name)
-        return result.model_copy(update={"command": server.command})
+        return result.model_copy(update={"command": server.start})
 
     async def _command(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         left = max(0.1, self._attempt.deadline - time.monotonic())

@@ -22,7 +22,7 @@ from tidegate.trial.mcp import recording
 from tidegate.trial.recorder import Stops
 
 SDKS = {"sdk": "1.32.2", "client": "2.4.0", "server": "2.4.0", "node": "2.1.2"}  # of TypeScript
-PATHS = {"stdio": "", "http": "/mcp"}
+PATHS = {"stdio": "", "sse": "/sse", "http": "/mcp"}
 SCRIPTS = Path(__file__).with_name("protocol")
 DOCS = Path(__file__).parents[3] / "docs" / "mcp.md"
 PAIRS = [("python", "typescript"), ("typescript", "python")]  # server and client
@@ -36,7 +36,7 @@ def table() -> dict[str, dict[str, bool]]:
 
 
 TABLE = table()
-CARRIERS = {"stdio": "stdio", "http": "streamable HTTP"}
+CARRIERS = {"stdio": "stdio", "sse": "SSE", "http": "streamable HTTP"}
 CELLS = [(version, carrier) for version, row in TABLE.items() for carrier, title in CARRIERS.items() if row[title]]
 
 
@@ -104,5 +104,8 @@ def test_a_session_is_passed_unchanged_and_recorded(
         *([("clear", "ok")] if features["questions"] else []),
         ("resources/read", "shelf://items", "ok"),
         ("prompts/get", "greet", '{"name": "Ann"}', "ok"),
+        ("completion/complete", "greet", "name=A", "ok"),
         ("grow", "ok"),
     ]
+    if version < "2026":  # since then, only clients that listen are told
+        assert "the server sent notifications/tools/list_changed" in {text for _, text in told.notices}

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from mcp import Client
+from mcp.client.sse import sse_client
 
 from tests import sdk_server
 from tidegate.model.target import McpServer
@@ -47,11 +48,15 @@ def recorded(folder: Path) -> list[tuple[str, ...]]:
 SDK = f"exec {sys.executable} {sdk_server.__file__}"
 
 
-def test_sessions_of_two_clients_at_once_are_recorded(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("carrier", "path", "mode"),
+    [("streamable-http", "/mcp", "auto"), ("sse", "/sse", "legacy")],
+)
+def test_sessions_of_two_clients_at_once_are_recorded(tmp_path: Path, carrier: str, path: str, mode: str) -> None:
     """Both number their requests from one."""
 
     async def work(url: str, title: str) -> None:
-        async with Client(url) as client:
+        async with Client(sse_client(url) if carrier == "sse" else url, mode=mode) as client:
             await client.call_tool("add", {"title": title})
             await client.call_tool("wait", {"seconds": 0.2})
             await client.call_tool("add", {"title": "refuse"})
@@ -59,8 +64,8 @@ def test_sessions_of_two_clients_at_once_are_recorded(tmp_path: Path) -> None:
     async def both(url: str) -> None:
         await asyncio.gather(work(url, "Emma"), work(url, "Ulysses"))
 
-    with proxied(tmp_path, f"{SDK} streamable-http {{port}} 0.5", "/mcp") as port:
-        asyncio.run(both(f"http://127.0.0.1:{port}/mcp"))
+    with proxied(tmp_path, f"{SDK} {carrier} {{port}} 0.5", path) as port:
+        asyncio.run(both(f"http://127.0.0.1:{port}{path}"))
     found = recorded(tmp_path)
     assert sorted(found) == sorted(
         [

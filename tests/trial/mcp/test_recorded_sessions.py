@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client import ClientRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import ElicitRequestParams, ElicitResult
+from mcp_types import ElicitRequestParams, ElicitResult, PromptReference
 
 from tests import sdk_server
 from tidegate.model.target import McpServer
@@ -47,7 +47,7 @@ def told(conversation: recording.Conversation) -> list[tuple[str, ...]]:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_everything_of_a_session_is_recorded(tmp_path: Path, mode: str) -> None:
-    """A call that asks back is one call, and one that is given up a timeout."""
+    """A call that asks back is one call, one that is given up a timeout, and what the server announces a notice."""
 
     async def work(client: Client) -> None:
         assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
@@ -57,9 +57,17 @@ def test_everything_of_a_session_is_recorded(tmp_path: Path, mode: str) -> None:
         with pytest.raises(MCPError):
             await client.read_resource("shelf://nothing")
         await client.get_prompt("greet", {"name": "Ann"})
+        await client.complete(PromptReference(name="greet"), {"name": "name", "value": "A"})
         assert (await client.call_tool("clear")).content[0].text == "answered with decline"  # type: ignore[union-attr]
+        await client.call_tool("say", {"text": "Error: no disk"})
         with pytest.raises(MCPError):
             await client.call_tool("wait", {"seconds": 60}, read_timeout_seconds=0.5)
+        if mode == "legacy":
+            await client.call_tool("grow")
+            return
+        async with client.listen(tools_list_changed=True) as changes:
+            await client.call_tool("grow")
+            await anext(aiter(changes))
 
     found = session(tmp_path, mode, work)
     assert told(found) == [
@@ -68,10 +76,17 @@ def test_everything_of_a_session_is_recorded(tmp_path: Path, mode: str) -> None:
         ("resources/read", "shelf://items", "ok"),
         ("resources/read", "shelf://nothing", "error"),
         ("prompts/get", "greet", '{"name": "Ann"}', "ok"),
+        ("completion/complete", "greet", "name=A", "ok"),
         ("clear", "ok"),
+        ("say", '{"text": "Error: no disk"}', "ok"),
         ("wait", '{"seconds": 60}', "timeout"),
+        ("grow", "ok"),
     ]
-    assert (found.opened, found.warnings) == (True, ())
+    assert (found.opened, [text for _, text in found.notices]) == (
+        True,
+        ["the server sent notifications/tools/list_changed"],
+    )
+    assert found.warnings == ("say: the text of a result without an error begins with `Error:`",)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

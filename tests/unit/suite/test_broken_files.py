@@ -119,9 +119,16 @@ WHOLE_SUITES: dict[str, tuple[str | bytes, str]] = {
 # What is appended to the valid scenario file (four lines) → the one line that is said.
 TARGETS = {
     "{binary: x, mcp: {command: y}}": "3:21: target.mcp: cannot be combined with `binary`: a target is one of them",
-    "{mcp: {name: y}}": "3:10: target.mcp.command: is required",
-    "{mcp: {command: y, url: 'http://a.org/mcp'}}": "3:33: target.mcp.url: must be "
+    "{mcp: {name: y}}": "3:15: target.mcp: needs `command`, or the `url` of a server that already runs",
+    "{mcp: {command: y, url: 'http://a.org/mcp'}}": "3:15: target.mcp: with `command`, `url` must be "
     "`http://127.0.0.1:{port}/…`: each trial has a port of its own",
+    "{mcp: {url: 'a.org/mcp'}}": "3:21: target.mcp.url: must be a URL: `https://HOST/PATH`",
+    "{mcp: {command: y, headers: {A: b}}}": "3:15: target.mcp: `headers` and `oauth` need a `url`",
+    "{mcp: {url: 'https://a.org', headers: {A: '${NONE}'}}}": "3:1: target: is an MCP server, and the agent `docs` "
+    "(doc-follower) can call none; choose agents by `tool_matrix`\nscenarios/first.yaml:3:9: target: `mcp` refers to "
+    "${NONE}, which is not set in the environment",
+    "{mcp: {url: 'https://a.org', headers: {A: '${GITHUB_TOKEN}'}}}": "3:51: target.mcp.headers.A: never reaches a "
+    "trial, since it steers the workflow",
     "{mcp: {command: y, name: a_b}}": "3:34: target.mcp.name: must be letters, digits and dashes, 32 at most: "
     "agents make it a part of the tools' names",
     "{mcp: {command: y}}": "3:1: target: is an MCP server, and the agent `docs` (doc-follower) can call none; "

@@ -5,7 +5,7 @@ The recorder's and the mutants' proxies contain this file, so it imports nothing
 
 from typing import Any
 
-CALL, READ, PROMPT = "tools/call", "resources/read", "prompts/get"
+CALL, READ, PROMPT, COMPLETE = "tools/call", "resources/read", "prompts/get", "completion/complete"
 ANY_STRUCTURE_FROM = "2026-07-28"  # the version in which `structuredContent` may be any JSON; they sort as text
 INVALID_STATUS = 3  # of a call whose answer has the first of these faults; the next one is 4, and so on
 FAULTS = (
@@ -15,6 +15,7 @@ FAULTS = (
     "`structuredContent` is not an object",
     "`contents` is not a list of resources",
     "`messages` is not a list of messages",
+    "`completion` has no list `values`",
 )
 
 
@@ -43,9 +44,10 @@ def status_of(answer: dict[str, Any], method: str = CALL, version: str = "") -> 
 
 def _status_without_tool(result: dict[str, Any], method: str) -> int:
     """Return the status of a result of another request than a tool's call."""
-    key, fault = ("contents", 4) if method == READ else ("messages", 5)
-    listed = result.get(key)
-    is_valid = isinstance(listed, list) and all(isinstance(one, dict) for one in listed)
+    key, fault = {READ: ("contents", 4), PROMPT: ("messages", 5), COMPLETE: ("values", 6)}[method]
+    place = result.get("completion") if method == COMPLETE else result
+    listed = place.get(key) if isinstance(place, dict) else None
+    is_valid = isinstance(listed, list) and (method == COMPLETE or all(isinstance(one, dict) for one in listed))
     return 0 if is_valid else INVALID_STATUS + fault
 
 

@@ -1,12 +1,15 @@
-"""Records an MCP server on HTTP: starts it, and stands between agents and it.
+"""Records an MCP server on HTTP: starts it, and stands between agents and it, for streamable HTTP and for SSE.
 
 `recording.install` writes it behind `answer_status.py` and `session_notes.py` into one script, so it imports nothing
 from Tidegate. Requests and answers are forwarded with the same bodies and headers. As soon as the server listens, it
 listens too: at a port, for agents, and at a Unix socket, for Tidegate's own client, which may not share the trial's
-network.
+network. The first PUT at that socket brings the headers that are added to all requests: files, arguments and variables
+of this program would show them to agents.
 """
 
 import http.client
+import json
+import os
 import select
 import signal
 import socket
@@ -21,7 +24,7 @@ from io import BufferedIOBase
 from itertools import count
 from socketserver import ThreadingTCPServer, ThreadingUnixStreamServer
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 if TYPE_CHECKING:
     from tidegate.trial.mcp.session_notes import GIVEN_UP_STATUS, Notes
@@ -36,17 +39,18 @@ NOT_PASSED = ONE_HOP | {"content-length", "accept-encoding"}  # what is packed c
 def serve(command: str, environment: dict[str, str], folder: str, record: str, at: tuple[str, int, str]) -> int:
     """Start the server and forward requests until it ends; return its exit status, at most 127.
 
-    `at`: its address, the port for agents, and the Unix socket.
+    `command`: empty if the server runs elsewhere. `at`: its address, the port for agents, and the Unix socket.
     """
-    server = subprocess.Popen(["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL)
+    started = ["/bin/sh", "-c", command] if command else ["sleep", "infinity"]
+    server = subprocess.Popen(started, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     url, port, path = at
     Forward.notes, Forward.url = Notes(record), urlsplit(url)
     deadline = time.monotonic() + START_SECS
-    while server.poll() is None and time.monotonic() < deadline and not listens(Forward.url.netloc):
+    while command and server.poll() is None and time.monotonic() < deadline and not listens(Forward.url.netloc):
         time.sleep(OFTEN_SECS)
     ThreadingTCPServer.allow_reuse_address = True
-    for listening in (ThreadingTCPServer(("127.0.0.1", port), Forward), ThreadingUnixStreamServer(path, Forward)):
+    for listening in (ThreadingTCPServer(("127.0.0.1", port), Forward), ThreadingUnixStreamServer(path, ForwardOwn)):
         listening.daemon_threads = True
         threading.Thread(target=listening.serve_forever, args=(OFTEN_SECS,), daemon=True).start()
     status, deadline = server.wait(), time.monotonic() + ENDING_SECS
@@ -71,12 +75,13 @@ class Forward(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     notes: ClassVar["Notes"]
     url: ClassVar[SplitResult]  # of the server
+    added: ClassVar[dict[str, str]] = {}  # headers, by their names in lower case
     exchanges = count(1)
 
     def do_POST(self) -> None:
         """Forward a request, and record what it and its answer hold."""
         body = self.body()
-        own = self.headers.get("Mcp-Session-Id")
+        own = self.headers.get("Mcp-Session-Id") or session_in(self.path)
         scope = own or f"exchange {next(self.exchanges)} "
         if self.command == "POST":
             self.notes.asked(body, scope)
@@ -89,7 +94,7 @@ class Forward(BaseHTTPRequestHandler):
         if not own:
             self.notes.end_all(scope, GIVEN_UP_STATUS if is_closed(self.connection) else 1)
 
-    do_GET = do_DELETE = do_OPTIONS = do_HEAD = do_POST  # noqa: N815  (names that the base class wants)
+    do_GET = do_DELETE = do_OPTIONS = do_PUT = do_HEAD = do_POST  # noqa: N815  (names that the base class wants)
 
     def body(self) -> bytes:
         """Return the body of the request."""
@@ -98,7 +103,7 @@ class Forward(BaseHTTPRequestHandler):
 
     def ask(self, body: bytes) -> http.client.HTTPResponse:
         """Return the server's answer. Raises OSError if it does not listen."""
-        upstream = http.client.HTTPConnection(self.url.netloc)
+        upstream = connection_to(self.url)
         try:
             upstream.connect()
         except OSError as error:
@@ -107,9 +112,9 @@ class Forward(BaseHTTPRequestHandler):
             raise
         upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
         upstream.putheader("Host", self.url.netloc)
-        for name, value in self.headers.items():
-            if name.lower() not in NOT_PASSED:
-                upstream.putheader(name, value)
+        passed = [pair for pair in self.headers.items() if pair[0].lower() not in NOT_PASSED | self.added.keys()]
+        for name, value in (*passed, *self.added.items()):
+            upstream.putheader(name, value)
         if body or self.command == "POST":
             upstream.putheader("Content-Length", str(len(body)))
         upstream.endheaders(body)
@@ -140,6 +145,7 @@ class Forward(BaseHTTPRequestHandler):
         while line := answer.readline():
             field, _, data = line.partition(b":")
             if field == b"data":
+                scope = session_in(data.decode(errors="replace").strip()) or scope
                 self.note(data, scope)
             self.wfile.write(line)
             self.wfile.flush()
@@ -154,6 +160,28 @@ class Forward(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
+class ForwardOwn(Forward):
+    """Forwards a connection of Tidegate itself."""
+
+    def do_PUT(self) -> None:
+        """Take the headers that are added from now on. Agents could come after Tidegate, and are not heard."""
+        given = json.loads(self.body())
+        Forward.added = Forward.added or given
+        self.send_response_only(204)
+        self.end_headers()
+
+
+def connection_to(url: SplitResult) -> http.client.HTTPConnection:
+    """Return a connection to the server; to one elsewhere by the proxy that the trial has, if any."""
+    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+    via = os.environ.get("HTTPS_PROXY")
+    if via is None or url.hostname in ("127.0.0.1", "localhost"):
+        return kind(url.netloc)
+    connection = kind(urlsplit(via).netloc)
+    connection.set_tunnel(url.netloc)
+    return connection
+
+
 def chunks(source: BufferedIOBase) -> Iterator[bytes]:
     """Yield the chunks of a body that has no length (RFC 9112, 7.1)."""
     while size := int(source.readline().partition(b";")[0], 16):
@@ -161,6 +189,14 @@ def chunks(source: BufferedIOBase) -> Iterator[bytes]:
         source.readline()
     while source.readline().strip():
         pass  # trailers
+
+
+def session_in(path: str) -> str:
+    """Return the session that the path of a message names, as SSE has it; "" for any other text."""
+    if not path.startswith(("/", "http")):
+        return ""
+    query = parse_qs(urlsplit(path).query)
+    return "".join(query.get("session_id", query.get("sessionId", [])))
 
 
 def is_closed(connection: socket.socket) -> bool:

@@ -12,10 +12,11 @@ from tidegate.model.event import Invocation
 from tidegate.model.target import McpServer
 from tidegate.trial import recorder
 from tidegate.trial.mcp.answer_status import fault_of
-from tidegate.trial.mcp.session_notes import GIVEN_UP_STATUS
+from tidegate.trial.mcp.session_notes import GIVEN_UP_STATUS, NOTICES
 
 _NOTES = tuple(Path(__file__).with_name(f"{name}.py") for name in ("answer_status", "session_notes"))
 PROXY, HTTP_PROXY = (Path(__file__).with_name(f"{name}.py") for name in ("recorder_proxy", "http_proxy"))
+_NOTICED = frozenset((name,) for name in NOTICES)
 _READY = b"\0tidegate-ready\0\0\n"
 
 
@@ -47,14 +48,16 @@ def install(
 class Conversation(NamedTuple):
     """What was recorded of an agent's session with the server.
 
-    The arguments of a call are the tool's name and its input; of another request, its method comes first. `opened` is
-    True if an agent opened a session. `lost` says why calls may be missing.
+    The arguments of a call are the tool's name and its input; of another request, its method comes first. `notices` are
+    what the server announced, with the time in seconds since the epoch. `opened` is True if an agent opened a session.
+    `lost` says why calls may be missing.
     """
 
     invocations: tuple[Invocation, ...]
     warnings: tuple[str, ...]
     opened: bool
     lost: str | None = None
+    notices: tuple[tuple[float, str], ...] = ()
 
 
 def read(record: Path, stops: recorder.Stops) -> Conversation:
@@ -62,9 +65,20 @@ def read(record: Path, stops: recorder.Stops) -> Conversation:
     data = recorder.notes(record)
     if data is None:
         return Conversation((), (), opened=True, lost=recorder.GONE)
-    calls, lost = recorder.parsed(data.replace(_READY, b""), stops)
+    plain = data.replace(_READY, b"")
+    recorded, lost = recorder.parsed(plain, stops)
+    calls = [call for call in recorded if call.argv[:1] not in _NOTICED]
+    others = [call for call in recorded if call.argv[:1] in _NOTICED]
     faults = {f"{call.argv[0]}: {why}" for call in calls if call.argv and (why := fault_of(call.exit_code))}
-    return Conversation(tuple(map(_of_tool, calls)), tuple(sorted(faults)), opened=_READY in data, lost=lost)
+    said = {
+        f"{call.argv[1]}: the text of a result without an error begins with `Error:`"
+        for call in others
+        if call.argv[1:]
+    }
+    changed = tuple((call.started_at, f"the server sent {call.argv[0]}") for call in others if not call.argv[1:])
+    return Conversation(
+        tuple(map(_of_tool, calls)), tuple(sorted(faults | said)), opened=_READY in data, lost=lost, notices=changed
+    )
 
 
 def _of_tool(call: Invocation) -> Invocation:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client import Transport
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, jsonrpc_message_adapter
@@ -120,24 +122,39 @@ def lines_of(answers: Answers, server: ServerProcess | None) -> Transport:
 
 
 @asynccontextmanager
-async def requests_to(answers: Answers, server: McpServer, socket: Path) -> AsyncIterator[Streams]:
-    """Connect the SDK to a server with a URL."""
-    http = httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket)), timeout=None)
-    async with http, streamable_http_client(server.url, http_client=http) as (received, sent):
+async def _noting(answers: Answers, server: McpServer, socket: Path) -> AsyncIterator[Streams]:
+    def over_socket(
+        headers: dict[str, str] | None = None, timeout: object = None, auth: object = None
+    ) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket)), timeout=None)
 
-        async def down(client: Down) -> None:
-            async with client:
-                async for item in received:
-                    if isinstance(item, SessionMessage):
-                        answers.answered(item.message.model_dump(by_alias=True, exclude_unset=True))
-                    await client.send(item)
+    url = urlsplit(server.url)._replace(scheme="http").geturl()  # the recorder speaks TLS, if the server does
+    carrier: AbstractAsyncContextManager[Streams]
+    async with over_socket() as http:
+        if server.is_sse:
+            carrier = sse_client(url, httpx_client_factory=over_socket)
+        else:
+            carrier = streamable_http_client(url, http_client=http)
+        async with carrier as (received, sent):
 
-        async def up(client: Up) -> None:
-            async with client:
-                async for item in client:
-                    if isinstance(item.message, JSONRPCRequest):
-                        answers.asked(item.message)
-                    await sent.send(item)
+            async def down(client: Down) -> None:
+                async with client:
+                    async for item in received:
+                        if isinstance(item, SessionMessage):
+                            answers.answered(item.message.model_dump(by_alias=True, exclude_unset=True))
+                        await client.send(item)
 
-        async with _pumped(down, up) as streams:
-            yield streams
+            async def up(client: Up) -> None:
+                async with client:
+                    async for item in client:
+                        if isinstance(item.message, JSONRPCRequest):
+                            answers.asked(item.message)
+                        await sent.send(item)
+
+            async with _pumped(down, up) as streams:
+                yield streams
+
+
+def requests_to(answers: Answers, server: McpServer, socket: Path) -> Transport:
+    """Return a transport of the SDK to a server with a URL."""
+    return _noting(answers, server, socket)

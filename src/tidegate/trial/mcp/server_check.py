@@ -22,6 +22,7 @@ from tidegate.text.shorten import excerpt
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError
+from tidegate.trial.mcp.server_headers import give_headers
 from tidegate.trial.processes import Command
 from tidegate.trial.safe_files import read_output
 from tidegate.trial.sandbox.supervisor.messages import Ended
@@ -61,14 +62,17 @@ async def server_at_url(
     """Run a server with a URL and the recorder in front of it, and yield how agents reach it.
 
     Tidegate's own client reaches it at the socket `early_server` of the trial's folders. `name`: of its output.
+    Raises OSError if the server's OAuth gives no token.
     """
     folders = attempt.folders
     port = attempt.server_port
     where = (folders.shared, server, environment, folders.workspace, record, folders.early_server, port)
     script = recording.install(*where)
-    url = urlsplit(server.url)._replace(netloc=f"127.0.0.1:{port}").geturl()
+    url = urlsplit(server.url)._replace(scheme="http", netloc=f"127.0.0.1:{port}").geturl()
     async with _running(attempt, environment, (str(script),), name):
-        yield ServerScript(server.name, script, url)
+        if server.headers or server.oauth:
+            await give_headers(server.with_secrets(attempt.place.of_server), folders.early_server)
+        yield ServerScript(server.name, script, url, server.is_sse)
 
 
 @asynccontextmanager

@@ -3,7 +3,7 @@
 The recorder's proxies contain this file, so it imports nothing from Tidegate. Calls are recorded in the format of
 `recorder.c`. The arguments of a tool's call are its name and, if there are any, its arguments as JSON; those of
 other requests begin with the method. The status is 0, 1 for an error, 2 if the agent gave up, or 3 and more for an
-answer that clients refuse.
+answer that clients refuse. What the server announces is recorded as a call that succeeded, see NOTICES.
 
 `ready` is recorded once the traffic shows a session: the server answered a request that is not part of the greeting,
 or the agent went on after a greeting, which shows that it accepted the answer.
@@ -17,11 +17,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from tidegate.trial.mcp.answer_status import CALL, PROMPT, READ, status_of
+    from tidegate.trial.mcp.answer_status import CALL, COMPLETE, PROMPT, READ, status_of
 
 INITIALIZE, GIVEN_UP = "initialize", "notifications/cancelled"
 GREETINGS = (INITIALIZE, "server/discover", "ping", GIVEN_UP)
 GIVEN_UP_STATUS = 2  # of a call
+CHANGED = ("notifications/tools/list_changed", "notifications/resources/list_changed")
+NOTICES = (*CHANGED, "notifications/prompts/list_changed", "tidegate/error-as-text")
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"  # in `_meta` of requests, from 2026-07-28
 PIPE_BUF = 4096
 PIECE = 3840  # bytes of an entry in one piece; the rest of PIPE_BUF is for its header
@@ -40,13 +42,15 @@ class Open(NamedTuple):
 class Notes:
     """Records a conversation. Both directions use it, each in its own thread.
 
-    One call may take several requests, if the server asks for input first.
+    One call may take several requests: the server asks for input first, or answers with a task.
     """
 
     def __init__(self, record: str) -> None:
         self.record = record
         self.calls: dict[str, Open] = {}  # by the id of the request
         self.waiting: dict[str, Open] = {}  # calls that need input, by what the next request repeats
+        self.tasks: dict[str, Open] = {}  # calls that go on as a task
+        self.of_tasks: dict[str, tuple[str, str]] = {}  # requests about a task: the method, and the task
         self.methods: dict[str, str] = {}  # of requests that are not answered yet
         self.version = ""
         self.greeted = self.ready = False
@@ -68,8 +72,10 @@ class Notes:
             self.open()
         if "id" in message:
             self.methods[key] = method
-        if method in (CALL, READ, PROMPT) and "id" in message:
+        if method in (CALL, READ, PROMPT, COMPLETE) and "id" in message:
             self.begin(key, method, params)
+        elif method.startswith("tasks/"):
+            self.of_tasks[key] = method, str(params.get("taskId"))
         elif method == GIVEN_UP:
             self.end(self.calls.pop(scope + json.dumps(params.get("requestId")), None), GIVEN_UP_STATUS)
 
@@ -103,6 +109,8 @@ class Notes:
             for message in messages(line):
                 if "method" not in message:
                     self.one_answered(message, scope + json.dumps(message.get("id")))
+                elif message["method"] in NOTICES:
+                    self.notice([message["method"]])
 
     def one_answered(self, answer: Message, key: str) -> None:
         """Record one answer of the server."""
@@ -113,14 +121,45 @@ class Notes:
                 self.version = str(result.get("protocolVersion", ""))
             elif method not in GREETINGS:
                 self.open()
+        if key in self.of_tasks:
+            self.about_task(*self.of_tasks.pop(key), answer)
+            return
         call = self.calls.pop(key, None)
         if call is None:
             return
         given = as_dict(result)
+        task = given if given.get("resultType") == "task" else as_dict(given.get("task"))
         if given.get("resultType") == "input_required":
             self.waiting[repeated(call.method, call.name, given)] = call
+        elif call.method == CALL and "taskId" in task:
+            self.tasks[str(task["taskId"])] = call
         else:
-            self.end(call, status_of(answer, call.method, self.version))
+            self.result(call, answer)
+
+    def about_task(self, method: str, task: str, answer: Message) -> None:
+        """Record the end of the call that goes on as this task, if the answer tells it."""
+        result = as_dict(answer.get("result"))
+        if method == "tasks/result" and (call := self.tasks.pop(task, None)):
+            self.result(call, answer)
+        elif method == "tasks/cancel" and "result" in answer:
+            self.end(self.tasks.pop(task, None), GIVEN_UP_STATUS)
+        elif result.get("status") in ("failed", "cancelled"):
+            self.end(self.tasks.pop(task, None), 1)
+        elif isinstance(result.get("result"), dict) and (call := self.tasks.pop(task, None)):
+            self.result(call, result)
+
+    def result(self, call: Open, answer: Message) -> None:
+        """Record the end of a call by its answer, and a result that looks like an error but is none."""
+        status = status_of(answer, call.method, self.version)
+        self.end(call, status)
+        content = as_dict(answer.get("result")).get("content")
+        first = content[0].get("text", "") if status == 0 and call.method == CALL and content else ""
+        if isinstance(first, str) and first[:6].lower() == "error:":
+            self.notice(["tidegate/error-as-text", call.name])
+
+    def notice(self, argv: list[str]) -> None:
+        """Record something that is not a call."""
+        self.end(self.started(argv, "", ""), 0)
 
     def end(self, call: Open | None, status: int) -> None:
         """Record the end of a call, if it has not already ended."""
@@ -154,6 +193,9 @@ class Notes:
 
 def arguments(method: str, name: str, params: Message) -> list[str]:
     """Return the arguments by which a call is recorded."""
+    if method == COMPLETE:
+        ref, argument = as_dict(params.get("ref")), as_dict(params.get("argument"))
+        return [method, str(ref.get("uri", ref.get("name", ""))), f"{argument.get('name')}={argument.get('value')}"]
     given = params.get("arguments")
     words = [json.dumps(given, ensure_ascii=False, sort_keys=True)] if given else []
     return [name, *words] if method == CALL else [method, name, *words]

@@ -1,4 +1,4 @@
-"""What is recorded of messages that few servers send: questions, and results of other versions."""
+"""What is recorded of messages that few servers send: tasks, batches, and results of other versions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tidegate.trial.mcp import answer_status, recording, session_notes
 from tidegate.trial.recorder import Stops
 
-for name in ("CALL", "PROMPT", "READ", "status_of"):  # the proxy is one file with these
+for name in ("CALL", "COMPLETE", "PROMPT", "READ", "status_of"):  # the proxy is one file with these
     setattr(session_notes, name, getattr(answer_status, name))
 
 TEXT = {"content": [{"type": "text", "text": "done"}]}
@@ -41,6 +41,24 @@ def answer(number: int, **result: Any) -> dict[str, Any]:
     return {"server": True, "id": number, "result": result}
 
 
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        ([asked(2, "tasks/result", taskId="t"), answer(2, **TEXT)], "ok"),
+        ([asked(2, "tasks/result", taskId="t"), answer(2, **TEXT, isError=True)], "error"),
+        ([asked(2, "tasks/get", taskId="t"), answer(2, taskId="t", status="working")], "error"),
+        ([asked(2, "tasks/get", taskId="t"), answer(2, taskId="t", status="failed")], "error"),
+        ([asked(2, "tasks/get", taskId="t"), answer(2, taskId="t", status="completed", result=TEXT)], "ok"),
+        ([asked(2, "tasks/cancel", taskId="t"), answer(2, taskId="t", status="cancelled")], "timeout"),
+    ],
+)
+@pytest.mark.parametrize("started", [{"task": {"taskId": "t"}}, {"resultType": "task", "taskId": "t"}])
+def test_a_call_that_becomes_a_task_ends_with_it(
+    tmp_path: Path, started: dict[str, Any], end: list[dict[str, Any]], status: str
+) -> None:
+    assert recorded(tmp_path, call(1), answer(1, **started), *end) == [("add", status)]
+
+
 def test_a_call_whose_input_is_never_given_has_failed(tmp_path: Path) -> None:
     waiting = answer(1, resultType="input_required", requestState="s")
     assert recorded(tmp_path, call(1), waiting) == [("add", "error")]
@@ -66,6 +84,7 @@ def test_structured_content_may_be_a_list_in_todays_version(tmp_path: Path, vers
     [
         ("resources/read", {"uri": "x:y"}, {"contents": []}),
         ("prompts/get", {"name": "p"}, {"messages": [{"role": "user"}]}),
+        ("completion/complete", {"ref": {"name": "p"}, "argument": {}}, {"completion": {"values": []}}),
     ],
 )
 def test_an_answer_of_another_shape_is_refused_by_clients(
