@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.conftest import AGENTS_MD, FILES, NOTES
+from tests.journeys.conftest import AGENTS_MD, NOTES
 from tests.packed import page_data
 
 Make = Callable[..., Any]

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.as_root import needs_root
 from tidegate.model.event import CommandResult, Invocation
 from tidegate.model.suite import Limits
-from tidegate.trial import lifecycle, recorder
+from tidegate.trial import recorder
 from tidegate.trial.processes import Supervisor, run_shell
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
 
@@ -286,16 +286,6 @@ def test_a_target_that_cannot_be_executed(target: Recorded) -> None:
 def test_a_script_without_a_first_line_runs_as_in_a_shell(target: Recorded) -> None:
     target.program("taskmgr", 'echo "$0 $1"\n')
     assert target.run(["taskmgr", "list"]).stdout == f"{target.real}/taskmgr list\n".encode()
-
-
-def test_a_call_on_a_terminal_is_recorded_like_any_other(target: Recorded) -> None:
-    target.program("taskmgr", '#!/bin/sh\n[ -t 1 ] && printf "a terminal\\n" && exit 4\n')
-    environment = lifecycle.install(target.root / "terminal", "taskmgr", {"PATH": target.search_path})
-    front = recorder.install(target.root / "second", "taskmgr", environment["PATH"], target.record)
-    done = target.run([f"{front}/taskmgr", "list", "a b"])
-    assert (done.stdout, done.returncode) == (b"a terminal\n", 4)
-    (call,) = target.calls()
-    assert (call.argv, call.exit_code) == (("list", "a b"), 4)
 
 
 def test_finds_the_target_in_the_sides_path_and_never_itself(target: Recorded) -> None:

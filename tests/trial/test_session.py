@@ -56,6 +56,7 @@ def place(folder: Path, limits: Limits) -> TrialDirectories:
         definitions=folder,
         path=path,
         target_path=path,
+        of_server={},
         check_path=path,
         wraps_target=False,
         agent_path=path,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tidegate.agents.invocations.from_log import bypassed, never_arrived, was_never_found
 from tidegate.agents.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
-from tidegate.model.event import End, Event, Invocation
+from tidegate.model.event import End, Event, Invocation, Message
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
