@@ -96,8 +96,6 @@ def _rows(suite: Suite, options: Options) -> tuple[tuple[PlanRow, ...], tuple[st
             )
         elif not free and not options.selection.agents:
             notes[f"the agent {row.key.agent} was not run, since it needs a key"] = None
-        elif row.scenario.target.tty:
-            notes[f"{row.key.scenario} was left out: mutants of a tool on a terminal (`tty`) are not supported"] = None
         elif "/" in row.scenario.target.binary:
             notes[f"{row.key.scenario} was left out: its tool is called by a path, where no wrapper can stand"] = None
         else:
@@ -275,7 +273,7 @@ class OneTool:
                 lists = any(isinstance(event, ToolCall) and event.tool == LIST for event in first.trial.events)
                 hit = any(server_meets(mutant, call, lists=lists) for call in first.calls)
             else:
-                hit = sum(meets(mutant, call) for call in first.calls) > (mutant.kind == "works_once")
+                hit = any(meets(mutant, call) for call in first.calls)
             found += [key] if hit else []
         return found
 
@@ -285,7 +283,7 @@ class OneTool:
         """Run the rows that meet the mutant, the quickest first, until one catches it. Return its trials, too."""
         trials, ran = self.trials, list[MutantTrial]()
         changed = guidance.changed(mutant, trials.scratch / f"docs-{next(trials.numbers)}") if mutant.file else None
-        same, lost = mutant.kind not in ("slower", "hangs"), ""
+        same, lost = mutant.kind != "hangs", ""
         for key in sorted(met, key=lambda key: self.rows[key][1][0].result.metrics.duration_s or 0.0):
             shown = await trials.shown([self.rows[key][0]], mutant, changed)
             ran += shown.head

@@ -15,7 +15,7 @@ from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.judge_client import PanelClient
-from tidegate.trial.ask_evaluators import Carry, answered
+from tidegate.trial.checks import Carry, answered
 
 T = TypeVar("T")
 

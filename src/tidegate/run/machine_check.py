@@ -23,9 +23,8 @@ from tidegate.model.suite import Suite
 from tidegate.run.slots import SlotFiles
 from tidegate.trial.directories import has_memory
 from tidegate.trial.processes import Supervisor, SupervisorLost
-from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.confinement import Confinement, way_to_confine
 from tidegate.trial.sandbox.file_jail import means_to_confine
-from tidegate.trial.sandbox.network import way_to_confine
 from tidegate.trial.sandbox.users import advice_on_users, why_not
 from tidegate.trial.start import AgentCheckDirectories
 

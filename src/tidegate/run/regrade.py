@@ -24,10 +24,9 @@ from tidegate.run.grade import grade
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.suite.plan import definition_hash, suite_hash
-from tidegate.trial.ask_evaluators import answered
+from tidegate.trial.checks import answered
 from tidegate.trial.directories import Folders
-from tidegate.trial.environment import base_environment, script_variables, side_path
-from tidegate.trial.free_port import free_port, variables_with_port
+from tidegate.trial.environment import base_environment, free_port, script_variables, side_path, variables_with_port
 from tidegate.trial.judge_script import ScriptContext, StoredTrial
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.sandbox.confinement import Confinement

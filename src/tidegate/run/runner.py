@@ -33,11 +33,10 @@ from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
-from tidegate.trial.processes import Account, Supervisor, SupervisorLost
+from tidegate.trial.processes import Account, Supervisor, SupervisorLost, SupervisorPool
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.supervisor.starter import MEMORY
-from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
 from tidegate.trial.workspace import everything_below

@@ -179,7 +179,7 @@ class Surveys:
     async def ask(self, rows: Iterable[PlanRow]) -> None:
         """Survey the tools of these rows that both sides have, and that are not known yet."""
         both = [row for row in rows if row.presence == "both" and "/" not in row.scenario.target.binary]
-        asked = {tool_name(row): row for row in reversed(both) if not row.scenario.target.tty}
+        asked = {tool_name(row): row for row in reversed(both)}
         left = {name: row for name, row in asked.items() if name and name not in self.found}
         if left:
             sides = [await self._of_side(number, left.values()) for number in range(len(self.work.sides))]

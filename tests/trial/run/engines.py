@@ -31,7 +31,7 @@ from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.bundle import read_batch, write_trials
 from tidegate.run.pace import OutageWaits
 from tidegate.trial.cost_meter import Spending
-from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
+from tidegate.trial.processes import SupervisorPool
 
 Draw = Callable[[TrialSpec], Trial]
 Around = Callable[[BatchJob, Callable[[], None]], Awaitable[None] | None]
