@@ -34,14 +34,6 @@ def test_check_names_them(repo: Repository, tidegate: Make) -> None:
     assert "x.pyc" not in said
 
 
-def test_pr_names_them(repo: Repository, tidegate: Make) -> None:
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
-
-    assert any(IGNORED in warning for warning in ran.result["warnings"])
-    assert "git does not track scenarios/new.yaml" in ran.comment
-    assert not any("ubmodule" in warning for warning in ran.result["warnings"])
-
-
 def test_pr_says_which_submodules_it_does_not_check_out(repo: Repository, tidegate: Make) -> None:
     repo.git("update-index", "--add", "--cacheinfo", f"160000,{repo.git('rev-parse', 'HEAD')},vendor/core")
     repo.git("commit", "--quiet", "--message", "submodule")

@@ -34,7 +34,7 @@ from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.suite.files import read_file
 from tidegate.suite.folders import matching_files
-from tidegate.trial.free_port import PLACEHOLDER
+from tidegate.trial.environment import PLACEHOLDER
 from tidegate.trial.workspace import copy_workspace, initial_state, prepare
 from tidegate.trial.workspace_diff import apply_diff
 

@@ -41,7 +41,6 @@ GROUPS = {
         "fix": "apply the edit that `tidegate pr` has tried",
         "regrade": "grade a stored run again, without agents",
         "export": "write stored trials as OpenTelemetry spans",
-        "import": "import results of AgentV or llm-tool-test, or a transcript",
     },
     "suites": {
         "add": "write a scenario from a trial or a transcript",
@@ -97,8 +96,7 @@ def parsers(names: Collection[str]) -> tuple[argparse.ArgumentParser, Mapping[st
     whole.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = whole.add_subparsers(metavar="COMMAND", dest="command", prog="tidegate", help=argparse.SUPPRESS)
     for command in names:
-        name = "import_" if command == "import" else command  # the word is reserved in Python
-        module = import_module(f"tidegate.cli.{name}")
+        module = import_module(f"tidegate.cli.{command}")
         parser = commands.add_parser(command, description=module.DESCRIPTION)
         parser.set_defaults(run=module.run)
         module.add(parser)

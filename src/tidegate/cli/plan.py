@@ -13,8 +13,7 @@ from tidegate.history.our_folder import shards_folder
 from tidegate.history.run_folder import write_value
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
-from tidegate.run.sharding import PLAN_FILE, Wanted, plan_shards
-from tidegate.run.shards.assign import add_shards, matrix, overview
+from tidegate.run.sharding import PLAN_FILE, Wanted, add_shards, matrix, overview, plan_shards
 from tidegate.vcs.revisions import default_base, repository_root
 
 DESCRIPTION = """\
@@ -47,6 +46,6 @@ def run(args: argparse.Namespace) -> int:
         chosen = Options(environ=options.environ(), progress=progress, config=args.config, jobs=args.jobs)
         plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60))
     write_value(out, plan)
-    Console(stderr=True).print(f"{overview(plan, args.shards)}\nplan: {out}", highlight=False, soft_wrap=True)
+    Console(stderr=True).print(f"{overview(plan)}\nplan: {out}", highlight=False, soft_wrap=True)
     print(matrix(plan))
     return 0

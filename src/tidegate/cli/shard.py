@@ -7,10 +7,9 @@ from pathlib import Path
 
 from tidegate.cli import options
 from tidegate.history.our_folder import shards_folder
+from tidegate.run.bundle import bundle_name
 from tidegate.run.checkouts import RevisionPair
-from tidegate.run.sharding import PLAN_FILE, one_shard, read_plan, require_number
-from tidegate.run.shards.assign import add_shard
-from tidegate.run.shards.bundle import bundle_name
+from tidegate.run.sharding import PLAN_FILE, add_shard, one_shard, read_plan, require_number
 from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\

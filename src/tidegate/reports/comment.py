@@ -144,10 +144,10 @@ def environment(*, sandboxed: bool = False) -> Environment:
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    kind = ImmutableSandboxedEnvironment if sandboxed else jinja2.Environment
-    made = kind(
-        loader=jinja2.PackageLoader("tidegate.templates", ""),
-        undefined=jinja2.StrictUndefined,
+    from tidegate.text.own_templates import environment_of_templates
+
+    made = environment_of_templates(
+        ImmutableSandboxedEnvironment if sandboxed else jinja2.Environment,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,  # the filters escape for Markdown; entities of HTML would be wrong in code

@@ -102,9 +102,11 @@ def hash_of(text: str) -> str:
 @cache
 def environment() -> Environment:
     """Return the templates of pages, which escape all texts."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment
 
-    return Environment(loader=PackageLoader("tidegate.templates", ""), undefined=StrictUndefined, autoescape=True)
+    from tidegate.text.own_templates import environment_of_templates
+
+    return environment_of_templates(Environment, autoescape=True)
 
 
 def source(name: str) -> str:

@@ -16,7 +16,7 @@ from tidegate.decide.trust import trust
 from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import (
     TemplateFiles,
-    agent_marks,
+    agent_mark,
     fingerprint,
     judge_mark,
     program_hash,
@@ -24,7 +24,7 @@ from tidegate.history.fingerprint import (
     template_files,
     test_key,
 )
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.bundle import NOTHING
 from tidegate.model.judge_result import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Run, TrialResult
@@ -36,7 +36,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
-from tidegate.run.shards.join import Joined
+from tidegate.run.join import Joined
 from tidegate.suite.plan import Selection, refuse_self_judging, run_rows, suite_hash, with_seed
 from tidegate.vcs.revisions import tree_hash
 
@@ -103,12 +103,11 @@ class RunJob:
         key = tuple(sorted(versions.items()))
         if key not in self._fingerprints:
             judge = judge_mark(self.suite, self.sides[0].folder)
-            agents = agent_marks(self.plan.rows, versions)
             self._fingerprints[key] = {
                 row.key: fingerprint(
                     row,
                     self._templates[_initial_state(row)],
-                    agents[row.key],
+                    agent_mark(row, versions.get(row.key.agent)),
                     judge,
                     (self._scripts[row.presence, row.scenario.name], self._programs[row.key.agent][0]),
                 )

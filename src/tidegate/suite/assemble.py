@@ -187,16 +187,7 @@ class Assembly:
             self._complain(document, ("target", "binary"), what, at_key=True)
             return None
         self._check_sent(document, server)
-        tty = bool(shared.tty if own.tty is None else own.tty)
-        if tty and (server or "/" in binary):
-            what = (
-                "needs a program that is called by its name"
-                if server is None
-                else "is for programs, not for MCP servers"
-            )
-            self._complain(document, ("target", "tty"), what, at_key=True)
-            return None
-        return self._made(document, own, binary=binary, tty=tty, mcp=server)
+        return self._made(document, own, binary=binary, mcp=server)
 
     def _made(self, document: Document, own: TargetFile, **found: Any) -> Target:
         shared = self.suite.target or TargetFile()
@@ -206,7 +197,7 @@ class Assembly:
             health_check=own.health_check or shared.health_check,
             env={**self._env(self.suite_document, shared), **self._env(document, own)},
             secrets=self._secrets(found.get("mcp"), shared, own),
-            **{"tty": bool(shared.tty), **found},
+            **found,
         )
 
     def _check_sent(self, document: Document, server: McpServer | None) -> None:

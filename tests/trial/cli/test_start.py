@@ -145,7 +145,10 @@ _RUNS_TRIALS = r"asyncio|tidegate\.(run|suite|trial|history\.(store|branch|pushe
 
 
 def test_comparing_stored_runs_loads_no_code_that_runs_trials() -> None:
-    code = "import sys, tidegate.history.report_files; print(*sys.modules)"
+    code = (
+        "import sys, tidegate.decide.comparison.compare, tidegate.decide.causes.find, tidegate.history.report_files; "
+    )
+    code += "print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
     assert "tidegate.decide.comparison.compare" in modules

@@ -116,8 +116,6 @@ TARGETS = {
     "agents make it a part of the tools' names",
     "{mcp: {command: y}}": "3:1: target: is an MCP server, and the agent `docs` (doc-follower) can call none; "
     "choose agents by `tool_matrix`",
-    "{binary: ./x, tty: true}": "3:23: target.tty: needs a program that is called by its name",
-    "{tty: true, mcp: {command: y}}": "3:10: target.tty: is for programs, not for MCP servers",
 }
 
 IN_A_SCENARIO = {

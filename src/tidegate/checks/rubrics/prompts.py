@@ -131,11 +131,12 @@ def system() -> str:
 @cache
 def environment() -> Environment:
     """Return the templates of prompts, which are plain text."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # 40 ms
+    from jinja2 import Environment  # 40 ms
 
-    made = Environment(
-        loader=PackageLoader("tidegate.templates", ""),
-        undefined=StrictUndefined,
+    from tidegate.text.own_templates import environment_of_templates
+
+    made = environment_of_templates(
+        Environment,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,  # the reader is a model; data blocks separate the data
