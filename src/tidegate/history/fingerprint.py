@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate import __version__
-from tidegate.checks.evaluators.code_judge import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Scenario, Suite

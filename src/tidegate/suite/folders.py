@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from tidegate.checks.evaluators.code_judge import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.model.suite import INITIAL_STATE, Suite
 from tidegate.text.shorten import few
 from tidegate.vcs.revisions import untracked_files

@@ -12,7 +12,7 @@ from itertools import product
 from posixpath import normpath
 from typing import Any
 
-from tidegate.checks.evaluators.code_judge import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.agent import Agent
 from tidegate.model.plan import Plan, PlanRow, RowKey, Texts

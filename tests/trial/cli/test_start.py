@@ -129,7 +129,7 @@ def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[...,
     }
     unused |= {"tidegate.suite.agentv", "tidegate.agents.agentv_cli", "tidegate.suite.json_schema"}
     unused |= {"tidegate.model.comparison", "tidegate.decide.procedure.steps", "tidegate.trial.processes"}
-    unused |= {"tidegate.checks.evaluators.matching", "tidegate.checks.gates.text_gates"}
+    unused |= {"tidegate.checks.evaluators.matching", "tidegate.checks.gates.json_path"}
     unused |= {f"tidegate.agents.{name}" for name in ("doc_follower", "command", "coding", "anthropic")}
     unused |= {
         "tidegate.checks.judges.provider",
