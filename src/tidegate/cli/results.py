@@ -13,7 +13,7 @@ from tidegate.history.run_folder import write_text
 from tidegate.reports.comment import comment_body
 from tidegate.reports.junit import junit_xml
 from tidegate.reports.result_json import result_json
-from tidegate.reports.terminal import final_line, print_result, print_summary
+from tidegate.reports.terminal import final_line, print_durations, print_result, print_summary
 
 if TYPE_CHECKING:
     from tidegate.model.result import Result
@@ -56,6 +56,7 @@ def tell_result(result: Result, out: Path | None, args: argparse.Namespace) -> N
     alone = args.quiet >= SUMMARY_ONLY
     if not alone:
         print_result(result, console, verbose=args.verbose)
+    print_durations(result.trials, getattr(args, "durations", 0), console)
     print_summary(result, console, verbose=args.verbose, alone=alone)
     for name, file in _FILES:
         if out is not None and (out / file).exists():

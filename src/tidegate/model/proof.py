@@ -51,7 +51,7 @@ _SURFACE = frozenset(
         *("parameter_renamed", "parameter_required", "description_emptied"),
     )
 )
-_OPTIONS = frozenset(("option_ignored", "value_swapped", "default_changed"))
+_OPTIONS = frozenset(("option_ignored", "default_changed"))
 _REFUSALS = frozenset(("exit_succeeds", "exit_changed", "error_emptied", "error_wrong"))
 _WEIGHTS = {"results": 9, "options": 3, "refusals": 2, "surface": 6}  # as often as each breaks in real tools
 _INPUTS = frozenset(("input_fails", "result_emptied"))  # one for each call whose result is known

@@ -37,29 +37,28 @@ SCRIPTS = (
 )
 
 
-def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str], *, live: bool = False) -> str:
+def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str]) -> str:
     """Return the page.
 
     `read` returns the record of a trial. Records are compressed, the most important rows first. What does not fit into
-    about 5 MB is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page. A
-    `live` page asks its own server for the state of the run, and reloads when it changes.
+    about 5 MB is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page.
     """
     view = page_view(result, folders)
     texts, data = packed(view)
-    room = MAX_BYTES - len(_page(texts, data, (), live).encode())
+    room = MAX_BYTES - len(_page(texts, data, ()).encode())
     rows = [row_key(row.scenario, row.agent) for row in view.rows]
-    return _page(texts, data, packed_records(result.trials, read, rows, room), live)
+    return _page(texts, data, packed_records(result.trials, read, rows, room))
 
 
-def _page(texts: Any, data: str, records: Sequence[Block], live: bool) -> str:
-    script = "\n".join(source(f"page/{name}.js") for name in (*SCRIPTS, *(("live",) if live else ())))
+def _page(texts: Any, data: str, records: Sequence[Block]) -> str:
+    script = "\n".join(source(f"page/{name}.js") for name in SCRIPTS)
     style = source("page/style.css")
     return (
         environment()
         .get_template("page/report.html.j2")
         .render(
             view=texts,
-            policy=_policy(script, style) + ("; connect-src 'self'" if live else ""),
+            policy=_policy(script, style),
             script=script,
             style=style,
             data=data,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from statistics import fmean
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -19,6 +19,7 @@ from rich.theme import Theme
 from tidegate.decide.comparison.weak_rows import cannot_guard
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Row
+from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
@@ -183,6 +184,22 @@ class _Code(CodeBlock):
 
 class _Markdown(Markdown):
     elements = {**Markdown.elements, "fence": _Code, "code_block": _Code}
+
+
+def print_durations(trials: Iterable[TrialResult], most: int, console: Console) -> None:
+    """Print a line for each of the `most` slowest trials. A trial whose agent's time is not known is left out."""
+    if most:
+        _print_rule(f"slowest {most} trials", console)
+    for line in _durations(trials, most):
+        _print(line, console)
+
+
+def _durations(trials: Iterable[TrialResult], most: int) -> Iterator[Text]:
+    """Yield each trial's time, its name, and how much of the time the agent took."""
+    timed = sorted(((trial.seconds, trial) for trial in trials if trial.seconds is not None), key=lambda one: -one[0])
+    for whole, trial in timed[:most]:
+        name = f"{trial.side} {one_line(trial.scenario)} × {one_line(trial.agent)} #{trial.index}"
+        yield Text(f"{seconds(whole):>8}  {name} (agent {seconds(trial.metrics.duration_s)})")
 
 
 def score_table(result: Result) -> Table | None:

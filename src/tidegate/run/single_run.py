@@ -36,7 +36,7 @@ async def single_run(
         specs = screening_specs(work, trials)
         async with runner_of(work, options) as runner:
             side.store.begin_run(run_of(work, side, (), started, started, runner))
-            results = await runner.run(specs, lambda result: options.first_only and result.decides == "fail")
+            results = await runner.run(specs)
         run = run_of(work, side, results, started, time.time(), runner)
         side.store.finish_run(run)
         if as_history:

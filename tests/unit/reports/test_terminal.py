@@ -10,9 +10,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from tidegate.model.measurement import Metrics
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
-from tidegate.reports.terminal import final_line, print_markdown, print_result, print_summary
+from tidegate.reports.terminal import final_line, print_durations, print_markdown, print_result, print_summary
 
 GOLDEN = Path(__file__).parent / "golden/terminal"
 Stories = Mapping[str, Callable[[], Result]]
@@ -62,6 +63,19 @@ def test_the_summary_has_one_line_for_each_row_that_is_not_ok(stories: Stories) 
     assert lines[2].startswith("Intentional? A maintainer can accept this")
     assert lines[3] == "failed: 1 regressed, 3 ok in 15 s"
     assert len(lines) == 4
+
+
+def test_the_slowest_trials_come_first_and_those_without_a_time_are_left_out(stories: Stories) -> None:
+    first, second, third, *_ = stories["one_regression"]().trials
+    times = ((first, 2.0), (second, 70.0), (third, None))
+    trials = [one.model_copy(update={"metrics": Metrics(duration_s=time), "around_s": 0.5}) for one, time in times]
+    on = console(terminal=False)
+    print_durations(trials, 3, on)
+    assert written(on).splitlines() == [
+        "--- slowest 3 trials ---",
+        f"1 min 10 s  {second.side} {second.scenario} × {second.agent} #{second.index} (agent 1 min 10 s)",
+        f"   2.5 s  {first.side} {first.scenario} × {first.agent} #{first.index} (agent 2.0 s)",
+    ]
 
 
 def test_what_to_do_is_said_once(stories: Stories) -> None:
