@@ -64,9 +64,9 @@ def test_where_nothing_is_to_be_run_nothing_heavy_is_imported(event: str, tmp_pa
         environ = step.environ("push", payload, {"github_token": "t"})
     else:
         payload = pull_request_payload("acme/tool", 1, "d" * 40, "b" * 40, draft=True, action="opened")
-        environ = step.environ("pull_request", payload, {"github_token": "t", "drafts": "skip"})
+        environ = step.environ("pull_request", payload, {"github_token": "", "drafts": "skip"})
 
-    assert imported("action", cwd=tmp_path, environ=environ) & (HEAVY | {"jinja2", "yaml", "tree_sitter"}) == set()
+    assert imported("action", cwd=tmp_path, environ=environ) & HEAVY == set()
     assert step.outputs()["verdict"] == "not_run"
 
 

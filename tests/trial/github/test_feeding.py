@@ -57,7 +57,7 @@ def tested(job: Job) -> Tested:
 
 def history(job: Job) -> list[dict[str, Any]]:
     folder = Path(job.repo.root, ".tidegate/store/history")
-    return [json.loads(line)["trial"] for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
+    return [json.loads(line) for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
 
 
 def points(job: Job) -> list[tuple[TrendPoint, ...]]:
