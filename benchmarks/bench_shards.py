@@ -28,9 +28,9 @@ from tidegate.model.plan import RowKey
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.reports.make_result import make_result
-from tidegate.run.shards.assign import Load, in_time, longest_first
-from tidegate.run.shards.bundle import bundle_name, write_results
-from tidegate.run.shards.join import join
+from tidegate.run.bundle import bundle_name, write_results
+from tidegate.run.join import join
+from tidegate.run.sharding import Load, in_rounds, longest_first
 
 SHARDS, JOBS, SCREEN, PAST, SEEDS = 40, 4, 3, 10, 20
 VARIES = 0.4  # standard deviation of the logarithm of a trial's time
@@ -79,7 +79,7 @@ def longest(seconds: dict[RowKey, float], real: list[list[float]]) -> float:
             for load in shard
         ]
         slots = [0.0] * JOBS
-        for spec in in_time(specs, seconds, JOBS):
+        for spec in in_rounds(specs, seconds):
             heapq.heapreplace(slots, slots[0] + real[int(spec.scenario)][spec.index - 1])
         ends.append(max(slots))
     return max(ends)

@@ -61,7 +61,7 @@ answers, an outage, or no money left. An inline rubric that the judge leaves out
 ## Compare it with people
 
 ```sh
-tidegate label .tidegate/pr --page            # label trials by hand; the judge's opinion is hidden
+tidegate label .tidegate/pr                   # label trials by hand; the judge's opinion is hidden
 tidegate calibrate LABELS.jsonl --run .tidegate/pr
 ```
 

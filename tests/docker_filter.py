@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 
-from tidegate.trial.sandbox.jail_calls import filter_steps
+from tidegate.trial.sandbox.jail import filter_steps
 
 PR_SET_SECCOMP, FILTER, STEP_BYTES = 22, 2, 8  # the size of struct sock_filter
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from tidegate.cli import parse
-from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
+from tidegate.errors import CannotRunError, TidegateError
 
 BUG = 70
 INTERRUPTED = 130
@@ -37,9 +37,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = arguments.run(arguments) or 0
         sys.stdout.flush()
         return code
-    except ConfigurationError as error:
-        _print(f"{error.shown}\ntidegate: {error.advice}" if error.shown else f"tidegate: {error}\n{error.advice}")
-        return error.exit_code
     except TidegateError as error:
         _say(error.message, error.advice)
         if getattr(arguments, "json", False):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
 from typing import ClassVar, Self
 
 # Errors that the machine may raise at any time and that code cannot prevent.
@@ -28,31 +27,14 @@ class TidegateError(Exception):
 
 
 class ConfigurationError(TidegateError):
-    """The suite, a scenario or an option is invalid; no agent has run.
-
-    `shown` is the message for a terminal, with the lines of the files; '' if it is the message.
-    """
+    """The suite, a scenario or an option is invalid; no agent has run."""
 
     exit_code = 2
-    shown = ""
 
     @classmethod
-    def of(
-        cls,
-        problems: list[str],
-        advice: str = "Fix the errors above.",
-        excerpts: Sequence[str] = (),
-    ) -> Self:
-        """Return one error for several problems, each formatted as `file:line:column: key: what is wrong`.
-
-        `excerpts` has the lines of the file for each problem, or '' for none.
-        """
-        error = cls("\n".join(problems), advice)
-        if any(excerpts):
-            both = zip(problems, excerpts, strict=True)
-            error.shown = "\n".join(f"{problem}\n{excerpt}" if excerpt else problem for problem, excerpt in both)
-            error.advice = f"{len(problems)} error{'s' if len(problems) > 1 else ''}. {advice}"
-        return error
+    def of(cls, problems: list[str], advice: str = "Fix the errors above.") -> Self:
+        """Return one error for several problems, each formatted as `file:line:column: key: what is wrong`."""
+        return cls("\n".join(problems), advice)
 
 
 class NothingToRunError(TidegateError):

@@ -15,7 +15,6 @@ async function compare(row, chosen) {
     el("h1", null, el("a", { href: `#${row.path}` }, row.scenario), el("span", { class: "quiet" }, ` × ${row.agent}, side by side`)),
     row.task && el("p", null, el("strong", null, "Task: "), row.task),
     el("div", { class: "pair" }, ["base", "head"].map((side) => ending(row, side, trials, chosen, found[side]))),
-    timelines(found),
     stepTable(found, both),
     sides("Gates", gates),
     sides("Evaluators and judge", opinions),
@@ -50,9 +49,8 @@ function goTo(node) {
 
 // Time, calls, tokens and cost, as far as they are known.
 function spent(trial) {
-  const { duration_s: time, command_count: calls, error_count: failed, tokens_in: input, tokens_out: output, cost_usd: cost } = trial.metrics;
-  return [time?.[1], calls && `${many(calls[0], "call")}${failed?.[0] ? `, ${failed[1]} failed` : ""}`, input && `${input[1]} tokens in`, output && `${output[1]} tokens out`, cost?.[1]]
-    .filter(Boolean).join(" · ");
+  const words = { duration_s: "", command_count: " calls", error_count: " failed", tokens_in: " tokens in", tokens_out: " tokens out", cost_usd: "" };
+  return Object.entries(words).filter(([key]) => trial.metrics[key] && trial.metrics[key] !== "0").map(([key, word]) => trial.metrics[key] + word).join(" · ");
 }
 
 function ending(row, side, trials, chosen, found) {

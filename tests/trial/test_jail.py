@@ -20,12 +20,11 @@ from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.model.access import Access, FileAccess, NetworkAccess
 from tidegate.model.progress import Progress
 from tidegate.run.slots import SlotNetworks
-from tidegate.trial.free_port import free_port
+from tidegate.trial.environment import free_port
 from tidegate.trial.processes import Account, Command, Supervisor
-from tidegate.trial.sandbox import jail_calls
-from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox import jail
+from tidegate.trial.sandbox.confinement import Confinement, NoNamespaceError, new_namespace, way_to_confine
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, Means
-from tidegate.trial.sandbox.network import NoNamespaceError, new_namespace, way_to_confine
 
 OFFLINE = NetworkAccess(agent=False)
 TRIES = """
@@ -113,7 +112,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "namespace" and not can_have_namespaces():
         pytest.skip("this machine allows no network namespace")
     if request.param == "ports":
-        monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/new_namespace.py"))
+        monkeypatch.setattr("tidegate.trial.sandbox.confinement.PROGRAM", Path("/nowhere/new_namespace.py"))
         how, missing = asyncio.run(way_to_confine())
         if how is None:
             pytest.skip(missing)
@@ -209,7 +208,7 @@ def test_a_service_of_the_trial_s_own_can_be_reached(tmp_path: Path, way: str) -
 
 def test_no_command_gets_a_descriptor_of_another_process(tmp_path: Path) -> None:
     """`pidfd_getfd`, where neither a user of its own nor Landlock is in its way."""
-    if not jail_calls.can_refuse():
+    if not jail.can_refuse():
         pytest.skip("no filter of system calls is written for this machine")
     code = "import ctypes; c = ctypes.CDLL(None, use_errno=True); c.syscall(438, -1, 0, 0); print(ctypes.get_errno())"
     confinement = Confinement(files=FileJail(Means(False, False, True, ""), FileAccess(), (), ()))
@@ -224,8 +223,8 @@ def test_no_command_gets_a_descriptor_of_another_process(tmp_path: Path) -> None
 
 
 def test_a_machine_that_can_do_neither_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tidegate.trial.sandbox.network.PROGRAM", Path("/nowhere/new_namespace.py"))
-    monkeypatch.setattr(jail_calls, "OF_MACHINE", {})
+    monkeypatch.setattr("tidegate.trial.sandbox.confinement.PROGRAM", Path("/nowhere/new_namespace.py"))
+    monkeypatch.setattr(jail, "OF_MACHINE", {})
 
     class Told(Progress):
         def __init__(self) -> None:

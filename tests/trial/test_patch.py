@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.unit.trial.test_patch import between, snapshot
+from tests.unit.trial.test_patch import between
 
 WORDS = ["one\n", "two\n", "three\n", "\n", "  four\n", "two\r\n"]
 
@@ -51,28 +50,3 @@ def test_it_is_what_git_writes(tmp_path: Path, before: dict[str, str], after: di
 
     assert found is not None
     assert found == by_git(tmp_path)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_applied_by_git_it_turns_one_folder_into_the_other(tmp_path: Path, seed: int) -> None:
-    draw = random.Random(seed)
-
-    def text() -> str:
-        return "".join(draw.choices(WORDS, k=draw.randrange(30))) + draw.choice(["", "end"])
-
-    names = ["a", "b c", "d/e", "d/f.txt", "g+h"]
-    before = {name: text() for name in names}
-    after = {name: draw.choice([before[name], text()]) for name in names} | ({"new/one": text()} if seed % 2 else {})
-    if not seed % 2:
-        del after["d/e"]
-    for name in after:
-        if name in before and draw.random() < 0.5:
-            after[name] = before[name].replace("three\n", "3\n", 1)
-
-    diff = between(tmp_path, before, after)
-
-    assert diff is not None
-    applied = ["git", "apply", "--whitespace=nowarn", "--allow-empty", "-"]
-    subprocess.run(applied, cwd=tmp_path / "a", input=diff, check=True)
-    files = [{path: entry.data for path, entry in snapshot(tmp_path / side).items() if path != "d"} for side in "ab"]
-    assert files[0] == files[1]

@@ -20,10 +20,11 @@ import pytest
 
 from tidegate.errors import CannotRunError
 from tidegate.model.suite import Limits
-from tidegate.trial.processes import Account, Command, Ended, Refused, Supervisor, SupervisorLost, run_shell
+from tidegate.trial.processes import Account, Command, Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.safe_files import read_output
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import SupervisorProcess
+from tidegate.trial.sandbox.supervisor.messages import Ended
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -131,7 +132,7 @@ async def until(condition: Callable[[], object], seconds: float = 15) -> None:
 def test_says_how_a_command_ended_and_keeps_its_output(command: Callable[..., Command], tmp_path: Path) -> None:
     (ended,) = run(command("sh", "-c", "echo out; echo err >&2; exit 7"))
     assert (ended.end, ended.exit_code, ended.signal, ended.limit) == ("exited", 7, None, None)
-    assert (ended.left_behind, ended.killed_at, ended.reason) == (0, None, "")
+    assert (len(ended.killed), ended.killed_at, ended.reason) == (0, None, "")
     assert 0 < ended.duration_s < 20
     assert (tmp_path / "out").read_text() == "out\n"
     assert (tmp_path / "err").read_text() == "err\n"
@@ -143,11 +144,6 @@ def test_tells_a_signal_from_an_exit_status(command: Callable[..., Command], nam
     killed, exited = run(command("sh", "-c", f"kill -{name} $$"), command("sh", "-c", f"exit {128 + number}"))
     assert (killed.end, killed.signal, killed.exit_code) == ("signal", number, None)
     assert (exited.end, exited.signal, exited.exit_code) == ("exited", None, 128 + number)
-
-
-def test_both_outputs_can_be_one_file(command: Callable[..., Command], tmp_path: Path) -> None:
-    run(command("sh", "-c", "echo 1; echo 2 >&2; echo 3", stderr=tmp_path / "out"))
-    assert (tmp_path / "out").read_text() == "1\n2\n3\n"
 
 
 def test_the_command_gets_what_it_is_given_and_nothing_else(command: Callable[..., Command], tmp_path: Path) -> None:
@@ -165,15 +161,6 @@ def test_the_command_gets_what_it_is_given_and_nothing_else(command: Callable[..
     of_the_c_library = 0b11 << 31  # signals 32 and 33, which it lets nobody set: they stay as our caller left them
     said["SigIgn:"] &= ~of_the_c_library
     assert said == {"SigBlk:": 0, "SigIgn:": 0, "NoNewPrivs:": 1}
-
-
-def test_arguments_and_environment_may_be_large_and_hold_any_bytes(
-    command: Callable[..., Command], tmp_path: Path
-) -> None:
-    arguments = ["\udcfe\n", "", *["x" * 100_000] * 5]
-    (ended,) = run(command("printf", "%s|", *arguments, env={"PATH": PATH, "BIG": "y" * 100_000}))
-    assert ended.exit_code == 0
-    assert (tmp_path / "out").read_bytes() == os.fsencode("".join(f"{a}|" for a in arguments))
 
 
 def test_standard_input_is_a_file_or_empty(command: Callable[..., Command], tmp_path: Path) -> None:
@@ -244,11 +231,6 @@ def test_a_timeout_asks_before_it_kills(command: Callable[..., Command], tmp_pat
     assert (tmp_path / "out").read_text() == "saved\n"
 
 
-def test_a_timeout_without_grace_asks_nobody(command: Callable[..., Command], tmp_path: Path) -> None:
-    run(command("sh", "-c", "trap 'echo saved' TERM; sleep 60", timeout_secs=0.3, grace_secs=0))
-    assert (tmp_path / "out").read_text() == ""
-
-
 @pytest.mark.parametrize("stays", ["", "\nwhile True: time.sleep(1)"], ids=["after a normal exit", "at a timeout"])
 def test_no_daemon_stays(command: Callable[..., Command], tmp_path: Path, stays: str) -> None:
     """Forked twice, in a session of its own, deaf to every signal that can be ignored."""
@@ -256,7 +238,7 @@ def test_no_daemon_stays(command: Callable[..., Command], tmp_path: Path, stays:
     (ended,) = run(command(*PYTHON, DAEMON + stays, str(flag), str(flag), timeout_secs=2 if stays else 20))
     assert flag.exists()
     assert ended.end == ("timeout" if stays else "exited")
-    assert ended.left_behind >= 1
+    assert len(ended.killed) >= 1
     assert alive(flag) == []
 
 
@@ -268,7 +250,7 @@ def test_no_hydra_stays(command: Callable[..., Command], tmp_path: Path, ends: s
         command("sh", "-c", line, "sh", *PYTHON, HYDRA, str(tmp_path), timeout_secs=1 if ends == "timeout" else 20)
     )
     assert ended.end == ends
-    assert ended.left_behind >= 1
+    assert len(ended.killed) >= 1
     assert alive(tmp_path) == []
 
 
@@ -294,8 +276,6 @@ def test_a_flood_of_output_is_stopped_and_cut(command: Callable[..., Command], t
 def test_a_memory_hog_is_stopped(command: Callable[..., Command]) -> None:
     (ended,) = run(command("sh", "-c", '"$@" & wait', "sh", *PYTHON, HOG, limits=Limits(memory_mb=150)))
     assert (ended.end, ended.limit) == ("limit", "memory")
-    assert ended.peak_memory_mb is not None
-    assert ended.peak_memory_mb > 150
 
 
 def test_a_crowd_of_processes_is_stopped(command: Callable[..., Command], tmp_path: Path) -> None:
@@ -304,43 +284,9 @@ def test_a_crowd_of_processes_is_stopped(command: Callable[..., Command], tmp_pa
     assert alive(tmp_path) == []
 
 
-def test_a_hog_and_a_crowd_leave_other_commands_alone(command: Callable[..., Command], tmp_path: Path) -> None:
-    async def body() -> tuple[Ended, ...]:
-        async with (
-            await Supervisor.start() as hog,
-            await Supervisor.start() as crowd,
-            await Supervisor.start() as other,
-        ):
-            outputs = ({"stdout": tmp_path / f"{name}.out", "stderr": tmp_path / f"{name}.err"} for name in "abc")
-            return await asyncio.gather(
-                hog.run(command(*PYTHON, HOG, limits=Limits(memory_mb=300), **next(outputs))),
-                crowd.run(command(*PYTHON, CROWD, limits=Limits(processes=30), **next(outputs))),
-                other.run(command("sh", "-c", "sleep 2; cat /proc/self/oom_score_adj", **next(outputs))),
-            )
-
-    hog, crowd, other = asyncio.run(body())
-
-    assert (hog.limit, crowd.limit, other.exit_code) == ("memory", "processes", 0)
-    assert (tmp_path / "c.out").read_text() == "1000\n", "when memory runs out, the system ends commands first"
-
-
 def test_open_files_are_limited(command: Callable[..., Command], tmp_path: Path) -> None:
     run(command("sh", "-c", "ulimit -n; ulimit -c", limits=Limits(files=64)))
     assert (tmp_path / "out").read_text() == "64\n0\n"
-
-
-def test_serves_many_commands_in_sequence(command: Callable[..., Command]) -> None:
-    ends = run(*(command("sh", "-c", f"sleep 9 & exit {i % 100}") for i in range(200)))
-    assert [(ended.exit_code, ended.left_behind) for ended in ends] == [(i % 100, 1) for i in range(200)]
-
-
-def test_callers_wait_for_each_other(command: Callable[..., Command], tmp_path: Path) -> None:
-    async def body() -> list[Ended]:
-        async with await Supervisor.start() as supervisor:
-            commands = [command("sh", "-c", f"exit {i}", stdout=tmp_path / str(i)) for i in range(20)]
-            return await asyncio.gather(*(supervisor.run(one) for one in commands))
-
-    assert [ended.exit_code for ended in asyncio.run(body())] == list(range(20))
 
 
 @pytest.mark.parametrize("cancellations", [1, 3])
@@ -435,11 +381,6 @@ def test_a_supervisor_that_its_command_kills_is_lost(command: Callable[..., Comm
     asyncio.run(body())
 
 
-def test_no_weaker_signal_ends_a_supervisor(command: Callable[..., Command]) -> None:
-    line = "for s in TERM INT HUP QUIT USR1 USR2 ALRM PIPE; do kill -$s $PPID; done; exit 3"
-    assert run(command("sh", "-c", line))[0].exit_code == 3
-
-
 def test_a_stopped_supervisor_goes_on_when_it_is_closed(command: Callable[..., Command], tmp_path: Path) -> None:
     async def body() -> None:
         supervisor = await Supervisor.start()
@@ -501,7 +442,7 @@ def test_root_can_run_commands_as_another_user(command: Callable[..., Command], 
     line = "id -u; id -g; id -G; echo again >> /dev/stdout; kill -9 $PPID 2>/dev/null || echo not permitted; "
     daemon = f"setsid -f sh -c \"trap '' TERM HUP INT; sleep 60; :\" {tmp_path}; sleep 0.2"
     (ended,) = asyncio.run(run_all((command("sh", "-c", line + daemon, cwd=Path("/")),), Account(61_234, 61_235)))
-    assert (ended.exit_code, ended.left_behind >= 1) == (0, True)
+    assert (ended.exit_code, len(ended.killed) >= 1) == (0, True)
     assert alive(tmp_path) == []
     assert (tmp_path / "out").read_text() == "61234\n61235\n61235\nagain\nnot permitted\n"
 
@@ -529,12 +470,6 @@ def test_a_shell_that_cannot_be_started_is_no_failure_of_its_command(tmp_path: P
     """A gate that did not run has measured nothing."""
     with pytest.raises(Refused, match=f"cannot enter the folder {tmp_path}/nowhere"):
         shell("true", tmp_path, cwd=tmp_path / "nowhere")
-
-
-def test_output_at_its_limit_is_marked_as_cut(tmp_path: Path) -> None:
-    result, _ = shell("yes", tmp_path, limits=Limits(output_mb=0.1))
-    assert (result.end, result.limit, result.truncated) == ("limit", "output", True)
-    assert len(result.stdout) == 100_000
 
 
 def test_of_a_long_file_both_ends_are_read(tmp_path: Path) -> None:
@@ -575,4 +510,4 @@ def test_two_supervisors_of_one_user_end_their_own_alone(open_folder: Path, acco
             return first, living, len(alive(mark)), await supervisor.run(command("sh", "-c", "exit 4"))
 
     first, living, left, last = asyncio.run(work())
-    assert (first.exit_code, first.left_behind, living, left, last.exit_code) == (3, 1, 1, 0, 4)
+    assert (first.exit_code, len(first.killed), living, left, last.exit_code) == (3, 1, 1, 0, 4)

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from tests import mcp_server
-from tidegate.model.agent import ServerScript, ServerTools
+from tests.make import DOCS, scenario, spec
+from tidegate.model.access import NetworkAccess
+from tidegate.model.agent import ServerScript
 from tidegate.model.event import End, Message, ToolCall, ToolResult, Warning
+from tidegate.model.plan import PlanRow, row_key
 from tidegate.model.prices import Price
 from tidegate.model.suite import Budget, Limits
 from tidegate.model.target import McpServer
 from tidegate.trial.cost_meter import CostMeter, Spending
-from tidegate.trial.directories import Folders
+from tidegate.trial.directories import Attempt, Folders, TrialDirectories
 from tidegate.trial.mcp import recording
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.recorder import Stops, receiving
-from tidegate.trial.session import TrialSession
-from tidegate.trial.step_context import AgentStopped, StepContext
+from tidegate.trial.session import AgentStopped, TrialSession
+from tidegate.trial.workspace import Prepared
 
 T = TypeVar("T")
 RunJob = Callable[[TrialSession], Awaitable[T]]
@@ -41,6 +44,30 @@ def server_script(folders: Folders, quirks: str) -> ServerScript:
         folders.scratch / "recorder", server, ENVIRONMENT, folders.workspace, folders.calls, folders.early_server
     )
     return ServerScript(server.name, script)
+
+
+def place(folder: Path, limits: Limits) -> TrialDirectories:
+    """Where the session runs: most of it is not used."""
+    path = ENVIRONMENT["PATH"]
+    return TrialDirectories(
+        prepared=Prepared(folder, ()),
+        base_prepared=None,
+        repo=folder,
+        definitions=folder,
+        path=path,
+        target_path=path,
+        of_server={},
+        check_path=path,
+        wraps_target=False,
+        agent_path=path,
+        passed_env={},
+        credentials={"THE_KEY": KEY, "THE_URL": "http://127.0.0.1:1"},
+        limits=limits,
+        network=NetworkAccess(),
+        untested=(),
+        hidden={},
+        readable=(),
+    )
 
 
 def at_work(
@@ -60,24 +87,23 @@ def at_work(
         folders.make(None)
         folders.workspace.mkdir()
         async with await Supervisor.start() as supervisor:
-            context = StepContext(
-                supervisor=supervisor,
+            attempt = Attempt(
+                spec=spec(),
+                row=PlanRow(
+                    key=row_key("s", "a"),
+                    scenario=scenario(timeout_secs=seconds),
+                    agent=DOCS,
+                    deterministic=True,
+                ),
+                place=place(tmp_path, limits or Limits()),
                 folders=folders,
-                definitions=tmp_path,
-                server=None if server is None else server_script(folders, server),
-                agent_path=ENVIRONMENT["PATH"],
-                recorder=tmp_path / "tool",
-                environment=ENVIRONMENT,
-                credentials={"THE_KEY": KEY, "THE_URL": "http://127.0.0.1:1"},
-                limits=limits or Limits(),
-                deadline=time.monotonic() + seconds,
-                timeout_secs=seconds,
+                supervisor=supervisor,
+                deadline=math.inf,
+                on_step=lambda text: None,
+                meter=meter,
             )
-            task = {"prompt": "p", "scenario": "s", "trial_id": "head/s/a/1", "binary": "tool"}
-            context = replace(context, silence_secs=silence, meter=meter)
-            session = TrialSession(
-                context, task=task, guidance=(), max_turns=None, repo=tmp_path, on_step=lambda text: None
-            )
+            script = None if server is None else server_script(folders, server)
+            session = TrialSession(attempt, ENVIRONMENT, server=script, silence_secs=silence)
             with receiving(folders.calls, folders.record / folders.calls.name):
                 async with aclosing(session):
                     try:
@@ -146,14 +172,6 @@ def test_an_events_time_and_the_wall_clock_have_one_origin(tmp_path: Path) -> No
 
     before, told, after = at_work(tmp_path, work)
     assert before - 0.005 <= told <= after + 0.005
-
-
-def test_a_timeout_of_its_own_is_not_the_steps(tmp_path: Path) -> None:
-    async def late() -> None:
-        raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        at_work(tmp_path, lambda session: session.in_time(late()))
 
 
 def test_a_secret_is_taken_out_of_events_outputs_and_files(tmp_path: Path) -> None:
@@ -262,10 +280,6 @@ def test_a_call_ends_with_the_step(tmp_path: Path) -> None:
 def test_a_servers_limits_are_the_steps(tmp_path: Path) -> None:
     said = stopped(tmp_path, calls("hog"), server="", limits=Limits(memory_mb=300))
     assert said == "limit:memory: `the MCP server shelf` was stopped at the memory limit"
-
-
-def test_without_a_server_there_are_no_tools(tmp_path: Path) -> None:
-    assert at_work(tmp_path, lambda session: session.server_tools()) == ServerTools()
 
 
 def test_a_server_that_does_not_start_ends_the_step(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.processes import Command, Ended, Supervisor
+from tidegate.trial.processes import Command, Supervisor
+from tidegate.trial.sandbox.supervisor.messages import Ended
 
 
 @pytest.fixture

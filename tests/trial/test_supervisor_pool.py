@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
+from tidegate.trial.processes import SupervisorPool
 
 
 async def use(pool: SupervisorPool, name: str, weight: float, order: list[str]) -> None:

@@ -44,21 +44,6 @@ def test_another_user_of_the_machine_cannot_take_one() -> None:
 
 
 @needs_root
-def test_no_user_is_shared_with_another_process() -> None:
-    program = (
-        "from tidegate.trial.sandbox.users import Users; users = Users(); print(users.take().uid, flush=True); input()"
-    )
-    with Users() as users:
-        ours = users.take().uid
-        with subprocess.Popen([sys.executable, "-c", program], stdin=-1, stdout=-1, text=True) as process:
-            assert process.stdout is not None
-            theirs = int(process.stdout.readline())
-            process.communicate("\n")
-
-    assert ours != theirs
-
-
-@needs_root
 @needs_open_python
 def test_a_folder_that_others_cannot_reach_is_named(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", open_python())

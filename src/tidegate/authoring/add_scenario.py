@@ -32,9 +32,9 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
-from tidegate.suite.files import Files
+from tidegate.suite.files import read_file
 from tidegate.suite.folders import matching_files
-from tidegate.trial.free_port import PLACEHOLDER
+from tidegate.trial.environment import PLACEHOLDER
 from tidegate.trial.workspace import copy_workspace, initial_state, prepare
 from tidegate.trial.workspace_diff import apply_diff
 
@@ -93,7 +93,7 @@ def add_scenario(root: Path, suite: Suite, wish: ScenarioRequest) -> Added:
 
 def list_scenario(root: Path, suite_file: str, file: str) -> bool:
     """Add the file to `scenarios` of the suite file. Return False if its globs match the file already."""
-    document = Files(root).document(suite_file)
+    document = read_file(root, suite_file)
     node = document.node(("scenarios",))
     listed = node.children if node is not None and isinstance(node.children, list) else []
     if not listed or any(file in matching_files(root, str(glob.value)) for glob in listed):
@@ -154,7 +154,7 @@ def _proof(suite: Suite, scenario: Scenario, trial: Trial, result: TrialResult) 
 
 def _again(root: Path, scenario: Scenario, story: Story, wish: ScenarioRequest, file: str) -> str:
     """Return the text of a file like the scenario's own, with everything that it says, for this one attempt."""
-    data: Any = Files(root).document(scenario.file).data
+    data: Any = read_file(root, scenario.file).data
     if "evalcases" in data:
         return _case_again(data, scenario, story, wish)
     kept = {

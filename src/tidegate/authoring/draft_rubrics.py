@@ -22,8 +22,7 @@ from tidegate.checks.rubrics.asking import Answers, ask_until_read
 from tidegate.checks.rubrics.prompts import question
 from tidegate.checks.rubrics.reading import draft_form, mapping_of
 from tidegate.errors import CannotRunError, ConfigurationError
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.run_folder import write_text
+from tidegate.history.run_folder import AnswerStore, write_text
 from tidegate.model.judge import AskModel, Judge, JudgeContext
 from tidegate.model.suite import Scenario
 from tidegate.model.value import Value

@@ -31,7 +31,7 @@ from tidegate.run.mutant_trials import MutantRunner, ObservedTrial
 MOST_DRAFTS, MOST_TRIED = 5, 30
 MOST_CHECKS = 12  # tried at once
 BASE_RUNS = 3  # a draft passes on base as often
-_SLOW = ("slower", "hangs")  # kinds that change neither outputs nor files
+_SLOW = ("hangs",)  # kinds that change neither outputs nor files
 Into = Literal["gates", "evaluators"]
 Check = dict[str, Any]
 _gate: TypeAdapter[Gate] = TypeAdapter(AnyGate)

@@ -14,8 +14,7 @@ from tidegate.checks.rubrics.asking import ask_until_read
 from tidegate.checks.rubrics.prompts import question
 from tidegate.checks.rubrics.reading import mapping_of
 from tidegate.errors import CannotRunError, ConfigurationError
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.run_folder import write_text
+from tidegate.history.run_folder import AnswerStore, write_text
 from tidegate.model.judge import Judge, JudgeContext
 from tidegate.model.measurement import Revision, TrialResult
 from tidegate.model.result import Result

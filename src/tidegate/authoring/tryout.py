@@ -12,8 +12,7 @@ from tidegate.agents.doc_follower import DocFollower
 from tidegate.authoring.build_systems.files import is_program
 from tidegate.authoring.observed_gates import Seen
 from tidegate.authoring.tool import Tool
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.run_folder import RunFolder
+from tidegate.history.run_folder import AnswerStore, RunFolder
 from tidegate.model.access import Access, NetworkAccess
 from tidegate.model.event import Event
 from tidegate.model.field_types import HOST

@@ -16,8 +16,8 @@ from tidegate.cli import options
 from tidegate.errors import ConfigurationError, TidegateError
 
 if TYPE_CHECKING:
+    from tidegate.github.client import GitHubRepository
     from tidegate.github.job import Compare, Connect
-    from tidegate.github.port import RepositoryPort
     from tidegate.github.settings import GitHubJob, Settings
     from tidegate.github.stop_commands import Fence
 
@@ -30,15 +30,12 @@ written.
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add its arguments."""
-    parser.add_argument("--dry-run", action="store_true", help="same as the input `dry_run: true`: post nothing")
+    """Add its arguments: it has none."""
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the action with the inputs from the environment, and return its exit code."""
     environ = options.environ()
-    if args.dry_run:
-        environ["INPUT_DRY_RUN"] = "true"
     trusted = trusted_checkout(environ)
     os.environ.update(trusted)  # for git, which inherits them
     return perform(environ | trusted, _connect)
@@ -123,7 +120,7 @@ def _other_command(settings: Settings) -> int:
     return code
 
 
-def _connect(settings: Settings, runner: GitHubJob) -> RepositoryPort | None:
+def _connect(settings: Settings, runner: GitHubJob) -> GitHubRepository | None:
     from tidegate.github.client import connect  # 210 ms
 
     if settings.github_token is None:

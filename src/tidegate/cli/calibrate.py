@@ -7,7 +7,6 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tidegate.cli import options
 from tidegate.decide.trust import calibrate
 from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import stored_runs, write_value
@@ -36,7 +35,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("tidegate.calibration.json"), metavar="FILE", help="where the result goes"
     )
-    options.add_json(parser, "the result")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,9 +52,6 @@ def run(args: argparse.Namespace) -> int:
     trials = [trial for stored in runs for trial in stored.trials]
     calibration = calibrate(labels, trials, judges[0])
     write_value(args.out, calibration)
-    if args.json:
-        print(calibration.model_dump_json(indent=2))
-    else:
-        Console().print(calibration_report(calibration))
-        print(f"calibration: {args.out}")
+    Console().print(calibration_report(calibration))
+    print(f"calibration: {args.out}")
     return 0

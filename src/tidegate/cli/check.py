@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidegate.cli import options
 
@@ -24,48 +21,29 @@ run on a pull request. Runs nothing.
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add its arguments."""
-    options.add_files(parser)
     options.add_repository(parser)
-    options.add_json(parser, "the plan")
-    options.add_name(parser)
-    parser.add_argument(
-        "--lenient", action="store_true", help="report unknown keys as warnings (a run still rejects them)"
-    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the planned trials and advice. An invalid suite raises ConfigurationError."""
-    from tidegate.suite.folders import (
-        lfs_pointers,  # 380 ms
-        uncommitted,
-    )
-    from tidegate.suite.load import judge_place, load_suite
-    from tidegate.suite.plan import Selection, make_plan, refuse_self_judging
-    from tidegate.suite.suggestions import advice, departures, highest_cost, missing_here, prices_used
+    from tidegate.suite.folders import uncommitted  # 380 ms
+    from tidegate.suite.load import load_suite
+    from tidegate.suite.plan import make_plan, refuse_self_judging
+    from tidegate.suite.suggestions import advice, missing_here
 
     root = _root(args.repo, args.config)
-    unknown: list[str] = []
-    suite = load_suite(root, args.config, environ=options.environ(), unknown=unknown if args.lenient else None)
-    plan = make_plan(suite, Selection(name=args.expression or "", files=options.files_of(args)))
-    refuse_self_judging(suite, plan, partial(judge_place, root, suite.file))
+    suite = load_suite(root, args.config, environ=options.environ())
+    plan = make_plan(suite)
+    refuse_self_judging(suite, plan)
     hints = (
         *advice(suite, plan, root, _past(root, suite, plan)),
         *missing_here(suite, plan, options.environ()),
         *uncommitted(root, suite),
-        *lfs_pointers(root, suite),
-        *_refused(root, suite),
     )
-    if args.json:
-        print(json.dumps({**_as_json(suite, plan, hints), "unknown_keys": unknown}, indent=2))
-        return 0
-    print(_totals(suite, plan), *highest_cost(suite, plan), *prices_used(suite, plan), sep="\n")
+    print(_totals(suite, plan))
     print(f"\n{listing(plan)}")
-    if unknown:
-        print("\nleft out, since no file has such a key:", *(f"  {line}" for line in unknown), sep="\n")
     if hints:
         print("\nadvice:", *(f"  {hint}" for hint in hints), sep="\n")
-    if others := departures(suite):
-        print("\nscoring differences:", *(f"  {line}" for line in others), sep="\n")
     return 0
 
 
@@ -87,42 +65,6 @@ def _past(root: Path, suite: Suite, plan: Plan) -> Past:
         return history_counts(root, suite, plan)
     except ConfigurationError:
         return {}
-
-
-def _refused(root: Path, suite: Suite) -> Iterator[str]:
-    """Yield which hosts the newest stored trials could not reach, unless the suite lists them by now."""
-    from tidegate.history.our_folder import OUR_FOLDER  # 220 ms
-
-    folders = (root / OUR_FOLDER / "runs", root / OUR_FOLDER / "pr" / "runs")
-    if not any(folder.is_dir() for folder in folders):
-        return  # before the imports, which take 30 ms
-    from tidegate.cli.last_failed import newest_run
-    from tidegate.errors import ConfigurationError
-    from tidegate.reports.notes_text import refused_hosts
-
-    try:
-        run = newest_run(*folders)
-    except ConfigurationError:
-        return
-    trials = []
-    for trial in run.trials if run else ():
-        left = tuple(one for one in trial.refused_hosts if not suite.network.lists(one))
-        trials.append(trial.model_copy(update={"refused_hosts": left}))
-    yield from (f"newest run: {said}" for said in refused_hosts(trials))
-
-
-def _as_json(suite: Suite, plan: Plan, hints: Iterable[str]) -> dict[str, Any]:
-    rows = [
-        {
-            "scenario": row.key.scenario,
-            "agent": row.key.agent,
-            "deterministic": row.deterministic,
-            "gates": len(row.scenario.gates),
-            "file": row.scenario.file,
-        }
-        for row in plan.rows
-    ]
-    return {"suite": suite.file, "rows": rows, "trials": _first_trials(suite, plan), "advice": list(hints)}
 
 
 def _first_trials(suite: Suite, plan: Plan) -> int:

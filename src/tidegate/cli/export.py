@@ -6,7 +6,6 @@ import argparse
 import json
 from pathlib import Path
 
-from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import RunFolder, load_run, write_text
 from tidegate.model.measurement import TrialResult
 from tidegate.reports.export_otlp import ExportedTrial, traces
@@ -20,8 +19,6 @@ tools. They contain prompts, commands and output.
 def add(parser: argparse.ArgumentParser) -> None:
     """Add its arguments."""
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run")
-    parser.add_argument("scenario", nargs="?", metavar="SCENARIO", help="only this scenario's trials")
-    parser.add_argument("--agent", metavar="NAME", help="only this agent's trials")
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="output folder")
 
 
@@ -29,20 +26,12 @@ def run(args: argparse.Namespace) -> int:
     """Write the file and print its path."""
 
     stored, folder = load_run(args.stored), RunFolder.at(args.stored)
-    chosen = [
-        result
-        for result in stored.trials
-        if args.scenario in (None, result.scenario) and args.agent in (None, result.agent)
-    ]
-    if not chosen:
-        names = ", ".join(sorted({str(trial.key) for trial in stored.trials})) or "none"
-        raise ConfigurationError("the run has no such trial.", f"It has: {names}.")
-    trials = [(result, folder.trial(result.spec), stored.agents[result.agent]) for result in chosen]
+    trials = [(result, folder.trial(result.spec), stored.agents[result.agent]) for result in stored.trials]
     recorded = [(result, trial, agent) for result, trial, agent in trials if trial is not None]
     told = [ExportedTrial(trial, result.outcome, agent, _target(result)) for result, trial, agent in recorded]
     write_text(args.out / "traces.json", json.dumps(traces(told), ensure_ascii=False, indent=1) + "\n")
     print(args.out / "traces.json")
-    if left_out := len(chosen) - len(recorded):
+    if left_out := len(trials) - len(recorded):
         print(f"{left_out} trials were never started, and have no record")
     return 0
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-
-from rich.console import Console
 
 from tidegate.authoring.guidance import Compared, GuidanceTexts, compare_guidance, improve_guidance, judge_for
 from tidegate.checks.judges import judge_of_model
 from tidegate.cli import options
-from tidegate.cli.progress import make_progress
 from tidegate.decide.comparison.metric_tests import matters
 from tidegate.errors import ConfigurationError
 from tidegate.history.our_folder import make_our_folder
@@ -63,9 +59,7 @@ def run(args: argparse.Namespace) -> int:
     texts = GuidanceTexts(args.first.resolve(), (args.second or args.first).resolve(), args.name, args.rev)
     if args.improve:
         return _improve(args, root, texts, out)
-    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
-        chosen = replace(options.pipeline_options(args, progress), gate=False)
-        compared = options.run_until_stopped(lambda: compare_guidance(root, texts, out, chosen))
+    compared = options.run_work(args, lambda chosen: compare_guidance(root, texts, out, chosen), gate=False)
     print("\n".join(_told(compared, args.first.name, args.second.name)))
     for name in ("forward", "backward"):
         print(f"{name}: {out / name / 'report.html'}")
@@ -77,9 +71,9 @@ def _improve(args: argparse.Namespace, root: Path, texts: GuidanceTexts, out: Pa
     suite = load_suite(root, args.config, environ=options.environ())
     judge = judge_for(judge_of_model(args.judge) if args.judge else suite.judge and suite.judge.members[0])
     out = options.new_folder(out / "improved" if args.out is None else out)
-    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
-        chosen = replace(options.pipeline_options(args, progress), gate=False)
-        done = options.run_until_stopped(lambda: improve_guidance(root, texts, out, chosen, judge, args.rounds))
+    done = options.run_work(
+        args, lambda chosen: improve_guidance(root, texts, out, chosen, judge, args.rounds), gate=False
+    )
     print(f"{'round':<7}{'before':>8}{'after':>8}   {'kept':<6}why")
     for number, one in enumerate(done.rounds, 1):
         passed = [f"{passes}/{trials}" for passes, trials in (one.old, one.new)]

@@ -6,9 +6,8 @@ import argparse
 import json
 import os
 import shlex
-import shutil
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import yaml
 
@@ -205,19 +204,8 @@ def _named(root: Path, binary: str, found: tuple[Tool, ...]) -> Tool:
         if not is_ignored(root, program):
             print(f"the tool is {program}")
             return tool_at(program)
-    _doubt(binary, found)
     builders = [tool for tool in found if tool.build]
     return builders[0]._replace(binary=binary) if builders else Tool(binary)
-
-
-def _doubt(binary: str, found: tuple[Tool, ...]) -> None:
-    """Warn if no program has this name: if it is a typo, no trial can be measured."""
-
-    if "/" in binary or shutil.which(binary):
-        return
-    makes = f"; the repository makes `{found[0].binary}` ({found[0].found_in})" if found else ""
-    print(f"warning: there is no program `{binary}` on PATH{makes}. If nothing in `build` and `path` of", end=" ")
-    print("tidegate.yaml makes it, no trial can be measured: fix `target.binary` there.")
 
 
 def _write(root: Path, name: str, content: bytes) -> bool:
@@ -290,23 +278,10 @@ def _next_steps(written: list[str], root: Path, place: ActionSource) -> str:
         ignored = [name for name in written if is_ignored(root, name)]
         if ignored:
             lines.append(f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` still adds them")
-        add = ["git", "add", *(["--force"] if ignored else []), *_added(root, written)]
+        add = ["git", "add", *(["--force"] if ignored else []), *written]
         lines.append(f"  git switch --create tidegate && {shlex.join(add)} && git commit")
     try:
         pr, base = "tidegate pr               ", default_base(root)
     except ConfigurationError:
         pr, base = "tidegate pr --base BRANCH ", "BRANCH, which it goes to"
     return "\n".join([*lines, f"  {pr} compare the branch with {base}, as on a pull request"])
-
-
-def _added(root: Path, written: list[str]) -> list[str]:
-    """Return what `git add` is given: a folder in place of its files, if it has no others."""
-    folders = dict.fromkeys(
-        str(PurePosixPath(name).parent) for name in written if name.endswith(".yaml") and "/" in name
-    )
-    whole = [folder for folder in folders if _files_below(root, folder) <= set(written)]
-    return list(dict.fromkeys(next((one for one in whole if name.startswith(f"{one}/")), name) for name in written))
-
-
-def _files_below(root: Path, folder: str) -> set[str]:
-    return {path.relative_to(root).as_posix() for path in (root / folder).rglob("*") if not path.is_dir()}

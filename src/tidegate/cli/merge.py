@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
-
 from tidegate.cli import options
-from tidegate.cli.progress import make_progress
 from tidegate.cli.results import finish, refuse_folder
 from tidegate.history.our_folder import make_our_folder, shards_folder
 from tidegate.run.checkouts import RevisionPair, commits_of
 from tidegate.run.pipeline import pull_request
-from tidegate.run.run_job import Options
 from tidegate.run.sharding import PLAN_FILE, read_plan
 from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
 Joins the bundles of `tidegate shard`, runs the trials that are needed to confirm what they show, and reports and
 decides as `tidegate pr` does on one machine. DIR has the plan and the bundles, also in folders below it.
-
 The rows of a shard are not measured if its bundle is missing, was cut off or changed, exists in several versions, or is
 of another plan, commit, suite or version. They never pass: by default the exit code is then 5 at best.
 """
@@ -51,8 +45,11 @@ def run(args: argparse.Namespace) -> int:
     shards = (args.shards or shards_folder(root)).resolve()
     plan = read_plan(shards / PLAN_FILE)
     asked = RevisionPair(plan.target, plan.head, plan.names)
-    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
-        chosen = Options(environ=options.environ(), progress=progress, config=plan.config, jobs=args.jobs)
-        chosen = replace(chosen, pause_s=args.pause, shards=shards)
-        result = options.run_until_stopped(lambda: pull_request(root, commits_of(root, asked), out, chosen))
+    result = options.run_work(
+        args,
+        lambda chosen: pull_request(root, commits_of(root, asked), out, chosen),
+        config=plan.config,
+        pause_s=args.pause,
+        shards=shards,
+    )
     return finish(result, out, args)

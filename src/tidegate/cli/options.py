@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tidegate.errors import ConfigurationError
-from tidegate.text.name_expression import name_expression
 
 if TYPE_CHECKING:
-    from tidegate.model.plan import RowKey
     from tidegate.model.progress import Progress
     from tidegate.run.run_job import Options
 
 T = TypeVar("T")
-MOST_TRIALS = 10_000  # per row and run; a larger number is most likely a typo
+SUITE_FILE = "tidegate.yaml"
 
 
 def add_repository(parser: argparse.ArgumentParser) -> None:
@@ -26,61 +25,25 @@ def add_repository(parser: argparse.ArgumentParser) -> None:
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: current folder)"
     )
     parser.add_argument(
-        "--config", default="tidegate.yaml", metavar="FILE", help="path of the suite, relative to the repository root"
+        "--config", default=SUITE_FILE, metavar="FILE", help="path of the suite, relative to the repository root"
     )
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
-    """Add `--scenario`, `--agent`, `--tags`, `--tier`, `-k`, `--jobs`, `--verbose` and `--quiet`."""
+    """Add `--scenario`, `--agent`, `--tags`, `--tier`, `--jobs`, `--verbose` and `--quiet`."""
     chosen = parser.add_argument_group("what to run (default: everything)")
-    add_name(chosen)
-    chosen.add_argument("--scenario", action="append", default=[], metavar="NAME", help="run only this one; repeatable")
-    chosen.add_argument(
-        *("--agent", "--target"), action="append", default=[], metavar="NAME", help="run only this one; repeatable"
-    )
+    for option in ("--scenario", "--agent"):
+        chosen.add_argument(
+            option,
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="run only this one, or all of a glob; repeatable",
+        )
     chosen.add_argument("--tags", default="", metavar="A,B", help="only scenarios with any of these tags")
     chosen.add_argument("--tier", type=int, metavar="N", help="only scenarios at or below this tier")
     add_jobs(parser)
     add_output(parser)
-
-
-def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add `FILE…`, which selects the scenarios of these files."""
-    parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="only scenarios of these files (default: of all)"
-    )
-
-
-def files_of(args: argparse.Namespace) -> tuple[str, ...]:
-    """Return the selected files, relative to the repository's root."""
-    files: list[Path] = getattr(args, "files", [])
-    if not files:
-        return ()
-    from tidegate.vcs.revisions import repository_root  # 110 ms
-
-    root = args.repo if (args.repo / args.config).exists() else repository_root(args.repo)
-    return tuple(os.path.relpath(file.resolve(), root.resolve()) for file in files)
-
-
-def add_name(chosen: argparse._ActionsContainer) -> None:
-    """Add `-k EXPR`."""
-    chosen.add_argument(
-        "-k",
-        dest="expression",
-        type=expression,
-        metavar="EXPR",
-        help="only rows whose `scenario × agent` matches, as in pytest: -k 'add and not claude'",
-    )
-
-
-def add_last_failed(parser: argparse.ArgumentParser) -> None:
-    """Add `--last-failed` and `--exitfirst`."""
-    parser.add_argument(
-        "--lf", "--last-failed", dest="last_failed", action="store_true", help="only rows that did not pass last time"
-    )
-    parser.add_argument(
-        "-x", "--exitfirst", dest="first_only", action="store_true", help="stop at the first regression or failure"
-    )
 
 
 def add_durations(parser: argparse.ArgumentParser) -> None:
@@ -120,28 +83,11 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--json", action="store_true", help=f"print only {what} to stdout, as JSON")
 
 
-def expression(text: str) -> str:
-    """Return a name expression, if it is valid."""
-    try:
-        name_expression(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{error}: {text!r}") from None
-    return text
-
-
 def positive(text: str) -> int:
     """Parse an integer of at least 1."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
-def trials(text: str) -> int:
-    """Parse a number of trials, at most MOST_TRIALS."""
-    number = positive(text)
-    if number > MOST_TRIALS:
-        raise argparse.ArgumentTypeError(f"must be at most {MOST_TRIALS}")
     return number
 
 
@@ -211,7 +157,7 @@ def read_env_file(repo: Path, config: str) -> None:
     file = (repo / config).with_name(".env")
     if os.environ.get("CI") or not file.is_file():
         return
-    from tidegate.suite.yaml.reader import read_document  # 90 ms
+    from tidegate.suite.document import read_document  # 90 ms
 
     passed = read_document(repo / config, config).node(("pass_env",))
     names = {str(one.value) for one in passed.children} if passed and isinstance(passed.children, list) else set()
@@ -221,26 +167,34 @@ def read_env_file(repo: Path, config: str) -> None:
             os.environ.setdefault(name.strip(), value.strip().strip("\"'"))
 
 
-def pipeline_options(args: argparse.Namespace, progress: Progress, rows: tuple[RowKey, ...] = ()) -> Options:
-    """Return the pipeline's options for these arguments. `rows`: the only ones to run, if there are any."""
+def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
+    """Return the pipeline's options for these arguments. Commands without a selection run everything."""
     from tidegate.run.run_job import Options  # 430 ms
-    from tidegate.suite.plan import Selection
+    from tidegate.suite.plan import EVERYTHING, Selection
 
-    selection = Selection(
-        scenarios=tuple(args.scenario),
-        files=files_of(args),
-        agents=tuple(args.agent),
-        tags=tuple(tag.strip() for tag in args.tags.split(",") if tag.strip()),
-        tier=args.tier,
-        name=args.expression or "",
-        rows=rows,
-    )
+    selection = EVERYTHING
+    if hasattr(args, "scenario"):
+        tags = tuple(tag.strip() for tag in args.tags.split(",") if tag.strip())
+        selection = Selection(scenarios=tuple(args.scenario), agents=tuple(args.agent), tags=tags, tier=args.tier)
     return Options(
         environ=environ(),
         progress=progress,
-        config=args.config,
+        config=getattr(args, "config", SUITE_FILE),
         selection=selection,
         jobs=args.jobs,
-        first_only=getattr(args, "first_only", False),
         replay_only=getattr(args, "replay_only", False),
     )
+
+
+def run_work(args: argparse.Namespace, work: Callable[[Options], Coroutine[None, None, T]], **more: Any) -> T:
+    """Run the work until it is done or stopped, show its progress, and return its result.
+
+    It gets the options of the arguments, with `more` of them.
+    """
+    from rich.console import Console  # 200 ms
+
+    from tidegate.cli.progress import make_progress
+
+    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
+        chosen = replace(pipeline_options(args, progress), **more)
+        return run_until_stopped(lambda: work(chosen))

@@ -13,19 +13,13 @@ from tidegate.history.our_folder import shards_folder
 from tidegate.history.run_folder import write_value
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
-from tidegate.run.sharding import PLAN_FILE, Wanted, plan_shards
-from tidegate.run.shards.assign import add_shards, matrix, overview
+from tidegate.run.sharding import PLAN_FILE, Wanted, add_shards, matrix, overview, plan_shards
 from tidegate.vcs.revisions import default_base, repository_root
 
 DESCRIPTION = """\
 Splits the trials of `tidegate pr` over several jobs, for suites that take too long on one machine. Runs no agent.
-Writes the plan, and prints the matrix of a GitHub workflow: one entry per job.
-
-Then each job screens its rows, and the last command does the rest:
-  tidegate plan --shards 3   write .tidegate/shards/plan.json
-  tidegate shard 1/3         run the rows of shard 1; also 2/3 and 3/3
-  tidegate merge             confirm, decide and report as `tidegate pr`
-
+Writes the plan, and prints the matrix of a GitHub workflow: one entry per job. Then `tidegate shard 1/3` runs the
+rows of shard 1 in its job, and `tidegate merge` confirms, decides and reports as `tidegate pr` does.
 Rows are assigned by the time that they took in base's history, the longest first. A row without a history is taken to
 need the median of the others, or its time limit. A shard has two rows or more on average; a matrix has 256 jobs or
 less. docs/github.md has the workflow.
@@ -52,6 +46,6 @@ def run(args: argparse.Namespace) -> int:
         chosen = Options(environ=options.environ(), progress=progress, config=args.config, jobs=args.jobs)
         plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60))
     write_value(out, plan)
-    Console(stderr=True).print(f"{overview(plan, args.shards)}\nplan: {out}", highlight=False, soft_wrap=True)
+    Console(stderr=True).print(f"{overview(plan)}\nplan: {out}", highlight=False, soft_wrap=True)
     print(matrix(plan))
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,17 +35,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     options.add_repository(parser)
     options.add_selection(parser)
-    options.add_last_failed(parser)
     options.add_durations(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run both sides, print the comment, and return the verdict's exit code."""
-    from rich.console import Console  # 550 ms
-
-    from tidegate.cli.last_failed import failed_rows, say_last_failed
-    from tidegate.cli.progress import make_progress
-    from tidegate.cli.results import finish, refuse_folder
+    from tidegate.cli.results import finish, refuse_folder  # 550 ms
     from tidegate.history.our_folder import make_our_folder
     from tidegate.run.checkouts import RevisionPair, commits_of
     from tidegate.run.pipeline import pull_request
@@ -57,14 +52,9 @@ def run(args: argparse.Namespace) -> int:
     refuse_folder(args.junit)
     commits = commits_of(root, RevisionPair(base, args.head))
     left_out = _left_out(root, commits, args)
-    rows = failed_rows(out) if args.last_failed else ()
-    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
-        if left_out:
-            progress.say(left_out)
-        if args.last_failed:
-            say_last_failed(rows, progress)
-        chosen = replace(options.pipeline_options(args, progress, rows), pause_s=args.pause)
-        result = options.run_until_stopped(lambda: pull_request(root, commits, out, chosen))
+    if left_out and not args.quiet:
+        print(left_out, file=sys.stderr)
+    result = options.run_work(args, lambda chosen: pull_request(root, commits, out, chosen), pause_s=args.pause)
     return finish(result, out, args, left_out)
 
 

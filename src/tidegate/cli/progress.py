@@ -15,7 +15,6 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from tidegate.github.workflow_commands import END_GROUP, group
 from tidegate.model.progress import Progress
 from tidegate.reports.filters import count, money, seconds
 from tidegate.text.safe import log_line, one_line
@@ -120,6 +119,8 @@ class FoldedProgress(PlainProgress):
 
     def stage(self, title: str) -> None:
         """End the current group and begin the next. An empty title begins none."""
+        from tidegate.github.workflow_commands import END_GROUP, group  # 60 ms: only GitHub's log has groups
+
         if self._open:
             self._command(END_GROUP)
         if title:

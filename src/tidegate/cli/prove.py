@@ -6,12 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
 from tidegate.authoring.drafts import drafts_for
 from tidegate.cli import options
-from tidegate.cli.progress import make_progress
-from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import write_text
 from tidegate.lab.prove import Wanted, prove
 from tidegate.model.proof import Proof
@@ -47,25 +43,23 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_repository(parser)
     options.add_selection(parser)
-    options.add_json(parser, "the result")
 
 
 def run(args: argparse.Namespace) -> int:
     """Prove the suite, print what was found, and return the exit code."""
 
-    _refuse_without_mutants(args)
     root = repository_root(args.repo)
-    wanted = _wanted(args)
+    wanted = Wanted(
+        mutants=not args.surface,
+        most_mutants=args.mutants,
+        drafter=drafts_for if args.draft else None,
+        max_usd=args.max_usd,
+    )
     out = options.new_folder(args.out or make_run_folder(root))
-    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
-        chosen = options.pipeline_options(args, progress)
-        proof = options.run_until_stopped(lambda: prove(root, args.rev, out, chosen, wanted))
+    proof = options.run_work(args, lambda chosen: prove(root, args.rev, out, chosen, wanted))
     write_text(out / "proof.json", proof.model_dump_json(indent=2) + "\n")
-    if args.json:
-        print(proof.model_dump_json(indent=2))
-    else:
-        print(f"{prove_text(proof, every=args.verbose)}all mutants: {out / 'proof.json'}")
-        print(_next(proof, drafted=args.draft), end="")
+    print(f"{prove_text(proof, every=args.verbose)}all mutants: {out / 'proof.json'}")
+    print(_next(proof, drafted=args.draft), end="")
     if args.min is None or (proof.share or 0.0) >= args.min:
         return 0
     print(f"tidegate: {_too_few(proof.share, args.min)}", file=sys.stderr)
@@ -80,27 +74,8 @@ def _next(proof: Proof, *, drafted: bool) -> str:
     return "next:   `tidegate prove --draft` writes checks for some of what is alive\n" if alive and not drafted else ""
 
 
-def _wanted(args: argparse.Namespace) -> Wanted:
-
-    return Wanted(
-        mutants=not args.surface,
-        most_mutants=args.mutants,
-        drafter=drafts_for if args.draft else None,
-        max_usd=args.max_usd,
-    )
-
-
 def _too_few(share: float | None, least: float) -> str:
     """Return the sentence on why `--min` is not met."""
     if share is None:
         return f"no mutant was decided, so --min {least:g} is not met."
     return f"{share:.1%} of the mutants are caught, less than --min {least:g}."
-
-
-def _refuse_without_mutants(args: argparse.Namespace) -> None:
-    """Raise ConfigurationError if `--surface`, which runs no mutants, is given with an option that needs them."""
-
-    asked = {"--min": args.min is not None, "--mutants": args.mutants, "--draft": args.draft}
-    needs = next((name for name, given in asked.items() if given), None)
-    if args.surface and needs:
-        raise ConfigurationError(f"`--surface` runs no mutants, and `{needs}` needs them.", "Leave one of the two out.")

@@ -29,7 +29,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add its arguments."""
     parser.add_argument("stored", type=Path, metavar="RUN", help="the folder of a stored run")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: RUN-regraded)")
-    options.add_json(parser, "the new run")
     options.add_repository(parser)
 
 
@@ -43,11 +42,8 @@ def run(args: argparse.Namespace) -> int:
     with scratch_folder() as scratch:
         job = RegradeJob(root, suite, scratch, environ, open_answers(root, suite), Steps())
         done = options.run_until_stopped(lambda: regrade(source, out, job))
-    if args.json:
-        print(done.run.model_dump_json(indent=2))
-    else:
-        _say(done)
-        print(f"run: {out}")
+    _say(done)
+    print(f"run: {out}")
     return 0
 
 

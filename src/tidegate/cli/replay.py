@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
-from rich.console import Console
-
 from tidegate.cli import options
-from tidegate.cli.progress import make_progress
 from tidegate.reports.replay_text import replay_text
 from tidegate.run.checkouts import make_run_folder
 from tidegate.run.replays import replay_here
+from tidegate.text.safe import log_line
 from tidegate.vcs.revisions import default_base, repository_root
 
 DIFFERS = 1  # exit code: a session shows something else than on base
@@ -38,10 +37,8 @@ def run(args: argparse.Namespace) -> int:
     root = repository_root(args.repo)
     base = args.base or default_base(root)
     out = options.new_folder(args.out or make_run_folder(root))
-    with make_progress(Console(stderr=True), quiet=args.quiet) as progress:
-        chosen = options.pipeline_options(args, progress)
-        found = options.run_until_stopped(lambda: replay_here(root, base, args.rev, out, chosen))
+    found = options.run_work(args, lambda chosen: replay_here(root, base, args.rev, out, chosen))
     for warning in found.warnings:
-        progress.say(warning)
+        print(log_line(warning), file=sys.stderr)
     print(replay_text(found.rows, found.without, found.base.sha), end="")
     return DIFFERS if any(row.differing for row in found.rows) else 0

@@ -56,8 +56,8 @@ def tell_result(result: Result, out: Path | None, args: argparse.Namespace) -> N
     alone = args.quiet >= SUMMARY_ONLY
     if not alone:
         print_result(result, console, verbose=args.verbose)
-    print_summary(result, console, verbose=args.verbose, alone=alone)
     print_durations(result.trials, getattr(args, "durations", 0), console)
+    print_summary(result, console, verbose=args.verbose, alone=alone)
     for name, file in _FILES:
         if out is not None and (out / file).exists():
             print(f"{name + ':':<9}{out / file}")

@@ -25,29 +25,22 @@ Without --history, exits with 1 if a trial of a regression scenario fails, and w
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add its arguments."""
-    options.add_files(parser)
     parser.add_argument("--dry-run", action="store_true", help="print what would run, and run nothing")
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument(
-        "--trials", type=options.trials, metavar="N", help="trials per scenario and agent (default: the suite's)"
+        "--trials", type=options.positive, metavar="N", help="trials per scenario and agent (default: the suite's)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_json(parser, "the run")
     parser.add_argument("--history", action="store_true", help="add the trials to base's history")
     options.add_repository(parser)
     options.add_selection(parser)
-    options.add_last_failed(parser)
     options.add_durations(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the suite, print an overview, and return the exit code."""
-    from rich.console import Console  # 480 ms
-
-    from tidegate.cli.last_failed import failed_in_newest_run, say_last_failed
-    from tidegate.cli.progress import make_progress
-    from tidegate.history.our_folder import make_our_folder
-    from tidegate.run.checkouts import make_run_folder
+    from tidegate.run.checkouts import make_run_folder  # 480 ms
     from tidegate.run.single_run import single_run
     from tidegate.text.redaction import without_secrets
     from tidegate.vcs.revisions import repository_root
@@ -55,16 +48,11 @@ def run(args: argparse.Namespace) -> int:
     root = repository_root(args.repo)
     if args.dry_run:
         return _say_what_would_run(root, args)
-    rows = failed_in_newest_run(make_our_folder(root) / "runs") if args.last_failed else ()
     out = options.new_folder(args.out or make_run_folder(root))
     try:
-        with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
-            if args.last_failed:
-                say_last_failed(rows, progress)
-            chosen = options.pipeline_options(args, progress, rows)
-            stored = options.run_until_stopped(
-                lambda: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
-            )
+        stored = options.run_work(
+            args, lambda chosen: single_run(root, args.rev, out, chosen, trials=args.trials, as_history=args.history)
+        )
     finally:
         with suppress(OSError):
             out.rmdir()  # succeeds only if nothing was stored

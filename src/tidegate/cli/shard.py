@@ -5,16 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Console
-
 from tidegate.cli import options
-from tidegate.cli.progress import make_progress
 from tidegate.history.our_folder import shards_folder
+from tidegate.run.bundle import bundle_name
 from tidegate.run.checkouts import RevisionPair
-from tidegate.run.run_job import Options
-from tidegate.run.sharding import PLAN_FILE, one_shard, read_plan, require_number
-from tidegate.run.shards.assign import add_shard
-from tidegate.run.shards.bundle import bundle_name
+from tidegate.run.sharding import PLAN_FILE, add_shard, one_shard, read_plan, require_number
 from tidegate.vcs.revisions import repository_root
 
 DESCRIPTION = """\
@@ -45,16 +40,13 @@ def run(args: argparse.Namespace) -> int:
     require_number(plan, number, of)
     asked = RevisionPair(plan.target, plan.head, plan.names)
     out = (args.out or shards_folder(root)).resolve()
-    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
-        chosen = Options(
-            environ=options.environ(),
-            progress=progress,
-            config=plan.config,
-            jobs=args.jobs,
-            pause_s=args.pause,
-            shards=out,
-        )
-        ran = options.run_until_stopped(lambda: one_shard(root, asked, plan, number, chosen))
+    ran = options.run_work(
+        args,
+        lambda chosen: one_shard(root, asked, plan, number, chosen),
+        config=plan.config,
+        pause_s=args.pause,
+        shards=out,
+    )
     rows = len(plan.shares[number - 1].rows)
     print(f"shard {number}/{of}: {ran.trials} trials of {rows} rows in {ran.seconds:.0f} s")
     print(f"bundle: {out / bundle_name(number, of)}")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from tidegate.cli import options
 from tidegate.errors import ConfigurationError
 from tidegate.history.report_files import load_result
 from tidegate.history.run_folder import RunFolder, load_run, run_places
@@ -33,7 +30,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print task, cause, diff, first divergence and how to verify a fix; RUN is the folder of `tidegate pr`",
     )
-    options.add_json(parser, "the run, or the trials with their events,")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,9 +38,8 @@ def run(args: argparse.Namespace) -> int:
     if args.for_agent:
         return _print_for_agent(args.stored)
     places = run_places(args.stored)
-    told = [told for place in places for told in _show(args, place, both=len(places) > 1)]
-    if args.json:
-        print(json.dumps(told if args.scenario or len(told) > 1 else told[0], indent=2))
+    for place in places:
+        _show(args, place, both=len(places) > 1)
     return 0
 
 
@@ -54,29 +49,18 @@ def _print_for_agent(folder: Path) -> int:
     return 0
 
 
-def _show(args: argparse.Namespace, place: Path, *, both: bool) -> list[dict[str, Any]]:
-    """Print one run and return an empty list; with `--json`, return its values and print nothing."""
+def _show(args: argparse.Namespace, place: Path, *, both: bool) -> None:
+    """Print one run, or its trials of the scenario."""
 
     stored = load_run(place)
     console = Console()
     if args.scenario is None:
-        if args.json:
-            return [stored.model_dump(mode="json")]
         console.print(run_overview(stored))
-        return []
+        return
     trials = [trial for trial in stored.trials if trial.scenario == args.scenario and args.agent in (None, trial.agent)]
     if not trials and not (both and any(row.scenario == args.scenario for row in stored.rows)):
         names = ", ".join(sorted({trial.scenario for trial in stored.trials})) or "none"
         raise ConfigurationError(f"the run has no trial of `{args.scenario}`.", f"It has: {names}.")
     folder = RunFolder.at(place)
-    if args.json:
-        return [
-            {
-                **trial.model_dump(mode="json"),
-                "events": [event.model_dump(mode="json") for event in folder.events(trial.spec)],
-            }
-            for trial in trials
-        ]
     for trial in trials:
         console.print(trial_story(trial, tuple(folder.events(trial.spec))))
-    return []

@@ -5,10 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rich.console import Console
-
 from tidegate.cli import options
-from tidegate.cli.progress import make_progress
 from tidegate.model.executor import RESULTS_FILE
 from tidegate.run.worker import run_batch
 
@@ -35,8 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Run the batch, and print how many trials were run."""
     out = options.new_folder(args.out)
-    with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
-        report = options.run_until_stopped(
-            lambda: run_batch(args.bundle.resolve(), out, options.environ(), progress, args.jobs)
-        )
+    report = options.run_work(
+        args, lambda chosen: run_batch(args.bundle.resolve(), out, chosen.environ, chosen.progress, chosen.jobs)
+    )
     print(f"results: {out / RESULTS_FILE}, {report.trials} trials")

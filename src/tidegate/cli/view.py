@@ -1,98 +1,71 @@
-"""`tidegate view`: shows the report of a stored run in a browser."""
+"""`tidegate view`: opens the report of a stored run in a browser."""
 
 from __future__ import annotations
 
 import argparse
-import threading
 import webbrowser
-from collections.abc import Mapping
-from contextlib import suppress
-from http import HTTPStatus
 from pathlib import Path
+from tempfile import mkdtemp
 
 from tidegate.cli import options
-from tidegate.cli.local_server import LocalHandler, LocalServer
-from tidegate.decide.causes.find import find_causes
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.verdict import decide
 from tidegate.errors import ConfigurationError
 from tidegate.history.our_folder import OUR_FOLDER
-from tidegate.history.report_files import load_result
-from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_run
+from tidegate.history.run_folder import PULL_REQUEST_FILE, RUN_FILE, RunFolder, load_run, write_text
 from tidegate.model.measurement import Run
 from tidegate.model.result import Result
 from tidegate.model.trial import Record
-from tidegate.model.trial_spec import Side
 from tidegate.reports.filters import count
 from tidegate.reports.html import render_html
 from tidegate.reports.make_result import make_result
 from tidegate.vcs.revisions import repository_root
 
-SIDES: tuple[Side, ...] = ("base", "head")
+PAGE = "report.html"
+DESCRIPTION = """\
+Opens the report of a stored run in a browser. RUN is the folder of `tidegate pr` or `tidegate run`, or the address of
+a workflow run on GitHub: its result is fetched with the token of `gh`, or that in GH_TOKEN, and shown without
+transcripts.
+"""
 
 
-class StoredReport:
-    """The report of a stored run. It is rendered again only if the stored files changed."""
-
-    def __init__(self, place: Path, *, watch: bool) -> None:
-        self._place, self._watch = place, watch
-        self._rendered = ("", "")  # token and page
-
-    def token(self) -> str:
-        """Return a text that changes whenever a trial or the run has finished."""
-        files = [
-            *(self._place / name for name in (PULL_REQUEST_FILE, RUN_FILE)),
-            *(self._place / "runs" / side / RUN_FILE for side in SIDES),
-        ]
-        times = [str(file.stat().st_mtime_ns) if file.is_file() else "" for file in files]
-        trials = sum(1 for _ in self._place.glob("**/trials/*/*/*/result.json")) if self._watch else 0
-        return " ".join((*times, str(trials)))
-
-    def page(self) -> str:
-        """Return the report. Raises ConfigurationError if there is none, or if a file is damaged."""
-        token = self.token()
-        if self._rendered[0] != token:
-            self._rendered = token, self._render()
-        return self._rendered[1]
-
-    def _render(self) -> str:
-        place = self._place
-        stores = {side: RunFolder(place / "runs" / side) for side in SIDES}
-        if (place / PULL_REQUEST_FILE).is_file():
-            result = load_result(place)
-        elif all((store.folder / RUN_FILE).is_file() for store in stores.values()):
-            result = _unfinished({side: load_run(store.folder).as_side(side) for side, store in stores.items()})
-        else:
-            store = RunFolder.at(place)
-            stores = dict.fromkeys(SIDES, store)
-            result = _one_sided(load_run(place).as_side("head"))
-        return render_html(result, lambda trial: stores[trial.side].record(trial.spec), {}, live=self._watch)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add its arguments."""
+    what = "the folder of `tidegate pr` or of a stored run (default: the newest one), or the address of a workflow run"
+    parser.add_argument("stored", nargs="?", metavar="RUN", help=what)
+    parser.add_argument("--instance", default="default", metavar="NAME", help="the suite's `instance` in that workflow")
+    parser.add_argument("--no-browser", action="store_true", help="only print the path of the page")
 
 
-class FetchedReport:
-    """The report of a result that does not change, without the trials' transcripts."""
-
-    def __init__(self, result: Result) -> None:
-        problem = "The workflow run uploads its result, without the trials' transcripts."
-        self._page = render_html(result, lambda _: Record(problem=problem), {})
-
-    def token(self) -> str:
-        """Return ''."""
-        return ""
-
-    def page(self) -> str:
-        """Return the report."""
-        return self._page
+def run(args: argparse.Namespace) -> int:
+    """Write the page if the run has none, print its path, and open it."""
+    page = _fetched(args) if args.stored and "://" in args.stored else _page_of(Path(args.stored or _newest()))
+    print(page)
+    if not args.no_browser and not webbrowser.open(page.as_uri()):
+        print("No browser was found: open the file in one.")
+    return 0
 
 
-def _unfinished(runs: Mapping[Side, Run]) -> Result:
-    """Compare the trials of both sides that have finished. The verdict is inconclusive, whatever they show."""
-    base, head = runs["base"], runs["head"]
-    comparison = compare(base, head, stored=True)
-    done = f"{count(len(base.trials), 'trial')} on base and {len(head.trials)} on head so far"
-    summary = f"the run is not finished: {done}; no state is final"
-    result = _without_verdict(make_result(comparison, decide(comparison, head.policy), base, head), summary)
-    return result.model_copy(update={"causes": find_causes(result.rows, result.trials)})
+def _page_of(place: Path) -> Path:
+    """Return the page of a comparison, which has one, or write that of a single run."""
+    page = place.resolve() / PAGE
+    if (place / PULL_REQUEST_FILE).is_file() and page.is_file():
+        return page
+    run, store = load_run(place).as_side("head"), RunFolder.at(place)
+    page = store.folder.resolve() / PAGE
+    write_text(page, render_html(_one_sided(run), lambda trial: store.record(trial.spec), {}))
+    return page
+
+
+def _fetched(args: argparse.Namespace) -> Path:
+    """Return the page of a workflow run's result, in a temporary folder."""
+    from tidegate.github.uploaded_run import uploaded_result  # 350 ms
+
+    problem = "The workflow run uploads its result, without the trials' transcripts."
+    result = uploaded_result(args.stored, args.instance, options.environ())
+    page = Path(mkdtemp(prefix="tidegate-")) / PAGE
+    write_text(page, render_html(result, lambda _: Record(problem=problem), {}))
+    return page
 
 
 def _one_sided(run: Run) -> Result:
@@ -102,77 +75,9 @@ def _one_sided(run: Run) -> Result:
     passed = sum(trial.decides == "pass" for trial in run.trials)
     state = "not finished" if run.interrupted else "finished"
     summary = f"one run without a base, {state}: {passed} of {count(len(run.trials), 'trial')} passed"
-    return _without_verdict(make_result(comparison, decide(comparison, run.policy), nothing, run), summary)
-
-
-def _without_verdict(result: Result, summary: str) -> Result:
-    said = {"state": "inconclusive", "summary": summary, "reasons": (), "own_reasons": (), "would_block": False}
-    return result.model_copy(update={"verdict": result.verdict.model_copy(update=said)})
-
-
-class ReportServer(LocalServer):
-    """Serves the report and the token. It accepts no other request."""
-
-    def __init__(self, report: StoredReport | FetchedReport) -> None:
-        super().__init__(_Handler)
-        self.report = report
-
-
-class _Handler(LocalHandler):
-    server: ReportServer
-
-    def do_GET(self) -> None:  # noqa: N802 (the library's name)
-        path = self.path_below()
-        if path is None:
-            return self.refuse(HTTPStatus.FORBIDDEN)
-        if path not in ("", "state"):
-            return self.refuse(HTTPStatus.NOT_FOUND)
-        try:
-            with self.server.lock:
-                text = self.server.report.token() if path else self.server.report.page()
-        except ConfigurationError as error:  # a file was damaged or removed meanwhile
-            return self.refuse(HTTPStatus.SERVICE_UNAVAILABLE, error.message.partition("\n")[0])
-        return self.send_text(text, "text/plain" if path else "text/html")
-
-
-DESCRIPTION = """\
-Serves the report of a stored run on this machine only and opens it in a browser. RUN is the folder of `tidegate pr` or
-`tidegate run`, or the address of a workflow run on GitHub: its result is fetched with the token of `gh`, or that in
-GH_TOKEN, and shown without transcripts. With --watch, the page follows a run that is not finished yet. Ctrl-C stops the
-server.
-"""
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add its arguments."""
-    what = "the folder of `tidegate pr` or of a stored run (default: the newest one), or the address of a workflow run"
-    parser.add_argument("stored", nargs="?", metavar="RUN", help=what)
-    parser.add_argument("--instance", default="default", metavar="NAME", help="the suite's `instance` in that workflow")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
-    parser.add_argument("--watch", action="store_true", help="reload the page whenever a trial has finished")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Serve the page until Ctrl-C."""
-    stored = args.stored or _newest()
-    report = _fetched(args) if args.stored and "://" in args.stored else StoredReport(Path(stored), watch=args.watch)
-    report.page()  # an error is reported before anything is served
-    with ReportServer(report) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        print(f"{server.url} shows {stored}; Ctrl-C stops it", flush=True)
-        with suppress(KeyboardInterrupt):
-            if not args.no_browser and not webbrowser.open(server.url):
-                print("No browser was found: open the address in one.", flush=True)
-            thread.join()
-        server.shutdown()
-    return 0
-
-
-def _fetched(args: argparse.Namespace) -> FetchedReport:
-    from tidegate.github.uploaded_run import uploaded_result  # 350 ms
-
-    return FetchedReport(uploaded_result(args.stored, args.instance, options.environ()))
+    result = make_result(comparison, decide(comparison, run.policy), nothing, run)
+    verdict = {"state": "inconclusive", "summary": summary, "reasons": (), "own_reasons": (), "would_block": False}
+    return result.model_copy(update={"verdict": result.verdict.model_copy(update=verdict)})
 
 
 def _newest() -> Path:

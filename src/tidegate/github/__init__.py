@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from tidegate.errors import CannotRunError, ConfigurationError, TidegateError
-from tidegate.github.announce import skip, tell_cancelled, tell_failure
-from tidegate.github.deadline import Deadline
+from tidegate.github.announce import read_payload, skip, tell_cancelled, tell_failure
 from tidegate.github.event import (
-    CommentEvent,
     DispatchEvent,
     Event,
     MergeGroupEvent,
@@ -16,11 +14,10 @@ from tidegate.github.event import (
     PullRequestEvent,
     PushEvent,
     WorkflowRunEvent,
+    nothing_to_do,
     read_event,
 )
 from tidegate.github.job import Job, Outside
-from tidegate.github.nothing_to_do import nothing_to_do
-from tidegate.github.runner_files import read_payload
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.history.our_folder import OUR_FOLDER
 from tidegate.reports.next_steps import CANCELLED, render_error
@@ -29,7 +26,7 @@ from tidegate.text.redaction import masked_secrets
 __all__ = ["Outside", "act", "report_error"]
 
 SPLIT = ("plan", "shard", "merge", "link")  # commands of the steps and jobs that a pull request is split over
-NOT_HISTORY = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | CommentEvent
+NOT_HISTORY = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent
 BUG = "This is a bug in Tidegate. Please report it with the lines of the log."
 
 
@@ -80,44 +77,32 @@ async def _note(why: str, detail: str, event: Event | None, job: Job) -> None:
         return
     if job.settings.command in ("plan", "shard", "link"):  # the merge reports what it lacks
         return
-    from tidegate.github.publishing import CANCELLED_S, NoVerdict, Subject, note
+    from tidegate.github.comment import NoVerdict
+    from tidegate.github.publishing import Subject, comment_on
 
-    cancelled = detail is CANCELLED
-    said = NoVerdict(instance=job.settings.instance, why=why, detail=detail, cancelled=cancelled)
-    await note(said, Subject(event.number, event.head_sha, job.connect()), job)
-    if job.check is not None:
-        deadline = Deadline(CANCELLED_S / 2) if cancelled else job.deadline
-        await job.check.abandon(f"no verdict: {why}", detail, "cancelled" if cancelled else "failure", job, deadline)
+    said = NoVerdict(instance=job.settings.instance, why=why, detail=detail, cancelled=detail is CANCELLED)
+    await comment_on(Subject(event.number, event.head_sha, job.connect()), said, job)
 
 
 def _require_suitable_command(event: Event, job: Job) -> None:
     """Raise ConfigurationError for inputs that do not go with the event."""
-    if job.settings.args and job.settings.command not in ("plan", "shard", "link"):
-        raise ConfigurationError(
-            f"input `args`: `{job.settings.command}` takes none.", "It is for the commands that people have, as `run`."
-        )
-    if job.settings.command == "publish" and not isinstance(event, WorkflowRunEvent):
-        raise ConfigurationError(
-            f"`publish` is for the event `workflow_run`, and this is `{job.runner.event_name}`.",
-            "docs/github.md has the whole workflow.",
-        )
-    if job.settings.command in SPLIT and not isinstance(event, PullRequestEvent | MergeGroupEvent):
-        raise ConfigurationError(
-            f"`{job.settings.command}` is for pull requests and merge groups, and this is `{job.runner.event_name}`.",
-            "docs/github.md has the whole workflow.",
-        )
-    if job.settings.command == "history" and isinstance(event, NOT_HISTORY):
-        raise ConfigurationError(
-            f"`history` is fed by the default branch alone, and this is `{job.runner.event_name}`.",
-            "docs/github.md has the whole workflow.",
-        )
+    command, advice = job.settings.command, "docs/github.md has the whole workflow."
+    if job.settings.args and command not in ("plan", "shard", "link"):
+        raise ConfigurationError(f"input `args`: `{command}` takes none.", advice)
+    suits = {
+        "publish": isinstance(event, WorkflowRunEvent),
+        "history": not isinstance(event, NOT_HISTORY),
+        **dict.fromkeys(SPLIT, isinstance(event, PullRequestEvent | MergeGroupEvent)),
+    }
+    if not suits.get(command, True):
+        raise ConfigurationError(f"`{command}` is not for the event `{job.runner.event_name}`.", advice)
 
 
 async def _act(event: Event, job: Job) -> int:
     """Handle the event, unless it has nothing to do, and return the exit code."""
     _require_suitable_command(event, job)
-    if (idle := nothing_to_do(event, job)) is not None:
-        return skip(*idle, job)
+    if idle := nothing_to_do(event, token=job.settings.github_token is not None):
+        return skip("nothing_to_do", idle, job)
     from tidegate.trial.sandbox.users import give_back
 
     try:
@@ -137,7 +122,7 @@ async def _handled(event: Event, job: Job) -> int:
 
         return await (plan(event, job) if job.settings.command == "plan" else screen(event, job))
     if job.settings.command == "link" and isinstance(event, PullRequestEvent | MergeGroupEvent):
-        from tidegate.github.link import link_report
+        from tidegate.github.publishing import link_report
 
         return await link_report(event, job)
     match event:
@@ -157,9 +142,5 @@ async def _handled(event: Event, job: Job) -> int:
             from tidegate.github.workflow_dispatch import run_for_maintainer
 
             return await run_for_maintainer(event, job)
-        case CommentEvent():
-            from tidegate.github.issue_comment import obey
-
-            return await obey(event, job)
         case OtherEvent():
             return skip("nothing_to_do", event.explanation, job)

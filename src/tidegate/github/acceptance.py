@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from tidegate.github.announce import warn
-from tidegate.github.comment import standing_comment, standing_marker
+from tidegate.github.api import Comment, Labelling, PublishError, PullRequest
+from tidegate.github.client import GitHubRepository
+from tidegate.github.comment import marker_of, standing_comment
 from tidegate.github.event import MergeGroupEvent, PullRequestEvent
 from tidegate.github.job import BEFORE, Job
-from tidegate.github.port import Comment, Labelling, PublishError, PullRequest, RepositoryPort
-from tidegate.github.slash_command import accepting_comment, parse_command
 from tidegate.model.marker import Acceptance, Marker
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
@@ -23,11 +23,11 @@ _MOMENT = timedelta(seconds=10)
 _DECIDING = frozenset({"regressed", "unconfirmed", "not_measured", "not_comparable"})  # states that can block
 
 
-async def expire(event: PullRequestEvent, repository: RepositoryPort | None, job: Job) -> None:
+async def expire(event: PullRequestEvent, repository: GitHubRepository | None, job: Job) -> None:
     """Remove the acceptance label after a push or a change of the base branch: the new comparison was not accepted."""
     label = job.settings.accept_label
     is_new = event.action == "synchronize" or event.retargeted
-    if repository is None or not is_new or job.runner.run_attempt > 1 or job.settings.dry_run:
+    if repository is None or not is_new or job.runner.run_attempt > 1:
         return
 
     def remove() -> bool:
@@ -45,7 +45,7 @@ async def expire(event: PullRequestEvent, repository: RepositoryPort | None, job
 
 
 async def accepted_by(
-    event: PullRequestEvent, result: Result, repository: RepositoryPort | None, job: Job
+    event: PullRequestEvent, result: Result, repository: GitHubRepository | None, job: Job
 ) -> Acceptance | None:
     """Return the acceptance for this head, or None if there is none or nothing failed.
 
@@ -59,7 +59,7 @@ async def accepted_by(
 
 
 async def accepted_in_queue(
-    event: MergeGroupEvent, result: Result, repository: RepositoryPort | None, job: Job
+    event: MergeGroupEvent, result: Result, repository: GitHubRepository | None, job: Job
 ) -> Acceptance | None:
     """Return the acceptance of the pull request that a merge queue adds; None if more has failed than was accepted.
 
@@ -72,7 +72,7 @@ async def accepted_in_queue(
 
     def ask() -> Acceptance | tuple[str, str] | None:
         now = repository.pull_request(number)
-        marker = standing_marker(repository.comments(number), job.settings.instance)
+        marker = marker_of(standing_comment(repository.comments(number), job.settings.instance))
         if marker is None or marker.head != now.head_sha or not _deciding(result) <= set(marker.regressed):
             return None
         return _acceptance(_Asked(number, now.head_sha, None), result, repository, job)
@@ -81,7 +81,7 @@ async def accepted_in_queue(
 
 
 async def accepted_on_fork(
-    pull: PullRequest, result: Result, repository: RepositoryPort, job: Job
+    pull: PullRequest, result: Result, repository: GitHubRepository, job: Job
 ) -> Acceptance | None:
     """Return the acceptance of a fork's pull request at its current head, from what GitHub and our comment say alone.
 
@@ -146,12 +146,12 @@ def _labelling(event: PullRequestEvent, job: Job) -> str | None:
 
 
 def _acceptance(
-    asked: _Asked, result: Result, repository: RepositoryPort, job: Job
+    asked: _Asked, result: Result, repository: GitHubRepository, job: Job
 ) -> Acceptance | tuple[str, str] | None:
     """Return the acceptance from this event, or the one that is recorded for this commit.
 
     None: the label is not set. A title and a message: it is set but does not count. It counts only for the person who
-    set it last or, if that was Tidegate, who asked for it in a comment, and only if that person has write access.
+    set it last, and only if that person has write access.
     """
     label = job.settings.accept_label
     now = repository.pull_request(asked.number)
@@ -160,13 +160,13 @@ def _acceptance(
     set_last = repository.labelling(asked.number, label)
     by = set_last.by if set_last else ""
     if by.endswith("[bot]"):
-        return _by_comment(asked, result, by, repository, job)
+        return NOT_ACCEPTED, _POWERLESS.format(label=label, actor=by)
     if asked.labelling is not None:
         base = result.sides.base.ref
         acceptance = Acceptance(sha=asked.head_sha, base=base, actor=asked.labelling, run=job.runner.run_id)
     else:
         shown = standing_comment(repository.comments(asked.number), job.settings.instance)
-        marker = Marker.parse(shown.body) if shown else None
+        marker = marker_of(shown)
         recorded = marker.accepted if marker else None
         wanted = asked.head_sha, result.sides.base.ref[:200]
         if recorded is not None and (recorded.sha, recorded.base) == wanted:
@@ -182,33 +182,9 @@ def _acceptance(
     return acceptance
 
 
-def _by_comment(
-    asked: _Asked, result: Result, by: str, repository: RepositoryPort, job: Job
-) -> Acceptance | tuple[str, str]:
-    """Return the acceptance that a person wrote as a comment, and for which we have set the label."""
-    port = repository.comments(asked.number)
-    comment = accepting_comment(port.list_comments(), by, asked.head_sha) if by == port.viewer() else None
-    command = parse_command(comment.body) if comment else None
-    if comment is None or command is None or command.verb != "accept":
-        return NOT_ACCEPTED, _UNCOMMANDED.format(by=by)
-    if command.scenario and not _concerns_only(result, command.scenario):
-        return NOT_ACCEPTED, _MORE.format(scenario=command.scenario)
-    if not repository.may_write(comment.author):
-        return NOT_ACCEPTED, f"`{comment.author}` may not push to this repository."
-    base = result.sides.base.ref
-    return Acceptance(sha=asked.head_sha, base=base, actor=comment.author, run=job.runner.run_id)
-
-
-def _concerns_only(result: Result, scenario: str) -> bool:
-    """Return True if everything that can have decided the verdict is a result of this scenario."""
-    if result.verdict.reason in ("checks_less", "metric") or any(one.blocks for one in result.interfaces):
-        return False
-    return {row.scenario for row in _deciding(result)} == {scenario}
-
-
 def _deciding(result: Result) -> set[RowKey]:
     """Return the rows whose state can have decided the verdict."""
-    return {RowKey(scenario=row.scenario, agent=row.agent) for row in result.rows if row.state in _DECIDING}
+    return {row.key for row in result.rows if row.state in _DECIDING}
 
 
 def _is_set(label: str, pull: PullRequest) -> bool:
@@ -221,6 +197,4 @@ _UNRECORDED = (
     " back when the comment shows the verdict on this commit; the workflow `rerun` then starts the run again."
 )
 _OTHERWISE = "GitHub does not say that `{actor}` put the label `{label}` there last."
-_UNCOMMANDED = "`{by}` put the label there, and no comment of a person that accepts this commit is recorded."
-_MORE = "the comment accepts `{scenario}` alone, and the verdict has other reasons as well."
 _POWERLESS = "`{actor}` put the label `{label}` there, and may not push to this repository."

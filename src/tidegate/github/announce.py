@@ -1,24 +1,32 @@
-"""Writes outputs, the step summary and annotations, for every way in which a run can end."""
+"""What the runner's files and log tell of a job: the event payload, step outputs, the step summary, annotations."""
 
 from __future__ import annotations
 
+import json
+import secrets
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tidegate.errors import MissingKeyError, TidegateError
+from tidegate.errors import ConfigurationError, MissingKeyError, TidegateError
 from tidegate.github.job import Job
-from tidegate.github.runner_files import append_summary, no_outputs, outputs, write_outputs
-from tidegate.github.workflow_commands import Annotation, annotate
+from tidegate.github.workflow_commands import Annotation, Level, annotate
 from tidegate.model.result import VerdictReason
 from tidegate.reports.next_steps import render_cancelled, render_could_not_run, render_not_run
+from tidegate.text.redaction import masked_secrets
 
 if TYPE_CHECKING:
     from tidegate.github.comment import Publication
+    from tidegate.model.cause import Cause, Place
     from tidegate.model.marker import Marker
     from tidegate.model.result import Result
 
+OUTPUTS = (  # of action.yml, in its order
+    *("verdict", "reason", "regressions", "improvements", "unconfirmed", "not_measured", "cost_usd", "matrix"),
+    *("result_path", "report_path", "comment_url"),
+)
 _REASON_OF_EXIT = {2: "configuration", 3: "no_scenarios", 4: "cannot_run"}  # any other: a bug
 
 
@@ -27,14 +35,9 @@ def tell(result: Result, body: str, out: Path, job: Job) -> None:
 
     `body` is the comment without its marker, `out` the folder with the reports, below the workspace.
     """
-    from tidegate.github.annotations import regressions
-    from tidegate.reports.trend_chart import render_trends
-
-    for line in annotate(regressions(result, job.workspace)):
+    for line in annotate(regressions(result)):
         job.outside.command(line)
     summarise(body, job)
-    if trends := render_trends(result):
-        summarise(trends, job)
     folder = out.relative_to(job.runner.workspace.resolve())
     paths = {"result_path": f"{folder / 'result.json'}", "report_path": f"{folder / 'report.html'}"}
     _set_outputs(outputs(result, paths), job)
@@ -94,7 +97,7 @@ def summarise(markdown: str, job: Job) -> None:
     """Append Markdown to the step summary, if the runner has one."""
     if (file := job.runner.step_summary) is not None:
         with _unless_refused("summary", job):
-            append_summary(file, [markdown])
+            _append(file, f"{masked_secrets(markdown)}\n")
 
 
 def warn(title: str, message: str, job: Job, advice: str = "") -> None:
@@ -117,3 +120,72 @@ def _unless_refused(what: str, job: Job) -> Iterator[None]:
         yield
     except OSError as error:
         warn(f"no {what}", f"the step's {what} could not be written: {error}", job)
+
+
+def read_payload(path: Path) -> dict[str, Any]:
+    """Return the event's payload. Raises ConfigurationError if the file cannot be read."""
+    try:
+        payload = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(
+            f"the event's payload {path} cannot be read: {error}", "The runner names it in GITHUB_EVENT_PATH."
+        ) from None
+    return payload if isinstance(payload, dict) else {}
+
+
+def no_outputs(reason: str) -> dict[str, str]:
+    """Return the outputs of a job that compared nothing, for this reason."""
+    return {**dict.fromkeys(OUTPUTS, ""), "verdict": "not_run", "reason": reason}
+
+
+def outputs(result: Result, paths: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the outputs of action.yml. A value that does not exist is '', never 0; `comment_url` is set later.
+
+    `paths` holds `result_path` and `report_path`, relative to the workspace.
+    """
+    states = Counter(row.state for row in result.rows)
+    return {
+        **dict.fromkeys(OUTPUTS, ""),
+        "verdict": result.verdict.state,
+        "reason": result.verdict.reason,
+        "regressions": str(states["regressed"]),
+        "improvements": str(states["improved"]),
+        "unconfirmed": str(states["unconfirmed"]),
+        "not_measured": str(states["not_measured"]),
+        "cost_usd": "" if result.cost.usd is None else f"{result.cost.usd:.4f}",
+        **(paths or {}),
+    }
+
+
+def write_outputs(path: Path, values: Mapping[str, str]) -> None:
+    """Append the outputs to the file of GITHUB_OUTPUT. A random delimiter keeps values from adding other outputs."""
+    _append(path, "".join(_block(name, value) for name, value in values.items()))
+
+
+def _block(name: str, value: str) -> str:
+    delimiter = f"tidegate_{secrets.token_hex()}"
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+
+
+def regressions(result: Result) -> Iterator[Annotation]:
+    """Yield one annotation per regressed row. They are errors if the verdict fails the job, and else warnings."""
+    level: Level = "error" if result.verdict.exit_code else "warning"
+    causes = {key: cause for cause in result.causes for key in cause.rows}
+    for row in result.rows:
+        if row.state == "regressed":
+            evidence = row.evidence.message if row.evidence else ""
+            message = f"{row.reason}\n{evidence}".strip()
+            annotation = Annotation(level=level, title=f"regressed: {row.key}", message=message)
+            place = _place(causes[row.key]) if row.key in causes else None
+            yield annotation.model_copy(update={"file": place.path, "line": place.line}) if place else annotation
+
+
+def _place(cause: Cause) -> Place | None:
+    """Return the line of head that most likely needs a change."""
+    places = (*cause.still_named, *(edit.added for edit in cause.edits))
+    return next((place for place in places if place and place.side == "head"), None)

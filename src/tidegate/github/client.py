@@ -1,58 +1,176 @@
-"""Implements the ports with PyGithub."""
+"""One repository on GitHub, and the comments of its pull requests. Methods raise PublishError and nothing else."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from tidegate.github.connection import Pace, asking, got, open_connection, sent
-from tidegate.github.port import (
+from tidegate import __version__
+from tidegate.github.api import (
     Artifact,
-    Check,
     Comment,
+    IssueEvent,
+    Kind,
     Labelling,
-    OwnCheckRun,
+    Permission,
     PublishError,
     PullRequest,
-    Reaction,
-    Run,
     Status,
 )
-from tidegate.github.workflow_commands import Annotation, Level
+from tidegate.model.value import Value
 
 if TYPE_CHECKING:
-    from github.Issue import Issue
-    from github.IssueComment import IssueComment
-    from github.IssueEvent import IssueEvent
-    from github.NamedUser import NamedUser
-    from github.Organization import Organization
+    from github import Github, GithubException
     from github.Repository import Repository
     from github.Requester import Requester
 
+SECONDARY_WAIT = 60.0  # seconds; GitHub's rule for a secondary rate limit without Retry-After
+_KINDS: dict[int, Kind] = {
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    410: "not_found",
+    429: "rate_limited",
+}
 
-_MINIMISE = """mutation($id: ID!) {
-  minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
-}"""
+
+class Pace(Value):
+    """Timeouts and pauses in seconds. `retries` is the number of retries of one GET.
+
+    GitHub asks for a second between writes, and for no pause between reads.
+    """
+
+    timeout: int = 10
+    retries: int = 3
+    backoff: float = 1.0
+    longest_wait: int = 30
+    between_writes: float = 1.0
+
+
+def open_connection(api_url: str, token: SecretStr, pace: Pace) -> Github:
+    """Return a PyGithub client with our timeouts. Nothing is sent yet. The import takes a third of a second.
+
+    Only GET and HEAD are retried: with the library's defaults, one 502 can create four comments. An untrusted
+    certificate is not retried (`other=0`), since a retry would fail too.
+    """
+    from github import Auth, Github, GithubRetry, set_log_level
+
+    set_log_level(logging.WARNING)  # INFO prints every 403, and each job expects one
+    retry = GithubRetry(
+        total=pace.retries,
+        other=0,
+        backoff_factor=pace.backoff,
+        allowed_methods=frozenset({"GET", "HEAD"}),
+        max_rate_limit_wait=pace.longest_wait,
+        retry_after_max=pace.longest_wait,
+    )
+    return Github(
+        auth=Auth.Token(token.get_secret_value()),
+        base_url=api_url,
+        timeout=pace.timeout,
+        user_agent=f"tidegate/{__version__}",
+        per_page=100,
+        retry=retry,
+        seconds_between_requests=0,
+        seconds_between_writes=pace.between_writes,
+        lazy=True,
+    )
+
+
+@contextmanager
+def asking(permission: Permission = "pull-requests: write") -> Iterator[None]:
+    """Turn every exception of PyGithub and the libraries below it into PublishError.
+
+    PyGithub raises RuntimeError for redirects, AssertionError for an API address that it cannot use, and others for
+    an answer that is not GitHub's, such as a proxy's HTML page or truncated JSON.
+    """
+    from github import GithubException, RateLimitExceededException
+    from requests import RequestException
+    from requests.exceptions import SSLError
+
+    try:
+        yield
+    except PublishError:
+        raise
+    except GithubException as error:
+        kind = "rate_limited" if isinstance(error, RateLimitExceededException) else _kind(error.status)
+        wait = _wait(error) if kind == "rate_limited" else 0.0
+        raise PublishError(kind, f"GitHub answered {error.status}: {_said(error)}", wait, permission) from error
+    except SSLError as error:
+        raise PublishError("certificate", "GitHub's certificate is not trusted") from error
+    except RequestException as error:
+        raise PublishError("outage", f"GitHub could not be reached: {type(error).__name__}") from error
+    except Exception as error:
+        said = f": {error}" if isinstance(error, RuntimeError) and str(error) else ""
+        raise PublishError("outage", f"GitHub's answer could not be read: {type(error).__name__}{said}") from error
+
+
+def got(requester: Requester, address: str) -> Any:
+    """Return the JSON answer to a GET."""
+    return requester.requestJsonAndCheck("GET", address)[1]
+
+
+def sent(requester: Requester, method: str, address: str, said: Any = None) -> Any:
+    """Send what changes something, and return the JSON answer. After any other, nothing counts as done."""
+    answer = requester.requestJsonAndCheck(method, address, input=said)[1]
+    if not isinstance(answer, list) and (not isinstance(answer, dict) or "data" in answer):  # `data`: was no JSON
+        raise TypeError("not JSON")
+    return answer
+
+
+def pages(requester: Requester, address: str) -> Iterator[Any]:
+    """Yield the entries of a list, read in pages of 100.
+
+    A page that is not a list is an error: comments read as none would make us create a second one.
+    """
+    for page in itertools.count(1):
+        headers, listed = requester.requestJsonAndCheck("GET", f"{address}?per_page=100&page={page}")
+        if not isinstance(listed, list):
+            raise TypeError("a page is not a list")
+        yield from listed
+        if 'rel="next"' not in headers.get("link", ""):
+            return
+
+
+def _kind(status: int) -> Kind:
+    return _KINDS.get(status, "invalid" if 400 <= status < 500 else "outage")
+
+
+def _said(error: GithubException) -> str:
+    message = error.data.get("message") if isinstance(error.data, dict) else None
+    return str(message or error.message or "nothing that says why")
+
+
+def _wait(error: GithubException) -> float:
+    """Return the seconds to wait by GitHub's rules: Retry-After, else the primary limit's reset, else a minute."""
+    headers: Mapping[str, object] = {name.lower(): value for name, value in (error.headers or {}).items()}
+    if (after := str(headers.get("retry-after", ""))).isdecimal():
+        return float(after)
+    reset = str(headers.get("x-ratelimit-reset", ""))
+    if str(headers.get("x-ratelimit-remaining", "")) == "0" and reset.isdecimal():
+        return max(0.0, float(reset) - time.time())
+    return SECONDARY_WAIT
+
+
 ACTIONS_BOT = "github-actions[bot]"
-MAX_TEXT = 65_535  # bytes of a summary
-_LEVELS: dict[Level, str] = {"error": "failure", "warning": "warning", "notice": "notice"}
 MAY_WRITE = frozenset({"admin", "write"})  # this endpoint reports `maintain` as `write`
 
 
-def connect(api_url: str, token: SecretStr, repository: str, pace: Pace | None = None) -> PyGithubRepository:
-    """Return a port to the repository `owner/name`. Nothing is sent yet."""
+def connect(api_url: str, token: SecretStr, repository: str, pace: Pace | None = None) -> GitHubRepository:
+    """Return the repository `owner/name`. Nothing is sent yet."""
     pace = pace or Pace()
-    return PyGithubRepository(lambda: open_connection(api_url, token, pace).get_repo(repository), repository, pace)
+    return GitHubRepository(lambda: open_connection(api_url, token, pace).get_repo(repository), repository, pace)
 
 
-class PyGithubRepository:
+class GitHubRepository:
     """One repository. PyGithub is imported only on the first request, since that is slow."""
 
     def __init__(self, open_repository: Callable[[], Repository], name: str, pace: Pace) -> None:
@@ -68,9 +186,9 @@ class PyGithubRepository:
     def _requester(self) -> Requester:
         return self._repository.requester
 
-    def comments(self, number: int) -> PyGithubPort:
+    def comments(self, number: int) -> GitHubComments:
         """Return the comments of one pull request."""
-        return PyGithubPort(lambda: self._repository.get_issue(number), self._url, number)
+        return GitHubComments(lambda: self._requester, self._url, number)
 
     def pull_request(self, number: int) -> PullRequest:
         """Return the pull request, with one GET."""
@@ -90,22 +208,13 @@ class PyGithubRepository:
     def labelling(self, number: int, label: str) -> Labelling | None:
         """Read all pages of the issue's events, which unlike comments cannot be forged."""
         with asking("pull-requests: read"):
-            return last_labelling(self._repository.get_issue(number).get_events(), label)
+            events = pages(self._requester, f"{self._url}/issues/{number}/events")
+            return last_labelling(map(IssueEvent.read, events), label)
 
     def remove_label(self, number: int, label: str) -> None:
         """Remove the label, with one DELETE."""
         with asking():
             sent(self._requester, "DELETE", f"{self._url}/issues/{number}/labels/{quote(label, safe='')}")
-
-    def add_label(self, number: int, label: str) -> None:
-        """Set the label, with one POST."""
-        with asking():
-            sent(self._requester, "POST", f"{self._url}/issues/{number}/labels", {"labels": [label]})
-
-    def react(self, comment: int, reaction: Reaction) -> None:
-        """Add the reaction, with one POST."""
-        with asking():
-            sent(self._requester, "POST", f"{self._url}/issues/comments/{comment}/reactions", {"content": reaction})
 
     def may_write(self, login: str) -> bool:
         """Return True if the person has write access, with one GET. Unknown people do not."""
@@ -130,67 +239,6 @@ class PyGithubRepository:
             answer = sent(self._requester, "POST", f"{self._url}/statuses/{status.sha}", said)
             if answer["state"] != status.state:
                 raise ValueError("another status")
-
-    def find_check(self, own: OwnCheckRun) -> int | None:
-        """Look for it among the newest 100 with its name: the answer to the request that made it may have been lost."""
-        with asking("checks: write"):
-            return max((int(one["id"]) for one in self._checks(own)), default=None)
-
-    def create_check(self, own: OwnCheckRun, check: Check) -> int:
-        """Create the check run, with one POST."""
-        with asking("checks: write"):
-            said = {**own.model_dump(), **_state(check), "output": _output(check)}
-            return int(sent(self._requester, "POST", f"{self._url}/check-runs", said)["id"])
-
-    def is_elsewhere(self, number: int, own: OwnCheckRun) -> bool:
-        """Look at the jobs beside it, with two GETs: GitHub chooses the workflow run by chance."""
-        with asking("checks: write"):
-            suite = got(self._requester, f"{self._url}/check-runs/{number}")["check_suite"]["id"]
-            address = f"{self._url}/check-suites/{suite}/check-runs?per_page=100"
-            beside = [str(one["details_url"]) for one in got(self._requester, address)["check_runs"]]
-            jobs = [job for job in beside if "/job/" in job]
-            return bool(jobs) and not any(job.startswith(f"{own.details_url}/job/") for job in jobs)
-
-    def update_check(self, number: int, check: Check, annotations: Sequence[Annotation] = ()) -> None:
-        """Replace what it shows, with one PATCH. GitHub keeps the annotations of earlier requests."""
-        with asking("checks: write"):
-            placed = [_annotation(one) for one in annotations if one.file and one.line]
-            output = {**_output(check), **({"annotations": placed} if placed else {})}
-            address = f"{self._url}/check-runs/{number}"
-            answer = sent(self._requester, "PATCH", address, {**_state(check), "output": output})
-            if answer["id"] != number:
-                raise ValueError("another check run")
-
-    def replace_in_check(self, own: OwnCheckRun, old: str, new: str) -> None:
-        """Replace the text, with one GET and one PATCH; title and conclusion stay."""
-        with asking("checks: write"):
-            for one in self._checks(own):
-                output = {"title": one["output"]["title"], "summary": one["output"]["summary"].replace(old, new)}
-                sent(self._requester, "PATCH", f"{self._url}/check-runs/{one['id']}", {"output": output})
-
-    def _checks(self, own: OwnCheckRun) -> list[Any]:
-        query = f"check_name={quote(own.name, safe='')}&filter=all&per_page=100"
-        found = got(self._requester, f"{self._url}/commits/{own.head_sha}/check-runs?{query}")["check_runs"]
-        return [one for one in found if (one["name"], one["external_id"]) == (own.name, own.external_id)]
-
-    def run(self, run: int) -> Run:
-        """Return the workflow run, with one GET."""
-        with asking("actions: read"):
-            return Run.read(got(self._requester, f"{self._url}/actions/runs/{run}"))
-
-    def pull_request_runs(self, workflow: int, head_sha: str) -> list[Run]:
-        """Return the newest 100 runs. The answer is filtered again: servers ignore a filter that they do not know."""
-        query = f"event=pull_request&head_sha={quote(head_sha, safe='')}&per_page=100"
-        with asking("actions: read"):
-            answer = got(self._requester, f"{self._url}/actions/workflows/{workflow}/runs?{query}")
-            found = [Run.read(one) for one in answer["workflow_runs"]]
-        wanted = [one for one in found if one.event == "pull_request" and one.head_sha == head_sha]
-        return sorted(wanted, key=lambda one: one.id, reverse=True)
-
-    def rerun(self, run: int) -> None:
-        """Run it again, with one POST. The run keeps its number and its event, and gets a new attempt."""
-        with asking("actions: write"):
-            sent(self._requester, "POST", f"{self._url}/actions/runs/{run}/rerun")
 
     def artifacts(self, run: int, name: str) -> list[Artifact]:
         """Return the artifacts, with one GET."""
@@ -226,95 +274,46 @@ class PyGithubRepository:
             return download(self._requester, address, most, self._pace.timeout)
 
 
-class PyGithubPort:
+class GitHubComments:
     """The comments of one pull request."""
 
-    def __init__(self, open_issue: Callable[[], Issue], repository_url: str, number: int) -> None:
-        self._open = open_issue
-        self._url, self._pull_url = f"{repository_url}/issues/{number}", f"{repository_url}/pulls/{number}"
-        self._comments_url = f"{repository_url}/issues/comments"
-
-    @cached_property
-    def _issue(self) -> Issue:
-        return self._open()
+    def __init__(self, requester: Callable[[], Requester], repository_url: str, number: int) -> None:
+        self._requester, self._repository_url, self._number = requester, repository_url, number
 
     def viewer(self) -> str:
         """Return the token's login, or `github-actions[bot]` if GitHub does not tell, as for GITHUB_TOKEN."""
         with asking():
-            return _user(self._issue.requester) or _bot(self._issue.requester) or ACTIONS_BOT
+            return _user(self._requester()) or _bot(self._requester()) or ACTIONS_BOT
 
     def head_sha(self) -> str:
         """Return the pull request's head commit, with one GET."""
         with asking("pull-requests: read"):
-            return str(got(self._issue.requester, self._pull_url)["head"]["sha"])
+            return str(got(self._requester(), f"{self._repository_url}/pulls/{self._number}")["head"]["sha"])
 
     def list_comments(self) -> list[Comment]:
-        """Return all comments, read in pages of 100.
-
-        A page that is not a list is an error: read as no comments, it would make us create a second one.
-        """
-        first = address = f"{self._url}/comments?per_page=100"
-        found: list[Comment] = []
+        """Return all comments, oldest first."""
         with asking():
-            for page in itertools.count(2):
-                headers, listed = self._issue.requester.requestJsonAndCheck("GET", address)
-                if not isinstance(listed, list):
-                    raise TypeError("a page of comments is not a list")
-                found += (Comment.read(one) for one in listed)
-                if 'rel="next"' not in headers.get("link", ""):
-                    break
-                address = f"{first}&page={page}"
-        return sorted(found, key=lambda comment: comment.id)
+            listed = pages(self._requester(), f"{self._repository_url}/issues/{self._number}/comments")
+            return sorted(map(Comment.read, listed), key=lambda comment: comment.id)
 
     def create_comment(self, body: str) -> Comment:
-        """Create a comment, with one POST."""
+        """Create a comment. The request is never retried, since a failed one may have succeeded."""
         with asking():
-            return _comment(self._issue.create_comment(body))
+            address = f"{self._repository_url}/issues/{self._number}/comments"
+            return Comment.read(sent(self._requester(), "POST", address, {"body": body}))
 
     def update_comment(self, comment: int, body: str) -> Comment:
-        """Replace the body, with one GET and one PATCH. Return the comment from GitHub's answer."""
+        """Replace the body. Raises `not_found` if the comment was deleted."""
         with asking():
-            found = self._issue.get_comment(comment)
-            found.edit(body)
-            return _comment(found)
-
-    def hide_comment(self, comment: Comment, body: str) -> None:
-        """Replace the body and minimise the comment, with two requests."""
-        with asking():
-            sent(self._issue.requester, "PATCH", f"{self._comments_url}/{comment.id}", {"body": body})
-            self._issue.requester.graphql_query(_MINIMISE, {"id": comment.node})
+            return Comment.read(sent(self._requester(), "PATCH", self._address(comment), {"body": body}))
 
     def delete_comment(self, comment: int) -> None:
-        """Delete the comment, with one GET and one DELETE."""
+        """Delete the comment. Raises `not_found` if it was deleted already."""
         with asking():
-            self._issue.get_comment(comment).delete()
+            self._requester().requestJsonAndCheck("DELETE", self._address(comment))
 
-
-def _comment(found: IssueComment) -> Comment:
-    author: NamedUser | Organization | None = found.user  # None: the account has been deleted
-    return Comment(
-        id=found.id, author=author.login if author is not None else "", body=found.body or "", url=found.html_url
-    )
-
-
-def _state(check: Check) -> dict[str, str]:
-    return {"status": "completed", "conclusion": check.conclusion} if check.conclusion else {"status": "in_progress"}
-
-
-def _output(check: Check) -> dict[str, Any]:
-    summary = check.summary.encode()[:MAX_TEXT].decode(errors="ignore")
-    return {"title": check.title, "summary": summary}
-
-
-def _annotation(one: Annotation) -> dict[str, Any]:
-    return {
-        "path": one.file,
-        "start_line": one.line,
-        "end_line": one.line,
-        "annotation_level": _LEVELS[one.level],
-        "title": one.title[:255],
-        "message": one.message[:4_096],
-    }
+    def _address(self, comment: int) -> str:
+        return f"{self._repository_url}/issues/comments/{comment}"
 
 
 def _user(requester: Requester) -> str | None:
@@ -383,21 +382,13 @@ MOVES = frozenset(
 def last_labelling(events: Iterable[IssueEvent], label: str) -> Labelling | None:
     """Return who set the label last, and when; None if it is not set. `events`: all of the issue, oldest first."""
     events = list(events)
-    ours = [event for event in events if _is_about(event, label)]
-    if not ours or ours[-1].event == "unlabeled":
+    ours = [event for event in events if event.kind in ("labeled", "unlabeled") and _same(event.label, label)]
+    if not ours or ours[-1].kind == "unlabeled":
         return None
-    moved = (_time_of(event) for event in events if event.event in MOVES)
-    actor: NamedUser | Organization | None = ours[-1].actor  # None: the account has been deleted
-    return Labelling(
-        by=actor.login if actor is not None else "", at=_time_of(ours[-1]), moved_at=max(moved, default="")
-    )
+    moved = (event.time for event in events if event.kind in MOVES)
+    return Labelling(by=ours[-1].actor, at=ours[-1].time, moved_at=max(moved, default=""))
 
 
-def _is_about(event: IssueEvent, label: str) -> bool:
-    """Return True if the event set or removed the label. GitHub ignores the case of labels."""
-    return event.event in ("labeled", "unlabeled") and event.label.name.casefold() == label.casefold()
-
-
-def _time_of(event: IssueEvent) -> str:
-    """Return GitHub's time of the event, such as 2026-11-22T08:00:00Z."""
-    return event.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _same(one: str, other: str) -> bool:
+    """Return True if both name the same label. GitHub ignores their case."""
+    return one.casefold() == other.casefold()

@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from tidegate.github.port import Comment, CommentPort, PublishError
+from tidegate.github.api import Comment, PublishError
+from tidegate.github.client import GitHubComments
 from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Acceptance, Fixed, Marker
 from tidegate.model.plan import RowKey
@@ -16,9 +17,236 @@ from tidegate.model.result import Result
 from tidegate.model.value import Value
 from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages
+from tidegate.reports.next_steps import render_no_verdict
 
 _FIXED = frozenset({"ok", "improved"})
-_GONE = frozenset({"removed"})
+
+PAUSES = (0.0, 2.0, 5.0, 15.0)  # seconds before each try; a failed write may become visible only after a moment
+PATIENCE = 45.0  # the most seconds to wait in total; if GitHub asks for more, give up and say so before the deadline
+
+Outcome = Literal["created", "updated", "unchanged", "superseded", "off", "failed"]
+
+
+class WorkflowRun(Value):
+    """The workflow run that writes the comment. A larger age is newer.
+
+    `head` is the pull request's head commit, not the test-merge commit.
+    """
+
+    id: int
+    attempt: int
+    head: str
+
+    @property
+    def age(self) -> tuple[int, int]:
+        """The run's id and attempt."""
+        return self.id, self.attempt
+
+
+class Statement(Value):
+    """A verdict to publish. `notice` is a warning shown right below it.
+
+    `body` is the comment as the reports have it. It is rendered again only if rows were fixed since the last comment.
+    """
+
+    result: Result
+    body: str = ""
+    notice: str = ""
+    pages: Pages | None = None
+    accepted: Acceptance | None = None
+    key: bytes = Field(b"", repr=False)  # seals the verdict
+
+    @property
+    def instance(self) -> str:
+        """The name of the instance whose comment it is."""
+        return self.result.instance
+
+    def drafted(self, run: WorkflowRun, standing: Comment | None) -> str:
+        """Return the comment's text. `standing` is the comment that it replaces."""
+        before = marker_of(standing)
+        marker = next_marker(before, self.result, run).model_copy(update={"accepted": self.accepted})
+        if self.notice:  # not verified: no later job may repeat it as its own verdict
+            marker = marker.model_copy(update={"exit_code": None})
+        fixed, body = fixed_since(before, self.result), self.body
+        if fixed or not body:
+            body = comment_body(self.result, fixed, self.pages, notice=self.notice)
+        return with_marker(marker.sealed(self.key), body)
+
+    def is_unwanted(self, before: Marker | None, run: WorkflowRun, mode: CommentMode) -> bool:
+        """Return True if there is no comment yet, and this result does not call for the first one."""
+        quiet = self.result.verdict.state != "failed" and not next_marker(before, self.result, run).regressed
+        return mode == "on-regression" and before is None and quiet
+
+
+class NoVerdict(Value):
+    """Why a run has no verdict. `why` is a few words, `detail` Markdown.
+
+    `creates`: create the comment if there is none. `cancelled`: a verdict on the same commit stays unchanged.
+    """
+
+    instance: str
+    why: str
+    detail: str
+    creates: bool = True
+    cancelled: bool = False
+
+    def drafted(self, run: WorkflowRun, standing: Comment | None) -> str:
+        """Return the comment's text. `standing` is the comment that it replaces."""
+        before = marker_of(standing)
+        marker = Marker(
+            instance=self.instance,
+            head=run.head,
+            run=run.id,
+            attempt=run.attempt,
+            regressed=before.regressed if before else (),
+            accepted=before.accepted if before and before.head == run.head else None,
+        )
+        return with_marker(marker, render_no_verdict(self.instance, run.head, self.why, self.detail))
+
+    def is_unwanted(self, before: Marker | None, run: WorkflowRun, mode: CommentMode) -> bool:
+        """Return True if a verdict on the same commit stays, or if there is no comment and it may not create one."""
+        if before is None:
+            return not self.creates or mode != "always"
+        return self.cancelled and before.head == run.head and before.verdict != ""
+
+
+class Publication(Value):
+    """The outcome of publishing the comment. It never changes the exit code.
+
+    `unchanged`: no update was wanted; `superseded`: a newer run has written or will; `failed`: see `problem`.
+    """
+
+    outcome: Outcome
+    url: str | None = None
+    problem: str = ""
+    advice: str = ""
+
+
+def publish_comment(
+    comments: GitHubComments,
+    said: Statement | NoVerdict,
+    run: WorkflowRun,
+    mode: CommentMode,
+    sleep: Callable[[float], None] | None,
+) -> Publication:
+    """Create or update the comment. Every try first reads the current comment.
+
+    `always`: every run writes. `on-regression`: the comment is created by the first regression, then kept up to date.
+    `off`: nothing is read or written. Without `sleep`, try only once: the runner leaves a cancelled job only seconds.
+    """
+    if mode == "off":
+        return Publication(outcome="off")
+    update = _Update(comments, said, run, mode)
+    problem = PublishError("outage", "GitHub was not asked.")
+    left = PATIENCE
+    for pause in PAUSES if sleep else PAUSES[:1]:
+        wait = max(pause, problem.retry_after)
+        if wait > left:
+            break
+        left -= wait
+        if sleep and wait:
+            sleep(wait)
+        try:
+            return update.publish()
+        except PublishError as error:
+            problem = error
+            if not error.passing:
+                break
+    return failed(problem)
+
+
+def failed(problem: PublishError) -> Publication:
+    """Return the outcome of publishing that ended with this problem."""
+    return Publication(outcome="failed", problem=problem.message, advice=problem.advice)
+
+
+class _Update:
+    """Publishes one text. It is drafted once: after a try that seemed to fail, the current comment may be our own."""
+
+    def __init__(
+        self, comments: GitHubComments, said: Statement | NoVerdict, run: WorkflowRun, mode: CommentMode
+    ) -> None:
+        self._comments, self._said, self._run, self._mode = comments, said, run, mode
+        self._body = ""
+        self._viewer = ""
+
+    def publish(self) -> Publication:
+        standing = self._standing()
+        before = marker_of(standing)
+        url = standing and standing.url
+        self._body = self._body or self._said.drafted(self._run, standing)
+        if standing and standing.body.strip() == self._body.strip():
+            return Publication(outcome="updated", url=url)  # an earlier try that seemed to fail
+        if self._is_superseded(before):
+            return Publication(outcome="superseded", url=url)
+        if self._said.is_unwanted(before, self._run, self._mode):
+            return Publication(outcome="unchanged", url=url)
+        publication = self._write(standing)
+        self._mend()
+        return publication
+
+    def _is_superseded(self, before: Marker | None) -> bool:
+        """Return True if a newer run has written or will, since the pull request has a newer head.
+
+        Checked last before every write. A comment on an older head never supersedes us, whenever its run began.
+        """
+        if self._comments.head_sha() != self._run.head:
+            return True
+        return before is not None and before.head == self._run.head and before.age > self._run.age
+
+    def _write(self, standing: Comment | None) -> Publication:
+        if standing is not None:
+            try:
+                return Publication(outcome="updated", url=self._comments.update_comment(standing.id, self._body).url)
+            except PublishError as error:
+                if error.kind != "not_found":  # not_found: it was deleted meanwhile, so create a new one
+                    raise
+        return Publication(outcome="created", url=self._comments.create_comment(self._body).url)
+
+    def _mend(self) -> None:
+        """Check again after writing, since another run may have written meanwhile. Errors are left to a later run."""
+        with suppress(PublishError):
+            standing = self._standing()
+            before = marker_of(standing)
+            if standing and before and before.age < self._run.age and not self._is_superseded(before):
+                self._comments.update_comment(standing.id, self._body)
+
+    def _standing(self) -> Comment | None:
+        """Return the newest of our comments, and delete the others, unless GitHub refuses that."""
+        self._viewer = self._viewer or self._comments.viewer()
+        ours = _ours(self._comments.list_comments(), self._viewer, self._said.instance)
+        for comment in ours[:-1]:
+            with suppress(PublishError):
+                self._comments.delete_comment(comment.id)
+        return ours[-1] if ours else None
+
+
+def standing_comment(comments: GitHubComments, instance: str) -> Comment | None:
+    """Return the newest of our comments, or None. Raises PublishError if GitHub does not answer."""
+    ours = _ours(comments.list_comments(), comments.viewer(), instance)
+    return ours[-1] if ours else None
+
+
+def marker_of(comment: Comment | None) -> Marker | None:
+    """Return the comment's marker, or None."""
+    return Marker.parse(comment.body) if comment else None
+
+
+def with_marker(marker: Marker, body: str) -> str:
+    """Return the comment as it is sent: the marker is line 1, where no template and no quoted text can be."""
+    return f"{marker.format()}\n{body}"
+
+
+def _ours(comments: list[Comment], viewer: str, instance: str) -> list[Comment]:
+    """Return the comments of this instance that `viewer` wrote, the newest last."""
+    found = [
+        (marker.age, comment.id, comment)
+        for comment in comments
+        if (marker := marker_of(comment)) is not None
+        and comment.author.casefold() == viewer.casefold()
+        and marker.instance == instance
+    ]
+    return [comment for _, _, comment in sorted(found, key=lambda one: one[:2])]
 
 
 def fixed_since(before: Marker | None, result: Result) -> Fixed | None:
@@ -30,16 +258,13 @@ def fixed_since(before: Marker | None, result: Result) -> Fixed | None:
     return Fixed(since=before.head, rows=rows) if before and rows else None
 
 
-def next_marker(before: Marker | None, result: Result, run: int, attempt: int, head: str = "") -> Marker:
-    """Return the marker for the new comment. It lists the rows that regressed now, or earlier and are not fixed yet.
-
-    `head` is the pull request's head commit; the result itself is of the test-merge commit.
-    """
+def next_marker(before: Marker | None, result: Result, run: WorkflowRun) -> Marker:
+    """Return the marker for the new comment. It lists the rows that regressed now, or earlier and are not fixed yet."""
     return Marker(
         instance=result.instance,
-        head=head or result.sides.head.sha,
-        run=run,
-        attempt=attempt,
+        head=run.head,
+        run=run.id,
+        attempt=run.attempt,
         verdict=result.verdict.state,
         reason=result.verdict.reason,
         exit_code=result.verdict.exit_code,
@@ -57,232 +282,7 @@ def _fixed(regressed: tuple[RowKey, ...], result: Result) -> tuple[RowKey, ...]:
 
 def _regressed(before: Marker | None, result: Result) -> Iterator[RowKey]:
     yield from (row.key for row in result.rows if row.state == "regressed")
-    if before is None:
-        return
-    gone = (row.key for row in result.rows if row.state in _GONE)
-    settled = {*gone, *_fixed(before.regressed, result)}
-    yield from (key for key in before.regressed if key not in settled)
-
-
-PAUSES = (0.0, 2.0, 5.0, 15.0)  # seconds before each try; a failed write may become visible only after a moment
-PATIENCE = 45.0  # the most seconds to wait in total; if GitHub asks for more, give up and say so before the deadline
-
-Outcome = Literal["created", "updated", "unchanged", "superseded", "off", "failed"]
-
-
-class WorkflowRun(Value):
-    """The workflow run that writes the comment. A larger (id, attempt) is newer.
-
-    `head` is the pull request's head commit, not the test-merge commit.
-    """
-
-    id: int
-    attempt: int
-    head: str
-
-
-class Statement(Value):
-    """What the run publishes. `notice` is a warning shown right below the verdict.
-
-    `body` is the comment as the reports have it. It is rendered again only if rows were fixed since the last comment.
-    """
-
-    result: Result
-    body: str = ""
-    notice: str = ""
-    pages: Pages | None = None
-    accepted: Acceptance | None = None
-    key: bytes = Field(b"", repr=False)  # seals the verdict
-
-
-class Publication(Value):
-    """The outcome of publishing the comment. It never changes the exit code.
-
-    `unchanged`: the mode asked for no update; `superseded`: a newer run has written or will; `failed`: see `problem`.
-    """
-
-    outcome: Outcome
-    url: str | None = None
-    problem: str = ""
-    advice: str = ""
-
-
-def publish_comment(
-    port: CommentPort, statement: Statement, run: WorkflowRun, mode: CommentMode, sleep: Callable[[float], None]
-) -> Publication:
-    """Create or update the comment, with retries. Every try first reads the current comment.
-
-    `always`: every run writes. `recreate`: every run writes a new comment, and hides the older ones. `on-change`: the
-    first run writes; later runs write if the verdict's state or the set of regressed rows changed. `on-regression`: the
-    comment is created by the first regression, then kept up to date. `off`: nothing is read or written.
-    """
-    if mode == "off":
-        return Publication(outcome="off")
-    return repeated(_CommentUpdate(port, statement, run, mode).publish, sleep)
-
-
-def repeated(publish: Callable[[], Publication], sleep: Callable[[float], None]) -> Publication:
-    """Call `publish` until it succeeds, fails for good, or has been called four times. Return the outcome."""
-    problem = PublishError("outage", "GitHub was not asked.")
-    left = PATIENCE
-    for pause in PAUSES:
-        wait = max(pause, problem.retry_after)
-        if wait > left:
-            break
-        left -= wait
-        if wait:
-            sleep(wait)
-        try:
-            return publish()
-        except PublishError as error:
-            problem = error
-            if not error.passing:
-                break
-    return failed(problem)
-
-
-def failed(problem: PublishError) -> Publication:
-    """Return the outcome of publishing that ended with this problem."""
-    return Publication(outcome="failed", problem=problem.message, advice=problem.advice)
-
-
-class _CommentUpdate:
-    """Publishes one statement. The state that must survive a retry is kept here."""
-
-    def __init__(self, port: CommentPort, statement: Statement, run: WorkflowRun, mode: CommentMode) -> None:
-        self._port, self._statement, self._run, self._mode = port, statement, run, mode
-        self._result = statement.result
-        self._draft: tuple[Marker, str] | None = None
-        self._viewer = ""
-
-    def publish(self) -> Publication:
-        standing = self._standing()
-        before = _marker(standing)
-        marker, body = self._drafted(before)
-        if standing and standing.body.strip() == body.strip():
-            return Publication(outcome="updated", url=standing.url)  # an earlier try that seemed to fail
-        if self._is_superseded(before):
-            return Publication(outcome="superseded", url=standing and standing.url)
-        if self._has_nothing_new(before, marker):
-            return Publication(outcome="unchanged", url=standing and standing.url)
-        publication = self._write(standing, body)
-        self._mend(body)
-        return publication
-
-    def _is_superseded(self, before: Marker | None) -> bool:
-        """Return True if a newer run has written or will, since the pull request has a newer head.
-
-        Checked last before every write. A comment on an older head never supersedes us, whenever its run began.
-        """
-        if self._port.head_sha() != self._run.head:
-            return True
-        return before is not None and before.head == self._run.head and before.age > self._age
-
-    @property
-    def _age(self) -> tuple[int, int]:
-        return self._run.id, self._run.attempt
-
-    def _drafted(self, before: Marker | None) -> tuple[Marker, str]:
-        """Draft the comment only once: after a try that seemed to fail, the current comment may be our own."""
-        if self._draft is None:
-            marker = next_marker(before, self._result, self._run.id, self._run.attempt, self._run.head)
-            marker = marker.model_copy(update={"accepted": self._statement.accepted})
-            if self._statement.notice:  # not verified: no later job may repeat it as its own verdict
-                marker = marker.model_copy(update={"exit_code": None})
-            marker = marker.sealed(self._statement.key)
-            fixed, body = fixed_since(before, self._result), self._statement.body
-            if fixed or not body:
-                body = comment_body(self._result, fixed, self._statement.pages, notice=self._statement.notice)
-            self._draft = marker, with_marker(marker, body)
-        return self._draft
-
-    def _has_nothing_new(self, before: Marker | None, marker: Marker) -> bool:
-        match self._mode:
-            case "on-regression":
-                return before is None and self._result.verdict.state != "failed" and not marker.regressed
-            case "on-change":
-                return before is not None and _news(before) == _news(marker)
-            case _:
-                return False
-
-    def _write(self, standing: Comment | None, body: str) -> Publication:
-        if standing is not None and self._mode != "recreate":
-            try:
-                return Publication(outcome="updated", url=self._port.update_comment(standing.id, body).url)
-            except PublishError as error:
-                if error.kind != "not_found":  # not_found: it was deleted meanwhile, so create a new one
-                    raise
-        return Publication(outcome="created", url=self._port.create_comment(body).url)
-
-    def _mend(self, body: str) -> None:
-        """Check again after writing, since another run may have written meanwhile. Errors are left to a later run."""
-        try:
-            standing = self._standing()
-            before = _marker(standing)
-            if standing and before and before.age < self._age and not self._is_superseded(before):
-                self._port.update_comment(standing.id, body)
-        except PublishError:
-            return
-
-    def _standing(self) -> Comment | None:
-        """Return the newest of our comments, and delete the others, or hide them if each run has a comment."""
-        ours = _ours(self._port.list_comments(), self._who(), self._result.instance)
-        for comment in ours[:-1]:
-            self._retire(comment)
-        return ours[-1] if ours else None
-
-    def _who(self) -> str:
-        """Return our login, asked only once. (Python 3.11's cached_property would share one lock between instances.)"""
-        self._viewer = self._viewer or self._port.viewer()
-        return self._viewer
-
-    def _retire(self, comment: Comment) -> None:
-        """Remove an older comment. A failure must not prevent the update of the newest one."""
-        with suppress(PublishError):
-            if self._mode == "recreate":
-                self._port.hide_comment(comment, comment.body.partition("\n")[2])  # without its marker
-            else:
-                self._port.delete_comment(comment.id)
-
-
-def with_marker(marker: Marker, body: str) -> str:
-    """Return the comment as it is sent: the marker is line 1, where no template and no quoted text can be."""
-    return f"{marker.format()}\n{body}"
-
-
-def standing_comment(port: CommentPort, instance: str) -> Comment | None:
-    """Return the newest of our comments, or None. Raises PublishError if GitHub does not answer."""
-    ours = _ours(port.list_comments(), port.viewer(), instance)
-    return ours[-1] if ours else None
-
-
-def standing_marker(port: CommentPort, instance: str) -> Marker | None:
-    """Return the marker of that comment, or None."""
-    return _marker(standing_comment(port, instance))
-
-
-def our_comments(comments: list[Comment], viewer: str) -> Iterator[tuple[Marker, Comment]]:
-    """Yield the comments with a marker that `viewer` wrote, of all instances."""
-    for comment in comments:
-        marker = _marker(comment)
-        if marker and comment.author.casefold() == viewer.casefold():
-            yield marker, comment
-
-
-def _ours(comments: list[Comment], viewer: str, instance: str) -> list[Comment]:
-    """Return the comments of this instance, the newest last."""
-    found = [comment for marker, comment in our_comments(comments, viewer) if marker.instance == instance]
-    return sorted(found, key=_newness)
-
-
-def _marker(comment: Comment | None) -> Marker | None:
-    return Marker.parse(comment.body) if comment else None
-
-
-def _newness(comment: Comment) -> tuple[tuple[int, int], int]:
-    marker = _marker(comment)
-    return (marker.age if marker else (0, 0)), comment.id
-
-
-def _news(marker: Marker) -> tuple[str, frozenset[object]]:
-    return marker.verdict, frozenset(marker.regressed)
+    if before is not None:
+        removed = (row.key for row in result.rows if row.state == "removed")
+        settled = {*removed, *_fixed(before.regressed, result)}
+        yield from (key for key in before.regressed if key not in settled)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 from typing import TypeVar
 
 from tidegate.errors import TidegateError
-from tidegate.github.port import PublishError
+from tidegate.github.api import PublishError
 
 T = TypeVar("T")
 
@@ -25,27 +25,11 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._spent = 0.0
-        self._waiting = 0
-        self._since = 0.0
 
     @property
     def left(self) -> float:
         """The seconds that are left."""
-        running = time.monotonic() - self._since if self._waiting else 0.0
-        return max(0.0, self._seconds - self._spent - running)
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Count the time until the block ends; that of blocks that overlap counts once."""
-        if not self._waiting:
-            self._since = time.monotonic()
-        self._waiting += 1
-        try:
-            yield
-        finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._spent += time.monotonic() - self._since
+        return max(0.0, self._seconds - self._spent)
 
     async def ask(self, work: Callable[[], T], share: float = 1.0) -> T:
         """Return what `work` returns. It runs in a thread, so that a cancellation ends the wait at once.
@@ -56,15 +40,17 @@ class Deadline:
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         # A daemon: neither the event loop nor the interpreter waits for it.
         Thread(target=_answer, args=(work, answer), daemon=True).start()
+        began = time.monotonic()
         try:
-            with self.waiting():
-                return await asyncio.wait_for(answer, share * self.left)
+            return await asyncio.wait_for(answer, share * self.left)
         except TimeoutError:
             raise PublishError("outage", f"GitHub did not answer within {share * self._seconds:g} seconds") from None
         except (PublishError, TidegateError):
             raise
         except Exception as error:  # whatever a library raises must not decide how the job ends
             raise PublishError("outage", f"the request failed: {type(error).__name__}: {error}") from error
+        finally:
+            self._spent += time.monotonic() - began
 
 
 def _answer(work: Callable[[], T], answer: asyncio.Future[T]) -> None:

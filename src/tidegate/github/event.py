@@ -9,10 +9,11 @@ from typing import Annotated
 from pydantic import BeforeValidator, ValidationError
 
 from tidegate.errors import ConfigurationError
-from tidegate.github.port import OptionalText, Payload, at
+from tidegate.github.api import OptionalText, Payload, at
 from tidegate.model.value import Value
 
 DEPENDABOT = "dependabot[bot]"
+DRAFT = "The pull request is a draft, and the input `drafts` is set to skip drafts."
 _QUEUED = re.compile(r"/pr-([0-9]+)-[0-9a-f]{40,64}\Z")  # the end of a merge group's branch
 
 
@@ -96,20 +97,6 @@ class DispatchEvent(Payload):
     default_branch: str = at("repository", "default_branch")
 
 
-class CommentEvent(Payload):
-    """A person or a bot commented on an issue or a pull request. The text is untrusted input."""
-
-    number: int = at("issue", "number")
-    action: str
-    on_pull_request: _IsGiven = at("issue", "pull_request", default=False)
-    comment: int = at("comment", "id")
-    body: OptionalText = at("comment", "body")
-    author: str = at("comment", "user", "login", default="")  # "": the account has been deleted
-    by_bot: Annotated[bool, BeforeValidator(lambda kind: kind != "User")] = at("comment", "user", "type", default=True)
-    sender: str = at("sender", "login")
-    created_at: str = at("comment", "created_at")  # such as 2026-11-22T08:00:00Z, which sorts as text
-
-
 class PushEvent(Payload):
     """Commits were pushed to a branch."""
 
@@ -134,7 +121,7 @@ class OtherEvent(Value):
         return f"`{self.name}` is not a pull request: there are no two sides to compare."
 
 
-Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | CommentEvent | PushEvent | OtherEvent
+Event = PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | PushEvent | OtherEvent
 
 
 def read_event(name: str, payload: Mapping[str, object]) -> Event:
@@ -157,13 +144,29 @@ def read_event(name: str, payload: Mapping[str, object]) -> Event:
         ) from None
 
 
-_EVENTS: dict[
-    str, type[PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | CommentEvent | PushEvent]
-] = {
+_EVENTS: dict[str, type[PullRequestEvent | MergeGroupEvent | WorkflowRunEvent | DispatchEvent | PushEvent]] = {
     "pull_request": PullRequestEvent,
     "merge_group": MergeGroupEvent,
     "workflow_run": WorkflowRunEvent,
     "workflow_dispatch": DispatchEvent,
-    "issue_comment": CommentEvent,
     "push": PushEvent,
 }
+
+
+def nothing_to_do(event: Event, *, token: bool) -> str:
+    """Return why the event ends at once; '' for one that a handler looks at. `token`: the job has one for GitHub."""
+    match event:
+        case PullRequestEvent(action="closed"):
+            return "The pull request is closed: there is nothing left to decide."
+        case PushEvent() if not event.is_default:
+            return "The push is not to the default branch, whose history is base's."
+        case PushEvent() if not token:
+            return "There is no token to look for the merged pull request's run with."
+        case WorkflowRunEvent() if event.trigger != "pull_request":
+            return f"The run was started by `{event.trigger}`, not by a pull request."
+        case WorkflowRunEvent(head_repo=None):
+            return "The fork has been deleted: it is unknown which pull request the run was about."
+        case WorkflowRunEvent() if event.could_comment:
+            return "The run was this repository's own: it has written its comment itself."
+        case _:
+            return ""

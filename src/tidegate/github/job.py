@@ -9,15 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidegate.github.client import GitHubRepository
 from tidegate.github.deadline import Deadline
-from tidegate.github.port import RepositoryPort
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.history.branch import Origin
 from tidegate.model.progress import Progress
 from tidegate.vcs.revisions import repository_root
 
 if TYPE_CHECKING:
-    from tidegate.github.own_check import OwnCheck
     from tidegate.model.result import Result
     from tidegate.run.checkouts import Commits
     from tidegate.run.run_job import Options
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 BEFORE = 0.25  # of the time that is left, for one request before the verdict
 OUT = "pr"  # below .tidegate; the only one of our folders that later steps can read
 
-Connect = Callable[[Settings, GitHubJob], RepositoryPort | None]
+Connect = Callable[[Settings, GitHubJob], GitHubRepository | None]
 Compare = Callable[[Path, "Commits", Path, "Options"], Awaitable["Result"]]
 
 
@@ -51,20 +50,11 @@ class Job:
     outside: Outside
 
     @cached_property
-    def check(self) -> OwnCheck | None:
-        """The job's check run, or None if the input `check_run` says so. It is imported here, since that is slow."""
-        if self.settings.check_run == "false":
-            return None
-        from tidegate.github.own_check import OwnCheck
-
-        return OwnCheck()
-
-    @cached_property
     def deadline(self) -> Deadline:
         """The time that GitHub has, for all requests that the job waits for."""
         return Deadline(self.settings.publish_timeout)
 
-    def connect(self) -> RepositoryPort | None:
+    def connect(self) -> GitHubRepository | None:
         """Return the job's repository on GitHub, or None without a token."""
         return self.outside.connect(self.settings, self.runner)
 
@@ -84,14 +74,10 @@ class Job:
 
 
 def origin_of(job: Job, *, writes: bool = False) -> Origin:
-    """Return git's credentials for the job's repository.
-
-    `writes` tells whether the event may add to base's history. A dry run never does.
-    """
-    may_write = writes and not job.settings.dry_run
+    """Return git's credentials for the job's repository. `writes` tells whether the event may add to base's history."""
     token = job.settings.github_token
     if token is None:
-        return Origin(writes=may_write)
+        return Origin(writes=writes)
     secret = base64.b64encode(f"x-access-token:{token.get_secret_value()}".encode()).decode()
     # For this server only. The empty value removes a header that actions/checkout may have set: GitHub rejects two.
     name = f"http.{job.runner.server_url}/.extraheader"
@@ -100,4 +86,4 @@ def origin_of(job: Job, *, writes: bool = False) -> Origin:
     environ = {"GIT_CONFIG_COUNT": str(first + len(settings))}
     for number, (key, value) in enumerate(settings, first):
         environ |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return Origin(environ, may_write)
+    return Origin(environ, writes)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from tidegate.errors import MissingKeyError
 from tidegate.github.acceptance import accepted_by, accepted_in_queue, expire
 from tidegate.github.announce import skip, tell
-from tidegate.github.comment import Statement
-from tidegate.github.event import MergeGroupEvent, PullRequestEvent
+from tidegate.github.api import PublishError
+from tidegate.github.comment import NoVerdict, Statement
+from tidegate.github.event import DRAFT, MergeGroupEvent, PullRequestEvent
 from tidegate.github.job import BEFORE, OUT, Job, origin_of
-from tidegate.github.nothing_to_do import DRAFT
-from tidegate.github.port import PublishError
-from tidegate.github.publishing import NoVerdict, Subject, comment_on, note
+from tidegate.github.publishing import Subject, comment_on
 from tidegate.github.standing import seal_key, standing_verdict
 from tidegate.history.our_folder import make_our_folder, shards_folder
 from tidegate.history.report_files import rewrite_reports
@@ -44,13 +43,11 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     if skips:
         code = skip("draft", DRAFT, job)
         said = NoVerdict(instance=job.settings.instance, why="a draft", detail=DRAFT, creates=False)
-        await note(said, subject, job)
+        await comment_on(subject, said, job)
         return code
     await expire(event, subject.repository, job)
     event = await _as_it_is_now(event, subject, job)
     sides = sides_of(event, job)
-    if job.check is not None and not event.without_secrets:  # without secrets, the token can only read
-        job.check.start(event.head_sha, job)
     lenient = is_lenient(event, job)
     try:
         result = await compare(sides, job, event.number, lenient_keys=lenient)
@@ -122,19 +119,25 @@ async def compare(asked: RevisionPair, job: Job, number: int | None = None, *, l
 
 def options_of(asked: RevisionPair, job: Job, number: int | None = None, *, lenient_keys: bool = False) -> Options:
     """Return the options of the inputs, and fetch what the checkout lacks. Plan, shard and merge have a folder."""
-    origin = origin_of(job)
-    for sentence in fetch_missing(job.workspace, asked.base, asked.head, origin.environ):
+    for sentence in fetch_missing(job.workspace, asked.base, asked.head, origin_of(job).environ):
         job.say(sentence)
+    return replace(
+        job_options(job),
+        lenient_keys=lenient_keys,
+        links=Links(repository=f"{job.runner.server_url}/{job.runner.repository}", pull_request=number),
+        shards=shards_folder(job.root) if job.settings.command in ("plan", "shard", "merge") else None,
+    )
+
+
+def job_options(job: Job, *, writes: bool = False) -> Options:
+    """Return the options that every run of the job has. `writes`: the event may add to base's history."""
     return Options(
         environ=job.outside.environ,
-        progress=job.check.counting(job.outside.progress) if job.check else job.outside.progress,
+        progress=job.outside.progress,
         config=job.settings.config,
         instance=job.settings.instance,
-        lenient_keys=lenient_keys,
-        origin=origin,
-        links=Links(repository=f"{job.runner.server_url}/{job.runner.repository}", pull_request=number),
+        origin=origin_of(job, writes=writes),
         pause_s=PAUSE_S,
-        shards=shards_folder(job.root) if job.settings.command in ("plan", "shard", "merge") else None,
     )
 
 
@@ -144,20 +147,8 @@ async def say(result: Result, acceptance: Acceptance | None, subject: Subject, j
     pages = links_of(result, job.runner.repository_url, job.runner.run_url)
     body = _tell(result, pages, job)
     statement = Statement(result=result, body=body, pages=pages, accepted=acceptance, key=seal_key(job))
-    # Both at the same time, so that neither takes the other's.
-    checking = asyncio.create_task(job.check.conclude(result, body, job)) if job.check else None
     await comment_on(subject, statement, job)
-    if checking is not None:
-        await _ended(checking)
     return result.verdict.exit_code
-
-
-async def _ended(checking: asyncio.Task[None]) -> None:
-    """Wait for the check run, unless the job is being cancelled."""
-    current = asyncio.current_task()
-    if current is not None and current.cancelling():
-        checking.cancel()
-    await asyncio.wait({checking})
 
 
 def _accepted(result: Result, acceptance: Acceptance | None, job: Job) -> Result:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidegate.github.announce import summarise, tell_no_verdict
+from tidegate.github.api import Artifact, PublishError
 from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
+from tidegate.github.client import GitHubRepository
 from tidegate.github.event import DispatchEvent, Event, OtherEvent, PushEvent
-from tidegate.github.job import Job, origin_of
-from tidegate.github.port import Artifact, PublishError, RepositoryPort
-from tidegate.github.pull_request import PAUSE_S
+from tidegate.github.job import Job
+from tidegate.github.pull_request import job_options
 from tidegate.github.workflow_run import artifact_name
 from tidegate.history.branch import NotKeptError
 from tidegate.history.fingerprint import fingerprint_at
@@ -50,7 +51,7 @@ async def _adopt_merged(event: PushEvent, job: Job) -> int:
     return _say(sentence, job)
 
 
-async def _adopted(event: PushEvent, repository: RepositoryPort, job: Job) -> str:
+async def _adopted(event: PushEvent, repository: GitHubRepository, job: Job) -> str:
     """Look for the merged pull request's result, adopt it, and return a sentence on what happened."""
     heads = await job.deadline.ask(lambda: repository.merged_heads(event.sha))
     if not heads:
@@ -72,13 +73,13 @@ def _adopt(artifact: Artifact, archive: bytes, job: Job) -> str:
     except PoisonedError as error:
         return f"The artifact is ignored: {error}."
     require_whole_checkout(job.workspace)
-    return adopt(job.root, result, _options(job, writes=True))
+    return adopt(job.root, result, job_options(job, writes=True))
 
 
 async def _run_for_history(event: Event, trials: int | None, job: Job) -> int:
     require_whole_checkout(job.workspace)
     out = make_run_folder(job.root)
-    options = _options(job, writes=_is_of_default_branch(event, job))
+    options = job_options(job, writes=_is_of_default_branch(event, job))
     try:
         run = await single_run(job.root, "HEAD", out, options, trials=trials, as_history=True)
     except NotKeptError as error:
@@ -100,17 +101,6 @@ def _is_of_default_branch(event: Event, job: Job) -> bool:
     if isinstance(event, DispatchEvent):
         return job.runner.ref == f"refs/heads/{event.default_branch}"
     return event == OtherEvent(name="schedule")
-
-
-def _options(job: Job, *, writes: bool) -> Options:
-    return Options(
-        environ=job.outside.environ,
-        progress=job.outside.progress,
-        config=job.settings.config,
-        instance=job.settings.instance,
-        origin=origin_of(job, writes=writes),
-        pause_s=PAUSE_S,
-    )
 
 
 def adopt(repo: Path, result: Result, options: Options) -> str:

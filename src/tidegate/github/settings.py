@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -13,13 +13,13 @@ from pydantic_core import ErrorDetails
 from tidegate.errors import ConfigurationError
 from tidegate.model.value import Value
 
-CommentMode = Literal["always", "recreate", "on-change", "on-regression", "off"]
+CommentMode = Literal["always", "on-regression", "off"]
 INPUTS_ADVICE = "The inputs are listed in action.yml and in docs/action.md."
 
 
 def _below(path: str) -> str:
     if path.startswith("/") or ".." in Path(path).parts:
-        raise ValueError("not below the workspace")
+        raise ValueError("not a folder below the workspace")
     return path
 
 
@@ -35,10 +35,8 @@ class Settings(Value):
     comment: CommentMode = "always"
     drafts: Literal["run", "skip"] = "run"
     fork_without_key: Literal["pass", "fail"] = "pass"
-    dry_run: bool = False
     accept_label: str = "tidegate: accept"
     publish_timeout: float = Field(55, gt=0, le=600)  # seconds; with the last request a minute
-    check_run: Literal["auto", "true", "false"] = "auto"
 
     @classmethod
     def valid(cls, environ: Mapping[str, str]) -> Self:
@@ -108,17 +106,7 @@ def _given(environ: Mapping[str, str]) -> dict[str, str]:
 def _problem(wrong: ErrorDetails, given: Mapping[str, str]) -> str:
     """Describe one invalid input. The token cannot be invalid, so it is never printed."""
     name = str(wrong["loc"][0])
-    if wrong["type"] == "value_error":
-        return f"input `{name}`: `{given[name]}` is not a folder below the workspace"
-    if wrong["type"] not in ("literal_error", "bool_parsing"):
-        return f"input `{name}`: {_lowered(wrong['msg'])}"
-    allowed = ", ".join(_allowed(name))
-    return f"input `{name}`: `{given[name]}` is none of: {allowed}"
-
-
-def _allowed(name: str) -> Iterator[str]:
-    annotation = Settings.model_fields[name].annotation
-    yield from ("true", "false") if annotation is bool else getattr(annotation, "__args__", ())
+    return f"input `{name}`: `{given[name]}`: {_lowered(wrong['msg'])}"
 
 
 def _lowered(message: str) -> str:

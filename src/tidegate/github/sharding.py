@@ -16,9 +16,19 @@ from tidegate.github.pull_request import is_lenient, options_of, sides_of
 from tidegate.github.standing import standing_verdict
 from tidegate.history.our_folder import shards_folder
 from tidegate.history.run_folder import write_value
-from tidegate.run.sharding import PLAN_FILE, Wanted, one_shard, plan_shards, read_plan, require_number
-from tidegate.run.shards.assign import add_shard, add_shards, matrix, overview
-from tidegate.run.shards.bundle import bundle_name
+from tidegate.run.bundle import bundle_name
+from tidegate.run.sharding import (
+    PLAN_FILE,
+    Wanted,
+    add_shard,
+    add_shards,
+    matrix,
+    one_shard,
+    overview,
+    plan_shards,
+    read_plan,
+    require_number,
+)
 
 
 async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
@@ -38,7 +48,7 @@ async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
         tell_matrix("", "no shards: no key reaches this pull request", job)
         return 0
     write_value(shards_folder(job.root) / PLAN_FILE, made)
-    tell_matrix(matrix(made) if made.shares else "", overview(made, given.shards), job)
+    tell_matrix(matrix(made) if made.shares else "", overview(made), job)
     return 0
 
 

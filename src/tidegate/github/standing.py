@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 
 from tidegate.github.announce import summarise, tell_standing
-from tidegate.github.comment import standing_comment
+from tidegate.github.api import Comment, PublishError
+from tidegate.github.client import GitHubRepository
+from tidegate.github.comment import marker_of, standing_comment
 from tidegate.github.event import PullRequestEvent
 from tidegate.github.job import BEFORE, Job
-from tidegate.github.port import Comment, PublishError, RepositoryPort
 from tidegate.github.publishing import Subject
-from tidegate.model.marker import Marker
 from tidegate.model.provider import ANTHROPIC, GOOGLE, OPENAI
 
 SAID = "The event `{event}` changes nothing that is compared: the verdict on `{head}` stands: **{verdict}**."
@@ -48,7 +48,7 @@ async def standing_verdict(event: PullRequestEvent, subject: Subject, job: Job, 
     except PublishError as error:
         job.say(f"The verdict on this commit could not be read: {error.message}")
         return None
-    marker = Marker.parse(comment.body) if comment else None
+    marker = marker_of(comment)
     if comment is None or marker is None or marker.exit_code is None or marker.accepted is not None:
         return None
     if (marker.head, marker.base) != (event.head_sha, event.base_ref):
@@ -62,5 +62,5 @@ async def standing_verdict(event: PullRequestEvent, subject: Subject, job: Job, 
     return marker.exit_code
 
 
-def _standing(repository: RepositoryPort, number: int, job: Job) -> Comment | None:
+def _standing(repository: GitHubRepository, number: int, job: Job) -> Comment | None:
     return standing_comment(repository.comments(number), job.settings.instance)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pydantic import SecretStr
 
 from tidegate.errors import CannotRunError, ConfigurationError
+from tidegate.github.api import PublishError
 from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
 from tidegate.github.client import connect
-from tidegate.github.port import PublishError
 from tidegate.github.workflow_run import artifact_name, newest_artifact
 from tidegate.model.result import Result
 

@@ -7,10 +7,12 @@ import re
 
 from tidegate.errors import ConfigurationError, TidegateError
 from tidegate.github.announce import warn
+from tidegate.github.api import PublishError, PullRequest, Status, StatusState
+from tidegate.github.client import GitHubRepository
+from tidegate.github.comment import NoVerdict
 from tidegate.github.event import DispatchEvent
 from tidegate.github.job import BEFORE, Job
-from tidegate.github.port import PublishError, PullRequest, RepositoryPort, Status, StatusState
-from tidegate.github.publishing import ENDED, NoVerdict, Subject, note
+from tidegate.github.publishing import ENDED, Subject, comment_on
 from tidegate.github.pull_request import compare, say
 from tidegate.model.result import Verdict
 from tidegate.reports.next_steps import render_error
@@ -47,14 +49,15 @@ async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
     except TidegateError as error:
         await _set_status("error", error.message, subject, job)
         detail = render_error(error.message, error.advice)
-        await note(NoVerdict(instance=job.settings.instance, why="it could not be run", detail=detail), subject, job)
+        said = NoVerdict(instance=job.settings.instance, why="it could not be run", detail=detail)
+        await comment_on(subject, said, job)
         raise
     code = await say(result, None, subject, job)
     await _set_status(_state(result.verdict), result.verdict.summary, subject, job)
     return code
 
 
-def _asked(event: DispatchEvent, number: int, repository: RepositoryPort, job: Job) -> PullRequest:
+def _asked(event: DispatchEvent, number: int, repository: GitHubRepository, job: Job) -> PullRequest:
     _check_actors(event, repository, job)
     return repository.pull_request(number)
 
@@ -71,7 +74,7 @@ def _inputs(event: DispatchEvent) -> tuple[int, str]:
     return int(number), sha
 
 
-def _check_actors(event: DispatchEvent, repository: RepositoryPort, job: Job) -> None:
+def _check_actors(event: DispatchEvent, repository: GitHubRepository, job: Job) -> None:
     """Check that the person who started the workflow and the one who re-ran it have write access."""
     for login in dict.fromkeys((event.sender, job.runner.triggering_actor or event.sender)):
         if not repository.may_write(login):
@@ -94,7 +97,7 @@ def _check_head(pull: PullRequest, sha: str) -> None:
 async def _set_status(state: StatusState, said: str, subject: Subject, job: Job) -> None:
     """Set a commit status on the tested commit, since the workflow's own check is shown on the default branch."""
     repository = subject.repository
-    if job.settings.dry_run or repository is None:
+    if repository is None:
         return
     context = "tidegate" if job.settings.instance == "default" else f"tidegate/{job.settings.instance}"
     status = Status(

@@ -7,16 +7,16 @@ is read from GitHub.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import NamedTuple
 
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.github.acceptance import accepted_on_fork
 from tidegate.github.announce import skip, summarise, tell_no_verdict, tell_publication
+from tidegate.github.api import Artifact, PublishError, PullRequest
 from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
-from tidegate.github.comment import Publication, Statement, WorkflowRun, publish_comment
+from tidegate.github.client import GitHubRepository
+from tidegate.github.comment import Statement, WorkflowRun, publish_comment
 from tidegate.github.event import WorkflowRunEvent
 from tidegate.github.job import Job
-from tidegate.github.port import Artifact, CommentPort, PublishError, PullRequest, RepositoryPort
 from tidegate.model.marker import Acceptance
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
@@ -49,7 +49,7 @@ def artifact_name(instance: str) -> str:
     return ARTIFACT if instance == "default" else f"{ARTIFACT}-{instance}"
 
 
-async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job) -> int:
+async def _publish(event: WorkflowRunEvent, repository: GitHubRepository, job: Job) -> int:
     pull = await job.deadline.ask(lambda: _pull_request(event, repository))
     if pull is None:
         return skip("nothing_to_do", "No open pull request has that run's commit as its head any more.", job)
@@ -65,15 +65,18 @@ async def _publish(event: WorkflowRunEvent, repository: RepositoryPort, job: Job
             "It comes from the pull request; look at what its job uploads before you trust anything of it.",
         ) from None
     acceptance = await accepted_on_fork(pull, result, repository, job)
-    uploaded = Uploaded(result, found[0], acceptance)
-    publication = await _comment(event, uploaded, repository.comments(pull.number), job)
+    statement = _statement(event, result, found[0], acceptance, job)
+    run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
+    comments, mode = repository.comments(pull.number), job.settings.comment
+    publication = await job.deadline.ask(lambda: publish_comment(comments, statement, run, mode, job.outside.sleep))
     if publication.problem:
         raise CannotRunError(f"the comment was not published: {publication.problem}", publication.advice)
+    tell_publication(publication, job)
     job.say(f"#{pull.number}: the comment is {publication.outcome}.")
     return 0
 
 
-def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRequest | None:
+def _pull_request(event: WorkflowRunEvent, repository: GitHubRepository) -> PullRequest | None:
     """Return the open pull request of the run, or None.
 
     It is looked up from GitHub's data about the run, never from the artifact, and must still be at the run's commit.
@@ -87,7 +90,7 @@ def _pull_request(event: WorkflowRunEvent, repository: RepositoryPort) -> PullRe
     return found[-1] if found else None
 
 
-def archive(run: int, instance: str, repository: RepositoryPort) -> tuple[int, bytes] | None:
+def archive(run: int, instance: str, repository: GitHubRepository) -> tuple[int, bytes] | None:
     """Return the packed result, and the id of the artifact to link: the report, which a browser opens, else the result.
 
     Return None if the run has no result any more.
@@ -107,25 +110,18 @@ def archive(run: int, instance: str, repository: RepositoryPort) -> tuple[int, b
     return (report or result).id, content
 
 
-def newest_artifact(run: int, name: str, repository: RepositoryPort) -> Artifact | None:
+def newest_artifact(run: int, name: str, repository: GitHubRepository) -> Artifact | None:
     """Return the newest artifact with this name that GitHub still has: each attempt of a run may upload one."""
     found = [artifact for artifact in repository.artifacts(run, name) if not artifact.expired]
     return max(found, key=lambda artifact: artifact.id, default=None)
 
 
-class Uploaded(NamedTuple):
-    """A fork's uploaded result, the id of the artifact to link, and a maintainer's acceptance of it."""
-
-    result: Result
-    artifact: int
-    acceptance: Acceptance | None
-
-
-async def _comment(event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPort, job: Job) -> Publication:
-    """Write the summary and the comment."""
-    result, acceptance = uploaded.result, uploaded.acceptance
+def _statement(
+    event: WorkflowRunEvent, result: Result, artifact: int, acceptance: Acceptance | None, job: Job
+) -> Statement:
+    """Write the summary, and return the statement for the comment. `artifact` is the one to link."""
     repository_url = job.runner.repository_url
-    pages = links_of(result, repository_url, f"{repository_url}/actions/runs/{event.run}", uploaded.artifact)
+    pages = links_of(result, repository_url, f"{repository_url}/actions/runs/{event.run}", artifact)
     contradicted = result.verdict.exit_code == 0 and event.conclusion != "success"
     notice = (CONTRADICTED.format(conclusion=event.conclusion or "nothing") if contradicted else "") + NOTICE
     if acceptance is not None:
@@ -133,13 +129,4 @@ async def _comment(event: WorkflowRunEvent, uploaded: Uploaded, port: CommentPor
     body = comment_body(result, pages=pages, notice=notice)
     summarise(body, job)
     tell_no_verdict("nothing_to_do", job)
-    if job.settings.dry_run:
-        return Publication(outcome="off")
-    run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
-    statement = Statement(result=result, body=body, notice=notice, pages=pages, accepted=acceptance)
-    publication = await job.deadline.ask(
-        lambda: publish_comment(port, statement, run, job.settings.comment, job.outside.sleep)
-    )
-    if not publication.problem:
-        tell_publication(publication, job)
-    return publication
+    return Statement(result=result, body=body, notice=notice, pages=pages, accepted=acceptance)

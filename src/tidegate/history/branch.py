@@ -1,8 +1,7 @@
 """Stores base's history on an orphan branch (`store: {type: branch}`), using git objects only.
 
 The branch is never checked out. Readers copy its files to a folder. Writers commit on top of the branch's current
-tip and start over if another writer was faster, so that no trials are lost. After MOST_COMMITS, the next commit has no
-parent and replaces the tip that it was made from, so that the branch does not grow for ever.
+tip and start over if another writer was faster, so that no trials are lost.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from tidegate.history.run_folder import write_text
 from tidegate.history.store import History
 from tidegate.model.suite import Store
 from tidegate.vcs.git import IDENTITY, NO_ANSWER, git, must, read_blobs
+from tidegate.vcs.revisions import commit_of, is_shallow
 
 MARKER = "tidegate-history.json"
 _MARK = '{"schema_version": 1}\n'
@@ -28,8 +28,6 @@ _OURS = re.compile(r"history/([0-9a-f]{1,64}\.(?:jsonl|sessions)|versions\.json|
 _FILE_MODE = "100644"
 MAX_FILES = 2_000
 MAX_BYTES = 16_000_000  # per file; enough for the trends of about 500 rows with 60 commits each
-MOST_COMMITS = 200
-_COUNT = "Tidegate-Commits"  # a trailer: a shallow clone cannot count the commits
 ATTEMPTS = 8
 PATIENCE_S = 120.0  # for each command that contacts `origin`
 _DENIED = re.compile(
@@ -57,15 +55,14 @@ def fetch(root: Path, name: str, origin: Origin) -> str | None:
         git(root, "update-ref", "-d", _tracking(name))
         return None
     if heads.returncode == 0:
-        shallow = git(root, "rev-parse", "--is-shallow-repository").stdout.strip() == "true"
-        wanted = ("--no-tags", "--no-filter", *(("--depth=1",) if shallow else ()))
+        wanted = ("--no-tags", "--no-filter", *(("--depth=1",) if is_shallow(root) else ()))
         refspec = f"+refs/heads/{name}:{_tracking(name)}"
         heads = _ask(root, origin, "fetch", "--quiet", *wanted, "origin", refspec)
     if heads.returncode == 0:
         return None
     said = _said(heads.stderr)
     advice = ": the job needs `contents: read`" if _DENIED.search(said) else ""
-    instead = "is left out" if _sha(root, _tracking(name)) is None else "is used as it was last fetched"
+    instead = "is left out" if commit_of(root, _tracking(name)) is None else "is used as it was last fetched"
     return f"base's history on the branch `{name}` could not be fetched, and {instead} ({said}){advice}"
 
 
@@ -94,7 +91,7 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
     `add` is called again with the current contents of the branch each time that another writer was faster.
     """
     require_writable(limits, origin)
-    why, most = "", MOST_COMMITS
+    why = ""
     for attempt in range(ATTEMPTS):
         if attempt:
             time.sleep(random.uniform(0, 0.1 * 2**attempt))
@@ -106,15 +103,11 @@ def write(root: Path, limits: Store, origin: Origin | None, add: Callable[[Histo
             tree = _tree_after(root, parent, Path(folder), limits, add, now)
         if tree is None:
             return
-        number = _number(root, parent) + 1
-        fresh = number > most  # the commit begins the branch again
-        commit = _commit(root, tree, None if fresh else parent, 1 if fresh else number)
-        why = _publish(root, limits.name, commit, origin, parent if fresh else None)
+        parents = () if parent is None else ("-p", parent)
+        commit = must(root, "commit-tree", tree, *parents, "-m", "base's history", env=IDENTITY)
+        why = _publish(root, limits.name, commit, origin)
         if not why:
             return
-        if fresh and ("remote rejected" in why or _DENIED.search(why)):
-            most = number + ATTEMPTS  # a rule forbids to replace the tip: go on with the branch as it is
-            continue
         if why.endswith(NO_ANSWER):
             break  # the push may have succeeded, so do not repeat it
         if _DENIED.search(why):
@@ -139,7 +132,7 @@ def require_writable(limits: Store, origin: Origin | None) -> None:
 
 def _tip(root: Path, name: str, origin: Origin | None) -> str | None:
     """Return the commit to read: for a job the fetched one, else the local one, or the fetched one if that is newer."""
-    here, there = (_sha(root, ref) for ref in (f"refs/heads/{name}", _tracking(name)))
+    here, there = (commit_of(root, ref) for ref in (f"refs/heads/{name}", _tracking(name)))
     if origin is not None:
         return there
     if here is None or there is None:
@@ -184,21 +177,6 @@ def _tree_after(
     return None if parent is not None and tree == must(root, "rev-parse", f"{parent}^{{tree}}") else tree
 
 
-def _commit(root: Path, tree: str, parent: str | None, number: int) -> str:
-    parents = () if parent is None else ("-p", parent)
-    message = ("-m", "base's history", "-m", f"{_COUNT}: {number}")
-    return must(root, "commit-tree", tree, *parents, *message, env=IDENTITY)
-
-
-def _number(root: Path, commit: str | None) -> int:
-    """Return how many commits the branch has, as its last commit of Tidegate says; 0 without a branch."""
-    if commit is None:
-        return 0
-    form = f"%(trailers:key={_COUNT},valueonly)"
-    said = must(root, "log", "-1", f"--format={form}", f"--grep={_COUNT}: ", commit)
-    return int(said) if said.isdecimal() else 1
-
-
 def _tree_with(root: Path, parent: str | None, folder: Path) -> str:
     """Return the tree of `parent` with its history files replaced by those in the folder; other files are kept."""
     with tempfile.TemporaryDirectory(prefix="tidegate-index-") as scratch:
@@ -216,18 +194,14 @@ def _tree_with(root: Path, parent: str | None, folder: Path) -> str:
         return must(folder, "write-tree", env=own)
 
 
-def _publish(root: Path, name: str, commit: str, origin: Origin | None, replaced: str | None) -> str:
-    """Move the branch to the commit. Return "" on success, else the reason.
-
-    Only the commit `replaced` may be lost by that, if it is still the tip.
-    """
+def _publish(root: Path, name: str, commit: str, origin: Origin | None) -> str:
+    """Move the branch to the commit, which no other writer's commit may be lost by. Return "", or why it failed."""
     if origin is not None:
         refspec = f"{commit}:refs/heads/{name}"
-        lease = (f"--force-with-lease=refs/heads/{name}:{replaced}",) if replaced else ()
-        done = _ask(root, origin, "push", "--porcelain", "--no-verify", *lease, "origin", refspec)
+        done = _ask(root, origin, "push", "--porcelain", "--no-verify", "origin", refspec)
         return "" if done.returncode == 0 else _reason(done.stdout, done.stderr)
-    before = _sha(root, f"refs/heads/{name}") or "0" * len(commit)
-    if before.strip("0") and git(root, "merge-base", "--is-ancestor", before, replaced or commit).returncode != 0:
+    before = commit_of(root, f"refs/heads/{name}") or "0" * len(commit)
+    if before.strip("0") and git(root, "merge-base", "--is-ancestor", before, commit).returncode != 0:
         return "another process has written it"
     done = git(root, "update-ref", "-m", "base's history", f"refs/heads/{name}", commit, before)
     return "" if done.returncode == 0 else _said(done.stderr)
@@ -248,11 +222,6 @@ def _said(stderr: str) -> str:
 
 def _ask(root: Path, origin: Origin, *arguments: str) -> subprocess.CompletedProcess[str]:
     return git(root, *arguments, env=origin.environ, timeout_s=PATIENCE_S)
-
-
-def _sha(root: Path, ref: str) -> str | None:
-    done = git(root, "rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
-    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def _tracking(name: str) -> str:

@@ -6,14 +6,14 @@ import glob
 import hashlib
 import json
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tidegate import __version__
-from tidegate.checks.evaluators.code_judge import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.model.agent import Agent
-from tidegate.model.plan import PlanRow, RowKey
+from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Scenario, Suite
 from tidegate.suite.plan import definition_hash
 from tidegate.trial.workspace import everything_below, matching_files
@@ -61,23 +61,6 @@ def _around(root: Path, name: str) -> Iterator[str]:
 
 
 TemplateFiles = tuple[tuple[str, str], ...]
-
-
-def agent_marks(rows: Iterable[PlanRow], versions: Mapping[str, str | None]) -> dict[RowKey, str]:
-    """Return each row's `agent_mark`. `versions`: of the agents' programs, by the agent's name.
-
-    Rows with the same agent share it: a scripted one can have steps for every scenario, which take long to write. The
-    name is not enough: a scenario can have steps of its own, and a removed row has base's agent.
-    """
-    made: dict[tuple[str, int], str] = {}
-    found: dict[RowKey, str] = {}
-    for row in rows:
-        name = row.key.agent
-        same = (name, id(row.agent))
-        if same not in made:
-            made[same] = agent_mark(row, versions.get(name))
-        found[row.key] = made[same]
-    return found
 
 
 def agent_mark(row: PlanRow, version: str | None) -> str:

@@ -1,8 +1,8 @@
 """Reads and writes what earlier runs know: base's history, and the trials of tests to resume.
 
 Each test has a folder named by its key (fingerprint.py). It holds the history that the test started with, and the
-trials of both sides with their records. Only measured trials are kept, and those that lack only the judge's answers.
-All others are run again. One run at a time works on the tests of a folder.
+trials of both sides with their records. Only trials that are measured and judged are kept. All others are run again.
+One run at a time works on the tests of a folder.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from __future__ import annotations
 import fcntl
 import shutil
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tidegate.agents.invocations.shapes import shapes_of, unseen_share
+from tidegate.decide.trust import not_judged
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.branch import Origin, copy_to, fetch, require_writable, write
 from tidegate.history.fingerprint import fingerprint_at
-from tidegate.history.judge_answers import AnswerStore
 from tidegate.history.our_folder import OUR_FOLDER, make_our_folder
 from tidegate.history.pushes import Pushes
-from tidegate.history.run_folder import RunFolder, read_value, write_value
+from tidegate.history.run_folder import AnswerStore, RunFolder, read_value, write_value
 from tidegate.history.store import History, ReadSessions
 from tidegate.model.measurement import PastTrial, Run, TrialResult, by_row
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.result import RowTrend
-from tidegate.model.run_row import LEAST, ReplayFinding
+from tidegate.model.run_row import LEAST
 from tidegate.model.suite import Suite
 from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side
@@ -36,7 +36,7 @@ from tidegate.vcs.revisions import repository_root, tracked_files
 
 DAY = 86_400.0
 SIDES: tuple[Side, Side] = ("base", "head")
-_FILE, _REPLAY = "test.json", "replay.json"
+_FILE = "test.json"
 
 
 class Known(NamedTuple):
@@ -68,7 +68,6 @@ class KnownResults:
         self._stores = stores
         self._fingerprints: Mapping[RowKey, str] = {}
         self._keys: Mapping[RowKey, str] = {}
-        self._counted: frozenset[str] = frozenset()  # ids of trials that are in the history already
 
     def alone(self) -> AbstractContextManager[None]:
         """Keep other runs out of the tests to resume. Raises CannotRunError if another run works on them."""
@@ -97,9 +96,12 @@ class KnownResults:
         for row, key in keys.items():
             if row not in begun:
                 self._tests.begin(key, past[row])
-        results = [self._take(keys[row], result) for row in begun for result in self._tests.trials(keys[row])]
+        results = [
+            self._tests.take(keys[row], result, self._stores[result.side])
+            for row in begun
+            for result in self._tests.trials(keys[row])
+        ]
         known = [trial for found in begun.values() for trial in found.past]
-        self._counted = frozenset(name for found in begun.values() for name in found.counted)
         known += [trial for trial in read.trials if trial.key not in begun]
         return Known(tuple(known), tuple(results), (*self._ignored, *read.warnings))
 
@@ -116,36 +118,15 @@ class KnownResults:
         """Return base's recorded sessions of the rows that `begin` was given. `foreign`: commits that base lacks."""
         return self._history.sessions.read(self._fingerprints, foreign) if self._history else ReadSessions({})
 
-    def replayed(self, row: RowKey, sessions: str) -> ReplayFinding | None:
-        """Return what an earlier run of the same test has found by replaying these sessions, or None."""
-        key = self._keys.get(row)
-        return self._tests.replayed(key, sessions) if self._tests is not None and key is not None else None
-
-    def keep_replay(self, found: ReplayFinding, sessions: str) -> None:
-        """Store what replaying these sessions showed, so that a later run of the same test need not do it."""
-        if self._tests is not None and (key := self._keys.get(found.key)) is not None:
-            self._tests.keep_replay(key, found, sessions)
-
     def add(self, base: Run, sessions: Iterable[SessionRecord]) -> None:
-        """Add base's trials and sessions to the history if it is a folder; trials that it has already are left out."""
+        """Add base's new trials and sessions to the history if it is a folder; those of earlier runs are left out."""
         if self._history is not None and self._adds:
-            new = past_trials(base, self._counted, beside_head=True)
+            new = past_trials(base, beside_head=True)
             self._history.sessions.add(self._fingerprints, sessions)
-            self._count(base)
             self._history.add(self._fingerprints, new)
+            self._history.prune()
             self._history.remember({name: agent.version for name, agent in base.agents.items()})
             self._history.trends.add(new)
-
-    def _count(self, base: Run) -> None:
-        """Record which trials are already in the history, so that no later run adds them again."""
-        assert self._tests is not None
-        measured = by_row(trial for trial in base.trials if trial.decides is not None)
-        for row, key in self._keys.items():
-            self._tests.count(key, (trial.id for trial in measured[row]))
-
-    def _take(self, key: str, result: TrialResult) -> TrialResult:
-        assert self._tests is not None
-        return self._tests.take(key, result, self._stores[result.side])
 
 
 def open_history(root: Path, suite: Suite) -> History:
@@ -164,7 +145,9 @@ def keep_history(root: Path, suite: Suite, add: Callable[[History], None], origi
         write(root, suite.store, origin, add, time.time())
         yours = "" if origin else ", which is yours to push"
         return f"on the branch `{suite.store.name}`{yours}"
-    add(open_history(root, suite))
+    history = open_history(root, suite)
+    add(history)
+    history.prune()
     return f"in `{suite.store.path}`"
 
 
@@ -262,10 +245,10 @@ def _fingerprints(root: Path, suite: Suite, plan: Plan, history: History) -> dic
     }
 
 
-def past_trials(run: Run, counted: Collection[str] = (), *, beside_head: bool = False) -> list[PastTrial]:
-    """Return a run's measured trials as history entries, except those whose ids are in `counted`."""
+def past_trials(run: Run, *, beside_head: bool = False) -> list[PastTrial]:
+    """Return a run's measured trials as history entries, except those of earlier runs, which the history has."""
     trials = ((run.started_at + number / 1000, trial) for number, trial in enumerate(run.trials))
-    kept = (past_trial(trial, at, run.revision.sha) for at, trial in trials if trial.id not in counted)
+    kept = (past_trial(trial, at, run.revision.sha) for at, trial in trials if not trial.reused)
     return [trial.model_copy(update={"beside_head": beside_head}) for trial in kept if trial is not None]
 
 
@@ -305,23 +288,12 @@ def past_trial(trial: TrialResult, at: float, sha: str, *, merged: bool = False)
 
 
 class Beginning(Value):
-    """The start of a test: its time in seconds since the epoch, and the trials of base's history at that time.
-
-    `counted`: ids of the test's own trials that have been added to the history since.
-    """
+    """The start of a test: its time in seconds since the epoch, and the trials of base's history at that time."""
 
     schema_version: Literal[1] = 1
     key: str
     at: float
     past: tuple[PastTrial, ...] = ()
-    counted: tuple[str, ...] = ()
-
-
-class Replayed(Value):
-    """What base's recorded sessions show in a test. `sessions`: a hash of them."""
-
-    sessions: str
-    found: ReplayFinding
 
 
 class ResumableTests:
@@ -361,30 +333,15 @@ class ResumableTests:
         found = read_value(self._folder / key / _FILE, Beginning)
         return found if found and found.key == key and found.at >= self._oldest else None
 
-    def count(self, key: str, trials: Iterable[str]) -> None:
-        """Record that base's history now contains these trials of the test."""
-        if (found := self.begun(key)) is not None:
-            counted = tuple(dict.fromkeys((*found.counted, *trials)))
-            write_value(self._folder / key / _FILE, found.model_copy(update={"counted": counted}))
-
     def keep(self, key: str, result: TrialResult, ran_in: RunFolder) -> None:
-        """Store a trial with its record if it was measured, or if only the judge's answers are missing."""
-        if result.decides is not None or result.not_measured in ("judge", "unreadable_judge"):
+        """Store a trial with its record if it was measured. A pass that the judge could not judge is run again."""
+        if result.decides == "fail" or (result.decides is not None and not not_judged(result)):
             self._side(key, result.side).copy_trial(result, ran_in)
 
     def trials(self, key: str) -> Iterator[TrialResult]:
         """Yield the stored trials of this test. Damaged ones are skipped, so that they are run again."""
         for side in SIDES:
             yield from (trial for trial in self._side(key, side).finished_trials() if trial.side == side)
-
-    def replayed(self, key: str, sessions: str) -> ReplayFinding | None:
-        """Return what replaying these sessions showed in this test, or None if it is missing or damaged."""
-        found = read_value(self._folder / key / _REPLAY, Replayed)
-        return found.found if found and found.sessions == sessions else None
-
-    def keep_replay(self, key: str, found: ReplayFinding, sessions: str) -> None:
-        """Store what replaying these sessions showed."""
-        write_value(self._folder / key / _REPLAY, Replayed(sessions=sessions, found=found))
 
     def take(self, key: str, result: TrialResult, into: RunFolder) -> TrialResult:
         """Copy a stored trial and its record into `into`. It is marked as reused and adds no judge cost."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Self, TypeVar
@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.event import Event
+from tidegate.model.judge import Reply
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.trial import Record, Trial
 from tidegate.model.trial_spec import Side, TrialSpec, encoded
@@ -51,7 +52,7 @@ class RunFolder:
 
         It is not synced: a result that the machine loses in a power failure is run again.
         """
-        _replace(self.trial_folder(result.spec) / RESULT_FILE, [_json(result)], sync=False)
+        _replace(self.trial_folder(result.spec) / RESULT_FILE, _json(result), sync=False)
 
     def copy_trial(self, result: TrialResult, ran_in: RunFolder) -> None:
         """Copy a trial from another run folder, with its record if there is one."""
@@ -64,7 +65,7 @@ class RunFolder:
     def begin_run(self, run: Run) -> None:
         """Write `run.json`, marked as interrupted, before the first trial, so that an interrupted run can be read."""
         begun = run.model_copy(update={"interrupted": True, "trials": ()})
-        _replace(self.folder / RUN_FILE, _run_json(begun), sync=True)
+        write_value(self.folder / RUN_FILE, begun)
 
     def finished_trials(self) -> Iterator[TrialResult]:
         """Yield the results of all finished trials; damaged or misplaced ones are skipped."""
@@ -76,11 +77,11 @@ class RunFolder:
 
     def keep_trial(self, trial: Trial) -> None:
         """Overwrite the trial's raw record, for example after the judge has added its answers."""
-        _replace(self.trial_folder(trial.spec) / "trial.json", [_json(trial)], sync=False)
+        _replace(self.trial_folder(trial.spec) / "trial.json", _json(trial), sync=False)
 
     def finish_run(self, run: Run) -> None:
         """Write the complete run atomically."""
-        _replace(self.folder / RUN_FILE, _run_json(run), sync=True)
+        write_value(self.folder / RUN_FILE, run)
 
     def events(self, spec: TrialSpec) -> Iterator[Event]:
         """Yield the stored events of a trial in order; nothing if no record was kept.
@@ -122,6 +123,27 @@ class RunFolder:
             return Record(problem=error.message)
         except OSError as error:
             return Record(problem=f"{error.filename}: {error.strerror}")
+
+
+class AnswerStore:
+    """The judge's answers: one JSON file each, named by the hash of its question. With None, nothing is stored."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def read(self, key: str) -> Reply | None:
+        """Return the stored answer, or None if there is none or it cannot be read."""
+        return read_value(self._place(self._folder, key), Reply) if self._folder else None
+
+    def keep(self, key: str, reply: Reply) -> None:
+        """Write the answer atomically. A write error is ignored: a later run then asks the question again."""
+        if self._folder is not None:
+            with suppress(OSError):
+                write_value(self._place(self._folder, key), reply)
+
+    @staticmethod
+    def _place(folder: Path, key: str) -> Path:
+        return folder / key[:2] / f"{key}.json"
 
 
 def load_run(folder: Path) -> Run:
@@ -180,34 +202,18 @@ def read_value(path: Path, kind: type[V]) -> V | None:
 
 def write_text(path: Path, text: str) -> None:
     """Write text like `write_value`: to a temporary file, which is synced and then renamed into place."""
-    _replace(path, [text], sync=True)
+    _replace(path, text, sync=True)
 
 
 def _json(value: Value) -> str:
     return value.model_dump_json(indent=1) + "\n"
 
 
-def _run_json(run: Run) -> Iterator[str]:
-    """Yield the run's JSON in parts, as `_json` returns it: that of all rows and trials together takes much memory."""
-    rest = _json(run.model_copy(update={"rows": (), "trials": ()}))
-    for name, values in (("rows", run.rows), ("trials", run.trials)):
-        before, empty, rest = rest.partition(f'\n "{name}": []')
-        yield before + (empty[:-1] if values else empty)
-        for number, value in enumerate(values):
-            yield ("," if number else "") + f"\n{value.model_dump_json(indent=1)}".replace("\n", "\n  ")
-        yield "\n ]" if values else ""
-    yield rest
-
-
-def _replace(path: Path, parts: Iterable[str], *, sync: bool) -> None:
+def _replace(path: Path, text: str, *, sync: bool) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        opened = temporary.open("w", encoding="utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        opened = temporary.open("w", encoding="utf-8")
-    with opened as file:
-        file.writelines(parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
         if sync:
             file.flush()
             os.fsync(file.fileno())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
@@ -20,57 +20,29 @@ from tidegate.model.value import Value
 from tidegate.text.redaction import without_secrets
 
 MOST = 10  # sessions per row
-SUFFIX = ".sessions"
 DAY = 86_400.0
+TRIALS, SESSIONS = ".jsonl", ".sessions"  # how the names of the files end
 Sessions = tuple[SessionRecord, ...]
+V = TypeVar("V", PastTrial, SessionRecord)
 
 
-class _SessionEntry(Value):
-    """One line of a file of sessions."""
-
-    fingerprint: str
-    session: SessionRecord
-    digest: str = ""
-
-
-class _Entry(Value):
-    """One line of a file of trials."""
-
-    schema_version: Literal[1] = 1
-    fingerprint: str
-    trial: PastTrial
-    digest: str = ""
-
-
-E = TypeVar("E", _SessionEntry, _Entry)
-
-
-def _entries(path: Path, kind: type[E]) -> Iterator[E | str]:
-    """Yield each entry of the file, or the reason why its line is ignored."""
+def _values(path: Path, kind: type[V], key: RowKey | None = None) -> tuple[list[V], int]:
+    """Return the values in the file, one per line, and how many lines are ignored: damaged, or of another row."""
     try:
         lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        return
     except OSError:
-        yield "the file cannot be read"
-        return
+        return [], 0
+    found = []
     for line in lines:
-        try:
-            entry = kind.model_validate_json(line)
-        except ValidationError:
-            yield "damaged, or of another version"
-            continue
-        end = f'"{entry.digest}"}}'.encode()
-        text = line.removesuffix(end) + b'""}'
-        is_whole = line.endswith(end) and hashlib.sha256(text).hexdigest() == entry.digest
-        yield entry if is_whole else "its digest does not match"
+        with suppress(ValidationError):
+            value = kind.model_validate_json(line)
+            found += [value] if key in (None, value.key) else []
+    return found, len(lines) - len(found)
 
 
-def _write(path: Path, entries: Iterable[_SessionEntry | _Entry]) -> None:
-    """Write the entries, each with a digest: a hash of the rest, which reveals a damaged line. Without any, no file."""
-    texts = [entry.model_dump_json().removesuffix('""}') for entry in entries]
-    digests = [hashlib.sha256(f'{text}""}}'.encode()).hexdigest() for text in texts]
-    whole = "".join(f'{text}"{digest}"}}\n' for text, digest in zip(texts, digests, strict=True))
+def _write(path: Path, values: Iterable[Value]) -> None:
+    """Write the values, one per line. Without any, there is no file."""
+    whole = "".join(f"{value.model_dump_json()}\n" for value in values)
     if not whole:
         path.unlink(missing_ok=True)
     elif not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != whole:
@@ -97,10 +69,9 @@ class SessionStore:
         found: dict[RowKey, Sessions] = {}
         warnings: list[str] = []
         for key, fingerprint in fingerprints.items():
-            entries = list(_entries(self._path(fingerprint), _SessionEntry))
-            good = _of_row(entries, fingerprint, key)
-            if damaged := len(entries) - len(good):
-                warnings.append(f"recorded sessions of {key}: {damaged} ignored: damaged, or of another row")
+            good, ignored = _values(self._path(fingerprint), SessionRecord, key)
+            if ignored:
+                warnings.append(f"recorded sessions of {key}: {ignored} ignored: damaged, or of another row")
             if kept := self._best(session for session in good if session.sha not in foreign):
                 found[key] = kept
         return ReadSessions(found, tuple(warnings))
@@ -113,14 +84,14 @@ class SessionStore:
         for session in sessions:
             fingerprint = fingerprints.get(session.key)
             if fingerprint and without_secrets(session) == session:
-                known = _of_row(_entries(self._path(fingerprint), _SessionEntry), fingerprint, session.key)
+                known, _ = _values(self._path(fingerprint), SessionRecord, session.key)
                 if session not in known:
-                    self._write(fingerprint, [*known, session])
+                    _write(self._path(fingerprint), self._best([*known, session]))
 
     def prune(self) -> None:
-        """Remove damaged, foreign and expired sessions, and files without any."""
-        for path in self._folder.glob(f"*{SUFFIX}"):
-            self._write(path.stem, _of_row(_entries(path, _SessionEntry), path.stem))
+        """Remove damaged and expired sessions, and files without any."""
+        for path in self._folder.glob(f"*{SESSIONS}"):
+            _write(path, self._best(_values(path, SessionRecord)[0]))
 
     def _best(self, sessions: Iterable[SessionRecord]) -> Sessions:
         """Return the newest that can be replayed, those that passed first."""
@@ -128,21 +99,10 @@ class SessionStore:
         return tuple(sorted(young, key=lambda one: (not one.passed, -one.at))[:MOST])
 
     def _path(self, fingerprint: str) -> Path:
-        return self._folder / f"{fingerprint}{SUFFIX}"
-
-    def _write(self, fingerprint: str, sessions: Iterable[SessionRecord]) -> None:
-        kept = self._best(sessions)
-        _write(self._path(fingerprint), [_SessionEntry(fingerprint=fingerprint, session=one) for one in kept])
+        return self._folder / f"{fingerprint}{SESSIONS}"
 
 
-def _of_row(entries: Iterable[_SessionEntry | str], fingerprint: str, key: RowKey | None = None) -> list[SessionRecord]:
-    found = (one for one in entries if isinstance(one, _SessionEntry) and one.fingerprint == fingerprint)
-    return [one.session for one in found if key in (None, one.session.key)]
-
-
-MOST_COMMITS = 60  # per row; a small chart shows no more
-FEWEST_COMMITS = 10  # per row, if there are many rows
-MOST_POINTS = 30_000  # of all rows, about 10 MB; those measured last stay
+MOST_COMMITS = 30  # per row in the trends
 VERSIONS = "versions.json"
 _versions = TypeAdapter(dict[str, str])
 
@@ -177,7 +137,7 @@ class History:
         return SessionStore(self._folder, self._limits, self._now)
 
     def read(self, fingerprints: Mapping[RowKey, str], foreign: Container[str] = ()) -> Read:
-        """Return the history of these rows. Damaged or unrelated entries are ignored with a warning, never an error.
+        """Return the history of these rows. Damaged or unrelated lines are ignored with a warning, never an error.
 
         `foreign` holds the commits that base's branch does not have. Trials measured on them are left out, because they
         do not describe base, unless they were added when a pull request was merged.
@@ -186,13 +146,11 @@ class History:
         warnings: list[str] = []
         elsewhere = 0
         for key, fingerprint in fingerprints.items():
-            entries = list(self._entries(key, fingerprint))
-            stored = [entry for entry in entries if isinstance(entry, PastTrial)]
+            stored, ignored = _values(self._path(fingerprint), PastTrial, key)
             of_base = [trial for trial in stored if trial.merged or trial.sha not in foreign]
             trials += self._capped(of_base)
-            if damaged := [entry for entry in entries if isinstance(entry, str)]:
-                reasons = ", ".join(dict.fromkeys(damaged))
-                warnings.append(f"history of {key}: {len(damaged)} ignored: {reasons}")
+            if ignored:
+                warnings.append(f"history of {key}: {ignored} ignored: damaged, or of another row or version")
             elsewhere += 0 if of_base else len(stored)
         if elsewhere:
             warnings.append(ELSEWHERE.format(elsewhere))
@@ -202,18 +160,14 @@ class History:
         """Add these trials, within the limits. Trials of rows without a fingerprint are dropped."""
         for key, more in by_row(without_secrets(trial) for trial in trials).items():
             if fingerprint := fingerprints.get(key):
-                known = [entry for entry in self._entries(key, fingerprint) if isinstance(entry, PastTrial)]
-                kept = self._capped([*known, *(trial for trial in more if trial not in known)])
-                _write(self._path(fingerprint), [_Entry(fingerprint=fingerprint, trial=trial) for trial in kept])
-        self._remove_old()
+                known, _ = _values(self._path(fingerprint), PastTrial, key)
+                _write(self._path(fingerprint), self._capped([*known, *(one for one in more if one not in known)]))
 
     def prune(self) -> None:
-        """Remove damaged, foreign, expired and surplus entries. Age is taken from the trials, not from the files."""
+        """Remove damaged, expired and surplus trials and sessions. Age is taken from them, not from the files."""
         self.sessions.prune()
-        for path in self._folder.glob("*.jsonl"):
-            found = [one for one in _entries(path, _Entry) if isinstance(one, _Entry)]
-            kept = self._capped(one.trial for one in found if one.fingerprint == path.stem)
-            _write(path, [_Entry(fingerprint=path.stem, trial=trial) for trial in kept])
+        for path in self._folder.glob(f"*{TRIALS}"):
+            _write(path, self._capped(_values(path, PastTrial)[0]))
 
     def remember(self, versions: Mapping[str, str | None]) -> None:
         """Store the versions of the agents' programs, so that fingerprints can be computed without running an agent."""
@@ -231,29 +185,13 @@ class History:
             return {}
 
     def _path(self, fingerprint: str) -> Path:
-        return self._folder / f"{fingerprint}.jsonl"
-
-    def _entries(self, key: RowKey, fingerprint: str) -> Iterator[PastTrial | str]:
-        """Yield each trial in the row's file, or the reason why a line is ignored."""
-        for entry in _entries(self._path(fingerprint), _Entry):
-            if isinstance(entry, str):
-                yield entry
-            elif entry.fingerprint != fingerprint or entry.trial.key != key:
-                yield "of another fingerprint"
-            else:
-                yield entry.trial
+        return self._folder / f"{fingerprint}{TRIALS}"
 
     def _capped(self, trials: Iterable[PastTrial]) -> list[PastTrial]:
         """Return the newest trials within the limits, oldest first. Trials dated more than a day ahead are dropped."""
         youth = self._now - DAY * self._limits.max_days
         young = sorted((trial for trial in trials if youth <= trial.at <= self._now + DAY), key=lambda trial: trial.at)
         return young[-self._limits.max_trials :]
-
-    def _remove_old(self) -> None:
-        """Delete files without additions for so long that all their trials have expired."""
-        for path in self._folder.glob("*.jsonl") if self._folder.is_dir() else ():
-            if path.stat().st_mtime < self._now - DAY * self._limits.max_days:
-                path.unlink(missing_ok=True)
 
 
 class Kept(Value):
@@ -282,11 +220,7 @@ class Trends:
         rows = {row.key: row.points for row in self.read()}
         for key, more in new.items():
             rows[key] = _with(rows.get(key, ()), more)
-        most = max(FEWEST_COMMITS, min(MOST_COMMITS, MOST_POINTS // len(rows)))
-        newest = set(sorted(rows, key=lambda key: rows[key][-1].at, reverse=True)[: MOST_POINTS // most])
-        kept = (
-            RowTrend(scenario=key.scenario, agent=key.agent, points=rows[key][-most:]) for key in rows if key in newest
-        )
+        kept = (RowTrend(scenario=key.scenario, agent=key.agent, points=points) for key, points in rows.items())
         write_text(self._path, Kept(rows=tuple(kept)).model_dump_json() + "\n")
 
 

@@ -14,7 +14,7 @@ from tidegate.model.evaluator import Case, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import End, Event, Invocation, Message, ToolCall, ToolResult
 from tidegate.model.probe import Answer, FileAnswer, ReadFile, Request
 from tidegate.run.grade import to_its_end
-from tidegate.trial.ask_evaluators import Carry
+from tidegate.trial.checks import Carry
 
 TALKED_ROUND = 0.2  # a score higher than the plain one by more than this is not noise
 _WANTED = "The file notes.txt holds the three decisions of the meeting."

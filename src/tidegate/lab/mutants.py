@@ -13,38 +13,21 @@ from tidegate.decide.surface.parts import command_of, commands, json_keys
 from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall, Part
 from tidegate.trial import mutation as change
-from tidegate.trial.mutated_outputs import Result
-from tidegate.trial.mutation import is_help, value_of
+from tidegate.trial.mutation import Result, is_help, value_of
 
 MOST_CHOICES, MOST_SEEN = 6, 2  # values of one option: listed ones, and of others those in recorded calls
 
 OF_OUTPUT: Mapping[str, str] = {
     "exit_fails": "{of} exits with 1",
     "exit_succeeds": "{of} exits with 0 where it fails",
-    "exit_changed": "{of} exits with another code where it fails",
     "error_emptied": "{of} fails without a message",
-    "error_wrong": "{of} fails with “something went wrong”",
     "line_dropped": "the last line of the output of {of} is missing",
-    "first_line_dropped": "the first line of the output of {of} is missing",
     "lines_reversed": "{of} prints its lines in reverse order",
-    "lines_cut": "{of} cuts its lines after 20 characters",
     "number_changed": "{of} prints a wrong number",
-    "coloured": "{of} prints codes for colours",
     "warning_printed": "{of} prints a warning before its output",
-    "warning_on_stderr": "{of} prints a warning to stderr",
-    "lines_prefixed": "{of} prints `INFO: ` before each line",
-    "line_ends_changed": "{of} ends its lines as on Windows",
-    "letters_lowered": "{of} prints no capital letters",
-    "spaces_doubled": "{of} prints its words further apart",
     "word_replaced": "the first word of the output of {of} is another",
-    "output_repeated": "{of} prints its output twice",
-    "output_truncated": "the output of {of} ends in the middle",
     "output_emptied": "{of} prints nothing",
-    "streams_swapped": "{of} prints its output to stderr",
     "middle_changed": "{of} prints a wrong value in the middle",
-    "fields_swapped": "{of} exchanges two words of a line",
-    "rounded": "{of} rounds its numbers",
-    "lines_swapped": "{of} exchanges two lines of its output",
 }
 OF_INPUT: Mapping[str, str] = {"input_fails": "`{call}` exits with 1", "input_crashes": "`{call}` crashes"}
 OF_KEY: Mapping[str, str] = {
@@ -52,28 +35,20 @@ OF_KEY: Mapping[str, str] = {
     "json_key_dropped": "is gone",
     "json_key_retyped": "has another type",
     "json_value_wrong": "has wrong values",
-    "json_value_null": "is null",
 }
 OF_ARGUMENTS: Mapping[str, str] = {
     "options_first": "{of} takes no options after its arguments",
-    "arguments_swapped": "{of} takes its last two arguments in the other order",
-    "argument_cut": "{of} takes only the first word of an argument with spaces",
-    "argument_lowered": "{of} loses the capital letters of its arguments",
     "argument_refused": "{of} takes an option instead of its last argument",
 }
 OF_JSON: Mapping[str, str] = {
     "json_wrapped": "{of} prints its JSON inside another object",
-    "json_reformatted": "{of} prints its JSON with other spaces",
     "json_list_cut": "{of} prints only the first entry of lists in its JSON",
-    "json_list_reversed": "{of} prints lists in its JSON in reverse order",
 }
 OF_EFFECT: Mapping[str, str] = {
     "effect_lost": "{of} reports success and changes nothing",
     "crashes_after": "{of} crashes after its effect",
     "prompts": "{of} asks for confirmation",
-    "effect_twice": "{of} takes effect twice",
     "written_cut": "the files that {of} writes are cut in the middle",
-    "written_renamed": "the files that {of} writes have other names",
 }
 
 
@@ -86,10 +61,6 @@ def of_values(parts: Sequence[Part], calls: Sequence[ObservedCall], binary: str)
             for value in part.choices[:MOST_CHOICES] if len(part.choices) > 1 else _seen(part, own):
                 words = f"`{part.name} {value}` is refused by `{part.command or binary}`"
                 yield _of_kind("value_refused", words, part, value)
-                if (other := _other(value, part.choices)) is not None and len(part.choices) > 1:
-                    words = f"`{part.name} {value}` of `{part.command or binary}` is taken as {other}"
-                    swapped = _of_kind("value_swapped", words, part, value)
-                    yield swapped.model_copy(update={"default": other})
             if part.command or not names:
                 yield from _defaults(part, binary)
 
@@ -144,19 +115,16 @@ def _of_kind(kind: str, words: str, part: Part, value: str) -> Mutant:
 
 # The wrapper does something else than to change arguments or outputs, or the state depends on the kind.
 _OTHERWISE = frozenset(
-    (
-        *("effect_lost", "effect_twice", "written_cut", "written_renamed", "crashes_after", "slower", "hangs"),
-        *("works_once", "option_ignored", "default_changed"),
-    )
+    (*("effect_lost", "written_cut", "crashes_after", "hangs", "option_ignored", "default_changed"),)
 )
 
 
 def meets(mutant: Mutant, call: ObservedCall) -> bool:
     """Return True if the call of a command-line tool would get or do something else with the mutant."""
     data, argv = mutant.model_dump(mode="json"), list(call.argv)
-    if mutant.kind in ("prompts", "effect_lost", "effect_twice", "written_cut", "written_renamed", "crashes_after"):
+    if mutant.kind in ("prompts", "effect_lost", "written_cut", "crashes_after"):
         return bool(call.written) and call.exit_code == 0 and change.meets(data, argv) and not change.is_help(argv)
-    if mutant.kind in ("slower", "hangs", "works_once"):
+    if mutant.kind == "hangs":
         return change.meets(data, argv) and not change.is_help(argv)
     given, instead = change.before(data, argv)
     result = (call.exit_code, call.stdout, call.stderr)
@@ -228,7 +196,6 @@ def of_program(parts: Sequence[Part], calls: Sequence[ObservedCall], binary: str
             found.append(_mutant("output_emptied", f"`{command or binary}` prints nothing", command))
     often = Counter({command: len(own) for command, own in used.items() if command or not names}).most_common(1)
     for command, _ in often:
-        found.append(_mutant("slower", f"`{command or binary}` takes ten times as long", command))
         found.append(_mutant("hangs", f"`{command or binary}` never ends", command))
     return tuple(one.model_copy(update={"commands": names}) for one in found)
 
@@ -392,8 +359,6 @@ def _of_effects(command: str, calls: Sequence[ObservedCall], binary: str) -> Ite
     if any(call.written for call in calls):
         for kind, words in OF_EFFECT.items():
             yield _mutant(kind, words.format(of=of), command)
-    if Counter(call.home for call in calls).most_common(1)[0][1] > 1:
-        yield _mutant("works_once", f"{of} works only once", command)
 
 
 def _mutant(kind: str, words: str, command: str = "", **fields: object) -> Mutant:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tidegate.decide.surface.parts import commands, of_calls
 from tidegate.decide.surface.used import MAPPED, Scenario, counts, users
 from tidegate.errors import NothingToRunError
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.lab.mutants import changed_guidance, done_to, meets, of_guidance, of_program, of_server, server_meets
 from tidegate.model.agent import FREE, LIST
 from tidegate.model.event import ToolCall
@@ -29,8 +29,7 @@ from tidegate.reports.verdict_text import verdict_of
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.mutant_trials import MutantRunner, ObservedTrial, search_path_of
 from tidegate.run.run_job import Options, RunJob, runner_of
-from tidegate.run.surface_changes import tool_name
-from tidegate.run.surface_survey import survey
+from tidegate.run.surface_survey import survey, tool_name
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import Selection, make_plan
 from tidegate.text.noise import without_digits
@@ -78,7 +77,7 @@ def partial(wanted: Wanted, chosen: Selection, used_up: str | None) -> str:
     """Return why not all mutants or not all scenarios were run; '' if they were. `used_up`: of the budget."""
     limits = {
         "a sample of the mutants": wanted.most_mutants is not None,
-        "only some scenarios": chosen.scenarios or chosen.tags or chosen.tier is not None or chosen.name or chosen.rows,
+        "only some scenarios": chosen.scenarios or chosen.tags or chosen.tier is not None,
         "only some agents": chosen.agents,
         used_up: used_up,
     }
@@ -96,8 +95,6 @@ def _rows(suite: Suite, options: Options) -> tuple[tuple[PlanRow, ...], tuple[st
             )
         elif not free and not options.selection.agents:
             notes[f"the agent {row.key.agent} was not run, since it needs a key"] = None
-        elif row.scenario.target.tty:
-            notes[f"{row.key.scenario} was left out: mutants of a tool on a terminal (`tty`) are not supported"] = None
         elif "/" in row.scenario.target.binary:
             notes[f"{row.key.scenario} was left out: its tool is called by a path, where no wrapper can stand"] = None
         else:
@@ -275,7 +272,7 @@ class OneTool:
                 lists = any(isinstance(event, ToolCall) and event.tool == LIST for event in first.trial.events)
                 hit = any(server_meets(mutant, call, lists=lists) for call in first.calls)
             else:
-                hit = sum(meets(mutant, call) for call in first.calls) > (mutant.kind == "works_once")
+                hit = any(meets(mutant, call) for call in first.calls)
             found += [key] if hit else []
         return found
 
@@ -285,7 +282,7 @@ class OneTool:
         """Run the rows that meet the mutant, the quickest first, until one catches it. Return its trials, too."""
         trials, ran = self.trials, list[ObservedTrial]()
         changed = guidance.changed(mutant, trials.scratch / f"docs-{next(trials.numbers)}") if mutant.file else None
-        same, lost = mutant.kind not in ("slower", "hangs"), ""
+        same, lost = mutant.kind != "hangs", ""
         for key in sorted(met, key=lambda key: self.rows[key][1][0].result.metrics.duration_s or 0.0):
             shown = await trials.shown([self.rows[key][0]], mutant, changed)
             ran += shown.head

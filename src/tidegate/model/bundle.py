@@ -104,7 +104,10 @@ class BatchSide(Value):
 
 
 class KnownPace(Value):
-    """How long base needed for a row so far: seconds of its agent, its setup and all else, and whether head hung."""
+    """How long base's slowest trial of a row took, in seconds, and whether head hung.
+
+    `agent`: its agent; `setup`: its longest setup command or health check; `around`: all but the agent.
+    """
 
     key: RowKey
     agent: float | None = None

@@ -35,7 +35,6 @@ class Gate(Value):
     """Base class of all gates: a deterministic check of the state that a trial leaves behind."""
 
     says: ClassVar[str] = ""  # what it checks, in a few words, with its fields in braces
-    quick: ClassVar[bool] = False  # set if its decision takes no time: it has no pattern, for example
 
     type: str
     description: str | None = None

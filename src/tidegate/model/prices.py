@@ -43,8 +43,7 @@ class Price(Value):
     cache_write: float = Field(default=0, ge=0)
 
 
-AS_OF: Final = "2026-10-24"
-SOURCES: Final = ("platform.claude.com/docs/en/about-claude/pricing", "developers.openai.com/api/docs/pricing")
+# As of 2026-10-24, from platform.claude.com/docs/en/about-claude/pricing and developers.openai.com/api/docs/pricing.
 
 
 def _anthropic(given: float, said: float, read: float | None = None) -> Price:

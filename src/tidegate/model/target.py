@@ -113,7 +113,6 @@ class Target(Value):
     secrets: tuple[str, ...] = ()  # variables that `env` refers to; jobs of forks do not have them
     mcp: McpServer | None = None
     ok_statuses: ExitStatuses = (0,)  # exit codes with which a call has not failed
-    tty: bool = False  # its calls run on a pseudo-terminal
 
     @property
     def is_named(self) -> bool:

@@ -34,7 +34,6 @@ NotMeasured = Literal[
     "supervisor_lost",
     "agent_error",
     "reported_outage",
-    "inner_sandbox",
     "overtime",
     "replay_only",
     "worker_lost",

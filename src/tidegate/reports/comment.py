@@ -1,4 +1,4 @@
-"""Render the comment on the pull request, and the answer to a comment that asks for one scenario."""
+"""Render the comment on the pull request."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.judge_summary import calibrated
 from tidegate.reports.links import Pages
 from tidegate.reports.model_filters import PIECES
-from tidegate.reports.side_findings import findings
-from tidegate.reports.table_row import COLUMNS
-from tidegate.reports.view import STATE_SIGNS, CommentView, comment_view
+from tidegate.reports.view import COLUMNS, CommentView, comment_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -38,7 +36,7 @@ class Shown(Value):
     `detailed`: number of rows per section shown with their evidence; `listed`: number of rows or lines in any list.
     """
 
-    trials: bool = True
+    for_agent: bool = True
     unchanged: bool = True
     detailed: int = 1_000
     table: bool = True
@@ -73,10 +71,10 @@ def comment_body(result: Result, fixed: Fixed | None = None, pages: Pages | None
 def terminal_markdown(result: Result, *, verbose: bool = False) -> str:
     """Return the findings for a terminal, which shows the rows and what to do in a summary of its own.
 
-    `verbose`: with the trials of each finding and the table of all rows.
+    `verbose`: with the table of all rows.
     """
     view = comment_view(result).model_copy(update={"for_agent": ""})
-    return render("terminal.md.j2", view=view, shown=Shown(trials=verbose, table=verbose), fixed=None)
+    return render("terminal.md.j2", view=view, shown=Shown(table=verbose), fixed=None)
 
 
 def _first_that_fits(template: Template, view: CommentView, fixed: Fixed | None) -> str:
@@ -96,7 +94,7 @@ def _cleaned(body: str) -> str:
 def _levels(view: CommentView) -> list[Shown]:
     """Return the levels of detail, from everything down to the verdict and counts."""
     steps: tuple[tuple[str, object, str], ...] = (
-        ("trials", False, "details of trials and the text for an agent"),
+        ("for_agent", False, "the text for a coding agent"),
         ("unchanged", False, f"{count(view.ok, 'unchanged row')} of the table"),
         ("detailed", 10, "the evidence of all but the first 10 rows"),
         ("detailed", 0, "evidence and diagnosis of each row"),
@@ -155,21 +153,3 @@ def environment(*, sandboxed: bool = False) -> Environment:
     made.globals["columns"] = COLUMNS
     made.filters |= FILTERS | PIECES | {"calibrated": calibrated}
     return made
-
-
-_AMOUNTS = (20, 5, 1, 0)  # results that are shown, until the text is short enough
-
-
-def explanation(result: Result, scenario: str, pages: Pages, notice: str = "") -> str:
-    """Return the scenario's results as Markdown, in at most MAX_BYTES; '' if the result has none."""
-    rows = tuple(row for row in result.rows if row.scenario == scenario)
-    if not rows:
-        return ""
-    found = [one for state in STATE_SIGNS for one in findings(result.model_copy(update={"rows": rows}), state)]
-    view = comment_view(result).model_copy(update={"pages": pages, "notice": notice})
-    text = ""
-    for most in _AMOUNTS:
-        text = render("explain.md.j2", view=view, shown=Shown(), found=found, most=most)
-        if len(text.encode()) <= MAX_BYTES:
-            break
-    return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
@@ -82,70 +83,54 @@ def _never_starts(row: Row) -> bool:
 
 
 def _patterns(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Saying]:
-    yield from _errors_and_help(row, limits, reacts=reacts)
-    first_try, steps = _metric(row, "first_try_success_rate"), _metric(row, "step_efficiency")
-    if _below(row, first_try, LOW_FIRST_TRY) and not _errors_high(row, limits):
-        yield _said(row, _rates("first-try success", first_try), "the docs or the CLI are confusing")
-    if _below(row, steps, LOW_STEP_EFFICIENCY):
-        yield _said(row, _rates("step efficiency", steps), "poor planning or redundant calls")
-    commands, completed = _metric(row, "command_count"), _metric(row, "completed")
-    more = commands.base and commands.head and commands.head >= commands.base * limits.commands_ratio
-    if more and completed.head == 1 and not _errors_high(row, limits):
-        yield _said(row, _amounts("commands", commands), "the docs describe the commands, but not the workflow")
-
-
-def _errors_and_help(row: Row, limits: Diagnosis, *, reacts: bool) -> Iterator[Saying]:
     errors, calls_for_help = _metric(row, "error_rate"), _metric(row, "help_count")
-    if errors.head is None:
-        return
     numbers = f"{_rates('error rate', errors)}, {_amounts('calls for help', calls_for_help)}"
-    high_help = (calls_for_help.head or 0) >= limits.help
-    if _errors_high(row, limits):
-        if reacts:
-            says = _POOR_HELP if high_help else _WRONG_SYNTAX
-            yield _said(row, numbers, says)
-    elif high_help and _worse(row, calls_for_help, _HELP_MARGIN) and reacts:
+    many_errors, much_help = _high(row, "error_rate", limits.error_rate), (calls_for_help.head or 0) >= limits.help
+    if many_errors and reacts:
+        yield _said(row, numbers, _POOR_HELP if much_help else _WRONG_SYNTAX)
+    elif errors.head is not None and reacts and not many_errors and _high(row, "help_count", limits.help, _HELP_MARGIN):
         yield _said(row, numbers, "the docs leave out what the help text explains")
-    elif row.state == "improved" and not high_help:
-        yield _said(row, numbers, "docs and CLI are clear")
-
-
-def _errors_high(row: Row, limits: Diagnosis) -> bool:
-    errors = _metric(row, "error_rate")
-    return (errors.head or 0) >= limits.error_rate and _worse(row, errors, _RATE_MARGIN)
+    if not many_errors and _low(row, "first_try_success_rate", LOW_FIRST_TRY):
+        numbers = _rates("first-try success", _metric(row, "first_try_success_rate"))
+        yield _said(row, numbers, "the docs or the CLI are confusing")
+    if _low(row, "step_efficiency", LOW_STEP_EFFICIENCY):
+        yield _said(row, _rates("step efficiency", _metric(row, "step_efficiency")), "poor planning or redundant calls")
+    commands = _metric(row, "command_count")
+    more = commands.base and commands.head and commands.head >= commands.base * limits.commands_ratio
+    if more and _metric(row, "completed").head == 1 and not many_errors:
+        yield _said(row, _amounts("commands", commands), "the docs describe the commands, but not the workflow")
 
 
 def _retries(row: Row, trials: Sequence[TrialResult], limits: Diagnosis) -> Iterator[Saying]:
     """Yield the subcommand that head's trials repeated most, if the retry rate is high and worse than on base."""
-    rate = _metric(row, "retry_rate")
-    if (rate.head or 0) < limits.retry_rate or not _worse(row, rate, _RATE_MARGIN):
-        return
-    retries: dict[str, int] = {}
+    retries: Counter[str] = Counter()
     for trial in trials:
-        for name, counts in trial.subcommands.items():
-            retries[name] = retries.get(name, 0) + counts.retries
-    if retries and max(retries.values()):
+        retries.update({name: counts.retries for name, counts in trial.subcommands.items()})
+    if _high(row, "retry_rate", limits.retry_rate) and retries and max(retries.values()):
         yield Saying(
             rows=(row,),
-            numbers=_rates("retry rate", rate),
+            numbers=_rates("retry rate", _metric(row, "retry_rate")),
             says="one subcommand is retried, and its error message does not show how to correct the call",
-            about=max(retries, key=lambda name: retries[name]),
+            about=retries.most_common(1)[0][0],
         )
 
 
-def _worse(row: Row, change: MetricChange, margin: float) -> bool:
-    """Return True if head's value exceeds base's by the margin, or if the row regressed or is unconfirmed."""
-    if row.state in ("regressed", "unconfirmed") or change.base is None or change.head is None:
-        return row.state in ("regressed", "unconfirmed")
-    return change.head >= change.base + margin
+def _high(row: Row, name: str, least: float, margin: float = _RATE_MARGIN) -> bool:
+    """Return True if head's value is at least `least`, and exceeds base's or the row may have regressed."""
+    change = _metric(row, name)
+    if (change.head or 0) < least:
+        return False
+    exceeds = change.base is not None and change.head is not None and change.head >= change.base + margin
+    return exceeds or row.state in ("regressed", "unconfirmed")
 
 
-def _below(row: Row, change: MetricChange, threshold: float) -> bool:
+def _low(row: Row, name: str, threshold: float) -> bool:
+    """Return True if head's value is below the threshold, and below base's or the row may have regressed."""
+    change = _metric(row, name)
     if change.head is None or change.head >= threshold:
         return False
-    return row.state in ("regressed", "unconfirmed") or (
-        change.base is not None and change.head <= change.base - _RATE_MARGIN
-    )
+    is_less = change.base is not None and change.head <= change.base - _RATE_MARGIN
+    return is_less or row.state in ("regressed", "unconfirmed")
 
 
 def _metric(row: Row, name: str) -> MetricChange:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tidegate.model.result import Result
 from tidegate.reports.cause_text import cause_diff, left, says
-from tidegate.reports.links import verification
+from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import diff, passed
 from tidegate.reports.side_findings import Finding, findings
 from tidegate.text.safe import visible
@@ -35,7 +35,7 @@ def for_agent(result: Result) -> str:
     text = first_and_last_lines("\n\n".join(parts), _MOST)
     if result.fix:
         text = f"{text}\n\n{_patch(result.fix.diff)}"
-    verify = verification(result, [row for finding in found for row in (finding.row, *finding.others)])
+    verify = recipe(result, [row for finding in found for row in (finding.row, *finding.others)], checkout=False)
     return f"{text}\n\nCommit the fix, and verify it (exit code 0):\n{verify}" if verify else text
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import SuiteEffect
 from tidegate.model.measurement import by_row
+from tidegate.model.plan import row_key
 from tidegate.model.result import Cost, FileChange, Result
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
@@ -22,63 +23,43 @@ from tidegate.reports.for_agent import for_agent
 from tidegate.reports.interface_text import headlines, sections
 from tidegate.reports.judge_summary import judge_facts
 from tidegate.reports.model_filters import change_line, sign, spent
-from tidegate.reports.page_metrics import MetricLine, PowerBar, power_bars, suite_metrics
-from tidegate.reports.page_records import Block, ReadRecord, kept_trials, packed, packed_records
-from tidegate.reports.page_row import PageOf, RowView, page_columns, row_path, row_view
-from tidegate.reports.trend_chart import Series, suite_series
+from tidegate.reports.page_records import Block, ReadRecord, packed, packed_records
+from tidegate.reports.page_row import MetricLine, PageOf, RowView, page_columns, row_path, row_view, suite_metrics
 from tidegate.reports.view import CommentView, comment_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-_DETAILS = {"trials": (), "metrics": (), "gates": (), "subcommands": (), "facts": ()}
 MAX_BYTES = 5_000_000
 SCRIPTS = (
-    *("dom", "store", "copy", "causes", "plots", "timeline", "changes", "opinions", "search", "overview"),
-    *("scenario", "trials", "compare", "align", "keys", "main"),
+    *("dom", "store", "causes", "plots", "changes", "opinions", "search", "overview", "scenario", "trials"),
+    *("compare", "align", "main"),
 )
 
 
-def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str], *, live: bool = False) -> str:
-    """Return the page, in at most 5 MB.
+def render_html(result: Result, read: ReadRecord, folders: Mapping[Side, str]) -> str:
+    """Return the page.
 
-    `read` returns the record of a trial. Records are compressed, the most important rows first. A record that does not
-    fit is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page. A `live`
-    page asks its own server for the state of the run, and reloads when it changes.
+    `read` returns the record of a trial. Records are compressed, the most important rows first. What does not fit into
+    about 5 MB is omitted, and the page gives its path: `folders` has each side's run folder, relative to the page.
     """
     view = page_view(result, folders)
-    kept = kept_trials(result.trials, view.rows)
-    view = _with_note(view, sum(map(len, kept.values())), len(result.trials))
-    room = MAX_BYTES
-    content = packed(view)
-    while (size := len(_page(*content, (), live).encode())) > MAX_BYTES and room > 1:
-        room //= 2
-        view = fitting(view, room)
-        content = packed(view)
-    return _page(*content, packed_records(result.trials, read, kept, MAX_BYTES - size), live)
+    texts, data = packed(view)
+    room = MAX_BYTES - len(_page(texts, data, ()).encode())
+    rows = [row_key(row.scenario, row.agent) for row in view.rows]
+    return _page(texts, data, packed_records(result.trials, read, rows, room))
 
 
-def _with_note(view: PageView, kept: int, trials: int) -> PageView:
-    """Return the view with a warning if the page has no transcripts of some trials, whatever their size."""
-    if kept == trials:
-        return view
-    note = (
-        f"transcripts of {kept:,} of {trials:,} trials: all of rows with findings, and one of each side of others, as"
-        " far as they fit on this page; the stored runs have all"
-    )
-    return view.model_copy(update={"warnings": (*view.warnings, note)})
-
-
-def _page(texts: Any, data: str, records: Sequence[Block], live: bool) -> str:
-    script = "\n".join(source(f"page/{name}.js") for name in (*SCRIPTS, *(("live",) if live else ())))
+def _page(texts: Any, data: str, records: Sequence[Block]) -> str:
+    script = "\n".join(source(f"page/{name}.js") for name in SCRIPTS)
     style = source("page/style.css")
     return (
         environment()
         .get_template("page/report.html.j2")
         .render(
             view=texts,
-            policy=_policy(script, style) + ("; connect-src 'self'" if live else ""),
+            policy=_policy(script, style),
             script=script,
             style=style,
             data=data,
@@ -117,34 +98,6 @@ def source(name: str) -> str:
     return found.loader.get_source(found, name)[0].strip()
 
 
-def fitting(view: PageView, room: int) -> PageView:
-    """Return the view with at most about `room` bytes of JSON.
-
-    A warning counts the rows that are shortened or left out.
-    """
-    rows = list(view.rows)
-    over = _size(view) - room
-    short = 0
-    while over > 0 and short < len(rows):
-        short += 1
-        row = rows[-short]
-        rows[-short] = row.model_copy(update=_DETAILS)
-        over -= _size(row) - _size(rows[-short])
-    gone = 0
-    while over > 0 and rows:
-        gone += 1
-        over -= _size(rows.pop())
-    if not short:
-        return view
-    said = f"{count(short, 'row')} without trials and metrics on this page (5 MB limit); result.json has them"
-    said += f"; {count(gone, 'row')} left out" if gone else ""
-    return view.model_copy(update={"rows": tuple(rows), "warnings": (*view.warnings, said)})
-
-
-def _size(view: PageView | RowView) -> int:
-    return len(json.dumps(view.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":")).encode())
-
-
 class CauseView(Value):
     """A likely cause. `where` and `diff`: the changed lines; `named`: lines that still use what is gone."""
 
@@ -173,9 +126,7 @@ class PageView(Value):
     changes: tuple[FileChange, ...]
     suite: SuiteEffect
     suite_text: str
-    suite_trends: tuple[Series, ...]
     suite_metrics: tuple[MetricLine, ...]
-    power: tuple[PowerBar, ...]
     warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     folders: dict[Side, str]
@@ -207,9 +158,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         changes=result.changes,
         suite=view.suite,
         suite_text=view.suite_text,
-        suite_trends=suite_series(result),
         suite_metrics=tuple(suite_metrics(result)),
-        power=power_bars(view.suite.detection if view.catches and not view.repeats else {}),
         warnings=view.warnings,
         facts=tuple(_facts(result)),
         folders=dict(folders),

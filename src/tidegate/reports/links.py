@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.model.value import Value
-
-MOST_FILES = 5  # per finding
-
-
-class FileLink(Value):
-    """A changed file and the URL of its diff. `scenarios` lists the scenarios that use it; empty means all."""
-
-    path: str
-    url: str
-    scenarios: tuple[str, ...] = ()
 
 
 class Pages(Value):
@@ -29,11 +18,6 @@ class Pages(Value):
     run: str
     artifacts: str
     compare: str
-    files: tuple[FileLink, ...] = ()
-
-    def changed(self, scenario: str) -> tuple[FileLink, ...]:
-        """Return the changed files that the scenario uses."""
-        return tuple(one for one in self.files if not one.scenarios or scenario in one.scenarios)[:MOST_FILES]
 
 
 def links_of(result: Result, repository_url: str, run_url: str, artifact: int | None = None) -> Pages:
@@ -41,13 +25,7 @@ def links_of(result: Result, repository_url: str, run_url: str, artifact: int | 
     base, head = (quote(side.sha, safe="") for side in (result.sides.base, result.sides.head))
     compare = f"{repository_url}/compare/{base}...{head}"
     artifacts = f"{run_url}#artifacts" if artifact is None else f"{run_url}/artifacts/{artifact}"
-    return Pages(run=run_url, artifacts=artifacts, compare=compare, files=tuple(_files(result, compare)))
-
-
-def _files(result: Result, compare: str) -> Iterable[FileLink]:
-    for change in result.changes:
-        anchor = hashlib.sha256(change.path.encode()).hexdigest()  # GitHub's own anchors of files
-        yield FileLink(path=change.path, url=f"{compare}#diff-{anchor}", scenarios=change.scenarios)
+    return Pages(run=run_url, artifacts=artifacts, compare=compare)
 
 
 _NEEDED = "# needs Tidegate on PATH"
@@ -55,30 +33,22 @@ _FULL_HASH = re.compile("[0-9a-f]{40}")
 _MOST_SCENARIOS = 20  # for more, the command runs the whole suite
 
 
-def recipe(result: Result, rows: Sequence[Row]) -> str:
+def recipe(result: Result, rows: Sequence[Row], *, checkout: bool = True) -> str:
     """Return lines for a shell: check out the pull request, and run the rows on both sides.
 
-    '' for results imported from another tool, whose commit is unknown.
+    '' for results imported from another tool, whose commit is unknown. Without `checkout`, its branch is checked out.
     """
-    if not result.sides.head.sha:
+    head, number = result.sides.head, result.links.pull_request
+    if not head.sha:
         return ""
-    number = result.links.pull_request
-    ref, sha = result.sides.head.ref, result.sides.head.sha
-    switch = shlex.join(["git", "switch", ref])
-    if ref == "HEAD":
-        switch = f"git switch --detach {sha}"
-    elif " " in ref:  # the name of a merge group, whose branch GitHub removes
-        switch = f"git fetch origin {shlex.quote(sha)} && git switch --detach {shlex.quote(sha)}"
-    checkout = [_NEEDED, f"gh pr checkout {number}"] if number else [switch]
-    return "\n".join((*checkout, _command(result, rows)))
-
-
-def verification(result: Result, rows: Sequence[Row]) -> str:
-    """Return lines for a shell that run the rows on the branch that is checked out; '' where `recipe` is."""
-    if not result.sides.head.sha:
-        return ""
-    needed = [_NEEDED] if result.links.pull_request else []
-    return "\n".join((*needed, _command(result, rows)))
+    lines = [_NEEDED] if number else []
+    if checkout and number:
+        lines.append(f"gh pr checkout {number}")
+    elif checkout and " " in head.ref:  # the name of a merge group, whose branch GitHub removes
+        lines.append(f"git fetch origin {shlex.quote(head.sha)} && git switch --detach {shlex.quote(head.sha)}")
+    elif checkout:
+        lines.append(shlex.join(["git", "switch", *(["--detach", head.sha] if head.ref == "HEAD" else [head.ref])]))
+    return "\n".join((*lines, _command(result, rows)))
 
 
 def _command(result: Result, rows: Sequence[Row]) -> str:

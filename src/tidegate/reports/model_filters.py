@@ -38,8 +38,7 @@ from tidegate.reports.filters import (
     words,
 )
 from tidegate.reports.interface_text import counts_text, headlines, sections
-from tidegate.reports.table_row import MetricCell
-from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, CommentView, MetricWarning
+from tidegate.reports.view import STATE_SIGNS, VERDICT_SIGNS, CommentView, MetricCell, MetricWarning
 from tidegate.text.safe import one_line, visible
 from tidegate.text.shorten import MOST_LINE, first_and_last, middle_cut
 
@@ -220,7 +219,6 @@ PIECES: dict[str, Callable[..., Any]] = {
         counts_text,
         diff,
         headlines,
-        interval,
         left,
         measured,
         moved,

@@ -74,7 +74,6 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "replay_only": "Run it without `--replay-only`, so that agents are run.",
     "worker_lost": f"{_AGAIN}. If it ends like this again, find out why the executor returned no results.",
     "lost_shard": "Run the job of the lost shard again, or raise its time limit; its log says why it ended.",
-    "inner_sandbox": "Switch off the agent's own sandbox: Tidegate isolates its trials (docs/security.md).",
     "reported_outage": f"{_AGAIN}. If only head fails, see the agent's log.",
 }
 _BASE_FAILS = (

@@ -5,22 +5,18 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
-from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call, TrialResult, by_row
-from tidegate.model.plan import RowKey, row_key
+from tidegate.model.plan import RowKey
 from tidegate.model.trial import Record
 from tidegate.model.value import Value
-from tidegate.reports.page_row import RowView
-from tidegate.reports.step_calls import take
+from tidegate.reports.transcript import TranscriptStep, steps
 from tidegate.text.noise import Words, masked, noisy_words
 from tidegate.text.redaction import without_secrets
 from tidegate.text.safe import is_visible_json, visible
 
-MOST_RECORDS = 1_000  # of the page, unless rows with findings have more; to read and to pack 1,000 takes half a second
-_WITHOUT_FINDING = {"ok", "improved", "added", "removed", "unchanged"}
 BLOCK_CHARACTERS = 300_000  # of JSON, after which a block ends: similar trials compress well together
 _DIFF_CHARACTERS = 60_000
 
@@ -37,33 +33,12 @@ def packed(view: Value) -> tuple[Any, str]:
     return value, _compressed(_json(value))
 
 
-def kept_trials(trials: Sequence[TrialResult], rows: Iterable[RowView]) -> dict[RowKey, list[TrialResult]]:
-    """Return the trials whose records the page has, by row, in the order of the rows.
-
-    If there are more than MOST_RECORDS, rows without a finding have those two trials that the page shows side by side,
-    and the last of these rows none.
-    """
-    left = by_row(trials)
-    kept: dict[RowKey, list[TrialResult]] = {}
-    free = MOST_RECORDS
-    for row in rows:
-        key = row_key(row.scenario, row.agent)
-        of_row = left[key]
-        if len(trials) > MOST_RECORDS and row.badge in _WITHOUT_FINDING:
-            of_row = [trial for trial in of_row if trial.index == row.pair[trial.side == "head"]] if free > 0 else []
-        free -= len(of_row)
-        kept[key] = of_row
-    return kept
-
-
-def packed_records(
-    trials: Sequence[TrialResult], read: ReadRecord, kept: Mapping[RowKey, list[TrialResult]], room: int
-) -> list[Block]:
-    """Return the records of the kept trials in blocks; as many as fit into `room` characters of JSON."""
-    rows = by_row(trials)
+def packed_records(trials: Sequence[TrialResult], read: ReadRecord, rows: Iterable[RowKey], room: int) -> list[Block]:
+    """Return the records in blocks, in the order of the rows; as many as fit into `room` characters of JSON."""
+    of_row = by_row(trials)
     found: list[Block] = []
-    for key, of_row in kept.items():
-        for ids, texts in _blocks(of_row, read, noisy_words(rows[key])) if of_row else ():
+    for key in rows:
+        for ids, texts in _blocks(of_row[key], read, noisy_words(of_row[key])) if of_row[key] else ():
             block = ids, _compressed("{" + ",".join(texts) + "}")
             room -= len(_as_json(block).encode()) + len(",")
             if room < 0:
@@ -137,63 +112,3 @@ def shown(value: Any) -> Any:
             return [shown(item) for item in value]
         case _:
             return value
-
-
-class TranscriptStep(Value):
-    """One step. Steps of two trials match if kind and title are equal. `ok` is None for steps that cannot fail.
-
-    `calls` are the numbers, from 1, of the recorded calls of the tool under test that this step makes. These numbers
-    are the steps of a divergence.
-    """
-
-    kind: Literal["message", "call", "note", "end"]
-    title: str
-    at: float | None = None  # seconds since the agent was started
-    until: float | None = None  # when a call was answered
-    ended: str = ""
-    ok: bool | None = None
-    text: str = ""
-    calls: tuple[int, ...] = ()
-
-
-def steps(events: Iterable[Event], calls: Sequence[Call]) -> tuple[TranscriptStep, ...]:
-    """Return the trial's steps; if the agent's log has no calls, the recorded calls take their place."""
-    found = tuple(events)
-    left = dict(enumerate(calls, 1))
-    answers = {event.id: event for event in found if isinstance(event, ToolResult)}
-    told = tuple(_step_of_event(event, answers, left) for event in found if not isinstance(event, ToolResult))
-    if any(step.kind == "call" for step in told):
-        return told
-    recorded = (_called(number, call) for number, call in enumerate(calls, 1))
-    return *(step for step in told if step.kind != "end"), *recorded, *(s for s in told if s.kind == "end")
-
-
-def _step_of_event(event: Event, answers: dict[str, ToolResult], left: dict[int, Call]) -> TranscriptStep:
-    match event:
-        case ToolCall():
-            return _asked(event, answers.get(event.id), tuple(take(event, left)))
-        case Message(at=at, text=text):
-            return TranscriptStep(kind="message", at=at, title=event.by, text=text)
-        case ApiRetry(at=at, text=text):
-            return TranscriptStep(kind="note", at=at, title="the model was asked again", text=text)
-        case Warning(at=at, text=text):
-            return TranscriptStep(kind="note", at=at, title="warning", text=text)
-        case End(at=at, end=end, message=message):
-            return TranscriptStep(kind="end", at=at, title=f"ended: {end}", ok=end == "completed", text=message)
-        case ToolResult():
-            raise AssertionError("an answer belongs to its call")
-
-
-def _asked(call: ToolCall, answer: ToolResult | None, made: tuple[int, ...]) -> TranscriptStep:
-    step = TranscriptStep(kind="call", at=call.at, title=call.line, ended="no answer", calls=made)
-    if answer is None:
-        return step
-    ended = {"ended": answer.ended, "ok": answer.status in ("ok", "background"), "text": answer.output}
-    return step.model_copy(update={**ended, "until": answer.at if answer.at > call.at else None})
-
-
-def _called(number: int, call: Call) -> TranscriptStep:
-    ok = call.status == "ok"
-    return TranscriptStep(
-        kind="call", title=f"$ {call.command}", ended=call.ended, ok=ok, text=call.message, calls=(number,)
-    )

@@ -1,28 +1,27 @@
-"""Build the RowView: what the HTML report shows of one row."""
+"""What the HTML report shows of one row, and of metrics."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tidegate.decide.causes.divergence import closest
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
-from tidegate.model.measurement import Metrics, SubcommandCounts, TrialResult
+from tidegate.model.measurement import DETAILS, Metrics, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.result import Result, RowTrend
+from tidegate.model.result import TREND_METRICS, Result, RowTrend
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side, encoded
 from tidegate.model.value import Value
-from tidegate.reports.filters import count, measured, points, probability, unfenced, words
+from tidegate.reports.filters import count, measured, points, probability, signed, unfenced, words
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
-from tidegate.reports.page_metrics import MetricLine, PowerBar, metric_line, power_bars
-from tidegate.reports.table_row import COLUMNS, MetricCell, TableLine, Trend
 from tidegate.reports.trend_chart import Series, row_head, row_series
-from tidegate.reports.view import CommentView
+from tidegate.reports.view import COLUMNS, CommentView, MetricCell, TableRow, Trend
 from tidegate.text.noise import noisy_words
+
+SHARES = ("rate", "ratio")  # name endings of metrics from 0 to 1, whose differences are in percentage points
 
 
 class Cell(Value):
@@ -34,16 +33,19 @@ class Cell(Value):
     warns: bool
 
 
-class Subcommand(Value):
-    """Counts of one subcommand of the tool under test, over all trials of each side."""
+class MetricLine(Value):
+    """A metric's means on both sides. `tested`: the change, and what is known of its certainty; '' if nothing is."""
 
+    key: str
     name: str
-    base: SubcommandCounts
-    head: SubcommandCounts
+    base: str
+    head: str
+    tested: str
+    warns: bool
 
 
 class Mark(Value):
-    """A trial as a dot in a plot: its outcome, its metrics as (number, text), and the row's gates in order."""
+    """A trial in the list of a row's trials: its outcome, its metrics as text, and the row's gates in order."""
 
     side: Side
     index: int
@@ -51,7 +53,7 @@ class Mark(Value):
     outcome: str
     decides: str
     reason: str
-    metrics: dict[str, tuple[float, str]]
+    metrics: dict[str, str]
     gates: tuple[bool | None, ...]  # None: this trial does not have the gate
 
 
@@ -76,7 +78,6 @@ class RowView(Value):
     cells: tuple[Cell, ...]
     metrics: tuple[MetricLine, ...]
     gates: tuple[GateCounts, ...]
-    subcommands: tuple[Subcommand, ...]
     evidence: Evidence | None
     parting: str  # the first divergence, as a diff
     judge: JudgeChange | None
@@ -87,7 +88,6 @@ class RowView(Value):
     pair: tuple[int, int]  # the base and the head trial to show side by side
     trials: tuple[Mark, ...]
     trends: tuple[Series, ...]
-    power: tuple[PowerBar, ...]
 
 
 def row_path(key: RowKey) -> str:
@@ -114,7 +114,7 @@ class PageOf(NamedTuple):
     columns: dict[str, tuple[str, str]]
 
 
-def row_view(line: TableLine, page: PageOf, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
+def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
     """Return the view of one row. `trials`: the row's trials of both sides."""
     row, view = line.row, page.view
     alone = page.result.model_copy(update={"rows": (row,), "trials": tuple(trials)})
@@ -137,7 +137,6 @@ def row_view(line: TableLine, page: PageOf, trials: Sequence[TrialResult], trend
         cells=tuple(_cell(line, name, unit) for name, (_, unit) in page.columns.items()),
         metrics=tuple(_metric_lines(row)),
         gates=row.gates,
-        subcommands=tuple(subcommands(trials)),
         evidence=row.evidence,
         parting=diff(row.evidence.divergence) if row.evidence and row.evidence.divergence else "",
         judge=row.judge,
@@ -148,11 +147,10 @@ def row_view(line: TableLine, page: PageOf, trials: Sequence[TrialResult], trend
         pair=_shown_pair(row, trials),
         trials=tuple(mark(trial, row.gates) for trial in trials),
         trends=row_series(trend, row_head(row)) if trend else (),
-        power=() if row.deterministic else power_bars(row.detection),
     )
 
 
-def _words(line: TableLine) -> str:
+def _words(line: TableRow) -> str:
     row = line.row
     both = " (fails on both sides)" if line.fails_on_both else ""
     return words(row.state) + both + (", judge: not measured" if row.state == "ok" and line.not_judged else "")
@@ -164,7 +162,7 @@ def _hints(row: Row, view: CommentView) -> Iterable[str]:
             yield f"{found.numbers}: {found.says}" + (f" (`{found.about}`)" if found.about else "")
 
 
-def _cell(line: TableLine, name: str, unit: str) -> Cell:
+def _cell(line: TableRow, name: str, unit: str) -> Cell:
     cell = line.metrics.get(name) or MetricCell(base=_mean(line.row, name, "base"), head=_mean(line.row, name, "head"))
     value = cell.base if cell.head is None else cell.head
     return Cell(text=moved(cell, unit), value=value, trend=cell.trend, warns=cell.warns)
@@ -203,18 +201,6 @@ def _metric_lines(row: Row) -> Iterable[MetricLine]:
     return (metric_line(name, one) for name, one in row.metrics.items() if _is_known(one))
 
 
-def subcommands(trials: Iterable[TrialResult]) -> Iterable[Subcommand]:
-    sums: dict[str, dict[Side, Counter[str]]] = {}
-    for trial in trials:
-        for name, counts in trial.subcommands.items():
-            sides = sums.setdefault(name, {"base": Counter(), "head": Counter()})
-            sides[trial.side].update(counts.model_dump())
-    for name in sorted(sums):
-        yield Subcommand(
-            name=name, base=SubcommandCounts(**sums[name]["base"]), head=SubcommandCounts(**sums[name]["head"])
-        )
-
-
 def mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:
     measured_as = {name: getattr(trial.metrics, name) for name in Metrics.model_fields} if trial.decides else {}
     return Mark(
@@ -224,9 +210,7 @@ def mark(trial: TrialResult, gates: Sequence[GateCounts]) -> Mark:
         outcome=trial.outcome or "not measured",
         decides=trial.decides or "not measured",
         reason=trial.reason,
-        metrics={
-            name: (float(value), measured(value, name)) for name, value in measured_as.items() if value is not None
-        },
+        metrics={name: measured(value, name) for name, value in measured_as.items() if value is not None},
         gates=_gates(trial, gates),
     )
 
@@ -254,3 +238,50 @@ def _shown_pair(row: Row, trials: Sequence[TrialResult]) -> tuple[int, int]:
     others = [trial for trial in base if trial.decides not in (None, shows.decides)] or base
     other = closest(shows, others, noisy_words(trials))
     return other.index if other else 0, shows.index
+
+
+def metric_line(key: str, change: MetricChange, tested: str = "") -> MetricLine:
+    """Return the line of a metric."""
+    name = words(key).removesuffix(" s").removesuffix(" usd")
+    base, head = measured(change.base, key), measured(change.head, key)
+    return MetricLine(key=key, name=name, base=base, head=head, tested=tested, warns=change.warns)
+
+
+def suite_metrics(result: Result) -> Iterator[MetricLine]:
+    """Yield each metric that at least one measured trial has."""
+    base_metrics, head_metrics = _measured(result, "base"), _measured(result, "head")
+    for key in (*TREND_METRICS, *DETAILS, "case_score", "judge_score"):
+        base, head = _mean_of(base_metrics, key), _mean_of(head_metrics, key)
+        if base is not None or head is not None:
+            change = result.suite.metrics.get(key) or MetricChange(base=None, head=None)
+            means = {} if change.base is not None and change.head is not None else {"base": base, "head": head}
+            yield metric_line(key, change.model_copy(update=means), _suite_tested(key, change))
+
+
+def _measured(result: Result, side: Side) -> list[Metrics]:
+    return [trial.metrics for trial in result.trials if trial.side == side and trial.decides]
+
+
+def _mean_of(metrics: Sequence[Metrics], key: str) -> float | None:
+    values = [value for one in metrics if (value := getattr(one, key)) is not None]
+    return sum(values) / len(values) if values else None
+
+
+def change_text(key: str, change: MetricChange) -> str:
+    """Return a change with its interval: a ratio, as `× 1.21 (1.05 to 1.40)`, or a difference in the metric's unit."""
+    if change.effect is None:
+        return ""
+    if change.scale == "ratio":
+        amount, ends = f"× {change.effect:.2f}", [f"{end:.2f}" for end in change.interval or ()]
+    elif key.endswith(SHARES):
+        amount, ends = signed(change.effect * 100) + " points", [signed(end * 100) for end in change.interval or ()]
+    else:
+        digits = 2 if key.endswith("score") else 1
+        amount, ends = signed(change.effect, digits), [signed(end, digits) for end in change.interval or ()]
+    return amount + (f" ({' to '.join(ends)})" if ends else "")
+
+
+def _suite_tested(key: str, change: MetricChange) -> str:
+    """Return the change over the scenarios, with the q of its test."""
+    text = change_text(key, change)
+    return text + (f", q = {probability(change.q)}" if text and change.q is not None else "")

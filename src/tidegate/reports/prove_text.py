@@ -25,10 +25,10 @@ _CAUSES: Mapping[str, str] = {
     **dict.fromkeys(_KEY, "key `{name}` in the output of {of}"),
     **dict.fromkeys(("exit_succeeds", "exit_changed"), "the exit code of {of} where it fails"),
     **dict.fromkeys(("error_emptied", "error_wrong"), "the message of {of} where it fails"),
-    **dict.fromkeys(("option_ignored", "default_changed", "value_swapped"), "what `{name}` of {of} does"),
+    **dict.fromkeys(("option_ignored", "default_changed"), "what `{name}` of {of} does"),
     **dict.fromkeys(("option_removed", "option_renamed", "value_refused"), "`{name}` of {of}"),
-    **dict.fromkeys(("effect_lost", "effect_twice", "written_cut", "written_renamed"), "what {of} writes"),
-    **dict.fromkeys(("slower", "hangs"), "the time that {of} takes"),
+    **dict.fromkeys(("effect_lost", "written_cut"), "what {of} writes"),
+    "hangs": "the time that {of} takes",
     **dict.fromkeys(("tool_removed", "tool_renamed", "parameter_required"), "the tool {of}"),
     **dict.fromkeys(("parameter_renamed",), "`{name}` of {of}"),
     **dict.fromkeys(("result_reshaped", "result_emptied"), "what {of} returns"),
@@ -84,7 +84,7 @@ def survived(mutant: Mutant, met: Sequence[str], *, same: bool = False) -> str:
 
 def _use(mutant: Mutant) -> str:
     kind, name = mutant.kind, mutant.name
-    if kind in ("value_refused", "value_swapped"):
+    if kind == "value_refused":
         return f"gives {mutant.value} to `{name}`"
     if kind in ("default_changed", "option_required"):
         return f"calls `{mutant.command}` without `{name}`" if mutant.command else f"calls it without `{name}`"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from statistics import fmean
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -12,13 +11,13 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
+from tidegate.model.event import Event
 from tidegate.model.measurement import Call, EvaluatorScore, Run, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.reports.diagnosis import diagnose_run, hint
 from tidegate.reports.filters import NONE, count, measured, money, number, percent, seconds, words
 from tidegate.reports.judge_summary import trial_lines
-from tidegate.reports.step_calls import take
+from tidegate.reports.transcript import TranscriptStep, steps
 from tidegate.text.safe import one_line, visible
 from tidegate.text.scores import score_text
 from tidegate.text.shorten import first_and_last, shortened
@@ -49,7 +48,7 @@ def run_overview(run: Run, *, verbose: bool = True) -> RenderableType:
         lines.append(_text("the build failed:", "red"))
         lines += [_indented(line, 2) for line in _excerpt(run.build_error)]
     if verbose:
-        lines += [Text(), _trials_table(run.trials), *_scores(run.trials)]
+        lines += [Text(), _trials_table(run.trials)]
     return Group(*lines, *_reasons(run.trials), *_hints(run))
 
 
@@ -122,10 +121,11 @@ def _story(result: TrialResult, events: Sequence[Event]) -> Iterator[RenderableT
     sign, style = _outcome(result)
     yield _text(f"{sign}: {result.reason}", style)
     yield Text()
-    left = dict(enumerate(result.calls, 1))
-    for event in events:
-        yield from _told(event, left)
-    yield from _other_calls(tuple(left.values()), bool(events))
+    found = steps(events, result.calls)
+    for step in found:
+        yield from _step(step, result.calls)
+    made = {number for step in found for number in step.calls}
+    yield from _other_calls([call for number, call in enumerate(result.calls, 1) if number not in made])
     yield from _gates(result)
     yield from _evaluators(result)
     yield from _judged(result)
@@ -155,24 +155,20 @@ def _judged(result: TrialResult) -> Iterator[RenderableType]:
         yield from (_indented(line, 2) for line in lines)
 
 
-def _told(event: Event, left: dict[int, Call]) -> Iterator[RenderableType]:
-    """Yield one event. Recorded calls that it makes are removed from `left` and shown with it."""
-    match event:
-        case Message(text=text):
-            yield _block(f"{event.by} says", text, "cyan")
-        case ToolCall():
-            yield _timed(event, event.line)
-            yield from map(_call_line, take(event, left).values())
-        case ToolResult():
-            yield _indented(f"→ {event.ended}", _AT, "" if event.status == "ok" else "red")
-            yield from (_indented(line, _AT + 2, "dim") for line in _excerpt(event.output))
-        case ApiRetry(text=text):
-            yield _indented(f"the model was asked again: {text}", _AT, "yellow")
-        case Warning(text=text):
-            yield _indented(f"warning: {text}", _AT, "yellow")
-        case End():
-            said = f": {event.message}" if event.message else ""
-            yield _timed(event, f"the agent ended: {words(event.end)}{said}")
+def _step(step: TranscriptStep, calls: Sequence[Call]) -> Iterator[RenderableType]:
+    """Yield one step, with the recorded calls that it makes."""
+    if step.kind == "message":
+        yield _block(f"{step.title} says", step.text, "cyan")
+    elif step.kind == "note":
+        yield _indented(f"{step.title}: {step.text}", _AT, "yellow")
+    elif step.kind == "end":
+        yield _timed(step.at, f"{step.title}{': ' * bool(step.text)}{step.text}")
+    else:
+        if step.at is not None:  # a step of the agent's log, not a recorded call in its place
+            yield _timed(step.at, step.title)
+        yield from (_call_line(calls[number - 1]) for number in step.calls)
+        yield _indented(f"→ {step.ended}", _AT, "" if step.ok else "red")
+        yield from (_indented(line, _AT + 2, "dim") for line in _excerpt(step.text))
 
 
 def _call_line(call: Call) -> Padding:
@@ -182,11 +178,11 @@ def _call_line(call: Call) -> Padding:
     return _indented(line, _AT, "green" if good else "red")
 
 
-def _other_calls(calls: Sequence[Call], told: bool) -> Iterator[RenderableType]:
-    """Yield recorded calls that match no event: calls from loops or scripts, or of agents without a log."""
+def _other_calls(calls: Sequence[Call]) -> Iterator[RenderableType]:
+    """Yield recorded calls that match no event: calls from loops or scripts."""
     if calls:
         yield Text()
-        yield _text("more calls of the target:" if told else "calls of the target:", "bold")
+        yield _text("more calls of the target:", "bold")
         yield from map(_call_line, calls)
 
 
@@ -207,36 +203,18 @@ def _evaluators(result: TrialResult) -> Iterator[RenderableType]:
         yield Text()
         yield _text("evaluators:", "bold")
     for one in result.evaluators:
-        yield from _evaluator(one, 2, details=not one.members)
+        yield from _evaluator(one, 2)
         for member in one.members:
             yield from _evaluator(member, 4)
 
 
-def _evaluator(one: EvaluatorScore, indent: int, *, details: bool = True) -> Iterator[RenderableType]:
+def _evaluator(one: EvaluatorScore, indent: int) -> Iterator[RenderableType]:
     score = "" if one.score is None else f" {score_text(one.score)}"
-    more = "".join(f", {words(name)} {score_text(value)}" for name, value in one.metrics.items() if details)
+    more = "".join(f", {words(name)} {score_text(value)}" for name, value in one.metrics.items())
     style = {"pass": "green", "not_measured": "yellow"}.get(one.verdict, "red")
-    yield _indented(
-        f"{one.name}{score} {words(one.verdict)}{more}", indent, style if one.weight or one.required else ""
-    )
-    for line in dict.fromkeys(filter(None, (one.reason, *(f"hit: {hit}" for hit in one.hits), *_misses(one)))):
-        yield _indented(line, indent + 4)
-
-
-def _misses(one: EvaluatorScore) -> Iterator[str]:
-    yield from (f"miss: {miss}" for miss in one.misses if miss not in one.reason)
-
-
-def _scores(trials: Sequence[TrialResult]) -> Iterator[RenderableType]:
-    """Yield the mean score of each row's evaluators."""
-    found: dict[RowKey, dict[str, list[float]]] = {}
-    for trial in trials:
-        for one in trial.evaluators:
-            if one.score is not None:
-                found.setdefault(trial.key, {}).setdefault(one.name, []).append(one.score)
-    yield from ([Text()] if found else [])
-    for key, scores in found.items():
-        yield _text(f"{key}: {', '.join(f'{name} {score_text(fmean(values))}' for name, values in scores.items())}")
+    yield _indented(f"{one.name}{score} {words(one.verdict)}{more}", indent, style)
+    told = (one.reason, *(f"hit: {hit}" for hit in one.hits), *(f"miss: {miss}" for miss in one.misses))
+    yield from (_indented(line, indent + 4) for line in told if line)
 
 
 def _metrics(result: TrialResult) -> Iterator[RenderableType]:
@@ -279,8 +257,8 @@ def _indented(line: str, indent: int, style: str = "") -> Padding:
     return Padding(_text(line, style), (0, 0, 0, indent), expand=False)
 
 
-def _timed(event: Event, line: str) -> Table:
-    """Return a line with the event's time before it."""
+def _timed(at: float | None, line: str) -> Table:
+    """Return a line with the step's time before it."""
     row = Table.grid(padding=(0, 2, 0, 0))
-    row.add_row(Text(f"{event.at:7.1f}s", style="bold"), _text(line, "bold"))
+    row.add_row(Text(f"{at or 0.0:7.1f}s", style="bold"), _text(line, "bold"))
     return row

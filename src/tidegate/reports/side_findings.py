@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import FailedCall, Row
-from tidegate.model.measurement import TrialResult, by_row
+from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
 from tidegate.model.value import Value
@@ -17,19 +17,17 @@ _NUMBER = re.compile(r"\d+")  # process ids, line numbers, times: they do not te
 
 
 class Finding(Value):
-    """A finding in the comment: one row, or several with the same cause, and the head trials of the first row."""
+    """A finding in the comment: one row, or several with the same cause."""
 
     row: Row
     cause: Cause | None = None
     recipe: str = ""  # shell lines that reproduce it
     others: tuple[Row, ...] = ()
-    unmeasured: tuple[Row, ...] = ()  # rows that could not be measured for the same cause
-    trials: tuple[tuple[int, TrialResult], ...] = ()  # how many are alike, and the first of them
     calls: tuple[FailedCall, ...] = ()  # failed calls that the divergence does not show
 
     @property
     def amount(self) -> int:
-        """Number of rows, without those that were not measured."""
+        """Number of rows."""
         return 1 + len(self.others)
 
 
@@ -48,42 +46,23 @@ def findings(result: Result, state: RowState) -> tuple[Finding, ...]:
     found: dict[object, list[Row]] = {}
     trials = {trial.id: trial for trial in result.trials}
     known = {key: cause for cause in result.causes for key in cause.rows}
-    of_head = by_row(trial for trial in result.trials if trial.side == "head")
     for row in result.rows:
         if row.state == state:
             shows = trials.get(row.evidence.trial) if row.evidence else None
             found.setdefault(known.get(row.key) or _cause(row, shows), []).append(row)
     return tuple(
-        _finding(result, first, others, of_head[first.key]).model_copy(update={"cause": known.get(first.key)})
+        _finding(result, first, others).model_copy(update={"cause": known.get(first.key)})
         for first, *others in found.values()
     )
 
 
-def _finding(result: Result, row: Row, others: Sequence[Row], trials: Iterable[TrialResult]) -> Finding:
+def _finding(result: Result, row: Row, others: Sequence[Row]) -> Finding:
     return Finding(
         row=row,
         recipe=recipe(result, (row, *others)),
         others=tuple(others),
-        unmeasured=tuple(_kept_from_measuring(row, result.rows)),
-        trials=tuple(_alike(trials)),
         calls=tuple(_other_calls(row)),
     )
-
-
-def _alike(trials: Iterable[TrialResult]) -> Iterator[tuple[int, TrialResult]]:
-    found: dict[object, list[TrialResult]] = {}
-    for trial in trials:
-        counts = trial.metrics.command_count, trial.metrics.error_count
-        found.setdefault((trial.outcome, trial.reason, counts), []).append(trial)
-    return ((len(same), same[0]) for same in found.values())
-
-
-def _kept_from_measuring(row: Row, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield rows that could not be measured because of the same failed start, so that it is reported once."""
-    message = row.evidence.message if row.evidence and row.kind != "outcome" else ""
-    for other in rows:
-        if message and other.state == "not_measured" and other.why is not None and other.why.detail == message:
-            yield other
 
 
 def _other_calls(row: Row) -> Iterator[FailedCall]:

@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from statistics import fmean
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import CodeBlock, Markdown, TableElement
-from rich.measure import Measurement
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Markdown
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -52,7 +50,6 @@ _STYLES: dict[RowState, str] = {
 _THEME = Theme({"markdown.code": "bold cyan"})  # no background: terminals may be light
 _LONGEST_NAME = 60
 _LONGEST_LINE = 200  # characters of a line of the summary in a log
-_UNBOUND = 10_000  # columns
 
 
 def print_result(result: Result, console: Console, *, verbose: bool = False) -> None:
@@ -174,25 +171,6 @@ def _unescaped(text: str) -> str:
     return html.unescape(_ESCAPE.sub(r"\1", text))
 
 
-class _WholeNames(TableElement):
-    """A table that, when it has to be narrowed, breaks no word in its first two columns: states and names."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for table in super().__rich_console__(console, options):
-            if isinstance(table, Table):
-                table.padding = (0, 1, 0, 0)
-                unbound = Measurement.get(console, options.update_width(_UNBOUND), table).maximum
-                for place, column in enumerate(table.columns):
-                    column.overflow = "fold"
-                    if place < 2 and unbound > options.max_width:
-                        column.width = min(_longest_word(column.cells), options.max_width // 3)
-            yield table
-
-
-def _longest_word(cells: Iterable[RenderableType]) -> int:
-    return max((cell_len(word) for cell in cells for word in str(cell).split()), default=0)
-
-
 class _Code(CodeBlock):
     """A code block in which only a diff has colours: the image has no lexers of pygments."""
 
@@ -205,7 +183,7 @@ class _Code(CodeBlock):
 
 
 class _Markdown(Markdown):
-    elements = {**Markdown.elements, "table_open": _WholeNames, "fence": _Code, "code_block": _Code}
+    elements = {**Markdown.elements, "fence": _Code, "code_block": _Code}
 
 
 def print_durations(trials: Iterable[TrialResult], most: int, console: Console) -> None:

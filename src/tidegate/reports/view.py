@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from tidegate.decide.comparison.whole_suite import cannot_guard
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
-from tidegate.model.measurement import Links
+from tidegate.model.measurement import RULES, Links
 from tidegate.model.result import Cost, Result, Sides, Verdict, VerdictState
 from tidegate.model.suite import RowState
 from tidegate.model.surface import Interface
@@ -20,7 +20,15 @@ from tidegate.reports.filters import count, interval, percent, points, to
 from tidegate.reports.links import Pages
 from tidegate.reports.next_steps import acceptance, advice
 from tidegate.reports.side_findings import Finding, Group, findings, groups
-from tidegate.reports.table_row import TableLine, table_line
+
+Trend = Literal["better", "worse", "same"]
+
+COLUMNS = {
+    "error_rate": ("error rate", "percent"),
+    "first_try_success_rate": ("first try", "percent"),
+    "command_count": ("commands", "number"),
+    "duration_s": ("time", "seconds"),
+}  # metrics of the table, in the comment and on the page: title and filter
 
 MOST_CAUSES = 3  # shown in the comment
 NAMED_DROP = 0.30  # the smallest drop that the sentence on the detection power names
@@ -43,19 +51,41 @@ _RANK = {state: rank for rank, state in enumerate(STATE_SIGNS)}
 _NOTABLE = frozenset({"baseline_changed", "added", "removed", "not_comparable"})
 
 
+class MetricCell(Value):
+    """One metric of a row in the table."""
+
+    base: float | None = None
+    head: float | None = None
+    trend: Trend = "same"
+    warns: bool = False
+
+
+class TableRow(Value):
+    """One line of the table of all rows."""
+
+    row: Row
+    metrics: dict[str, MetricCell]
+    fails_on_both: bool = False  # no trial passes on either side
+    not_judged: str = ""  # why the judge could not judge
+
+    @property
+    def adds_nothing(self) -> bool:
+        """True if the line shows no more than the row's state and how many of its trials pass."""
+        lost = self.row.base.not_measured + self.row.head.not_measured
+        return not lost and not self.not_judged and all(cell.trend == "same" for cell in self.metrics.values())
+
+    @property
+    def doubtful(self) -> bool:
+        """True if the row is `ok` but weak evidence: it fails on both sides, or the judge could not judge it."""
+        return self.row.state == "ok" and (self.fails_on_both or self.not_judged != "")
+
+
 class MetricWarning(Value):
     """A metric that got worse, by test and by margin: over the suite, or in one row if the suite's was not compared."""
 
     row: Row | None
     metric: str
     change: MetricChange
-
-
-class Catch(Value):
-    """The probability that this run would have detected a drop of that size (1.0: 100 percentage points)."""
-
-    drop: float
-    probability: float
 
 
 class ReplayView(Value):
@@ -99,14 +129,14 @@ class CommentView(Value):
     improved: tuple[Finding, ...]
     notable: tuple[Group, ...]  # baseline_changed, added, removed, not_comparable
     replayed: ReplayView | None  # None if no session was replayed
-    table: tuple[TableLine, ...]
+    table: tuple[TableRow, ...]
     ok: int
     metric_warnings: tuple[MetricWarning, ...]
     diagnosis: tuple[Saying, ...]
     judged: tuple[Row, ...]  # rows with a judge: those rated lower first, then those that it could not judge
     judge: JudgeReport | None
     suite: SuiteEffect
-    catches: tuple[Catch, ...]  # largest drop first; none if no row could have shown a regression
+    catches: tuple[tuple[float, float], ...]  # drops, the largest first, and the chance to detect each
     suite_text: str  # how much of the suite passes on both sides; '' if the rows show it
     repeats: bool  # every measured row is deterministic, and repeats could have confirmed its failure
     measured: bool  # at least one row was measured on both sides and could have shown a regression
@@ -170,21 +200,20 @@ def comment_view(result: Result) -> CommentView:
 def _by_state(result: Result, rows: Sequence[Row]) -> dict[str, Any]:
     """Return the rows as the comment groups them, by their states."""
     regressed = findings(result, "regressed")
-    known = {row.key for finding in regressed for row in finding.unmeasured}
     return {
         "regressed": regressed,
         "unconfirmed": findings(result, "unconfirmed"),
-        "not_measured": groups(row for row in rows if row.state == "not_measured" and row.key not in known),
+        "not_measured": groups(row for row in rows if row.state == "not_measured"),
         "uncertain": tuple(row for row in rows if row.state in ("unconfirmed", "flaky")),
         "improved": findings(result, "improved"),
         "notable": groups(row for row in rows if row.state in _NOTABLE),
     }
 
 
-def _catches(suite: SuiteEffect) -> tuple[Catch, ...]:
+def _catches(suite: SuiteEffect) -> tuple[tuple[float, float], ...]:
     """Return the probabilities for the larger drops, the largest first; the page has those for all of them."""
     drops = sorted((-float(drop), probability) for drop, probability in suite.detection.items())
-    return tuple(Catch(drop=drop, probability=found) for drop, found in reversed(drops) if drop >= NAMED_DROP)
+    return tuple((drop, found) for drop, found in reversed(drops) if drop >= NAMED_DROP)
 
 
 def _unexplained(result: Result, rows: Iterable[Row]) -> Iterator[Row]:
@@ -290,3 +319,48 @@ def _replay_view(rows: Sequence[Row]) -> ReplayView | None:
         checked=sum(found.spot for _, found in replays),
         with_agents=any(row.head.trials for row, _ in differing),
     )
+
+
+def table_line(row: Row) -> TableRow:
+    """Return the table's line for a row."""
+    return TableRow(
+        row=row,
+        metrics={name: _metric(row, name) for name in COLUMNS},
+        fails_on_both=cannot_guard(row),
+        not_judged=row.judge.not_measured if row.judge else "",
+    )
+
+
+def _metric(row: Row, name: str) -> MetricCell:
+    change = row.metrics.get(name)
+    if change is None:
+        return MetricCell()
+    trend = _trend(name, change)
+    shown = trend if change.warns or _is_no_chance(row, trend) else "same"
+    return MetricCell(base=change.base, head=change.head, trend=shown, warns=change.warns)
+
+
+def _is_no_chance(row: Row, trend: Trend) -> bool:
+    """Return True if the change is more than noise: the row changed in the same direction, or it is deterministic.
+
+    A regressed row shows no improvements: an agent that gives up early needs few commands.
+    """
+    if row.state == "regressed":
+        return trend == "worse"
+    return row.deterministic or (row.state, trend) == ("improved", "better")
+
+
+def _trend(name: str, change: MetricChange) -> Trend:
+    """Return the direction of a change that reaches the metric's margin.
+
+    A metric that depends on the machine's load counts only if the test finds the change.
+    """
+    rule = RULES[name]
+    if change.base is None or change.head is None or (rule.concurrent and not change.warns):
+        return "same"
+    good, bad = (change.head, change.base) if rule.lower_is_worse else (change.base, change.head)
+    if rule.ratio:
+        worse, better = bad >= good * (1 + rule.margin), good >= bad * (1 + rule.margin)
+    else:
+        worse, better = bad - good >= rule.margin, good - bad >= rule.margin
+    return "same" if worse == better else "worse" if worse else "better"

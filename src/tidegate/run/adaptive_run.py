@@ -13,7 +13,6 @@ from tidegate.decide.procedure.pushes import after_run
 from tidegate.decide.procedure.steps import (
     State,
     conclude,
-    failed_fast,
     next_step,
     observe,
     start,
@@ -26,11 +25,10 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import EarlierPushes, ReplayFinding, RunRow
 from tidegate.model.trial_spec import Phase, TrialSpec
-from tidegate.run.replay_first import Begun, replay_first
-from tidegate.run.replays import new_sessions
+from tidegate.run.replays import Begun, new_sessions, replay_first
 from tidegate.run.run_job import BothRuns, Options, RunJob, run_of, runner_of
 from tidegate.run.runner import Runner
-from tidegate.run.surface_changes import Surveys
+from tidegate.run.surface_survey import Surveys
 from tidegate.vcs.revisions import ForeignCommits, branch_name
 
 STAGES: dict[Phase, str] = {
@@ -73,14 +71,13 @@ async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Op
         if work.suite.policy.interface != "off":
             options.progress.stage("comparing what the tool offers")
             await surveys.ask(work.plan.rows)
-        replays = await replay_first(surveys, work, Begun(rows, keys, known, sessions.by_row), earlier, options)
+        replays = await replay_first(surveys, work, Begun(rows, keys, known, sessions.by_row), options)
         runner.on_result = earlier.keep
         _begin(work, runner, known, started, options)
         runner.learn((*known.past, *known.results))
-        results = await runner.judged_again(known.results)
         rows = with_replays(rows, replays)
         state = start(rows, work.suite.policy, past_by_row(known.past))
-        state, results = await _until_decided(work, runner, state, results, options)
+        state, results = await _until_decided(work, runner, state, known.results, options)
         options.progress.stage("")
     base, head = (run_of(work, side, results, started, time.time(), runner) for side in work.sides)
     base = base.model_copy(update={"history": known.past})
@@ -140,18 +137,18 @@ def with_earlier(rows: Sequence[RunRow], before: Mapping[RowKey, EarlierPushes])
 
 
 async def _until_decided(
-    work: RunJob, runner: Runner, state: State, results: list[TrialResult], options: Options
-) -> tuple[State, list[TrialResult]]:
+    work: RunJob, runner: Runner, state: State, results: Sequence[TrialResult], options: Options
+) -> tuple[State, Sequence[TrialResult]]:
     """Run the trials that the procedure requests, and return its state with the results of all trials."""
     state = observe(state, results)
-    while (step := next_step(state)) and not (options.first_only and failed_fast(state)):
+    while step := next_step(state):
         if found := _from_shards(work, runner, step):
             results = [*results, *found]
             state = observe(state, found)
             continue
         await pause(step, results, work, options)
         _say_stage(step, results, options)
-        batch = await runner.run(step, enough(state, step, at_once=options.first_only))
+        batch = await runner.run(step, enough(state, step))
         results = [*results, *batch]
         state = observe(state, batch)
     return state, results
@@ -174,13 +171,12 @@ def _of_shards(work: RunJob) -> tuple[str, ...]:
     return (*work.joined.say(), *([f"{left} trials of shards were not needed: the run ended before"] if left else []))
 
 
-def enough(state: State, step: Sequence[TrialSpec], *, at_once: bool) -> Callable[[TrialResult], bool]:
+def enough(state: State, step: Sequence[TrialSpec]) -> Callable[[TrialResult], bool]:
     """Return a function that observes each result of the step, and returns True once no further trial should start.
 
-    Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found, unless
-    the first is to be confirmed `at_once`.
+    Only hangs cost so much that the rest of the step has to wait. Quick failures do not: all of them are found.
     """
-    seen, running, hung = state, frozenset(step), at_once
+    seen, running, hung = state, frozenset(step), False
 
     def enough(result: TrialResult) -> bool:
         nonlocal seen, hung

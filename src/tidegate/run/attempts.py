@@ -32,16 +32,13 @@ from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.pace import OutageWaits, Pace
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.directories import LEAST_MEMORY, Attempt, Folders, TrialDirectories, room_of
-from tidegate.trial.environment import Environments, side_path
-from tidegate.trial.free_port import free_port
+from tidegate.trial.environment import Environments, free_port, side_path
 from tidegate.trial.judge_script import RestoredWorkspace, ScriptContext
 from tidegate.trial.lifecycle import run_trial
-from tidegate.trial.processes import Supervisor, SupervisorLost
+from tidegate.trial.processes import Supervisor, SupervisorLost, SupervisorPool
 from tidegate.trial.program_lookup import Built, find_target, system_path, untested
-from tidegate.trial.redacted import redact_folder, redacted
-from tidegate.trial.safe_files import remove_trees
+from tidegate.trial.safe_files import redact_folder, redacted, remove_trees
 from tidegate.trial.sandbox.readable import parts_of_checkout, protected_in
-from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.sandbox.users import remove_left_in_memory
 from tidegate.trial.workspace import MOST_SECS, Prepared, prepare
 from tidegate.vcs.revisions import main_folder

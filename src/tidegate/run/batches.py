@@ -26,7 +26,7 @@ from tidegate.model.suite import Budget, Policy, Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.attempts import RETRIES, Attempts
-from tidegate.run.shards.bundle import JUDGE, BadBundleError, Bundle, pack, write_batch
+from tidegate.run.bundle import JUDGE, BadBundleError, Bundle, pack, write_batch
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.vcs.worktrees import files_of
 

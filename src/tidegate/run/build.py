@@ -22,7 +22,7 @@ from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.text.shorten import excerpt
 from tidegate.trial.environment import base_environment, git_trusts, side_path
 from tidegate.trial.processes import Refused, Supervisor, SupervisorLost, run_shell
-from tidegate.trial.redacted import redact_folder, redacted
+from tidegate.trial.safe_files import redact_folder, redacted
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.sandbox.users import give
 

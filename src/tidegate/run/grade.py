@@ -1,22 +1,23 @@
-"""Adds the judge's answers to a trial. They are stored with it, so that everything after this step is pure."""
+"""Adds the judge's answers to trials. They are stored with them, so that everything after this step is pure."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from itertools import takewhile
+from dataclasses import dataclass
 from typing import TypeVar
 
-from tidegate.checks.evaluators.assess import advance, record_of
+from tidegate.checks.evaluators.assess import record_of
 from tidegate.checks.measure import passed_gates
-from tidegate.model.evaluator import Evaluator, EvaluatorRecord, Score
-from tidegate.model.judge import AskModel, ModelAnswer
-from tidegate.model.probe import Answer, Request
+from tidegate.model.judge import AskModel
+from tidegate.model.plan import PlanRow
+from tidegate.model.probe import Answer, Request, RunJudge
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
-from tidegate.trial.ask_evaluators import Carry, answered
+from tidegate.run.attempts import Attempts, RunContext
+from tidegate.run.judge_client import PanelClient
+from tidegate.trial.checks import Carry, answered
 
 T = TypeVar("T")
-_OF_JUDGE = ("judge", "unreadable_judge")
 
 
 async def grade(trial: Trial, scenario: Scenario, carry: Carry, diff: str = "") -> Trial:
@@ -51,26 +52,6 @@ def is_to_be_judged(trial: Trial, scenario: Scenario) -> bool:
     return scenario.judged and not trial.not_measured and passed_gates(trial, scenario)
 
 
-def without_lost(trial: Trial, scenario: Scenario) -> Trial | None:
-    """Return the trial as `grade` can resume it after an outage or a kill; None if the judge has answered everything.
-
-    An evaluator whose score lacks an answer loses all its judge answers. The readable ones are in the judge's store,
-    and the others are requested again from their first attempt. Answers that are kept are marked as paid for.
-    """
-    if not is_to_be_judged(trial, scenario):
-        return None
-    record = record_of(trial, scenario)
-    stored = [(evaluator, trial.answers_of(number)) for number, evaluator in enumerate(scenario.evaluators)]
-    if scenario.judge:
-        stored.append((scenario.judge, trial.judge_answers))
-    lost = [_is_lost(evaluator, record, answers) for evaluator, answers in stored]
-    if not any(lost):
-        return None
-    kept = [_of_the_workspace(own) if gone else _paid(own) for (_, own), gone in zip(stored, lost, strict=True)]
-    judge = kept.pop() if scenario.judge else ()
-    return trial.model_copy(update={"evaluator_answers": tuple(kept), "judge_answers": judge})
-
-
 async def to_its_end(asking: Generator[Request, Answer, T], carry: Carry) -> tuple[T | None, tuple[Answer, ...]]:
     """Answer all requests of a generator; return its result (None if a request cannot be answered), and the answers."""
     answers: list[Answer] = []
@@ -84,17 +65,41 @@ async def to_its_end(asking: Generator[Request, Answer, T], carry: Carry) -> tup
     return None, tuple(answers)
 
 
-def _is_lost(evaluator: Evaluator, record: EvaluatorRecord, answers: Sequence[Answer]) -> bool:
-    """Return True if a judging evaluator has no score because an answer of the judge is missing."""
-    step = advance(evaluator, record, answers)
-    return evaluator.judged and (not isinstance(step, Score) or step.missing in _OF_JUDGE)
+def with_opinion(trial: Trial, commits: Sequence[str]) -> Trial:
+    """Return the trial with the name of the judge's opinion that it takes part in.
+
+    Base's and head's trials of the same number share one: if they read the same, the judge cannot tell them apart, and
+    two answers would differ by chance alone. Trials of other numbers and other pull requests get answers of their own.
+    A run of a single side shares with no other run.
+    """
+    spec = trial.spec
+    place = f"{spec.scenario}/{spec.agent}/{spec.index}"
+    compared = "..".join(commits) if len(commits) > 1 else str(trial.started_at)
+    return trial if trial.opinion else trial.model_copy(update={"opinion": f"{compared} {place}"})
 
 
-def _of_the_workspace(answers: Sequence[Answer]) -> tuple[Answer, ...]:
-    """Return the answers that came from the workspace: those before the first question to a model."""
-    return tuple(takewhile(lambda answer: not isinstance(answer, ModelAnswer), answers))
+@dataclass(frozen=True)
+class Judging:
+    """Sends questions about trials to the judge, and runs the scripts that need its answers."""
 
+    context: RunContext
+    judge_client: PanelClient
+    attempts: Attempts
 
-def _paid(answers: Sequence[Answer]) -> tuple[Answer, ...]:
-    """Return the answers with the judge's marked as cached, so that their cost is not counted again."""
-    return tuple(answer.as_cached() if isinstance(answer, ModelAnswer) else answer for answer in answers)
+    async def graded(self, trial: Trial, row: PlanRow) -> Trial:
+        """Return the trial with the judge's answers; they are added to its stored record."""
+
+        async def carry(request: Request) -> Answer | None:
+            if isinstance(request, RunJudge):
+                return await self.attempts.script(request, trial, row)
+            return await self.judge_client.carry(request)
+
+        asked = with_opinion(trial, tuple(checkout.revision.sha for checkout in self.context.checkouts.values()))
+        graded = await grade(asked, row.scenario, carry, self._diff(asked, row))
+        if graded is not asked:
+            self.context.checkouts[trial.spec.side].store.keep_trial(graded)
+        return graded
+
+    def _diff(self, trial: Trial, row: PlanRow) -> str:
+        store = self.context.checkouts[trial.spec.side].store
+        return store.record(trial.spec).diff if is_to_be_judged(trial, row.scenario) else ""

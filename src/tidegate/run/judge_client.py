@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Self
 
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.judge import SPOKEN, Ask, AskModel, Judge, JudgeContext, ModelAnswer, Reply
 from tidegate.model.prices import Price
 from tidegate.model.probe import Answer, Request

@@ -3,107 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import platform
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from tidegate.agents.providers.access import Accesses
 from tidegate.errors import CannotRunError, TidegateError
-from tidegate.model.access import NetworkAccess
 from tidegate.model.agent import Agent
 from tidegate.model.judge import SYSTEM_PATH, Judge
 from tidegate.model.progress import Progress
 from tidegate.model.provider import ModelApi, ModelProvider
 from tidegate.model.suite import Suite
-from tidegate.run.slots import SlotFiles, SlotNetworks
+from tidegate.run.slots import SlotFiles
 from tidegate.trial.directories import has_memory
-from tidegate.trial.processes import Command, Supervisor, SupervisorLost
-from tidegate.trial.sandbox.confinement import Confinement
-from tidegate.trial.sandbox.file_jail import FileRules, means_to_confine
-from tidegate.trial.sandbox.network import way_to_confine
-from tidegate.trial.sandbox.users import Users, advice_on_users, give, why_not
+from tidegate.trial.processes import Supervisor, SupervisorLost
+from tidegate.trial.sandbox.confinement import Confinement, way_to_confine
+from tidegate.trial.sandbox.file_jail import means_to_confine
+from tidegate.trial.sandbox.users import advice_on_users, why_not
 from tidegate.trial.start import AgentCheckDirectories
-
-SECS = 60.0
-_NO_NETWORK = NetworkAccess(setup=False, agent=False, gates=False)
-PROGRAM = """
-import json, os, socket, sys
-def reached(attempt):
-    try:
-        attempt()
-    except OSError:
-        return False
-    return True
-private, shared, port, tidegate = sys.argv[1:]
-print(json.dumps({
-    "user": os.getuid(),
-    "read": reached(lambda: open(private).close()),
-    "written": reached(lambda: open(shared, "r+").close()),
-    "connected": reached(lambda: socket.create_connection(("127.0.0.1", int(port)), 5).close()),
-    "signalled": reached(lambda: os.kill(int(tidegate), 0)),
-}))
-"""
-
-
-class Tried(NamedTuple):
-    """What a command did that it should not: as which user it ran, and what it reached."""
-
-    user: int
-    read: bool  # a file of another folder
-    written: bool
-    connected: bool  # to a service of the machine, without `network`
-    signalled: bool  # Tidegate's process
-
-
-class NothingTriedError(Exception):
-    """The command could not be run as trials are; the message says why."""
-
-
-async def tried(environ: Mapping[str, str], *, own_user: bool = True) -> Tried:
-    """Run the command as a trial without a network, and return what it reached. Raises NothingTriedError."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tidegate-doctor-")))
-        folder.chmod(0o755)
-        service = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        users, networks = stack.enter_context(Users()), stack.enter_context(SlotNetworks(_NO_NETWORK, Progress()))
-        work, tmp, private, shared = (folder / name for name in ("work", "tmp", "private", "shared"))
-        work.mkdir()
-        tmp.mkdir()
-        tmp.chmod(0o1777)
-        for file in (private, shared):
-            file.touch()
-            file.chmod(0o666)
-        files = SlotFiles(Suite(agents={}, scenarios=()), folder, Progress())
-        await networks.choose(None)
-        can_have_one = own_user and await why_not([folder], environ.get("PATH", "")) is None
-        account = users.take() if can_have_one else None
-        await files.choose(environ, (), own_users=account is not None)
-        give(account, work)
-        confinement = Confinement(await networks.open(), files.jail)
-        confinement.reach(False)
-        confinement.use(FileRules(write=(work,), tmp=tmp))
-        given = (private, shared, service.getsockname()[1], os.getpid())
-        argv = (os.path.realpath(sys.executable), "-ISXutf8", "-c", PROGRAM, *map(str, given))
-        command = Command(argv, work, {}, folder / "out", folder / "err", timeout_secs=SECS)
-        async with await Supervisor.start(account, confinement) as supervisor:
-            try:
-                ended = await supervisor.run(command)
-            except SupervisorLost as lost:
-                raise NothingTriedError(str(lost)) from None
-        if ended.exit_code != 0:
-            raise NothingTriedError(ended.reason or (folder / "err").read_text(errors="replace").strip()[-200:])
-        return Tried(**json.loads((folder / "out").read_text()))
-
 
 LEAST_ROOM_MB = 1000
 CONNECTION_SECS = 10.0
@@ -138,26 +61,9 @@ async def examine(suite: Suite | None, environ: Mapping[str, str], repo: Path) -
     for member in judge.members if judge else ():
         if member.model_api is not None:
             yield await _judge(member, member.model_api, environ)
-    async for finding in _isolation(environ, repo, path):
-        yield finding
-
-
-async def _isolation(environ: Mapping[str, str], repo: Path, path: str) -> AsyncIterator[MachineFinding]:
-    environ = {**environ, "PATH": path}
-    try:
-        try:
-            found = await tried(environ)
-            yield await _users(repo, path, found)
-        except CannotRunError as error:
-            yield MachineFinding("users", "missing", error.message, error.advice)
-            found = await tried(environ, own_user=False)
-    except NothingTriedError as error:
-        yield MachineFinding(
-            "isolation", "missing", f"no command starts as in a trial: {error}", "Nothing is measured here."
-        )
-        return
-    yield await _files(found)
-    yield await _network(found)
+    yield await _users(repo, path)
+    yield await _files()
+    yield await _network()
 
 
 def _git(path: str) -> MachineFinding:
@@ -237,48 +143,41 @@ async def _judge(judge: Judge, api: ModelApi, environ: Mapping[str, str]) -> Mac
     return MachineFinding(what, "ok", f"{judge.type}, with a key in {key}" if key else f"{judge.type}, without a key")
 
 
-async def _users(repo: Path, path: str, found: Tried) -> MachineFinding:
-    if found.user != os.geteuid() and not found.signalled:
+async def _users(repo: Path, path: str) -> MachineFinding:
+    try:
+        if (why := await why_not([], path)) is not None:
+            return MachineFinding("users", "limited", f"trials are not isolated by user: {why}", advice_on_users())
         why = await why_not([repo], path)
-        advice = f"Trials of the working tree itself do not: {why}." if why else ""
-        return MachineFinding(
-            "users", "ok", f"every trial runs as a user of its own: a command ran as {found.user}", advice
-        )
-    why = await why_not([], path)
-    return MachineFinding("users", "limited", f"trials are not isolated by user: {why}", advice_on_users())
+    except CannotRunError as error:
+        return MachineFinding("users", "missing", error.message, error.advice)
+    advice = f"Trials of the working tree itself do not: {why}." if why else ""
+    return MachineFinding("users", "ok", "every trial runs as a user of its own", advice)
 
 
-async def _files(found: Tried) -> MachineFinding:
+async def _files() -> MachineFinding:
     means = await means_to_confine()
     calls = "; system calls are filtered" if means.calls else "; no filter of system calls is written for this machine"
     calls += f"; small workspaces are {'in memory' if means.mounts and has_memory() else 'on disk'}"
-    if found.read or found.written:
-        advice = "Trials can use what every user of the machine can: run untrusted changes in a container."
-        return MachineFinding(
-            "files", "limited", f"a command reached files of another folder: {means.lacking}{calls}", advice
-        )
     if means.mounts:
         by = "Landlock, with mounts of their own" if means.landlock else f"mounts of their own: {means.lacking}"
-        return MachineFinding(
-            "files", "ok", f"a command reached no file of another folder. Trials are confined by {by}{calls}"
+        return MachineFinding("files", "ok", f"trials are confined by {by}{calls}")
+    if means.landlock:
+        found = f"trials are confined by Landlock: {means.lacking}{calls}"
+        advice = (
+            "A trial has no `/tmp` to write to (TMPDIR works), no shared memory of System V, and /dev/shm together with"
+            " others; Unix sockets are limited by their permissions alone."
         )
-    advice = (
-        "A trial has no `/tmp` to write to (TMPDIR works), no shared memory of System V, and /dev/shm together with"
-        " others; Unix sockets are limited by their permissions alone."
-    )
-    return MachineFinding("files", "limited", f"trials are confined by Landlock: {means.lacking}{calls}", advice)
+        return MachineFinding("files", "limited", found, advice)
+    advice = "Trials can use what every user of the machine can: run untrusted changes in a container."
+    return MachineFinding("files", "limited", f"trials are not confined: {means.lacking}{calls}", advice)
 
 
-async def _network(found: Tried) -> MachineFinding:
+async def _network() -> MachineFinding:
     how, lacking = await way_to_confine()
-    if found.connected or how is None:
-        return MachineFinding(
-            "network", "limited", f"`network` cannot be enforced: {lacking}", "Trials reach all of it."
-        )
+    if how is None:
+        found = f"`network` cannot be enforced: {lacking}"
+        return MachineFinding("network", "limited", found, "Trials reach all of it.")
     if how == "namespace":
-        return MachineFinding(
-            "network", "ok", "`network` is enforced by a namespace for each slot: a command reached nothing"
-        )
+        return MachineFinding("network", "ok", "`network` is enforced by a namespace for each slot")
     advice = "Where `network` is limited, a trial reaches services of its own at `{port}` only."
-    by = "`network` is enforced by Landlock and seccomp: a command reached nothing"
-    return MachineFinding("network", "limited", f"{by}; {lacking}", advice)
+    return MachineFinding("network", "limited", f"`network` is enforced by Landlock and seccomp; {lacking}", advice)

@@ -27,9 +27,9 @@ class Multiple(NamedTuple):
     times: float
     least_secs: float
 
-    def of(self, secs: float) -> float:
-        """Return the limit in seconds for head where base needed so long."""
-        return max(self.least_secs, self.times * secs)
+    def of(self, secs: float | None) -> float:
+        """Return the limit in seconds for head where base needed so long; none if that is unknown."""
+        return math.inf if secs is None else max(self.least_secs, self.times * secs)
 
 
 FIRST = Multiple(times=10, least_secs=60)
@@ -42,36 +42,23 @@ class Pace:
     """Knows how long base's trials took, and which rows hung on head."""
 
     def __init__(self) -> None:
-        self._agent: dict[RowKey, float] = {}  # seconds of base's slowest measured trial
-        self._setup: dict[RowKey, float] = {}  # seconds of base's slowest setup command or health check
-        self._around: dict[RowKey, float] = {}  # seconds of all but the agent in base's slowest measured trial
-        self._hung: set[RowKey] = set()
+        self._rows: dict[RowKey, KnownPace] = {}
         self._first_of_base: dict[RowKey, asyncio.Event] = {}
 
     def learn(self, trials: Iterable[TrialResult | PastTrial]) -> None:
         """Learn from earlier trials of base."""
         for trial in trials:
             if (not isinstance(trial, TrialResult) or trial.side == "base") and trial.decides is not None:
-                self._raise(self._agent, trial.key, trial.metrics.duration_s)
-                self._raise(self._setup, trial.key, trial.around_s)
-                self._raise(self._around, trial.key, trial.around_s)
+                around = trial.around_s
+                self._raise(trial.key, agent=trial.metrics.duration_s, setup=around, around=around)
 
     def known(self, keys: Iterable[RowKey]) -> tuple[KnownPace, ...]:
         """Return what is known of these rows, for a worker elsewhere."""
-        return tuple(
-            KnownPace(key=key, agent=agent, setup=setup, around=around, hung=key in self._hung)
-            for key in keys
-            for agent, setup, around in [self._needed(key)]
-        )
+        return tuple(map(self._of, keys))
 
     def take_over(self, known: Iterable[KnownPace]) -> None:
         """Start with what another machine knows."""
-        for row in known:
-            self._raise(self._agent, row.key, row.agent)
-            self._raise(self._setup, row.key, row.setup)
-            self._raise(self._around, row.key, row.around)
-            if row.hung:
-                self._hung.add(row.key)
+        self._rows |= {row.key: row for row in known}
 
     def expect(self, specs: Sequence[TrialSpec]) -> None:
         """Prepare for these trials, which start in this order.
@@ -83,7 +70,7 @@ class Pace:
         for spec in specs:
             if spec.side == "head":
                 on_head.add(_row(spec))
-            elif _row(spec) not in self._agent and _row(spec) not in on_head:
+            elif self._of(_row(spec)).agent is None and _row(spec) not in on_head:
                 self._first_of_base[_row(spec)] = asyncio.Event()
 
     def saw(self, trial: Trial) -> None:
@@ -91,24 +78,24 @@ class Pace:
         key = _row(trial.spec)
         if trial.spec.side == "base":
             if trial.not_measured is None:
-                self._raise(self._agent, key, trial.duration_s)
-                self._raise(self._around, key, trial.around_s)
+                self._raise(key, agent=trial.duration_s, around=trial.around_s)
             for step in trial.steps:
                 if step.kind in ("setup", "health_check") and step.result.ok:
-                    self._raise(self._setup, key, step.result.duration_s)
+                    self._raise(key, setup=step.result.duration_s)
         elif _hangs(trial):
-            self._hung.add(key)
+            self._rows[key] = self._of(key).model_copy(update={"hung": True})
 
     def charged(self, trial: Trial) -> Trial:
         """Return the trial; as overtime if the budget cut it off when it had long taken more time than base needed.
 
         Otherwise a tool that hangs until the budget ends would not count as broken.
         """
-        base, own = self._agent.get(_row(trial.spec)), trial.duration_s
+        needed = self._of(_row(trial.spec))
+        base, own = needed.agent, trial.duration_s
         if own is None and trial.steps:  # it was cut off before its agent started
-            base, own = self._setup.get(_row(trial.spec)), trial.steps[-1].result.duration_s
+            base, own = needed.setup, trial.steps[-1].result.duration_s
         elif trial.end == "completed":  # it was cut off while its gates ran
-            base, own = self._around.get(_row(trial.spec)), trial.around_s
+            base, own = needed.around, trial.around_s
         if base is None or own is None or own <= OVERTIME * base:
             return trial
         if trial.spec.side == "base" or trial.not_measured != "budget":
@@ -127,24 +114,24 @@ class Pace:
             return TimeLimits()
         if (event := self._first_of_base.get(_row(spec))) is not None:
             await event.wait()
-        hangs = _row(spec) in self._hung or len(self._hung) >= EVERYWHERE
+        needed = self._of(_row(spec))
+        hangs = needed.hung or sum(row.hung for row in self._rows.values()) >= EVERYWHERE
         multiple = AFTER_A_HANG if hangs else FIRST
-        agent, setup, around = self._needed(_row(spec))
-        after_hang = math.inf if around is None else AFTER_A_HANG.of(around)
+        after_hang = AFTER_A_HANG.of(needed.around)
         return TimeLimits(
-            agent=math.inf if agent is None else multiple.of(agent),
-            setup=math.inf if setup is None else multiple.of(setup),
+            agent=multiple.of(needed.agent),
+            setup=multiple.of(needed.setup),
             check=after_hang if hangs else math.inf,
             after_hang=after_hang,
         )
 
-    def _needed(self, key: RowKey) -> tuple[float | None, float | None, float | None]:
-        return self._agent.get(key), self._setup.get(key), self._around.get(key)
+    def _of(self, key: RowKey) -> KnownPace:
+        return self._rows.get(key) or KnownPace(key=key)
 
-    @staticmethod
-    def _raise(slowest: dict[RowKey, float], key: RowKey, secs: float | None) -> None:
-        if secs is not None:
-            slowest[key] = max(secs, slowest.get(key, 0.0))
+    def _raise(self, key: RowKey, **seconds: float | None) -> None:
+        known = self._of(key)
+        slowest = {name: max(secs, getattr(known, name) or 0.0) for name, secs in seconds.items() if secs is not None}
+        self._rows[key] = known.model_copy(update=slowest)
 
 
 def _hangs(trial: Trial) -> bool:

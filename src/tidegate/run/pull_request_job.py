@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import dropwhile
 from pathlib import Path, PurePosixPath
@@ -26,7 +26,6 @@ from tidegate.run.build import Checkout
 from tidegate.run.checkouts import Sides
 from tidegate.run.run_job import Options, RunJob
 from tidegate.suite.changes import RULES, changes, entrusted, with_changed_files
-from tidegate.suite.folders import lfs_pointers, uncommitted
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.suite.plan import (
     make_plan,
@@ -37,7 +36,7 @@ from tidegate.suite.plan import (
 )
 from tidegate.text.shorten import few
 from tidegate.vcs.links import LinkedCheckout, with_link_targets
-from tidegate.vcs.revisions import changed_files, file_diffs, submodules
+from tidegate.vcs.revisions import changed_files, file_diffs
 
 _NO_SUBMODULE = "Submodules are not checked out: {}. If the tool needs one, let `build` fetch its commit."
 
@@ -59,9 +58,7 @@ class PullRequestJob(NamedTuple):
 
 def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path, options: Options) -> PullRequestJob:
     """Return what to run for a pull request to the branch with that tip. The sides are checked out and not built."""
-    suites = _load_both(
-        root, target.ref, sides, config=options.config, environ=options.environ, lenient=options.lenient_keys
-    )
+    suites = _load_both(target.ref, sides, config=options.config, environ=options.environ, lenient=options.lenient_keys)
     suite = _with_options(suites.judging, options)
     base, head = sides.base.revision, sides.head.revision
     every = changed_files(root, target if suites.folder == sides.tip else base, head, ["**"])
@@ -76,8 +73,9 @@ def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path,
         still = {(one.scenario, one.agent) for one in new}
         definitions = tuple(one for one in definitions if (one.scenario, one.agent) in still)
     both = (suites.head, suites.base or suites.head)
-    missing = submodules(root, base, head)
-    watched = _watched(sides, both, missing)
+    checkouts = [LinkedCheckout(side.folder) for side in (sides.base, sides.head)]
+    missing = tuple(dict.fromkeys(name for one in checkouts for name in one.submodules))
+    watched = _watched(checkouts, both, missing)
     if options.replay_only:
         plan = without_agents(plan, None)
     elif options.lenient_keys:
@@ -104,17 +102,17 @@ def _refuse_deployed(plan: Plan) -> None:
             )
 
 
-def _watched(sides: Sides, suites: Sequence[Suite], submodules: Sequence[str]) -> tuple[str, ...]:
+def _watched(
+    checkouts: Sequence[LinkedCheckout], suites: Sequence[Suite], submodules: Sequence[str]
+) -> tuple[str, ...]:
     """Return globs of all files that can change an outcome, wherever links and submodules keep them."""
-    pair = (sides.base, sides.head)
     programs = (
         one
-        for side in pair
+        for side in checkouts
         for suite in suites
         for agent in suite.agents.values()
         for one in program_globs(side.folder, agent, suite.path)
     )
-    checkouts = [LinkedCheckout(side.folder) for side in pair]
     return with_link_targets(checkouts, (*watched_files(*suites), *programs, *map(glob.escape, submodules)))
 
 
@@ -122,8 +120,6 @@ def _with_options(suite: Suite, options: Options) -> Suite:
     policy = suite.policy
     if not options.gate:
         policy = policy.model_copy(update={"fail_fast": False, "mode": "advisory"})
-    if options.first_only:
-        policy = policy.model_copy(update={"fail_fast": True})
     return suite.model_copy(update={"policy": policy})
 
 
@@ -203,9 +199,7 @@ class BothSuites(NamedTuple):
     tip: Suite | None = None
 
 
-def _load_both(
-    root: Path, branch: str, sides: Sides, *, config: str, environ: Mapping[str, str], lenient: bool
-) -> BothSuites:
+def _load_both(branch: str, sides: Sides, *, config: str, environ: Mapping[str, str], lenient: bool) -> BothSuites:
     """Load the suites of the pull request to this branch.
 
     Rules are read from the branch's tip, not from the merge base: the pull request's author chooses where it begins.
@@ -230,8 +224,7 @@ def _load_both(
         if tip is None:
             raise
         raise ConfigurationError(f"On head, {error.message}", "Keep the list: base's scenarios have to run.") from None
-    warnings = (*warnings, *_newer_scenarios(tip, base, head, branch), *_of_files(root, config, environ))
-    warnings = (*warnings, *lfs_pointers(sides.head.folder, head))
+    warnings = (*warnings, *_newer_scenarios(tip, base, head, branch))
     if base is None or tip is None:
         advisory = head.model_copy(update={"policy": head.policy.model_copy(update={"mode": "advisory"})})
         template = _comment_template(sides.head.folder, "head", head)
@@ -257,13 +250,6 @@ def _product(folder: Path, sides: Sides, config: str, *, environ: Mapping[str, s
         return load_suite(folder, config, environ=environ, without_secrets=lenient, texts=sides.head.folder)
     except (ConfigurationError, NothingToRunError):
         return None
-
-
-def _of_files(root: Path, config: str, environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield warnings of files in the working tree that no commit has."""
-    here, _ = try_load_suite(root, config, environ=environ, without_secrets=True)
-    if here is not None:
-        yield from uncommitted(root, here)
 
 
 def _newer_scenarios(target: Suite | None, base: Suite | None, head: Suite, branch: str) -> Iterator[str]:
@@ -296,10 +282,8 @@ def _comment_template(folder: Path, side: str, suite: Suite) -> str | None:
 
 _TRIALS = 3  # of base that are read, to know what varies by itself
 _MOST = 4_000  # characters of a text that is read; of more, those from the first difference on are kept
-MOST_FILES = 60
-MOST_CHARACTERS = 20_000  # of one file
-MOST_IN_ALL = 300_000
-_NO_ROOM = "… left out: the diffs of all files together are too long"
+MOST_FILES = 30
+MOST_CHARACTERS = 10_000  # of one file
 
 
 def file_changes(
@@ -313,19 +297,11 @@ def file_changes(
     definitions = {path for path in paths if _is_definition(path, suites) and path not in guidance}
     ordered = sorted(paths, key=lambda path: path not in definitions)
     diffs = file_diffs(root, base, head, ordered[:MOST_FILES])
-    changes = (_change(path, diffs.get(path, ""), path in definitions, suites) for path in ordered[:MOST_FILES])
-    return tuple(_within(MOST_IN_ALL, changes))
+    return tuple(_change(path, diffs.get(path, ""), path in definitions, suites) for path in ordered[:MOST_FILES])
 
 
 def _is_definition(path: str, suites: Sequence[Suite]) -> bool:
     return any(path == suite.file for suite in suites) or any(_scenarios(path, suites))
-
-
-def _within(room: int, changes: Iterable[FileChange]) -> Iterator[FileChange]:
-    """Yield the changes; once `room` characters are used up, diffs are replaced by a note."""
-    for change in changes:
-        room -= len(change.diff)
-        yield change if room >= 0 else change.model_copy(update={"diff": _NO_ROOM})
 
 
 def _change(path: str, diff: str, is_definition: bool, suites: Sequence[Suite]) -> FileChange:

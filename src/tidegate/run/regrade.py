@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from tidegate.agents.invocations.from_log import logged_invocations
 from tidegate.checks.evaluators.assess import answer_to, gate_answers, record_of
 from tidegate.checks.measure import measure_trial
-from tidegate.history.import_run import IMPORTED
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.run_folder import RunFolder, load_run
+from tidegate.history.run_folder import AnswerStore, RunFolder, load_run
 from tidegate.model.judge import AskModel
 from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.probe import Answer, Request, RunJudge
@@ -27,10 +24,9 @@ from tidegate.run.grade import grade
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.suite.plan import definition_hash, suite_hash
-from tidegate.trial.ask_evaluators import answered
+from tidegate.trial.checks import answered
 from tidegate.trial.directories import Folders
-from tidegate.trial.environment import base_environment, script_variables, side_path
-from tidegate.trial.free_port import free_port, variables_with_port
+from tidegate.trial.environment import base_environment, free_port, script_variables, side_path, variables_with_port
 from tidegate.trial.judge_script import RestoredWorkspace, ScriptContext
 from tidegate.trial.processes import Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
@@ -138,9 +134,6 @@ class _Work:
 
     async def _asked(self, trial: Trial, scenario: Scenario) -> Trial:
         spec = trial.spec
-        if self.old.agents[spec.agent].type == IMPORTED and scenario.target.binary:
-            calls = logged_invocations(trial.events, scenario.target, trial.agent_started_at)
-            trial = trial.model_copy(update={"invocations": calls or (), "calls_known": calls is not None})
         scratch = self.job.scratch.joinpath(encoded(spec.scenario), encoded(spec.agent), str(spec.index))
         folders, root = Folders(self.target.trial_folder(spec), scratch), self.context.definitions
         confinement = self.context.supervisor.confinement

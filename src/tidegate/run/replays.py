@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from tidegate.agents.invocations.shapes import Shapes
 from tidegate.agents.recorded_session import RecordedSession
 from tidegate.checks.measure import measure_trial
+from tidegate.decide.procedure.rules import screening_of
 from tidegate.decide.replay.compare import Base, Replayed, difference, failing_gates, on_base, replayed
-from tidegate.decide.replay.decide import decided, shapes_by_session
+from tidegate.decide.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
 from tidegate.decide.replay.record import session_of
+from tidegate.decide.surface.used import SurfaceDiff, surface_change
 from tidegate.errors import ConfigurationError, NothingToRunError
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.known_results import open_history
-from tidegate.history.run_folder import RunFolder
+from tidegate.history.known_results import Known, open_history
+from tidegate.history.run_folder import AnswerStore, RunFolder
 from tidegate.history.store import Sessions
-from tidegate.model.measurement import Revision, Run
+from tidegate.model.measurement import PastTrial, Revision, Run, by_row
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.run_row import DifferingStep, LeftOut, ReplayFinding
+from tidegate.model.run_row import DifferingStep, LeftOut, ReplayFinding, RunRow, WhyRun
+from tidegate.model.suite import ReplayRules
 from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side, TrialSpec, is_inside
 from tidegate.run.attempts import Attempts
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.runner import Runner
+from tidegate.run.surface_survey import Surveys, tool_name
 from tidegate.suite.load import load_suite
-from tidegate.suite.plan import make_plan
+from tidegate.suite.plan import base_name, make_plan
 from tidegate.vcs.revisions import ForeignCommits, merge_base, resolve
 
 MOST = 5  # sessions replayed per row, the best ones
@@ -159,6 +164,108 @@ async def _play(
         return LeftOut(code="not_replayed", detail=f"head's `path` finds another program than {trial.untested[1]}")
     result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, judge_blocks=False)
     return replayed(session, trial, result)
+
+
+class Begun(NamedTuple):
+    """What is known when a test begins: its rows, the keys of their tests, and base's history and sessions."""
+
+    rows: Sequence[RunRow]
+    keys: Mapping[RowKey, str]
+    known: Known
+    sessions: Mapping[RowKey, Sessions]
+
+    @property
+    def shapes(self) -> dict[RowKey, list[Shapes]]:
+        """The shapes of the calls of base's earlier trials of each row."""
+        past = by_row(self.known.past)
+        return {row.key: shapes_by_session(past[row.key]) for row in self.rows}
+
+
+async def replay_first(surveys: Surveys, work: RunJob, begun: Begun, options: Options) -> dict[RowKey, ReplayFinding]:
+    """Return what base's sessions show for each row, with the decision whether agents are run for it."""
+    rules = work.suite.policy.replay
+    if not begun.sessions or (rules.use == "off" and not any(row.no_agent for row in begun.rows)):
+        return {}
+    options.progress.stage("replaying recorded sessions of base")
+    all_rows = await _findings(surveys, work, begun)
+    replays = with_spot_checks(all_rows, begun.rows, rules)
+    if said := _saved(work, replays, begun):
+        options.progress.say(said)
+    return replays
+
+
+def _despite(work: RunJob, row: RowKey, tried: Container[RowKey]) -> WhyRun | None:
+    """Return why agents are run for the row, whatever its sessions show; None if nothing calls for it."""
+    if row in tried:
+        return WhyRun(code="agents_began")
+    if not work.edited_agents.isdisjoint((row.agent, base_name(row.agent))):
+        return WhyRun(code="agent_changed")
+    return None
+
+
+def _all_decided(work: RunJob, begun: Begun, found: Mapping[RowKey, ReplayFinding]) -> dict[RowKey, ReplayFinding]:
+    """Return the findings with the decision for each row."""
+    tried = {result.key for result in begun.known.results if result.side == "head"}
+    tried |= work.joined.rows if work.joined else set()
+    known, rules = begun.shapes, work.suite.policy.replay
+    return {
+        row.key: decided(found[row.key], row, known[row.key], rules, despite=_despite(work, row.key, tried))
+        for row in begun.rows
+        if row.key in found
+    }
+
+
+async def _findings(surveys: Surveys, work: RunJob, begun: Begun) -> dict[RowKey, ReplayFinding]:
+    """Replay base's sessions, and decide for each row.
+
+    Where a row would be skipped, the help texts of both sides are compared first.
+    """
+    found = await replay_rows(surveys.runner, work, begun.sessions)
+    alike = [key for key, one in _all_decided(work, begun, found).items() if one.skipped]
+    for key, change in (await surface_changes(surveys, alike)).items():
+        found[key] = found[key].model_copy(update={"surface": surface_near(change, begun.shapes[key])})
+    return _all_decided(work, begun, found)
+
+
+def with_spot_checks(
+    replays: Mapping[RowKey, ReplayFinding], rows: Sequence[RunRow], rules: ReplayRules
+) -> dict[RowKey, ReplayFinding]:
+    """Return the findings with some of the unchanged rows chosen for a trial with an agent.
+
+    The choice cannot be predicted, so that head cannot prepare for it.
+    """
+    chosen = secrets.SystemRandom().sample(*spot_checks(replays, rows, rules))
+    return {key: chosen_for_check(found) if key in chosen else found for key, found in replays.items()}
+
+
+def _saved(work: RunJob, replays: Mapping[RowKey, ReplayFinding], begun: Begun) -> str:
+    """Return what is not spent on rows that are not run, for the log; '' if all are."""
+    past, rows = by_row(begun.known.past), begun.rows
+    skipped = [row for row in rows if (found := replays.get(row.key)) is not None and found.skipped]
+    if not skipped:
+        return ""
+    trials = {row.key: screening_of(row, work.suite.policy) for row in skipped}
+    tokens = sum(count * _tokens(past[key]) for key, count in trials.items())
+    count = sum(trials.values())
+    spent = f" and about {tokens:,.0f} tokens" if tokens else ""
+    return f"{len(skipped)} of {len(rows)} rows are unchanged by replay: {count} trials{spent} are saved"
+
+
+def _tokens(past: Sequence[PastTrial]) -> float:
+    """Return the mean of the tokens of a trial, as far as they are known."""
+    known = [one.metrics for one in past if one.metrics.tokens_in is not None or one.metrics.tokens_out is not None]
+    return sum((one.tokens_in or 0) + (one.tokens_out or 0) for one in known) / len(known) if known else 0.0
+
+
+async def surface_changes(surveys: Surveys, keys: Iterable[RowKey]) -> Mapping[RowKey, SurfaceDiff]:
+    """Return what the pull request changes in the surface of each row's program.
+
+    MCP servers are left out: replays compare their lists of tools.
+    """
+    rows = [row for row in map(surveys.work.plan.row, keys) if row.scenario.target.mcp is None]
+    await surveys.ask(rows)
+    found = {name: surface_change(*(side.parts for side in sides)) for name, sides in surveys.found.items()}
+    return {row.key: found[tool_name(row)] for row in rows if tool_name(row) in found}
 
 
 RECORD = "Record some: `tidegate run --rev {} --history --trials 5`. Name another base branch with `--base`."

@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,7 @@ from tidegate.decide.trust import trust
 from tidegate.history.branch import Origin
 from tidegate.history.fingerprint import (
     TemplateFiles,
-    agent_marks,
+    agent_mark,
     fingerprint,
     judge_mark,
     program_hash,
@@ -24,7 +24,7 @@ from tidegate.history.fingerprint import (
     template_files,
     test_key,
 )
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.bundle import NOTHING
 from tidegate.model.judge_result import JudgeInfo
 from tidegate.model.measurement import AgentInfo, Links, Run, TrialResult
@@ -35,8 +35,7 @@ from tidegate.model.suite import Suite
 from tidegate.model.surface import Interface
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
-from tidegate.run.shards.join import Joined
-from tidegate.suite.load import judge_place
+from tidegate.run.join import Joined
 from tidegate.suite.plan import Selection, refuse_self_judging, run_rows, suite_hash, with_seed
 from tidegate.vcs.revisions import tree_hash
 
@@ -59,7 +58,6 @@ class Options:
     jobs: int | None = None
     lenient_keys: bool = False  # on forks: a missing key or secret means not measured; else it is an error
     replay_only: bool = False  # no agent is run: what base's recorded sessions show decides
-    first_only: bool = False  # stop at the first regression, or the first failure of a single run
     gate: bool = True  # False: measure everything, ignore earlier runs, and block nothing
     origin: Origin | None = None  # on GitHub, for a history on a branch
     links: Links = field(default_factory=Links)
@@ -104,12 +102,11 @@ class RunJob:
         key = tuple(sorted(versions.items()))
         if key not in self._fingerprints:
             judge = judge_mark(self.suite, self.sides[0].folder)
-            agents = agent_marks(self.plan.rows, versions)
             self._fingerprints[key] = {
                 row.key: fingerprint(
                     row,
                     self._templates[_initial_state(row)],
-                    agents[row.key],
+                    agent_mark(row, versions.get(row.key.agent)),
                     judge,
                     (self._scripts[row.presence, row.scenario.name], self._programs[row.key.agent][0]),
                 )
@@ -189,8 +186,7 @@ def runner_of(work: RunJob, options: Options) -> Runner:
     from tidegate.run.runner import Runner  # only here: a pull request with nothing to run needs none
 
     work.read_commits()
-    place = partial(judge_place, work.sides[0].folder, work.suite.file)
-    refuse_self_judging(work.suite, work.plan, place)
+    refuse_self_judging(work.suite, work.plan)
     return Runner(
         work.suite,
         with_seed(work.plan, work.seed),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
-from tidegate.errors import CannotRunError, MissingKeyError
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.checks.measure import measure_trial
+from tidegate.errors import CannotRunError
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.bundle import NOTHING, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
@@ -24,28 +25,23 @@ from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment, build
 from tidegate.run.checkouts import scratch_folder
-from tidegate.run.grade import is_to_be_judged, without_lost
+from tidegate.run.grade import Judging
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.kept_builds import KeptBuild, build_key, builds_folder
-from tidegate.run.measuring import Judging, Measuring
 from tidegate.run.pace import OutageWaits
 from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
-from tidegate.trial.processes import Account, Supervisor, SupervisorLost
+from tidegate.trial.processes import Account, Supervisor, SupervisorLost, SupervisorPool
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.supervisor.starter import MEMORY
-from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
 from tidegate.trial.workspace import everything_below
 
 T = TypeVar("T")
-Item = TypeVar("Item")
-
-AT_ONCE = 1_000  # more than trials and judges can do at once
 
 
 async def together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
@@ -58,23 +54,10 @@ async def together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
     return [task.result() for task in tasks]
 
 
-async def over(function: Callable[[Item], Awaitable[T]], items: Sequence[Item], most: int = AT_ONCE) -> list[T]:
-    """Return the results of all items in order, for at most so many at once: each takes memory from its start."""
-    results: dict[int, T] = {}
-    waiting = iter(enumerate(items))
-
-    async def work() -> None:
-        for place, item in waiting:
-            results[place] = await function(item)
-
-    await together([work() for _ in range(min(most, len(items)))])
-    return [results[place] for place in range(len(items))]
-
-
 class Runner:
     """Runs trials of a plan on one or two sides. An async context manager: nothing that it starts outlives it.
 
-    `on_result` is called with each result at once; for a judged trial, first with the result before judging.
+    `on_result` is called with each result at once.
     """
 
     _users: Users | None = None
@@ -115,7 +98,7 @@ class Runner:
         self._batches = Batches.of(self.attempts, plan, withheld)
         self._executor: TrialExecutor = self._batches or self.attempts
         self._networks, self._files = SlotNetworks(suite.network, progress), SlotFiles(suite, scratch, progress)
-        self._measuring, self._open = Measuring(suite), AsyncExitStack()
+        self._measuring, self._open = asyncio.Lock(), AsyncExitStack()
         self.build_errors = dict[Side, str]()
         self.versions, self._replaced = dict[str, str | None](), tuple[str, ...]()
         self.on_result: Callable[[TrialResult], None] = lambda _: None
@@ -187,17 +170,13 @@ class Runner:
             executor.halted |= result is not None and enough(result)
             return result
 
-        results = [result for result in await over(one, specs) if result is not None]
+        results = [result for result in await together([one(spec) for spec in specs]) if result is not None]
         progress.expect(len(results) - len(specs))
         return results
 
     def learn(self, of_base: Iterable[TrialResult | PastTrial]) -> None:
         """Learn from earlier trials how long base needs, which limits the time of head's trials."""
         self.attempts.pace.learn(of_base)
-
-    async def judged_again(self, results: Sequence[TrialResult]) -> list[TrialResult]:
-        """Ask the judge again about earlier trials that it could not judge; no agent runs."""
-        return await together([self._judged_again(result) for result in results])
 
     def _spent_besides_agents(self, before: Spent) -> tuple[float, int]:
         """Return the US dollars and the tokens of judges, and of all that shards had spent `before`."""
@@ -290,12 +269,18 @@ class Runner:
             return None
         if trial.not_measured == "auth":
             self._end_agent(spec.agent, trial.reason)
-        if row.scenario.judged and await asyncio.to_thread(is_to_be_judged, trial, row.scenario):
-            # The agent's work is done, even if the judge fails.
-            self.on_result(await self._measuring.result(trial, row))
-        result = await self._judged(trial, row)
+        result = await self._measured(await self._judging.graded(trial, row), row)
+        self._context.checkouts[result.side].store.finish_trial(result)
+        self.on_result(result)
         self._context.progress.finished(result)
         return result
+
+    async def _measured(self, trial: Trial, row: PlanRow) -> TrialResult:
+        """Return the trial's result. What it printed can take seconds to read: one at a time, for memory."""
+        suite = self._context.suite
+        price, blocks = suite.price_of_budget(row.agent.model), suite.policy.judge_blocks
+        async with self._measuring:
+            return await asyncio.to_thread(measure_trial, trial, row.scenario, price, judge_blocks=blocks)
 
     def _end_agent(self, name: str, reason: str) -> None:
         """Start no more trials of an agent whose key was refused. Raises CannotRunError if no other agent is left."""
@@ -306,20 +291,6 @@ class Runner:
         if refused.keys() >= {row.key.agent for row in self._plan.rows if row.no_agent is None}:
             said = ". ".join(refused_key(*one) for one in refused.items())
             raise CannotRunError(said, "Check the key in the environment; no further trial was started.")
-
-    async def _judged(self, trial: Trial, row: PlanRow, *, reused: bool = False) -> TrialResult:
-        """Return the trial with the judge's answers, measured and stored."""
-        result = await self._measuring.result(await self._judging.graded(trial, row), row)
-        result = result.model_copy(update={"reused": reused})
-        self._context.checkouts[result.side].store.finish_trial(result)
-        self.on_result(result)
-        return result
-
-    async def _judged_again(self, result: TrialResult) -> TrialResult:
-        row = self._row(result.spec)
-        trial = self._context.checkouts[result.side].store.trial(result.spec)
-        left = trial and without_lost(trial, row.scenario)
-        return await self._judged(left, row, reused=True) if left else result
 
 
 def refused_key(agent: str, reason: str) -> str:
@@ -340,21 +311,13 @@ class TrialExecutor(Protocol):
 
 
 async def _check_agents(agents: Mapping[str, Agent], context: RunContext) -> dict[str, str | None]:
-    """Return each agent's version, None if it has none. Raises one CannotRunError for all agents that cannot run."""
+    """Return each agent's version, None if it has none. Raises CannotRunError for the first agent that cannot run."""
+    found = await asyncio.gather(*(_version(*one, context) for one in agents.items()), return_exceptions=True)
     versions: dict[str, str | None] = {}
-    failed: dict[str, CannotRunError] = {}
-
-    async def check(name: str, agent: Agent) -> None:
-        try:
-            versions[name] = await _version(name, agent, context)
-        except CannotRunError as error:
-            failed[name] = error
-
-    async with asyncio.TaskGroup() as group:
-        for name, agent in agents.items():
-            group.create_task(check(name, agent))
-    if failed:
-        raise _together([failed[name] for name in agents if name in failed])
+    for name, version in zip(agents, found, strict=True):
+        if isinstance(version, BaseException):
+            raise version
+        versions[name] = version
     return versions
 
 
@@ -377,17 +340,6 @@ async def _version(name: str, agent: Agent, context: RunContext) -> str | None:
             return version
         except SupervisorLost as lost:
             raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
-
-
-def _together(errors: Sequence[CannotRunError]) -> CannotRunError:
-    """Return one error with all messages and advice. It is about keys only if each of them is."""
-    if len(errors) == 1:
-        return errors[0]
-    kind = MissingKeyError if all(isinstance(error, MissingKeyError) for error in errors) else CannotRunError
-    return kind(
-        "\n".join(dict.fromkeys(error.message for error in errors)),
-        " ".join(dict.fromkeys(error.advice for error in errors)),
-    )
 
 
 Contents = Mapping[str, tuple[Content | None, Content | None]]  # of base and of head, by name

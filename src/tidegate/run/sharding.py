@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import heapq
+import json
+import math
 import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -24,20 +28,156 @@ from tidegate.model.measurement import PastTrial, Revision, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
+from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.adaptive_run import with_replays
+from tidegate.run.bundle import bundle_name, write_results
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder, two_sides
+from tidegate.run.join import join
 from tidegate.run.pull_request_job import load_pull_request
-from tidegate.run.replay_first import Begun, replay_first
+from tidegate.run.replays import Begun, replay_first
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.runner import Runner
-from tidegate.run.shards.assign import Load, in_time, longest_first, most_shards, seconds_of_trials, shards_for
-from tidegate.run.shards.bundle import bundle_name, write_results
-from tidegate.run.shards.join import join
-from tidegate.run.surface_changes import Surveys
+from tidegate.run.surface_survey import Surveys
 from tidegate.vcs.revisions import ForeignCommits
 
 PLAN_FILE = "plan.json"
 ONCE_MORE = "Run `tidegate plan` again, and every shard with its plan."
+
+
+MOST_JOBS = 256  # of one matrix, GitHub's limit
+
+
+def add_shards(parser: argparse.ArgumentParser) -> None:
+    """Add `--shards` and `--minutes`."""
+    parser.add_argument(
+        "--shards",
+        type=number_of_shards,
+        metavar="N|auto",
+        help="how many; auto: as many as --minutes needs (default: auto)",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=_minutes,
+        default=10.0,
+        metavar="GOAL",
+        help="with auto, the minutes within which the trials of every shard should end (default: %(default)g)",
+    )
+
+
+def add_shard(parser: argparse.ArgumentParser) -> None:
+    """Add the positional argument `I/N`."""
+    parser.add_argument("shard", type=shard, metavar="I/N", help="which shard, as in the matrix: 2/3")
+
+
+def number_of_shards(text: str) -> int | None:
+    """Parse a number from 1 to 256, or `auto`, which is None."""
+    if text == "auto":
+        return None
+    if not (text.isdecimal() and 1 <= int(text) <= MOST_JOBS):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither auto nor from 1 to {MOST_JOBS}, the jobs of a matrix")
+    return int(text)
+
+
+def shard(text: str) -> tuple[int, int]:
+    """Parse `2/3`."""
+    number, _, of = text.partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, such as 2/3")
+    return int(number), int(of)
+
+
+def _minutes(text: str) -> float:
+    number = float(text)
+    if not 0 < number <= 1440:
+        raise argparse.ArgumentTypeError("must be above 0 and at most a day")
+    return number
+
+
+LEAST_ROWS = 2  # rows per shard on average: a job for a single short row spends its time on the build
+
+
+class Load(NamedTuple):
+    """A row with its number of screening trials, and the seconds that they take one after the other."""
+
+    key: RowKey
+    trials: int
+    seconds: float
+
+
+def seconds_of_trials(known: Mapping[RowKey, float], limits: Mapping[RowKey, float]) -> dict[RowKey, float]:
+    """Return the seconds of one trial of each row in `limits`: those in `known`, the mean of its history.
+
+    A row without a history is taken to need the median of the others; if no row has one, its time limit.
+    """
+    usual = median(known.values()) if known else None
+    return {key: known.get(key, limit if usual is None else usual) for key, limit in limits.items()}
+
+
+def most_shards(rows: int) -> int:
+    """Return the largest number of shards for so many rows."""
+    return max(1, min(MOST_JOBS, rows // LEAST_ROWS))
+
+
+def longest_first(loads: Sequence[Load], count: int) -> list[list[Load]]:
+    """Return `count` lists of rows: each row, the longest first, goes to the list with the least time so far."""
+    shards: list[list[Load]] = [[] for _ in range(count)]
+    times = [(0.0, 0, number) for number in range(count)]
+    for load in sorted(loads, key=lambda load: (-load.seconds, str(load.key))):
+        seconds, rows, number = heapq.heappop(times)
+        shards[number].append(load)
+        heapq.heappush(times, (seconds + load.seconds, rows + 1, number))
+    return shards
+
+
+def makespan(shards: Sequence[Sequence[Load]], jobs: int) -> float:
+    """Return the seconds of the longest shard, whose trials run `jobs` at once."""
+    return max((max(sum(load.seconds for load in shard) / jobs, _longest(shard)) for shard in shards), default=0.0)
+
+
+def in_rounds(specs: Sequence[TrialSpec], seconds: Mapping[RowKey, float]) -> list[TrialSpec]:
+    """Return a shard's trials in rounds, the longest of each round first. `seconds` is a trial's time."""
+    return sorted(specs, key=lambda spec: (spec.index, -seconds[RowKey(scenario=spec.scenario, agent=spec.agent)]))
+
+
+def shards_for(loads: Sequence[Load], goal: float, jobs: int) -> int:
+    """Return the least number of shards that takes `goal` seconds at most, or the largest number if none does.
+
+    No shard is shorter than its longest trial, so more shards than that one needs are of no use.
+    """
+    most, goal = most_shards(len(loads)), max(goal, _longest(loads))
+    first = math.ceil(sum(load.seconds for load in loads) / jobs / (goal or 1))
+    for count in range(min(max(first, 1), most), most + 1):
+        if makespan(longest_first(loads, count), jobs) <= goal:
+            return count
+    return most
+
+
+def _longest(loads: Sequence[Load]) -> float:
+    """Return the seconds of the longest trial."""
+    return max((load.seconds / load.trials for load in loads if load.trials), default=0.0)
+
+
+def matrix(plan: ShardPlan) -> str:
+    """Return the matrix as JSON for `fromJSON`. `shard` is what `tidegate shard` takes, `name` is for artifacts."""
+    of = len(plan.shares)
+    return json.dumps({"include": [{"shard": f"{n}/{of}", "name": f"{n}-of-{of}"} for n in range(1, of + 1)]})
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def overview(plan: ShardPlan) -> str:
+    """Return a sentence about the plan's size and time."""
+    if not plan.shares:
+        return "no shards: nothing changed that an agent could notice"
+    rows, trials = sum(len(share.rows) for share in plan.shares), sum(share.trials for share in plan.shares)
+    longest = max(share.seconds for share in plan.shares)
+    made = len(plan.shares)
+    return (
+        f"{made} shard{'s' if made > 1 else ''}, for {rows} rows and {trials} screening trials; the longest "
+        f"takes about {_time(longest)}, by base's history or else by time limits, without checkout and build"
+    )
 
 
 class Wanted(NamedTuple):
@@ -161,9 +301,10 @@ async def _screened(repo: Path, own: RunJob, runner: Runner, options: Options) -
     runner.learn(known.past)
     rows = own.rows
     begun = Begun(rows, {}, known, earlier.sessions(foreign).by_row)
-    replays = await replay_first(Surveys(runner, own, options.environ.get("PATH", "")), own, begun, earlier, options)
+    replays = await replay_first(Surveys(runner, own, options.environ.get("PATH", "")), own, begun, options)
     specs = shard_trials(state_of(own, with_replays(rows, replays), known))
-    return await runner.run(in_time(specs, seconds_of(own, known.past), jobs_of(own, options)))
+    seconds = seconds_of(own, known.past)
+    return await runner.run(in_rounds(specs, seconds))
 
 
 def _within(budget: Budget, part: Spent) -> Budget:

@@ -7,10 +7,8 @@ from pathlib import Path
 
 from tidegate.errors import ConfigurationError
 from tidegate.history.known_results import keep_history, open_answers, past_trials, require_keepable
-from tidegate.history.run_folder import write_text
 from tidegate.history.store import History
 from tidegate.model.measurement import Run
-from tidegate.reports.badge import badge_json
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of, screening_specs
 from tidegate.suite.load import load_suite
@@ -38,10 +36,9 @@ async def single_run(
         specs = screening_specs(work, trials)
         async with runner_of(work, options) as runner:
             side.store.begin_run(run_of(work, side, (), started, started, runner))
-            results = await runner.run(specs, lambda result: options.first_only and result.decides == "fail")
+            results = await runner.run(specs)
         run = run_of(work, side, results, started, time.time(), runner)
         side.store.finish_run(run)
-        write_text(out / "badge.json", badge_json(run))
         if as_history:
             fingerprints, versions = work.fingerprints(runner.versions), runner.versions
 

@@ -16,9 +16,8 @@ from tidegate.model.access import FileAccess, NetworkAccess
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.trial.directories import has_memory
-from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.confinement import Confinement, How, Network, new_namespace, way_to_confine
 from tidegate.trial.sandbox.file_jail import SHARED_MEMORY, FileJail, FileRules, Means, means_to_confine
-from tidegate.trial.sandbox.network import How, Network, new_namespace, way_to_confine
 from tidegate.trial.sandbox.readable import home_folders, is_within, listening_sockets, readable_folders
 from tidegate.vcs.revisions import main_folder
 

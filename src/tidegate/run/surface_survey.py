@@ -1,23 +1,34 @@
-"""Ask a tool what it offers, in a trial of its own: a program for its help, an MCP server for its lists."""
+"""Ask a tool what it offers, in a trial of its own: a program for its help, an MCP server for its lists.
+
+A pull request's tools are asked on both sides, and compared.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from tidegate.agents.scripted import Scripted
 from tidegate.decide.surface.help_text import NOT_SUBCOMMANDS, read_help, repeats
-from tidegate.decide.surface.interface import Survey
+from tidegate.decide.surface.interface import Survey, interface
 from tidegate.decide.surface.parts import of_help
 from tidegate.decide.surface.server_parts import of_server
+from tidegate.decide.surface.used import Scenario, surface_change
+from tidegate.model.cause import Place
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
-from tidegate.model.surface import ObservedCall
+from tidegate.model.surface import Interface, ObservedCall
+from tidegate.model.target import McpServer
 from tidegate.model.trial_spec import TrialSpec, is_inside
-from tidegate.run.mutant_trials import MutantRunner, ObservedTrial
-from tidegate.run.runner import together
+from tidegate.run.mutant_trials import MutantRunner, ObservedTrial, search_path_of
+from tidegate.run.run_job import RunJob
+from tidegate.run.runner import Runner, together
+from tidegate.text.shorten import excerpt
+from tidegate.vcs.revisions import lines_with
 
 DEPTH, MOST_PAGES = 3, 150
 SECONDS = 120.0
@@ -124,3 +135,61 @@ async def _ask(trials: MutantRunner, row: PlanRow, commands: list[str], depth: i
     asking = row.model_copy(update={"scenario": scenario, "agent": agent, "key": key})
     spec = TrialSpec(side="base", scenario=_NAME, agent=_NAME, index=depth + 1)
     return await trials.run(spec, asking, bare=is_server)
+
+
+DOCS = ("**/*.md", "**/*.mdc", "**/*.rst", "**/*.adoc")
+COMPARED_SECONDS = 30.0  # for the help texts of one depth, so that a head that hangs leaves enough for agents
+_HISTORY = ("changelog", "changes", "history", "news", "releases")
+MOST_NAMES = 20  # of gone parts that are looked for in the docs
+MOST_SHOWN = 60  # characters of a server's command
+
+
+@dataclass
+class Surveys:
+    """What the tools of a pull request offer on both sides, by name. Each is asked once, base's before head's."""
+
+    runner: Runner
+    work: RunJob
+    path: str  # of Tidegate
+    found: dict[str, tuple[Survey, Survey]] = field(default_factory=dict)
+
+    async def ask(self, rows: Iterable[PlanRow]) -> None:
+        """Survey the tools of these rows that both sides have, and that are not known yet."""
+        both = [row for row in rows if row.presence == "both" and "/" not in row.scenario.target.binary]
+        asked = {tool_name(row): row for row in reversed(both)}
+        left = {name: row for name, row in asked.items() if name and name not in self.found}
+        if left:
+            sides = [await self._of_side(number, left.values()) for number in range(len(self.work.sides))]
+            self.found |= dict(zip(left, zip(*sides, strict=True), strict=True))
+
+    async def _of_side(self, number: int, rows: Iterable[PlanRow]) -> list[Survey]:
+        side = self.work.sides[number]
+        if (error := self.runner.build_errors.get(side.side)) is not None:
+            return [Survey((), error, inside=True) for _ in rows]
+        folder = self.work.scratch / f"surface-{side.side}-{len(self.found)}"
+        folder.mkdir(mode=0o711)
+        own = replace(self.work, sides=(side,))
+        trials = MutantRunner(own, self.runner, folder, search_path_of(own, self.path))
+        return await together([survey(trials, row.on(side.side), COMPARED_SECONDS) for row in rows])
+
+    def compared(self, root: Path, calls: Mapping[str, Scenario]) -> tuple[Interface, ...]:
+        """Return what differs, with the lines of docs that name what is gone. `calls`: of passing trials."""
+        head, told = self.work.sides[-1].revision, []
+        for tool, sides in self.found.items():
+            gone = {part.name for part in surface_change(*(side.parts for side in sides)).removed if part.name}
+            lines = (line for name in sorted(gone)[:MOST_NAMES] for line in lines_with(root, head, name, DOCS))
+            kept = (line for line in lines if not Path(line.path).stem.lower().startswith(_HISTORY))
+            docs = [Place(side="head", path=line.path, line=line.number, text=line.text) for line in kept]
+            told.append(interface(tool, *sides, calls, docs))
+        return tuple(told)
+
+
+def tool_name(row: PlanRow) -> str:
+    """Return the name of the row's tool under test; of an MCP server without a name of its own, its command."""
+    target = row.scenario.target
+    if target.mcp is None:
+        return target.binary
+    if target.mcp.name != McpServer.model_fields["name"].default:
+        return target.mcp.name
+    program, space, rest = target.mcp.command.strip().partition(" ")
+    return excerpt(program.rpartition("/")[2] + space + rest, MOST_SHOWN)

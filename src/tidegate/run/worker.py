@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.run_folder import RunFolder
+from tidegate.history.run_folder import AnswerStore, RunFolder
 from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE
 from tidegate.model.plan import Plan, RowKey
@@ -18,9 +17,9 @@ from tidegate.model.progress import Progress
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.build import Checkout
+from tidegate.run.bundle import JUDGE, read_batch, unpack, write_trials
 from tidegate.run.checkouts import scratch_folder
 from tidegate.run.runner import Runner, together
-from tidegate.run.shards.bundle import JUDGE, read_batch, unpack, write_trials
 from tidegate.vcs.worktrees import make_repository
 
 

@@ -12,13 +12,12 @@ from pydantic import ValidationError
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.prices import BUILTIN_PRICES, bare_model, same_model
 from tidegate.model.suite import Scenario, ToolMatrixEntry, TrialCounts
-from tidegate.model.target import McpServer, Target
-from tidegate.suite.env_references import checked, withheld
+from tidegate.model.target import REFERENCE, TRIAL_VARIABLES, McpServer, Target
+from tidegate.suite.document import Document, KeyPath, Problem
 from tidegate.suite.folders import find_template
 from tidegate.suite.plan import agent_with_model, base_name, did_you_mean
 from tidegate.suite.scenario_file import ScenarioFile, TargetFile, TaskFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import Document, KeyPath, Problem
 
 if TYPE_CHECKING:
     from tidegate.checks.evaluators.rubric_judge import RubricJudge
@@ -38,47 +37,37 @@ class Assembly:
     environ: Mapping[str, str]
     without_secrets: bool = False
     problems: list[Problem] = field(default_factory=list)
-    _templates: dict[tuple[str, str], str | None] = field(default_factory=dict)  # by a file's folder, and a name
 
     def scenario(self, document: Document, file: ScenarioFile) -> Scenario | None:
         """Return the scenario that the file defines, or None if it has problems."""
         before = len(self.problems)
         template = self._template(document, file)
         target = self._target(document, file)
-        evaluators = self._evaluators(document, file)
-        judge = self._judge(document, file)
+        evaluators, judge = self._judged(document, file)
         self._check_scenario(document, file, target)
         if target is None or len(self.problems) > before:
             return None
         task = file.task if isinstance(file.task, TaskFile) else TaskFile(prompt=file.task)
+        own_form = {
+            "target": target,
+            "setup": file.setup.commands,
+            "gates": file.gates or file.evaluation.gates or (),
+            **dict(file.cost),
+        }
+        same = {name: getattr(file, name) for name in Scenario.model_fields.keys() & ScenarioFile.model_fields.keys()}
         return Scenario(
-            name=file.name,
-            description=file.description,
             file=document.file,
             template=template,
-            target=target,
             prompt=task.prompt,
             steps=task.steps,
             max_turns=task.max_turns or file.run.max_turns,
             timeout_secs=file.run.timeout_secs,
-            setup=file.setup.commands,
             post=file.scripts.post,
             evaluator_scripts=file.scripts.evaluators,
-            gates=file.gates or file.evaluation.gates or (),
             evaluators=evaluators,
             judge=judge,
             composite=file.evaluation.composite,
-            tool_matrix=file.tool_matrix,
-            trials=file.trials,
-            minimum_steps=file.minimum_steps,
-            serial=file.serial,
-            purpose=file.purpose,
-            source=file.source,
-            deterministic=file.deterministic,
-            tags=file.tags,
-            tier=file.tier,
-            **dict(file.cost),
-            guidance=file.guidance,
+            **{**same, **own_form},
         )
 
     def check_suite(self, entries: Iterable[ToolMatrixEntry]) -> None:
@@ -154,33 +143,21 @@ class Assembly:
                 what = f"is an MCP server, and the agent `{name}` ({agent.type}) can call none"
                 self._complain(document, ("target",), what + advice, at_key=True)
 
-    def _evaluators(self, document: Document, file: ScenarioFile) -> tuple[Evaluator, ...]:
-        if not file.evaluation.evaluators:
-            return ()
-        from tidegate.suite.evaluator_files import EvaluatorFiles  # 60 ms
+    def _judged(self, document: Document, file: ScenarioFile) -> tuple[tuple[Evaluator, ...], RubricJudge | None]:
+        """Return the scenario's evaluators and its judge, with the files that they name."""
+        if not file.evaluation.evaluators and file.evaluation.judge is None:
+            return (), None
+        from tidegate.suite.named_files import NamedFiles  # 60 ms
 
-        files = EvaluatorFiles(self.root, document)
-        found = files.resolved(file.evaluation.evaluators, ("evaluation", "evaluators"))
+        files = NamedFiles(self.root, document)
+        evaluators = files.resolved(file.evaluation.evaluators, ("evaluation", "evaluators"))
+        judge = files.judge(file.evaluation.judge, ("evaluation", "judge"))
         self.problems += files.problems
-        return found
-
-    def _judge(self, document: Document, file: ScenarioFile) -> RubricJudge | None:
-        if file.evaluation.judge is None:
-            return None
-        from tidegate.suite.judge_files import JudgeFiles  # 30 ms
-
-        files = JudgeFiles(self.root, document)
-        found = files.judge(file.evaluation.judge, ("evaluation", "judge"))
-        self.problems += files.problems
-        return found
+        return evaluators, judge
 
     def _template(self, document: Document, file: ScenarioFile) -> str | None:
-        name = file.template_folder
-        place = document.file.rpartition("/")[0] if name else document.file
         try:
-            if (key := (place, name or "")) not in self._templates:
-                self._templates[key] = find_template(self.root, document.file, name)
-            return self._templates[key]
+            return find_template(self.root, document.file, file.template_folder)
         except ValueError as error:
             self._complain(document, ("template_folder",), str(error))
             return None
@@ -210,16 +187,7 @@ class Assembly:
             self._complain(document, ("target", "binary"), what, at_key=True)
             return None
         self._check_sent(document, server)
-        tty = bool(shared.tty if own.tty is None else own.tty)
-        if tty and (server or "/" in binary):
-            what = (
-                "needs a program that is called by its name"
-                if server is None
-                else "is for programs, not for MCP servers"
-            )
-            self._complain(document, ("target", "tty"), what, at_key=True)
-            return None
-        return self._made(document, own, binary=binary, tty=tty, mcp=server)
+        return self._made(document, own, binary=binary, mcp=server)
 
     def _made(self, document: Document, own: TargetFile, **found: Any) -> Target:
         shared = self.suite.target or TargetFile()
@@ -229,7 +197,7 @@ class Assembly:
             health_check=own.health_check or shared.health_check,
             env={**self._env(self.suite_document, shared), **self._env(document, own)},
             secrets=self._secrets(found.get("mcp"), shared, own),
-            **{"tty": bool(shared.tty), **found},
+            **found,
         )
 
     def _check_sent(self, document: Document, server: McpServer | None) -> None:
@@ -245,19 +213,24 @@ class Assembly:
             if self._secrets(None, target):
                 continue  # the scenario is not run, since a secret is missing
             try:
-                env[name] = checked(text, self.suite.pass_env, self.environ)
+                for used in sorted({*REFERENCE.findall(text)} - TRIAL_VARIABLES):
+                    variable(used, self.suite.pass_env, self.environ)
+                env[name] = text
             except ValueError as error:
                 self._complain(document, ("target", "env", name), str(error))
         return env
 
     def _secrets(self, server: McpServer | None, *targets: TargetFile) -> tuple[str, ...]:
-        """Return the variables of these that have no value, if the run has no secrets; else an empty tuple."""
+        """Return the variables of these that have no value, if the run has no secrets; else an empty tuple.
+
+        GitHub passes secrets as empty strings to workflows of forks, so an empty value counts as missing.
+        """
         if not self.without_secrets:
             return ()
         texts = [text for target in targets for text in target.env.values()]
-        names = [name for text in texts for name in withheld(text, self.suite.pass_env, self.environ)]
-        names += sorted(name for name in (server.references if server else ()) if not self.environ.get(name))
-        return tuple(dict.fromkeys(names))
+        names = [name for text in texts for name in REFERENCE.findall(text) if name in self.suite.pass_env]
+        names += sorted(server.references) if server else []
+        return tuple(dict.fromkeys(name for name in names if not self.environ.get(name)))
 
     def _check_agent(self, document: Document, path: KeyPath, name: str, more: Sequence[str] = ()) -> None:
         known = [*self.suite.agents, *map(base_name, self.suite.agents), *more]
@@ -272,3 +245,13 @@ class Assembly:
 
     def _complain(self, document: Document, path: KeyPath, what: str, *, at_key: bool = False) -> None:
         self.problems.append(document.problem(path, what, at_key=at_key))
+
+
+def variable(name: str, pass_env: tuple[str, ...], environ: Mapping[str, str]) -> str:
+    """Return the variable's value. Raises ValueError if it is not in `pass_env` or is not set."""
+    if name not in pass_env:
+        hint = did_you_mean(name, pass_env)
+        raise ValueError(f"${{{name}}} is not in tidegate.yaml's `pass_env`{hint}")
+    if name not in environ:
+        raise ValueError(f"${{{name}}} is not set in the environment")
+    return environ[name]

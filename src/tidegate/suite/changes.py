@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from math import inf
 from pathlib import PurePosixPath
 
-from tidegate.checks.evaluators.code_judge import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.decide.procedure.rules import screening_trials
 from tidegate.model.agent import Agent
 from tidegate.model.comparison import DefinitionChange, Impact

@@ -1,12 +1,13 @@
-"""Finds the files of a suite: by glob, in template folders, Git LFS pointers among them, and files without a commit."""
+"""Finds the files of a suite: by glob, by the name in another file, and those without a commit."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from tidegate.checks.evaluators.code_judge import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.model.suite import INITIAL_STATE, Suite
 from tidegate.text.shorten import few
 from tidegate.vcs.revisions import untracked_files
@@ -31,12 +32,7 @@ def matching_files(root: Path, pattern: str) -> list[str]:
     files = sorted(path.as_posix() for path in found if _NEVER.isdisjoint(path.parts))
     if not files:
         raise ValueError("matches no file")
-    folders = {folder: stays_in(root, folder) for folder in {os.path.dirname(file) for file in files}}  # noqa: PTH120
-    outside = [
-        file
-        for file in files
-        if not (folders[os.path.dirname(file)] and not (root / file).is_symlink()) and not stays_in(root, file)  # noqa: PTH120
-    ]
+    outside = [file for file in files if not stays_in(root, file)]
     if outside:
         raise ValueError(f"matches {outside[0]}, a link that leaves the repository")
     return files
@@ -51,16 +47,28 @@ def find_template(root: Path, scenario: str, name: str | None) -> str | None:
     """
     if name is None:
         beside = PurePosixPath(scenario).with_suffix("").as_posix()
-        return _kept_in(root, beside) if _is_folder(root, beside) else None
+        return _kept_in(root, beside) if (root / beside).is_dir() else None
     starts = (PurePosixPath(scenario).parent.as_posix(), "llm-test-fixtures/templates", "fixtures", "")
-    places = list(dict.fromkeys(os.path.normpath(PurePosixPath(start) / name) for start in starts))
-    inside = [place for place in places if not place.startswith(("/", "../")) and place not in ("..", ".")]
-    if not inside:
-        raise ValueError("must be a folder in the repository")
+    found = find_named(root, starts, name, folder=True)
+    if found == ".":
+        raise ValueError("must be a folder in the repository, not the repository itself")
+    return _kept_in(root, found)
+
+
+def find_named(root: Path, starts: Iterable[str], name: str, *, folder: bool = False) -> str:
+    """Return the path of a file or folder, relative to the root. `starts`: the folders in which it may be.
+
+    Raises ValueError if it is in none of them, or a link leads out of the root.
+    """
+    places = dict.fromkeys(os.path.normpath(PurePosixPath(start) / name) for start in starts)
+    inside = [place for place in places if not place.startswith(("/", "../")) and place != ".."]
     for place in inside:
-        if _is_folder(root, place):
-            return _kept_in(root, place)
-    raise ValueError(f"no such folder in the repository (looked for {', '.join(inside)})")
+        path = root / place
+        with suppress(OSError):
+            if (path.is_dir() if folder else path.is_file()) and stays_in(root, place):
+                return place
+    kind = "folder" if folder else "file"
+    raise ValueError(f"no such {kind} in the repository (looked for {', '.join(inside) or name})")
 
 
 def _kept_in(root: Path, template: str) -> str:
@@ -74,40 +82,6 @@ def stays_in(root: Path, path: str) -> bool:
     """Return True if the path, with links followed, is below the root."""
     top, real = os.path.realpath(root), os.path.realpath(os.path.join(root, path))  # noqa: PTH118  (resolve() raises on loops)
     return f"{real}/".startswith(f"{top.rstrip('/')}/")
-
-
-def _is_folder(root: Path, path: str) -> bool:
-    try:
-        return (root / path).is_dir()
-    except OSError:
-        return False
-
-
-_START = b"version https://git-lfs.github.com/spec/"
-_LARGEST = 1024  # bytes, by the specification of Git LFS
-
-
-def lfs_pointers(root: Path, suite: Suite) -> tuple[str, ...]:
-    """Return a sentence that names the templates' files which are only pointers, or nothing."""
-    folders = {scenario.template for scenario in suite.scenarios if scenario.template is not None}
-    files = (path for folder in folders for path in (root / folder).rglob("*"))
-    found = sorted(name for path in files if _is_pointer(root, name := path.relative_to(root).as_posix()))
-    if not found:
-        return ()
-    return (
-        f"{few(found)}: only a Git LFS pointer, not the file. "
-        "Install git-lfs and run `git lfs pull`; in a workflow, set `lfs: true` at actions/checkout.",
-    )
-
-
-def _is_pointer(root: Path, name: str) -> bool:
-    path = root / name
-    try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST or not stays_in(root, name):
-            return False
-        return path.read_bytes().startswith(_START)
-    except OSError:
-        return False
 
 
 _MADE_BY_PROGRAMS = {"__pycache__", ".DS_Store", "node_modules", ".pytest_cache"}

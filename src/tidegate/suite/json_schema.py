@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from tidegate.suite.agentv.eval_file import AgentVConfigFile, EvalFile, TargetsFile
-from tidegate.suite.judge_files import RubricFile
+from tidegate.suite.document import KeyPath, Node
+from tidegate.suite.named_files import RubricFile
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import KeyPath, Node
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

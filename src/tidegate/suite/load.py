@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,18 +10,16 @@ from pydantic import JsonValue, ValidationError
 
 from tidegate.checks.judges import JUDGE_VARIABLE, judge_of_model
 from tidegate.errors import ConfigurationError, NothingToRunError
-from tidegate.model.agent import Agent
-from tidegate.model.judge import MOST_JUDGES, Judge, Panel
+from tidegate.model.judge import Judge, Panel
 from tidegate.model.judge_result import Calibration
 from tidegate.model.prices import BUILTIN_PRICES
 from tidegate.model.suite import Policy, Scenario, Suite, ToolMatrixEntry, TrialCounts
 from tidegate.suite.assemble import Assembly
-from tidegate.suite.files import Files
+from tidegate.suite.document import Document, KeyPath, Problem
+from tidegate.suite.files import read_file, validated
 from tidegate.suite.folders import matching_files
-from tidegate.suite.plan import did_you_mean
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import Document, KeyPath, Problem
 
 if TYPE_CHECKING:  # a suite without files of AgentV does without these
     from tidegate.suite.agentv.cases import Cases
@@ -31,16 +29,12 @@ SUITE_FILE = "tidegate.yaml"
 CALIBRATION_FILE = "tidegate.calibration.json"
 
 
-_NEEDED = ("target", "tool_matrix")  # without these, other keys of a scenario would seem wrong
-
-
 def load_suite(
     root: Path,
     file: str = SUITE_FILE,
     *,
     environ: Mapping[str, str],
     without_secrets: bool = False,
-    unknown: list[str] | None = None,
     texts: Path | None = None,
 ) -> Suite:
     """Return the suite of the checkout at `root`. `file` is relative to it.
@@ -48,20 +42,18 @@ def load_suite(
     `environ` holds the values for `${NAME}`: only of the variables that base's `pass_env` allows.
     With `without_secrets`, as for forks, missing variables are listed in `target.secrets`; else they are errors.
     `texts`: the checkout with the files that AgentV's prompts contain, if that is another one.
-    With `unknown`, unknown keys are ignored and added to that list, one line each, instead of being errors.
     Raises ConfigurationError with every problem of every file, NothingToRunError if `scenarios` is an empty list.
     """
-    files = Files(root, unknown)
-    document = _suite_document(files, file)
-    suite, problems = files.validated(document, SuiteFile, "suite")
+    document = _suite_document(root, file)
+    suite, problems = validated(document, SuiteFile, "suite")
     paths, of_globs = _scenario_paths(root, document)
     assembly = Assembly(root, document, suite, environ, without_secrets) if suite else None
-    read = _ScenarioFiles(files, assembly, texts)
+    read = _ScenarioFiles(root, assembly, texts)
     for path in paths:
         read.add(path)
     problems += of_globs + read.problems
     if suite is None or assembly is None:
-        raise _refusal(root, problems, [file, *paths])
+        raise _refusal(problems, [file, *paths])
     assembly.check_suite(read.matrix)
     loaded, cases = read.scenarios, read.cases
     problems += cases.problems if cases else []
@@ -69,30 +61,17 @@ def load_suite(
         assembly.check_scenario_names([one.name for one in loaded])
     problems += assembly.problems
     if problems:
-        raise _refusal(root, problems, [file, *paths])
-    _refuse_nothing(file, loaded)
-    judge, unread = _judge(suite, environ, cases), tuple(cases.judges.unread) if cases else ()
-    more = {"judge": judge, "calibration": _calibration(root / file), "unread": unread}
-    return _suite(file, suite, loaded, cases.agents if cases else {}).model_copy(update=more)
-
-
-def _refuse_nothing(file: str, loaded: Sequence[object]) -> None:
+        raise _refusal(problems, [file, *paths])
     if not loaded:
         raise NothingToRunError(f"{file}: `scenarios` is an empty list.", "Name the scenario files there, by globs.")
+    return _suite(root, file, suite, loaded, cases, environ)
 
 
 def _judge(suite: SuiteFile, environ: Mapping[str, str], cases: Cases | None) -> Judge | None:
-    """Return the suite's judge, else the one that the environment names, else that of AgentV's targets."""
+    """Return the suite's judge, else the one that llm-tool-test's variable names, else that of AgentV's targets."""
     own = Panel.of(suite.judge) if isinstance(suite.judge, tuple) else suite.judge
-    return own or _named_judge(environ) or (cases.judges.judge if cases else None)
-
-
-def judge_place(root: Path, file: str, model: str) -> str:
-    """Return where the suite file names that model as a judge, as `file:line:column: key: `; '' if it does not."""
-    document = Files(root).document(file)
-    paths: list[KeyPath] = [("judge", "model"), *(("judge", number, "model") for number in range(MOST_JUDGES))]
-    found = (path for path in paths if (node := document.node(path)) is not None and node.value == model)
-    return next((str(document.problem(path, "")) + ": " for path in found), "")
+    model = environ.get(JUDGE_VARIABLE, "").strip()
+    return own or (judge_of_model(model) if model else None) or (cases.judge if cases else None)
 
 
 def try_load_suite(
@@ -107,10 +86,10 @@ def try_load_suite(
         return None, (f"base's suite cannot be used, so head's is: {error.message.splitlines()[0]}",)
 
 
-def _suite_document(files: Files, file: str) -> Document:
+def _suite_document(root: Path, file: str) -> Document:
     """Return the suite file's document. Raises ConfigurationError if the file does not exist."""
-    document = files.document(file)
-    if document.root is None and not (files.root / file).exists():
+    document = read_file(root, file)
+    if document.root is None and not (root / file).exists():
         advice = "`tidegate init` writes one; or name yours with `--config FILE`."
         raise ConfigurationError.of([str(problem) for problem in document.problems], advice)
     return document
@@ -137,8 +116,8 @@ class _ScenarioFiles:
     Without an assembly, since the suite file is invalid, it only finds the files' own problems.
     """
 
-    def __init__(self, files: Files, assembly: Assembly | None, texts: Path | None = None) -> None:
-        self._files = files
+    def __init__(self, root: Path, assembly: Assembly | None, texts: Path | None = None) -> None:
+        self._root = root
         self._texts = texts
         self._assembly = assembly
         self._places: dict[str, str] = {}  # of names
@@ -149,16 +128,14 @@ class _ScenarioFiles:
 
     def add(self, path: str) -> None:
         """Read a file, and assemble its scenarios."""
-        document = self._files.document(path)
+        document = read_file(self._root, path)
         file: ScenarioFile | EvalFile | None
-        if _is_eval_file(document):
+        if document.root and "evalcases" in document.root.keys:
             from tidegate.suite.agentv.eval_file import EvalFile  # 60 ms
 
-            file, found = self._files.validated(document, EvalFile, "eval")
+            file, found = validated(document, EvalFile, "eval")
         else:
-            file, found = self._files.validated(document, ScenarioFile, "scenario")
-            if file is None:
-                file = self._files.partly(document, ScenarioFile, found, _NEEDED)
+            file, found = validated(document, ScenarioFile, "scenario")
         self.problems += [*found, *self._same_names(document, file)]
         if file is not None and self._assembly is not None:
             self._assemble(document, file, self._assembly)
@@ -172,9 +149,7 @@ class _ScenarioFiles:
         if self.cases is None:
             from tidegate.suite.agentv.cases import Cases  # 90 ms
 
-            files = self._files
-            suite, tool = assembly.suite, assembly.shared_target
-            self.cases = Cases(files.root, suite, assembly.environ, files.read, tool, self._texts)
+            self.cases = Cases(self._root, assembly.suite, assembly.environ, assembly.shared_target, self._texts)
         self.scenarios += self.cases.scenarios(document, file)
 
     def _same_names(self, document: Document, file: ScenarioFile | EvalFile | None) -> Iterator[Problem]:
@@ -184,14 +159,6 @@ class _ScenarioFiles:
             other = self._places.setdefault(name, place)
             if other is not place:
                 yield document.problem(path, f"`{name}` is already the name of {other}")
-
-
-def _is_eval_file(document: Document) -> bool:
-    """Return True if the file has `evalcases`, or no key of a scenario and a misspelled `evalcases`."""
-    keys = set(document.root.keys) if document.root else set()
-    if "evalcases" in keys or not keys.isdisjoint(("name", "target", "task")):
-        return "evalcases" in keys
-    return any(did_you_mean(key, ["evalcases"]) for key in keys)
 
 
 def _names(document: Document, file: ScenarioFile | EvalFile | None) -> Iterator[tuple[str, KeyPath]]:
@@ -207,20 +174,11 @@ def _names(document: Document, file: ScenarioFile | EvalFile | None) -> Iterator
         yield node.value, ("name",)
 
 
-def _refusal(root: Path, problems: Iterable[Problem], files: list[str]) -> ConfigurationError:
-    """Return an error with the problems and their source lines, sorted by file in reading order, then by position."""
+def _refusal(problems: Iterable[Problem], files: list[str]) -> ConfigurationError:
+    """Return an error with the problems, sorted by file in reading order, then by position."""
     rank = {file: index for index, file in enumerate(files)}
     ordered = sorted(set(problems), key=lambda problem: (rank.get(problem.file, len(rank)), problem))
-    sources = {file: _source(root / file) for file in {problem.file for problem in ordered if problem.line}}
-    excerpts = [problem.excerpt(sources.get(problem.file, "")) for problem in ordered]
-    return ConfigurationError.of([str(problem) for problem in ordered], excerpts=excerpts)
-
-
-def _source(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
-        return ""
+    return ConfigurationError.of([str(problem) for problem in ordered])
 
 
 def _calibration(suite: Path) -> Calibration | None:
@@ -236,38 +194,33 @@ def _calibration(suite: Path) -> Calibration | None:
         ) from None
 
 
-def _named_judge(environ: Mapping[str, str]) -> Judge | None:
-    """Return the judge that llm-tool-test's environment variable names, or None."""
-    model = environ.get(JUDGE_VARIABLE, "").strip()
-    return judge_of_model(model) if model else None
-
-
-def _suite(file: str, suite: SuiteFile, scenarios: list[Scenario], targets: dict[str, Agent]) -> Suite:
-    """Return the suite. `targets` are agents of single cases; scenarios without a tool matrix do not use them."""
-    own = tuple(ToolMatrixEntry(tool=name) for name in suite.agents)
-    if targets:
+def _suite(
+    root: Path,
+    file: str,
+    suite: SuiteFile,
+    scenarios: list[Scenario],
+    cases: Cases | None,
+    environ: Mapping[str, str],
+) -> Suite:
+    """Return the suite. Agents of eval files run only the cases that name them."""
+    if cases and cases.agents:
+        own = tuple(ToolMatrixEntry(tool=name) for name in suite.agents)
         scenarios = [s if s.tool_matrix else s.model_copy(update={"tool_matrix": own}) for s in scenarios]
+    fields = {name: getattr(suite, name) for name in Suite.model_fields.keys() & SuiteFile.model_fields.keys()}
+    fields |= {
+        "agents": {**suite.agents, **(cases.agents if cases else {})},
+        "scenarios": tuple(scenarios),
+        "trials": TrialCounts(min=suite.trials.min, max=suite.trials.max),
+        "judge": _judge(suite, environ, cases),
+        "policy": Policy(**dict(suite.policy)),
+        "prices": BUILTIN_PRICES if suite.prices == "builtin" else suite.prices,
+    }
     return Suite(
         file=file,
-        watch=suite.watch,
-        guidance=suite.guidance,
-        build=suite.build,
-        path=suite.path,
-        agents={**suite.agents, **targets},
-        scenarios=tuple(scenarios),
-        trials=TrialCounts(min=suite.trials.min, max=suite.trials.max),
         jobs=suite.trials.jobs,
-        budget=suite.budget,
-        policy=Policy(**dict(suite.policy)),
-        limits=suite.limits,
-        pass_env=suite.pass_env,
-        store=suite.store,
-        executor=suite.executor,
-        prices=BUILTIN_PRICES if suite.prices == "builtin" else suite.prices,
-        model_proxy=suite.model_proxy,
-        network=suite.network,
-        files=suite.files,
-        diagnosis=suite.diagnosis,
+        calibration=_calibration(root / file),
         comment_template=suite.report.comment_template,
         report_hide=suite.report.hide,
+        unread=tuple(cases.unread) if cases else (),
+        **fields,
     )

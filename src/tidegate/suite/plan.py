@@ -6,12 +6,13 @@ import difflib
 import glob
 import hashlib
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from itertools import product
 from posixpath import normpath
 from typing import Any
 
-from tidegate.checks.evaluators.code_judge import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.agent import Agent
 from tidegate.model.plan import Plan, PlanRow, RowKey, Texts
@@ -21,7 +22,6 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
-from tidegate.text.name_expression import name_expression
 from tidegate.text.shorten import clipped
 
 MAX_TASK = 300  # characters
@@ -30,35 +30,31 @@ MAX_TASK = 300  # characters
 class Selection(Value):
     """The selected part of a suite. A field that is empty or None selects everything.
 
-    `agents` holds names or `name:model`. `tags` selects scenarios with any of the tags. `tier` includes lower tiers.
-    `name` is a name expression over `scenario × agent` (`add and not claude`). Of `rows`, missing ones are ignored.
+    `scenarios` and `agents` hold names or globs; an agent with a model is `name` and `name:model`. `tags` selects
+    scenarios with any of the tags. `tier` includes lower tiers.
     """
 
     scenarios: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()  # of scenarios, relative to the repository's root
     agents: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     tier: int | None = None
-    name: str = ""
-    rows: tuple[RowKey, ...] = ()
 
     def takes_row(self, row: PlanRow) -> bool:
         """Return True if the row is selected."""
-        return (
-            self.takes(row.scenario)
-            and (not self.agents or not {row.key.agent, base_name(row.key.agent)}.isdisjoint(self.agents))
-            and (not self.rows or row.key in self.rows)
-            and (not self.name or name_expression(self.name)(str(row.key)))
-        )
+        names = (row.key.agent, base_name(row.key.agent))
+        return self.takes(row.scenario) and (not self.agents or any(_is_one_of(name, self.agents) for name in names))
 
     def takes(self, scenario: Scenario) -> bool:
         """Return True if the scenario is selected, regardless of the agent."""
         return (
-            (not self.scenarios or scenario.name in self.scenarios)
-            and (not self.files or scenario.file in self.files)
+            (not self.scenarios or _is_one_of(scenario.name, self.scenarios))
             and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
             and (self.tier is None or scenario.tier <= self.tier)
         )
+
+
+def _is_one_of(name: str, patterns: Iterable[str]) -> bool:
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 EVERYTHING = Selection()
@@ -73,7 +69,9 @@ def make_plan(suite: Suite, selection: Selection = EVERYTHING) -> Plan:
     _check_names(suite, rows, selection)
     selected = tuple(row for row in rows if selection.takes_row(row))
     if not selected:
-        raise NothingToRunError(*_why_nothing(rows, selection))
+        if not rows:
+            raise NothingToRunError("the suite has no scenario to run.", "Add a file to `scenarios` in tidegate.yaml.")
+        raise NothingToRunError("no scenario matches all of these options.", "Remove one of the options.")
     return Plan(rows=selected)
 
 
@@ -229,21 +227,10 @@ def definition_hash(scenario: Scenario) -> str:
 
 def suite_hash(suite: Suite) -> str:
     """Return a SHA-256 of the contents of the suite and its scenarios; the paths of their files have no effect."""
-    whole = hashlib.sha256()
-    fields = suite.model_dump(mode="json", exclude={"file", "unread", "scenarios"})
-    for name in sorted((*fields, "scenarios")):
-        whole.update(f"{',' if name != min(fields) else '{'}{_json(name)}:".encode())
-        for part in _scenarios_json(suite) if name == "scenarios" else [_json(fields[name])]:
-            whole.update(part.encode())
-    whole.update(b"}")
+    whole = hashlib.sha256(_json(suite.model_dump(mode="json", exclude={"file", "unread", "scenarios"})).encode())
+    for scenario in suite.scenarios:  # one by one: 10,000 at once take 35 MB
+        whole.update(definition_hash(scenario).encode())
     return whole.hexdigest()
-
-
-def _scenarios_json(suite: Suite) -> Iterator[str]:
-    """Yield them as JSON one by one: 10,000 at once take 35 MB."""
-    for number, scenario in enumerate(suite.scenarios):
-        yield f"{',' if number else '['}{_json(scenario.model_dump(mode='json', exclude={'file'}))}"
-    yield "]" if suite.scenarios else "[]"
 
 
 def base_name(agent: str) -> str:
@@ -251,16 +238,13 @@ def base_name(agent: str) -> str:
     return agent.partition(":")[0]
 
 
-def refuse_self_judging(suite: Suite, plan: Plan, place: Callable[[str], str] = lambda _: "") -> None:
-    """Raise ConfigurationError if the judge's model is also a tested model, unless the suite allows that.
-
-    `place` returns where the judge of a model is set, as `file:line:column: key: `, if that is known.
-    """
+def refuse_self_judging(suite: Suite, plan: Plan) -> None:
+    """Raise ConfigurationError if the judge's model is also a tested model, unless the suite allows that."""
     for judge, row in product(suite.judge.members if suite.judge else (), plan.rows):
         tested = row.scenario.judged and not judge.allow_self_judging and row.agent.model
         if tested and same_model(tested, judge.model):
             raise ConfigurationError(
-                f"{place(judge.model)}the judge's model, {judge.model}, is the one that {row.key.agent} is tested with"
+                f"the judge's model, {judge.model}, is the one that {row.key.agent} is tested with"
                 f" in {row.key.scenario}",
                 "Name another model in `judge`, or set `allow_self_judging: true` there.",
             )
@@ -314,7 +298,6 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
     agents = [*suite.agents, *(row.key.agent for row in rows)]
     known = {
         "scenario": (selection.scenarios, [scenario.name for scenario in suite.scenarios]),
-        "file": (selection.files, [scenario.file for scenario in suite.scenarios]),
         "agent": (selection.agents, [*agents, *map(base_name, agents)]),
         "tag": (selection.tags, [tag for scenario in suite.scenarios for tag in scenario.tags]),
     }
@@ -322,20 +305,10 @@ def _check_names(suite: Suite, rows: tuple[PlanRow, ...], selection: Selection) 
         f"the suite has no {kind} `{name}`{did_you_mean(name, names)}"
         for kind, (asked, names) in known.items()
         for name in asked
-        if name not in names
+        if not any(_is_one_of(one, [name]) for one in names)
     ]
     if problems:
         raise ConfigurationError.of(problems, "Use names that the suite has; `tidegate check` lists them.")
-
-
-def _why_nothing(rows: tuple[PlanRow, ...], selection: Selection) -> tuple[str, str]:
-    if not rows:
-        return "the suite has no scenario to run.", "Add a scenario file to `scenarios` in tidegate.yaml."
-    if selection.name and not any(name_expression(selection.name)(str(row.key)) for row in rows):
-        names = [word for row in rows for word in (row.key.scenario, row.key.agent)]
-        meant = did_you_mean(selection.name, names)
-        return f"no row matches `-k {selection.name}`{meant}.", "`tidegate check` lists the rows."
-    return "no scenario matches all of these options.", "Remove an option: a scenario has to match each of them."
 
 
 def _json(value: Any) -> str:

@@ -40,7 +40,6 @@ class TargetFile(Value):
     health_check: Text | None = None
     env: dict[VariableName, str] = {}
     ok_statuses: ExitStatuses | None = None
-    tty: bool | None = None
 
 
 class TaskFile(Value):

@@ -1,4 +1,4 @@
-"""Suggestions to improve a valid suite, and how its scores differ from other tools'. They are never errors."""
+"""Suggestions to improve a valid suite. They are never errors."""
 
 from __future__ import annotations
 
@@ -10,21 +10,16 @@ from tidegate.decide.procedure.detection import Screening, heads_to_confirm, wea
 from tidegate.decide.procedure.rules import (
     HEAD_TRIALS,
     LEAST_HISTORY,
-    MOST_PAIRS,
-    VERIFY_PAIRS,
     limit_of,
     screening_trials,
 )
-from tidegate.model.agent import FREE, Agent
-from tidegate.model.evaluator import Evaluator
+from tidegate.model.agent import Agent
 from tidegate.model.plan import Plan, PlanRow, RowKey
-from tidegate.model.prices import AS_OF, BUILTIN_PRICES, SOURCES, Price, bare_model
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import is_of_target
 from tidegate.reports.notes_text import weakness_text
 
 ENOUGH_CASES = 20  # regression scenarios
-ENOUGH_PASSES = 20  # passes without a failure after which a capability case is ready to guard
 
 Past = Mapping[RowKey, tuple[int, int]]
 """Maps each row to its passes and its trials in the history of base."""
@@ -39,17 +34,14 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
         *_missing_folders(suite, root),
         *_once(map(_without_gate, suite.scenarios), "scenario"),
         *_once((_without_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
-        *_unbound(suite),
+        *(dict.fromkeys(suite.unread) if any(scenario.judged for scenario in suite.scenarios) else ()),
         *dict.fromkeys(unpriced(suite, plan)),
         *_once((_only_judge(scenario, suite) for scenario in suite.scenarios), "scenario"),
-        *_once((_uncalibrated(scenario, suite) for scenario in suite.scenarios), "scenario"),
-        *_once(map(_only_path, suite.scenarios), "scenario"),
         *_few_cases(suite),
         *_once(map(_without_steps, plan.rows), "row"),
         *_once(map(_without_calls, plan.rows), "row"),
         *_once((_few_trials(row, suite) for row in plan.rows), "row"),
         *_once((_weak(row, suite, past or {}) for row in plan.rows), "row"),
-        *_once((_to_promote(row, past or {}) for row in plan.rows), "row"),
     )
 
 
@@ -91,13 +83,6 @@ def _without_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
     return scenario.file, f"a judge is to look at it, and {suite.file} has no `judge`: that stays not measured"
 
 
-def _unbound(suite: Suite) -> Iterator[str]:
-    """Report a cost limit on the judge that has no effect, because the price of its model is unknown."""
-    for judge in suite.judge.members if suite.judge else ():
-        if judge.max_usd is not None and suite.price_of_budget(judge.model) is None:
-            yield f"{suite.file}: judge.max_usd binds nothing: `prices` has no price for {judge.model}"
-
-
 def unpriced(suite: Suite, plan: Plan) -> Iterator[str]:
     """Report agents whose cost is not known while they run, if a budget in dollars is set."""
     for row in plan.rows:
@@ -117,68 +102,6 @@ def _only_judge(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
     if suite.policy.judge_blocks:
         return scenario.file, "a judge alone decides, and a judge errs; add a gate or an evaluator of code"
     return scenario.file, "only a judge looks at it, and a judge blocks nothing; add a gate or an evaluator of code"
-
-
-def _uncalibrated(scenario: Scenario, suite: Suite) -> tuple[str, str] | None:
-    """Report a scenario with criteria that the judge's calibration does not cover."""
-    found, judge = suite.calibration, suite.judge
-    if found is None or judge is None:
-        return None
-    known = {one.wording for one in found.criteria} if found.model == judge.model else set()
-    if scenario.wordings <= known:
-        return None
-    return scenario.file, f"has criteria without labels for their present wording and the judge {judge.model}"
-
-
-def highest_cost(suite: Suite, plan: Plan) -> Iterator[str]:
-    """Yield a sentence with the most that a pull request can cost in USD, if the suite limits the cost."""
-    if suite.budget.usd is not None:
-        yield f"a pull request costs at most ${suite.budget.usd:.2f} (budget.usd)"
-        return
-    limits = [(row, _limit(row)) for row in plan.rows]
-    if all(limit is not None for _, limit in limits) and any(limit for _, limit in limits):
-        total = sum(_most_trials(row, suite) * (limit or 0.0) for row, limit in limits)
-        yield f"a pull request costs at most ${total:.2f}, by max_usd of each trial, if none has to be repeated"
-
-
-def prices_used(suite: Suite, plan: Plan) -> Iterator[str]:
-    """Yield a sentence on the date and source of the built-in prices, if costs or a budget are counted by them."""
-    judges = suite.judge.members if suite.judge else ()
-    models = {row.agent.model for row in plan.rows} | {judge.model for judge in judges}
-    limits = [suite.budget.usd, *(row.scenario.max_usd for row in plan.rows), *(judge.max_usd for judge in judges)]
-    binds = any(limit is not None for limit in limits)
-    known = {bare_model(name): suite.price(name) for name in models if name}
-    used = [name for name, own in known.items() if own == BUILTIN_PRICES.get(name, Price()) or (own is None and binds)]
-    if named := sorted(set(used) & set(BUILTIN_PRICES)):
-        yield f"prices of {', '.join(named)}: built in, as of {AS_OF} (from {', '.join(SOURCES)})"
-
-
-def _limit(row: PlanRow) -> float | None:
-    """Return the most that one trial may cost in USD, or None if there is no limit."""
-    if row.agent.type in FREE:
-        return 0.0
-    known = [limit for limit in (row.scenario.max_usd, getattr(row.agent, "max_usd", None)) if limit is not None]
-    return min(known, default=None)
-
-
-def _most_trials(row: PlanRow, suite: Suite) -> int:
-    """Return the most trials that the row can need on both sides together, with confirmation and verification."""
-    counts = row.scenario.trials.over(suite.trials)
-    if row.deterministic:
-        return 2 * min(HEAD_TRIALS, counts.max or HEAD_TRIALS)
-    return 2 * (counts.max or 2 * screening_trials(counts, suite.policy) + MOST_PAIRS + VERIFY_PAIRS)
-
-
-def _only_path(scenario: Scenario) -> tuple[str, str] | None:
-    deciding = [one for one in scenario.evaluators if one.decides]
-    paths = [one for one in deciding if getattr(one, "mode", None) in ("exact", "in_order")]
-    if not paths or len(paths) < len(deciding) or any(gate.required for gate in scenario.gates):
-        return None
-    return (
-        f"{scenario.file}: {scenario.name}",
-        f"the path alone decides ({paths[0].label}), which is brittle; check the outcome too, by a gate or "
-        "expected_state",
-    )
 
 
 def _without_steps(row: PlanRow) -> tuple[str, str] | None:
@@ -240,15 +163,6 @@ def _weak(row: PlanRow, suite: Suite, past: Past) -> tuple[str, str] | None:
     return (f"{row.scenario.file}, {row.key.agent}", weakness_text(found)) if found else None
 
 
-def _to_promote(row: PlanRow, past: Past) -> tuple[str, str] | None:
-    """Suggest `purpose: regression` for a capability scenario that has never failed on base."""
-    passes, trials = past.get(row.key, (0, 0))
-    if row.scenario.purpose != "capability" or trials < ENOUGH_PASSES or passes < trials:
-        return None
-    what = f"a capability that has held for {trials} trials of base; make it `purpose: regression`, and it is guarded"
-    return f"{row.scenario.file}, {row.key.agent}", what
-
-
 def missing_here(suite: Suite, plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield one sentence for each agent of the plan that cannot run here, and each judge that cannot be asked."""
     agents = {row.key.agent: row.agent for row in plan.rows}
@@ -266,49 +180,3 @@ def _lacking(agent: Agent, environ: Mapping[str, str]) -> Iterator[str]:
         yield f"the program `{agent.needed_program}`"
     if (lacking := agent.lacks(environ)) is not None:
         yield lacking
-
-
-_MODES = {
-    "exact": "divides by the longer of both lists, so extra calls cost (AgentV 1.5: they are free)",
-    "in_order": "is the longest common subsequence (AgentV 1.5: a missing step loses all after it)",
-    "any_order": "is met by a minimum of 0 without calls, and not measured without a trace (AgentV 1.5: 0)",
-}
-_OF_TYPE = {
-    "code_judge": "prose, a score outside of 0..1 or a score as text is not measured "
-    "(AgentV 1.5: 0, the nearer end, and 0); nothing printed is the exit status",
-    "rubrics": "divides by the weight of all that is declared (AgentV 1.5: of what the judge returned)",
-    "tool_f1": "routing accuracy divides by the longer of both lists (Agent Surface: by the expected)",
-}
-_SCRIPT = "script: fails unless it exits with status 0 (llm-tool-test: a printed `passed` overrides the exit status)"
-_COMPOSITE = "composite: weighs only the parts that exist, and says so (llm-tool-test: a missing judge counts as 0)"
-_FIRST_TRY = (
-    "composite: first-try success is of distinct commands, each with its own exit code "
-    "(llm-tool-test: of all commands, by the errors before it)"
-)
-
-
-def departures(suite: Suite) -> tuple[str, ...]:
-    """Return one sentence for each difference that affects this suite, without duplicates."""
-    judged = suite.unread if any(scenario.judged for scenario in suite.scenarios) else ()
-    return tuple(dict.fromkeys((*(sentence for scenario in suite.scenarios for sentence in _of(scenario)), *judged)))
-
-
-def _of(scenario: Scenario) -> Iterator[str]:
-    for evaluator in every(scenario.evaluators):
-        if (mode := getattr(evaluator, "mode", None)) in _MODES:
-            yield f"tool_trajectory: {mode} {_MODES[mode]}"
-        if evaluator.type in _OF_TYPE:
-            yield f"{evaluator.type}: {_OF_TYPE[evaluator.type]}"
-    if any(gate.type == "script" for gate in scenario.gates):
-        yield _SCRIPT
-    if scenario.composite:
-        yield _COMPOSITE
-        if scenario.composite.interaction_weight:
-            yield _FIRST_TRY
-
-
-def every(evaluators: Iterable[Evaluator]) -> Iterator[Evaluator]:
-    """Yield the evaluators, including the members of composites at any depth."""
-    for evaluator in evaluators:
-        yield evaluator
-        yield from every(evaluator.members)

@@ -124,7 +124,6 @@ def _base64(data: bytes) -> Iterator[str]:
 MARK = "[secret]"
 LEFT_OUT = "[left out: this text could not be searched for secrets]"
 _SHORTEST_KNOWN = 20  # characters; no format is shorter
-MANY = 100  # values of a field that are searched at once
 MOST_SECONDS = 5.0  # per format and text
 
 _KEY = r"[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----"
@@ -174,27 +173,11 @@ def masked_secrets(text: str, seconds: float = MOST_SECONDS) -> str:
 
 
 def without_secrets(value: M) -> M:
-    """Return the value with `[secret]` for each key or token in its texts."""
-    if all(masked_secrets(part) == part for part in _parts(value)):
+    """Return the value with `[secret]` for each key or token in its texts. Defaults are Tidegate's own texts."""
+    text = value.model_dump_json(exclude_defaults=True)
+    if masked_secrets(text) == text:
         return value
     return type(value).model_validate(_masked(value.model_dump(mode="json")))
-
-
-def _parts(value: BaseModel) -> Iterator[str]:
-    """Yield the value as JSON, in parts: that of all trials of a run takes much memory.
-
-    Defaults are left out: they are Tidegate's own texts.
-    """
-    fields = ((name, getattr(value, name)) for name in type(value).model_fields)
-    long = {name: field for name, field in fields if isinstance(field, tuple) and _are_many_values(field)}
-    yield value.model_dump_json(exclude=set(long), exclude_defaults=True)
-    for field in long.values():
-        for first in range(0, len(field), MANY):
-            yield "\n".join(item.model_dump_json(exclude_defaults=True) for item in field[first : first + MANY])
-
-
-def _are_many_values(items: tuple[Any, ...]) -> bool:
-    return len(items) > MANY and all(hasattr(item, "model_dump_json") for item in items)
 
 
 def _masked(value: Any) -> Any:

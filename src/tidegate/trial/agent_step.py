@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import shlex
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,8 +14,7 @@ from typing import NamedTuple
 from tidegate.agents.invocations.from_log import bypassed, never_arrived, was_never_found
 from tidegate.agents.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
-from tidegate.model.event import End, Event, Invocation, Message, ToolResult
-from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
+from tidegate.model.event import End, Event, Invocation, Message
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.text.shorten import excerpt
 from tidegate.trial import recorder
@@ -26,30 +24,7 @@ from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.server_check import early_server, last_lines, server_at_url
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.recorder import receiving
-from tidegate.trial.session import TrialSession
-from tidegate.trial.step_context import AgentStopped, StepContext
-
-_REFUSED = r"(?:namespaces?|uid map|gid map|mount|slave|loopback|seccomp|not permitted|permission denied)"
-_LINE = re.compile(
-    rf"\b(?:bwrap|unshare|nsjail|firejail|srt): .{{0,300}}{_REFUSED}.{{0,200}}$"
-    r"|\bexec: (?:bwrap|nsjail|firejail|srt): not found$"  # Gemini CLI, with `toolSandboxing`
-    r"|^.{0,200}\bSandbox\((?:Landlock|Seccomp).{0,200}$"  # Codex
-    r"|^.{0,200}Sandbox required but unavailable.{0,300}$"  # Claude Code
-    r"|^.{0,200}failed to determine command for sandbox.{0,300}$",  # Gemini CLI
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-def inner_sandbox(events: Sequence[Event], message: str) -> str | None:
-    """Return the line in which the agent's log, or the message of its end, reports that its sandbox did not start.
-
-    It is only a guess where anything has run: a tool can print such a line, too. None: there is no such line.
-    """
-    texts = [event.output for event in events if isinstance(event, ToolResult)]
-    texts += [event.text for event in events if isinstance(event, Message)]
-    found = next(filter(None, map(_LINE.search, (*texts, message))), None)
-    return found[0].strip() if found else None
-
+from tidegate.trial.session import AgentStopped, TrialSession
 
 _OF_PROVIDER: dict[str, NotMeasured] = {"auth": "auth", "outage": "outage"}
 _WITHOUT_ANSWER = ("crashed", "auth", "outage", "refused_request")
@@ -258,23 +233,11 @@ async def _ended(
         if cause is None and found.without is not None:
             cause, why = found.without
             end = end.model_copy(update={"message": f"{why}: {end.message}" if end.message else why})
-        if cause is None and (line := _inner_sandbox(attempt, session, end, found)):
-            cause = "inner_sandbox"
-            end = end.model_copy(
-                update={"message": f"the agent's own sandbox did not start inside of the trial's: {line}"}
-            )
         end = session.redacted(end)
         if attempt.meter is not None:
             attempt.meter.tell(end)
         session.emit(end)
         return end, cause, found
-
-
-def _inner_sandbox(attempt: Attempt, session: TrialSession, end: End, found: _Recorded) -> str | None:
-    """Return what the agent's sandbox reported, if it kept the agent from calling the tool at all."""
-    called = any(call.source == "recorder" for call in found.invocations)
-    asked = attempt.scenario.target.binary and attempt.scenario.target.mcp is None
-    return inner_sandbox(session.events, end.message) if asked and not called else None
 
 
 async def _run(attempt: Attempt, session: TrialSession) -> End | AgentStopped | Ending:
@@ -337,35 +300,6 @@ def _session(
     wrapper: Path | None = None,
     server: ServerScript | None = None,
 ) -> TrialSession:
-    scenario, agent, folders = attempt.scenario, attempt.row.agent, attempt.folders
-    timeout = min(scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS, attempt.most_secs.agent)
-    context = StepContext(
-        supervisor=attempt.supervisor,
-        folders=folders,
-        definitions=attempt.place.definitions,
-        agent_path=attempt.place.agent_path,
-        recorder=wrapper,
-        server=server,
-        mcp=scenario.target.mcp,
-        credentials=attempt.place.credentials,
-        environment={**environment, "PATH": f"{_system_first(attempt)}:{environment['PATH']}", **agent.env},
-        limits=attempt.place.limits,
-        deadline=min(time.monotonic() + timeout, attempt.deadline),
-        timeout_secs=timeout,
-        meter=attempt.meter,
-        relayed=attempt.relayed,
-    )
-    task = {
-        "prompt": scenario.prompt,
-        "scenario": scenario.name,
-        "trial_id": attempt.spec.id,
-        "binary": scenario.target.binary,
-    }
-    return TrialSession(
-        context,
-        task=task,
-        guidance=attempt.place.prepared.guidance,
-        max_turns=scenario.max_turns or agent.max_turns,
-        repo=attempt.place.repo,
-        on_step=attempt.on_step,
-    )
+    path = f"{_system_first(attempt)}:{environment['PATH']}"
+    environment = {**environment, "PATH": path, **attempt.row.agent.env}
+    return TrialSession(attempt, environment, recorder=wrapper, server=server)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
+import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from itertools import count
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from tidegate.checks.evaluators.assess import record_of
-from tidegate.model.evaluator import Evaluator
+from tidegate.checks.evaluators.assess import advance, record_of
+from tidegate.model.evaluator import Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import CommandResult
 from tidegate.model.judge import AskModel
 from tidegate.model.probe import (
@@ -23,16 +27,14 @@ from tidegate.model.probe import (
     WorkspaceRequest,
 )
 from tidegate.model.trial import Step, Trial
-from tidegate.trial.ask_evaluators import answered
 from tidegate.trial.directories import Attempt
-from tidegate.trial.environment import Environments
-from tidegate.trial.free_port import filled
-from tidegate.trial.gate_scripts import restore_scripts
-from tidegate.trial.judge_script import JudgeScripts
+from tidegate.trial.environment import Environments, filled
+from tidegate.trial.judge_script import ScriptContext, run_judge_script
 from tidegate.trial.mcp.mcp_client import connected, connected_at
 from tidegate.trial.mcp.server_check import asked_server
-from tidegate.trial.processes import run_shell
+from tidegate.trial.processes import Account
 from tidegate.trial.rewritten import WatchedFiles
+from tidegate.trial.safe_files import content_of, copy_below, open_regular
 from tidegate.trial.start import failure_of, server_command
 from tidegate.trial.workspace import read_file
 
@@ -59,7 +61,6 @@ class Checks:
         self._folders, self._place = attempt.folders, attempt.place
         self._environments, self._notes, self._port = environments, notes, port
         self._watched = watched
-        self._judge_scripts = JudgeScripts(self._folders, environments.scripts, self._place.limits, attempt.supervisor)
         self._numbers = count(1)
         self._most_secs = attempt.most_secs.check
 
@@ -127,7 +128,8 @@ class Checks:
         await self._look()
         if isinstance(request, RunJudge):
             request = request.model_copy(update={"timeout_secs": self._left(request.timeout_secs)})
-            judged = await self._judge_scripts.run(request, name, self._place.definitions)
+            context = ScriptContext(self._place.definitions, self._place.limits, self._attempt.supervisor)
+            judged = await run_judge_script(context, self._folders, self._environments.scripts, request, name)
             self._stop_if_over(judged.result)
             return judged
         if isinstance(request, AskServer):
@@ -168,15 +170,7 @@ class Checks:
         return await self._command(command, name, timeout_secs, self._environments.scripts)
 
     async def _command(self, command: str, name: str, timeout_secs: float, env: Mapping[str, str]) -> CommandResult:
-        result, _ = await run_shell(
-            self._attempt.supervisor,
-            command,
-            cwd=self._folders.workspace,
-            env=env,
-            output=self._folders.record / name,
-            timeout_secs=self._left(timeout_secs),
-            limits=self._place.limits,
-        )
+        result, _ = await self._attempt.command(command, name, env, self._left(timeout_secs))
         self._stop_if_over(result)
         return result
 
@@ -189,3 +183,101 @@ class Checks:
             self._most_secs = self._attempt.most_secs.after_hang
         if result.end == "timeout" and time.monotonic() >= self._attempt.deadline:
             raise BudgetEndedError(f"the run's budget ended while `{result.command}` checked the trial")
+
+
+_INTERPRETER = re.compile(r"(ba|da|z|k)?sh|python[\d.]*|node|ruby|perl|source|\.")
+_ASSIGNMENT = re.compile(r"\w+=")
+_SEPARATORS = frozenset({";", "&&", "||", "|", "&", "(", ")"})
+_SOURCED = re.compile(r"(?m)(?:^|[;&|{(])[ \t]*(?:\.|source)[ \t]+([^;&|\n]+)")
+MOST_BYTES = 1_000_000  # of a script, which is searched for what it starts
+
+
+def restore_scripts(command: str, template: Path, workspace: Path, account: Account | None) -> tuple[str, ...]:
+    """Put the scripts that `command` runs back as they are in the template; return those that had been changed."""
+    changed = [name for name in script_files(command, template) if not is_same(template / name, workspace / name)]
+    for name in changed:
+        copy_below(workspace, name, template / name, account)
+    return tuple(changed)
+
+
+def script_files(command: str, template: Path) -> tuple[str, ...]:
+    """Return the files of the template that the command runs, and what these shell scripts source.
+
+    A file is run as a program, or as an interpreter's first argument.
+    """
+    found = dict.fromkeys(_run_files(command, template))
+    todo = [*found]
+    while todo:
+        name = todo.pop()
+        new = [one for one in _sourced(name, template) if one not in found]
+        found |= dict.fromkeys(new)
+        todo += new
+    return tuple(found)
+
+
+def _sourced(name: str, template: Path) -> Iterator[str]:
+    """Yield the files of the template that this one sources: by their path, or beside it where the path is computed."""
+    for rest in _SOURCED.findall(text_of(template / name)):
+        words = re.sub(r"[\"']", "", rest).rpartition("/")
+        file = (words[2].split() or ["_"])[0]
+        yield from _in_template(words[0] + words[1] + file, template)
+        yield from _in_template(str(PurePosixPath(name).parent / file), template)
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a regular file, at most `MOST_BYTES`; empty if it is none."""
+    file = open_regular(path)
+    if file is None:
+        return ""
+    with file:
+        return file.read(MOST_BYTES).decode(errors="replace")
+
+
+def _run_files(command: str, template: Path) -> tuple[str, ...]:
+    words = shlex.shlex(command, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    found: dict[str, None] = {}
+    try:
+        program: str | None = None  # of the simple command; None: its program comes next
+        for word in words:
+            if word in _SEPARATORS:
+                program = None
+            elif program is None and not _ASSIGNMENT.match(word):
+                program = word
+                found |= _in_template(word, template)
+            elif program and _INTERPRETER.fullmatch(program.rpartition("/")[2]) and not word.startswith("-"):
+                found |= _in_template(word, template)
+                program = ""  # what follows are the script's own arguments
+    except ValueError:  # an open quote: the shell will refuse the command
+        pass
+    return tuple(found)
+
+
+def _in_template(word: str, template: Path) -> dict[str, None]:
+    name = PurePosixPath(word)
+    inside = not name.is_absolute() and ".." not in name.parts and ".git" not in name.parts
+    return {str(name): None} if inside and (template / name).is_file() else {}
+
+
+def is_same(original: Path, now: Path) -> bool:
+    """Return True if both are regular files with the same content, and both or neither can be run."""
+    first = content_of(original)
+    return first is not None and stat.S_ISREG(first.kind) and first == content_of(now, {first.size})
+
+
+Carry = Callable[[Request], Awaitable[Answer | None]]
+"""Answers a request; returns None if that is not possible, or not yet."""
+
+
+async def answered(
+    evaluator: Evaluator, record: EvaluatorRecord, carry: Carry, stored: Sequence[Answer] = ()
+) -> tuple[Answer, ...]:
+    """Return the stored answers, followed by new ones until the evaluator has a score or `carry` returns None."""
+    answers = list(stored)
+    # In a thread: what a trial has printed can take seconds to evaluate.
+    while not isinstance(step := await asyncio.to_thread(advance, evaluator, record, answers), Score):
+        answer = await carry(step)
+        if answer is None:
+            break
+        answers.append(answer)
+    return tuple(answers)

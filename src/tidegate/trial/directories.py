@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidegate.model.access import NetworkAccess, NetworkStep
-from tidegate.model.event import End
+from tidegate.model.event import CommandResult, End
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Limits, Scenario
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.cost_meter import CostMeter
-from tidegate.trial.processes import MEGABYTE, Account, Supervisor
+from tidegate.trial.processes import MEGABYTE, Account, Supervisor, run_shell
 from tidegate.trial.safe_files import copy_plain, remove_trees
 from tidegate.trial.sandbox.file_jail import SHARED, SHARED_MEMORY, FileRules
 from tidegate.trial.sandbox.readable import is_within
+from tidegate.trial.sandbox.supervisor.messages import Ended
 from tidegate.trial.sandbox.users import make_private
 from tidegate.trial.workspace import Prepared
 
@@ -201,7 +202,7 @@ class Folders:
 def _own_folder(folder: Path, account: Account | None) -> None:
     folder.mkdir()
     if account is not None:
-        os.chown(folder, account.uid, account.gid)
+        os.chown(folder, *account)
 
 
 def _nothing_relayed() -> None:
@@ -250,6 +251,21 @@ class Attempt:
         tmp = folders.check_tmp if step == "gates" else folders.tmp
         rules = folders.file_rules(place.repo, (*place.readable, *judged, *front), tmp)
         return replace(rules, write=(*rules.write, *spool))
+
+    async def command(
+        self, line: str, name: str, env: Mapping[str, str], timeout_secs: float, **more: Any
+    ) -> tuple[CommandResult, Ended]:
+        """Run a command in the workspace by `run_shell`. `name`: of its output in the record."""
+        return await run_shell(
+            self.supervisor,
+            line,
+            cwd=self.folders.workspace,
+            env=env,
+            output=self.folders.record / name,
+            timeout_secs=timeout_secs,
+            limits=self.place.limits,
+            **more,
+        )
 
     @property
     def scenario(self) -> Scenario:

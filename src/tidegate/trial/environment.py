@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tidegate.model.probe import ReadFile
-from tidegate.model.suite import Scenario
+from tidegate.model.suite import EvaluatorScript, Scenario, Script
 from tidegate.model.target import PREFIXES
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.trial.directories import Attempt, Folders
-from tidegate.trial.free_port import variables_with_port
 from tidegate.trial.program_lookup import write_front
 
 
@@ -89,3 +89,51 @@ def has_commands(scenario: Scenario) -> bool:
     requests = [gate.request() for gate in scenario.gates]
     reads = all(request is None or isinstance(request, ReadFile) for request in requests)
     return not reads or any(others) or scenario.target.health_check is not None
+
+
+PLACEHOLDER = "{port}"
+S = TypeVar("S", Script, EvaluatorScript)
+
+
+def free_port() -> str:
+    """Return the number of a free TCP port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def filled(text: str, port: str) -> str:
+    """Return the text with the port in place of `{port}`."""
+    return text.replace(PLACEHOLDER, port)
+
+
+def variables_with_port(environment: Mapping[str, str], port: str) -> dict[str, str]:
+    """Return the variables with the port in place of `{port}`."""
+    return {name: filled(value, port) for name, value in environment.items()}
+
+
+def with_port(scenario: Scenario, port: str) -> Scenario:
+    """Return the scenario with the port in its prompt, its target, its setup and its scripts."""
+    target, mcp = scenario.target, scenario.target.mcp
+    scripts = [*(script.command for script in scenario.post), *(one.command for one in scenario.evaluator_scripts)]
+    of_target = (*target.env.values(), target.health_check or "", mcp.model_dump_json() if mcp else "")
+    if not any(PLACEHOLDER in text for text in (scenario.prompt, *of_target, *scenario.setup, *scripts)):
+        return scenario
+    new_target = {
+        "env": variables_with_port(target.env, port),
+        "health_check": target.health_check and filled(target.health_check, port),
+        "mcp": mcp and type(mcp).model_validate_json(filled(mcp.model_dump_json(exclude_defaults=True), port)),
+    }
+    return scenario.model_copy(
+        update={
+            "prompt": filled(scenario.prompt, port),
+            "target": target.model_copy(update=new_target),
+            "setup": tuple(filled(command, port) for command in scenario.setup),
+            "post": tuple(_script(script, port) for script in scenario.post),
+            "evaluator_scripts": tuple(_script(script, port) for script in scenario.evaluator_scripts),
+        }
+    )
+
+
+def _script(script: S, port: str) -> S:
+    return script.model_copy(update={"command": filled(script.command, port)})

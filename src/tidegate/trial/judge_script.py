@@ -10,47 +10,37 @@ from pathlib import Path
 from tidegate.model.probe import Answer, CommandAnswer, RunJudge
 from tidegate.model.suite import Limits
 from tidegate.model.trial import Trial
-from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.directories import Folders
 from tidegate.trial.processes import Supervisor, run_shell
+from tidegate.trial.rewritten import guidance_of_base
 from tidegate.trial.sandbox.users import give
 from tidegate.trial.workspace import Prepared, copy_workspace
 from tidegate.trial.workspace_diff import apply_diff
 
 
-class JudgeScripts:
-    """Runs the scripts of one trial with its variables. Their input and output are kept in its record."""
-
-    def __init__(
-        self, folders: Folders, environment: Mapping[str, str], limits: Limits, supervisor: Supervisor
-    ) -> None:
-        self._folders = folders
-        self._environment = environment
-        self._limits = limits
-        self._supervisor = supervisor
-
-    async def run(self, request: RunJudge, name: str, checkout: Path) -> CommandAnswer:
-        """Run the script of that checkout. `name` is the name of its files in the record."""
-        record = self._folders.record
-        self._folders.open_to_scripts()
-        stdin = record / f"{name}.stdin.json"
-        stdin.write_text(request.stdin, encoding="utf-8")
-        result, _ = await run_shell(
-            self._supervisor,
-            request.command,
-            cwd=checkout / request.folder,
-            env=self._environment,
-            output=record / name,
-            timeout_secs=request.timeout_secs,
-            limits=self._limits,
-            stdin=stdin,
-        )
-        return CommandAnswer(result=result)
+async def run_judge_script(
+    context: ScriptContext, folders: Folders, environment: Mapping[str, str], request: RunJudge, name: str
+) -> CommandAnswer:
+    """Run the script of a judge or evaluator. Its input and output are kept in the record, in files of that name."""
+    folders.open_to_scripts()
+    stdin = folders.record / f"{name}.stdin.json"
+    stdin.write_text(request.stdin, encoding="utf-8")
+    result, _ = await run_shell(
+        context.supervisor,
+        request.command,
+        cwd=context.definitions / request.folder,
+        env=environment,
+        output=folders.record / name,
+        timeout_secs=request.timeout_secs,
+        limits=context.limits,
+        stdin=stdin,
+    )
+    return CommandAnswer(result=result)
 
 
 @dataclass(frozen=True)
 class ScriptContext:
-    """What scripts on stored trials run with. `definitions` is the checkout that the scripts are in."""
+    """What scripts run with. `definitions` is the checkout that the scripts are in."""
 
     definitions: Path
     limits: Limits
@@ -68,7 +58,7 @@ class RestoredWorkspace:
         self._trial = trial
         self._folders = folders
         self._context = context
-        self._scripts = JudgeScripts(folders, environment, context.limits, context.supervisor)
+        self._environment = environment
         self._is_tried = False
         self._start: Prepared | None = None
         self._count = 0
@@ -85,7 +75,8 @@ class RestoredWorkspace:
         self._count += 1
         folders, account = self._folders, self._context.supervisor.account
         with guidance_of_base(self._start, of_base, folders.workspace, account):
-            return await self._scripts.run(request, f"stored-{self._count:02d}", self._context.definitions)
+            name = f"stored-{self._count:02d}"
+            return await run_judge_script(self._context, folders, self._environment, request, name)
 
     def _make_workspace(self, prepared: Callable[[], Prepared]) -> Prepared | None:
         """Create the scenario's workspace and apply the agent's changes. Return None if they no longer apply."""

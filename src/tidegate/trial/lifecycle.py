@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from pathlib import Path
 
 from tidegate.checks.rubrics.work import line
 from tidegate.errors import CannotRunError
 from tidegate.model.access import NetworkStep, RefusedHost
 from tidegate.model.event import Event
-from tidegate.model.target import Target
 from tidegate.model.trial import Places, Step, Trial
 from tidegate.trial.agent_step import run_agent
-from tidegate.trial.base_guidance import guidance_of_base
 from tidegate.trial.checks import BudgetEndedError, Checks, Notes
 from tidegate.trial.directories import Attempt, Folders
-from tidegate.trial.environment import Environments, has_commands
-from tidegate.trial.free_port import free_port, with_port
+from tidegate.trial.environment import Environments, free_port, has_commands, with_port
 from tidegate.trial.processes import Refused, SupervisorLost
-from tidegate.trial.recorder import write_script
-from tidegate.trial.rewritten import WatchedFiles
+from tidegate.trial.rewritten import WatchedFiles, guidance_of_base
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
-from tidegate.trial.workspace_diff import NoDiffError, WorkspaceDiff, diff_in_memory, small_snapshot, workspace_diff
-
-SHIM = Path(__file__).with_name("terminal_shim.py")
+from tidegate.trial.workspace_diff import NoDiffError, WorkspaceDiff, patch, small_snapshot, workspace_diff
 
 
 def store_trial(folders: Folders, trial: Trial) -> None:
@@ -47,9 +40,6 @@ def write_transcript(folders: Folders, events: Sequence[Event]) -> None:
     """Write transcript.txt."""
     text = "".join(f"{line(event)}\n" for event in events)
     write_file(folders.record / "transcript.txt", text.encode())
-
-
-AT_ONCE_BYTES = 64 << 10  # of a workspace whose diff needs no thread, which would cost more
 
 
 async def run_trial(attempt: Attempt) -> Trial:
@@ -106,8 +96,7 @@ class _TrialRun:
             self._stop_on_full_disk()
             raise
         self._environments.wrap_target(self._attempt)
-        gates, scripts, agent, server, _ = self._environments
-        _put_first(self._scenario.target, self._folders.shared / "on-terminal", (gates, scripts, agent))
+        gates, _, agent, server, _ = self._environments
         start = Start(self._attempt, {**gates, "TMPDIR": agent["TMPDIR"]}, server)
         self._enter("setup")
         try:
@@ -218,9 +207,9 @@ class _TrialRun:
         """Store the agent's changes as a diff. Return False if some cannot be kept; the trial counts nevertheless."""
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
-            after = small_snapshot(self._place.prepared, workspace, AT_ONCE_BYTES)
+            start, after = self._place.prepared.files, small_snapshot(self._place.prepared, workspace)
             self._watched.know(after or {})
-            diff = diff_in_memory(self._place.prepared, after)
+            diff = None if start is None or after is None else patch(start, after)
             if diff is not None:
                 found = WorkspaceDiff(diff)
             else:
@@ -234,20 +223,3 @@ class _TrialRun:
             self._warnings.append(f"what the agent changed is not kept: {error}")
             return False
         return True
-
-
-def _put_first(target: Target, folder: Path, environments: Iterable[dict[str, str]]) -> None:
-    """Put a wrapper of the target first on PATH in each of the environments, if it is to run on a terminal."""
-    for number, environment in enumerate(environments if target.tty else ()):
-        environment.update(install(folder / str(number), target.binary, environment))
-
-
-def install(folder: Path, binary: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Create the wrapper in `folder`; return the environment with the folder first on PATH.
-
-    The recorder comes before it on PATH, so that the wrapper is what the recorder takes for the target.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    call = f"main({binary!r}, {environment['PATH']!r})\n"
-    write_script(folder / binary, (SHIM.read_text(encoding="utf-8") + call).encode())
-    return {**environment, "PATH": f"{folder}:{environment['PATH']}"}

@@ -1,55 +1,38 @@
 """The wrapper in front of the tool under test: runs it, changes what the mutant changes, and records the call.
 
-`run/mutant_trials.py` writes it behind `mutated_outputs.py` and `mutation.py` into one script with the name of the
-tool, so it imports nothing from Tidegate. It runs at each call of each trial, so it imports what few calls need
-only when it is needed: this saves two thirds of its CPU time.
+`run/mutant_trials.py` writes it behind `mutation.py` into one script with the name of the
+tool, so it imports nothing else from Tidegate.
 """
 
 # ruff: noqa: PTH103, PTH104, PTH108, PTH109, PTH113, PTH114, PTH116, PTH120, PTH123
 
+import hashlib
+import json
 import os
+import re
+import resource
+import signal
 import sys
 import time
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import signal as _signal
-    from typing import Any
-
-    from tidegate.trial.mutation import after, before, is_help, meets
-else:
-    import _signal
+from tidegate.trial.mutation import after, before, is_help, meets
 
 MOST_FILES = 20_000
 MOST_BYTES = 20 << 20  # of files that can be restored
 MOST_RECORDED = 200_000  # characters of an output
 FOREVER = 1 << 20  # seconds
-SLOWER = 9  # so many times the call's own time is waited
 Stamps = dict[str, tuple[int, int, int]]
-IGNORED_BY_PYTHON = (_signal.SIGPIPE, _signal.SIGXFSZ)
-ESCAPES = {34: '\\"', 92: "\\\\", **{number: f"\\u{number:04x}" for number in range(32)}}  # of JSON
-
-
-class Later:
-    """A module of the standard library that is imported when it is first used."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> "Any":
-        """Return what the module has of that name."""
-        return getattr(__import__(self._name), name)
+IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 def crash() -> None:
     """End as a program does that reads where it must not, without a file of its memory."""
-    import resource  # 0.5 ms of each call
-
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    os.kill(os.getpid(), _signal.SIGSEGV)
+    os.kill(os.getpid(), signal.SIGSEGV)
 
 
-def main(name: str, search_path: str, spool: str, mutant: "dict[str, Any]") -> None:
+def main(name: str, search_path: str, spool: str, mutant: dict[str, Any]) -> None:
     """Run the call and end with its exit code."""
     argv, started, at = sys.argv[1:], time.monotonic(), time.time()
     program = find(name, search_path)
@@ -61,26 +44,19 @@ def main(name: str, search_path: str, spool: str, mutant: "dict[str, Any]") -> N
     kind = mutant.get("kind", "")
     mine = bool(kind) and meets(mutant, argv) and not is_help(argv)
     given, instead = before(mutant, argv) if kind else (argv, None)
-    if mine and kind == "works_once":
-        instead = second_call(spool)
     contents = read(stamps) if mine and kind == "effect_lost" else None
     if mine and kind == "hangs":
         time.sleep(FOREVER)
     code, raw = (instead[0], (b"", b"")) if instead else run(program, [name, *given])
-    if mine and kind == "effect_twice":
-        rewind(0)  # the same input again, if it is a file
-        run(program, [name, *given])
     took = time.monotonic() - started
     written = changed(stamps, look(roots))
     if contents is not None:
         restore(contents, stamps, written)
-    if mine and kind in ("written_cut", "written_renamed"):
-        spoil(written, renamed=kind == "written_renamed")
+    if mine and kind == "written_cut":
+        cut(written)
     out, err = (one.decode(errors="surrogateescape") for one in raw)
     was = instead or (code, out, err)
     result = after(mutant, argv, was) if kind else was
-    if mine and kind == "slower":
-        time.sleep(SLOWER * took)
     names = [short(one, roots) for one in written]
     more = {"at": at, "seconds": took, "written": names, "wrote": digests(written, roots)}
     record(spool, argv, result, more if result == was else {**more, "was": cut_for_record(was)})
@@ -112,18 +88,10 @@ def run(program: str, argv: list[str]) -> tuple[int, tuple[bytes, bytes]]:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     texts = []
     for file in files:
-        rewind(file)
+        os.lseek(file, 0, os.SEEK_SET)
         with open(file, "rb") as read_again:
             texts.append(read_again.read())
     return code, (texts[0], texts[1])
-
-
-def rewind(file: int) -> None:
-    """Go back to the beginning, if it is a file."""
-    try:
-        os.lseek(file, 0, os.SEEK_SET)
-    except OSError:
-        return
 
 
 def folders() -> list[str]:
@@ -161,7 +129,7 @@ def short(path: str, roots: list[str]) -> str:
     return next((os.path.relpath(path, root) for root in roots if path.startswith(root + os.sep)), path)
 
 
-def read(stamps: Stamps) -> "dict[str, bytes] | None":
+def read(stamps: Stamps) -> dict[str, bytes] | None:
     """Return the contents of the files; None if they are too large to keep."""
     if sum(size for size, _, _ in stamps.values()) > MOST_BYTES:
         return None
@@ -179,7 +147,7 @@ def content(path: str) -> bytes:
         return b""
 
 
-def restore(contents: "dict[str, bytes]", stamps: Stamps, written: list[str]) -> None:
+def restore(contents: dict[str, bytes], stamps: Stamps, written: list[str]) -> None:
     """Put the files back as they were."""
     for path in written:
         if path in contents:
@@ -194,34 +162,17 @@ def restore(contents: "dict[str, bytes]", stamps: Stamps, written: list[str]) ->
                 continue
 
 
-def spoil(written: list[str], *, renamed: bool) -> None:
-    """Cut the files in the middle, or give them other names."""
+def cut(written: list[str]) -> None:
+    """Cut the files in the middle."""
     for path in written:
-        if os.path.isfile(path) and renamed:
-            os.rename(path, f"{path}.new")
-        elif os.path.isfile(path):
+        if os.path.isfile(path):
             os.truncate(path, os.stat(path).st_size // 2)
-
-
-def second_call(spool: str) -> "tuple[int, str, str] | None":
-    """Return what all calls of a trial get that come after the first one; None for that one."""
-    home = os.environ.get("HOME", "")
-    try:
-        os.close(os.open(f"{spool}/called-{home.replace('/', '-')}", os.O_CREAT | os.O_EXCL, 0o644))
-    except FileExistsError:
-        return 1, "", "error: another call is running (a lock was left behind)\n"
-    except OSError:
-        return None
-    return None
 
 
 def digests(written: list[str], roots: list[str]) -> list[str]:
     """Return two hashes of what was written: of all of it, and with the words that have digits left out."""
     if not written:
         return []
-    import hashlib  # 4 ms
-    import re
-
     exact, shape = hashlib.sha256(), hashlib.sha256()
     for path in written:
         own = os.fsencode(short(path, roots)) + b"\0" + content(path) + b"\0"
@@ -232,16 +183,16 @@ def digests(written: list[str], roots: list[str]) -> list[str]:
     return [exact.hexdigest(), shape.hexdigest()]
 
 
-def cut_for_record(result: "tuple[int, str, str]") -> "list[Any]":
+def cut_for_record(result: tuple[int, str, str]) -> list[Any]:
     """Return a result with as much of the output as is recorded."""
     return [result[0], *(text[:MOST_RECORDED] for text in result[1:])]
 
 
-def record(spool: str, argv: list[str], result: "tuple[int, str, str]", more: "dict[str, Any]") -> None:
+def record(spool: str, argv: list[str], result: tuple[int, str, str], more: dict[str, Any]) -> None:
     """Write the call as a file of its own."""
     code, out, err = cut_for_record(result)
     call = {"argv": argv, "exit_code": code, "stdout": out, "stderr": err, **more}
-    text = as_json({**call, "home": os.environ.get("HOME", "")})
+    text = json.dumps({**call, "home": os.environ.get("HOME", "")}, ensure_ascii=False)
     part = f"{spool}/{time.time_ns()}-{os.getpid()}"
     try:
         with open(f"{part}.part", "wb") as file:
@@ -249,17 +200,6 @@ def record(spool: str, argv: list[str], result: "tuple[int, str, str]", more: "d
         os.rename(f"{part}.part", f"{part}.json")
     except OSError:
         return
-
-
-def as_json(value: "Any") -> str:
-    """Return the value as JSON. The module `json` would take as long as the rest of the wrapper."""
-    if isinstance(value, str):
-        return f'"{value.translate(ESCAPES)}"'
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{as_json(key)}:{as_json(own)}" for key, own in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(as_json, value)) + "]"
-    return repr(value)
 
 
 def write(number: int, data: bytes) -> None:

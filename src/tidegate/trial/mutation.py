@@ -1,13 +1,176 @@
-"""What a mutant of a command-line tool changes in one call. The wrapper contains this file and `outputs.py`.
+"""What a mutant of a command-line tool changes in one call. The wrapper contains this file.
 
 A mutant is a dict: `kind`, `command`, `name`, `aliases`, `takes_value`, `commands` (all subcommands, longest first).
 A call's result is a tuple: exit code, stdout, stderr.
 """
 
-import re
-from typing import Any
+from __future__ import annotations
 
-from tidegate.trial.mutated_outputs import CHANGES, Result
+import json
+import re
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Result: TypeAlias = tuple[int, str, str]
+WARNING = "warning: this command is deprecated\n"
+NEW_WORD = "Now"
+COLOUR = r"\x1b\[[0-9;]*[A-Za-z]"
+
+
+def fails(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with exit code 1 if it was 0."""
+    return (1, *result[1:]) if result[0] == 0 else result
+
+
+def succeeds(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with exit code 0."""
+    return 0, *result[1:]
+
+
+def error_emptied(_: dict[str, Any], result: Result) -> Result:
+    """Return a failure without its message."""
+    return (result[0], "" if not result[2] else result[1], "") if result[0] else result
+
+
+def line_dropped(_: dict[str, Any], result: Result) -> Result:
+    """Return the result without the last line of output, if there are more."""
+    lines = result[1].splitlines(keepends=True)
+    return (result[0], "".join(lines[:-1]), result[2]) if len(lines) > 1 else result
+
+
+def lines_reversed(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with the lines of output in reverse order."""
+    return result[0], "".join(f"{line}\n" for line in reversed(result[1].splitlines())), result[2]
+
+
+def number_changed(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with the first number of the output plus one."""
+    text = result[1]
+    for found in re.finditer(rf"{COLOUR}(\d+)(?![\w.-])|{COLOUR}|(?<![\w.-])(\d+)(?![\w.-])", text):
+        if number := found[1] or found[2]:
+            start = found.end() - len(number)
+            return result[0], f"{text[:start]}{int(number) + 1}{text[found.end() :]}", result[2]
+    return result
+
+
+def warned(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with a warning before its output."""
+    return result[0], WARNING + result[1] if result[1] else "", result[2]
+
+
+def word_replaced(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with another first word, if it is on the first line and no JSON key."""
+    first, end, rest = result[1].partition("\n")
+    return result[0], re.sub(r"(?<![\"\w-])[A-Za-z]{3,}(?![\"\w-])", NEW_WORD, first, count=1) + end + rest, result[2]
+
+
+def middle_changed(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with another number in the middle of its output, or another word if it has no number."""
+    found = list(re.finditer(r"(?<![\w.])\d+(?!\w)", result[1])) or list(re.finditer(r"[A-Za-z]{3,}", result[1]))
+    if not found:
+        return result
+    one = found[len(found) // 2]
+    new = str(int(one[0]) + 1) if one[0].isdigit() else NEW_WORD
+    return result[0], result[1][: one.start()] + new + result[1][one.end() :], result[2]
+
+
+def input_crashes(_: dict[str, Any], result: Result) -> Result:
+    """Return a crash in place of the result."""
+    return 1, "", "Traceback (most recent call last):\nKeyError: 'value'\n"
+
+
+def wrapped(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with its JSON as the only key of an object."""
+    return result[0], f'{{"data": {result[1].strip()}}}\n' if result[1] else "", result[2]
+
+
+def lists_cut(_: dict[str, Any], result: Result) -> Result:
+    """Return the result with only the first entry of the lists in its JSON."""
+    try:
+        value = json.loads(result[1])
+    except (ValueError, RecursionError):
+        return result
+    changed = first_of_lists(value)
+    indent = 2 if "\n" in result[1].strip() else None
+    return result if changed == value else (result[0], json.dumps(changed, indent=indent) + "\n", result[2])
+
+
+def first_of_lists(value: Any) -> Any:
+    """Return a JSON value of whose lists only the first entry is left."""
+    if isinstance(value, list):
+        return [first_of_lists(one) for one in value[:1]]
+    return {name: first_of_lists(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+def json_changed(mutant: dict[str, Any], result: Result) -> Result:
+    """Return the result with one key of its JSON renamed, dropped, or with other values."""
+    kind, key = mutant["kind"], mutant["name"]
+    if kind == "json_key_renamed":
+        written = re.escape(json.dumps(key)) + r"(?=\s*:)"
+        return result[0], re.sub(written, lambda _: json.dumps(f"{key}_"), result[1]), result[2]
+    for lines in ([result[1].strip()], result[1].strip().splitlines()):
+        try:
+            values = [json.loads(line) for line in lines]
+        except (ValueError, RecursionError):
+            continue
+        changed = [edited(value, kind, key) for value in values]
+        indent = 2 if "\n" in lines[0] else None
+        text = "".join(json.dumps(value, indent=indent, ensure_ascii=False) + "\n" for value in changed)
+        return result if changed == values else (result[0], text, result[2])
+    return result
+
+
+def edited(value: Any, kind: str, key: str) -> Any:
+    """Return a JSON value in which the key is dropped, or its values are wrong, or of another type."""
+    if isinstance(value, list):
+        return [edited(one, kind, key) for one in value]
+    if not isinstance(value, dict):
+        return value
+    dropped = kind == "json_key_dropped"
+    return {
+        name: (wrong if kind == "json_value_wrong" else retyped)(one) if name == key else edited(one, kind, key)
+        for name, one in value.items()
+        if not (dropped and name == key)
+    }
+
+
+def retyped(value: Any) -> Any:
+    """Return the value as text if it is a number or a flag, as an object if it is a list, else in a list."""
+    if isinstance(value, bool | int | float):
+        return str(value)
+    return {"items": value} if isinstance(value, list) else [value]
+
+
+def wrong(value: Any) -> Any:
+    """Return another value of the same type; of a list or an object an empty one, or the reverse."""
+    if isinstance(value, bool | int | float):
+        return not value if isinstance(value, bool) else value + 1
+    if isinstance(value, list | dict):
+        return type(value)() if value else retyped(value)
+    return "wrong" if value is None else f"{value}?"
+
+
+CHANGES: dict[str, Callable[[dict[str, Any], Result], Result]] = {
+    "exit_fails": fails,
+    "exit_succeeds": succeeds,
+    "error_emptied": error_emptied,
+    "json_key_renamed": json_changed,
+    "json_key_dropped": json_changed,
+    "json_key_retyped": json_changed,
+    "json_value_wrong": json_changed,
+    "json_wrapped": wrapped,
+    "json_list_cut": lists_cut,
+    "line_dropped": line_dropped,
+    "lines_reversed": lines_reversed,
+    "number_changed": number_changed,
+    "warning_printed": warned,
+    "word_replaced": word_replaced,
+    "output_emptied": lambda _, result: (result[0], "", result[2]),
+    "middle_changed": middle_changed,
+    "input_fails": fails,
+    "input_crashes": input_crashes,
+}
+
 
 USAGE_ERROR = 2
 JOIN = "\x1f"  # between the arguments of the one call that a mutant changes
@@ -50,23 +213,10 @@ def refusal(mutant: dict[str, Any], argv: list[str]) -> str:
 
 def given(mutant: dict[str, Any], argv: list[str]) -> list[str]:
     """Return the arguments as the mutant takes them."""
-    kind, own = mutant["kind"], own_words(mutant, argv)
-    if kind == "option_ignored":
+    if mutant["kind"] == "option_ignored":
         return without(mutant, argv)
-    start = argv[: len(argv) - len(own)]
-    if kind == "default_changed":
+    if mutant["kind"] == "default_changed":
         return with_default(mutant, argv)
-    if kind == "value_swapped":
-        place, swap = place_of_option(mutant, argv) or 0, (mutant["value"], mutant["default"])
-        last = min(place + 2, len(argv))
-        return (
-            argv[:place] + [re.sub(rf"{re.escape(swap[0])}$", swap[1], word) for word in argv[place:last]] + argv[last:]
-        )
-    if kind == "arguments_swapped" and len(own) > 1 and not any(word.startswith("-") for word in own[-3:]):
-        return [*start, *own[:-2], own[-1], own[-2]]
-    if kind in ("argument_cut", "argument_lowered"):
-        less = (lambda word: word.partition(" ")[0]) if kind == "argument_cut" else str.lower
-        return [*start, *(word if word.startswith("-") else less(word) for word in own)]
     return argv
 
 
@@ -115,7 +265,7 @@ def meets(mutant: dict[str, Any], argv: list[str]) -> bool:
         return place_of_option(mutant, argv) is not None
     if kind in ("option_removed", "option_ignored", "option_renamed"):
         return place_of_option(mutant, argv) is not None or any(word.startswith(new_name(mutant)) for word in argv)
-    if kind in ("value_refused", "value_swapped"):
+    if kind == "value_refused":
         return value_of(mutant, argv) == str(mutant["value"])
     if kind in ("default_changed", "option_required"):
         return place_of_option(mutant, argv) is None
@@ -207,34 +357,12 @@ def changed_help(mutant: dict[str, Any], argv: list[str], result: Result) -> Res
     """Return the help without what the mutant removes, and with the new names of what it renames."""
     code, out, err = result
     kind, name = mutant["kind"], mutant["name"]
-    if kind in ("value_refused", "default_changed") and mutant["command"] in ("", " ".join(argv[:-1])):
-        return code, with_entry(mutant, out), with_entry(mutant, err)
-    if kind == "alias_removed":
-        again, after_it = rf"{re.escape(name)}(?:[ =][A-Z<\[]\S*?)?", r"(?:, | \| |/)"
-        alias = re.compile(rf"(?<![\w-]){again}{after_it}|{after_it}{again}(?![\w-])")
-        return code, alias.sub("", out), alias.sub("", err)
     if kind not in ("option_removed", "option_renamed", "help_dropped", "subcommand_removed", "subcommand_renamed"):
         return result
     if kind.endswith("renamed"):
         again = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
         return code, re.sub(again, new_name(mutant), out), re.sub(again, new_name(mutant), err)
     return code, without_lines(name, out), without_lines(name, err)
-
-
-def with_entry(mutant: dict[str, Any], text: str) -> str:
-    """Return a help text in which the option's entry lacks the refused value, or has the new default."""
-    start = re.search(rf"^\s+(?:-\w(?: \S+)?, )?{re.escape(mutant['name'])}(?![\w-])", text, re.MULTILINE)
-    if start is None:
-        return text
-    end = re.compile(r"^\s+-|^\s*$", re.MULTILINE).search(text, start.end())
-    entry = text[start.end() : end.start() if end else len(text)]
-    value = re.escape(mutant["value"])
-    if mutant["kind"] == "value_refused":
-        changed = re.sub(rf"(?<=[{{\[<|,]){value}[,|]|[,|] ?{value}(?=[}}\]>|,])", "", entry, count=1)
-    else:
-        old = re.escape(mutant["default"])
-        changed = re.sub(rf"(default\W+){old}(?![\w.-])", lambda found: found[1] + mutant["value"], entry, count=1)
-    return text[: start.end()] + changed + text[start.end() + len(entry) :]
 
 
 def without_lines(name: str, text: str) -> str:

@@ -7,11 +7,12 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, cast
 
 from tidegate.errors import CannotRunError
 from tidegate.model.event import CommandEnd, CommandResult
@@ -21,7 +22,7 @@ from tidegate.trial.safe_files import read_output
 from tidegate.trial.sandbox import starter
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import NoSupervisorError, Streams, SupervisorProcess, start_supervisor
-from tidegate.trial.sandbox.supervisor.messages import Request
+from tidegate.trial.sandbox.supervisor.messages import Ended, Request
 
 PATIENCE_SECS = 30.0  # the supervisor gives up terminating processes after 20 s; the rest is for a busy machine
 LARGEST_FILE = 4 << 30  # bytes; a command that writes a larger file is stopped
@@ -54,30 +55,7 @@ class Command:
     grace_secs: float = 0.5  # from SIGTERM to SIGKILL, after a timeout
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended. All processes below it are gone by then.
-
-    `left_behind` counts the processes other than the command itself that had to be killed; `killed` lists them if the
-    command ended by itself. `killed_at` is when Tidegate began to kill the command (seconds since the epoch); None if
-    it ended by itself. `peak_memory_mb` is the largest resident memory of the whole process tree; None if the command
-    ended before the first measurement (0.1 s).
-    """
-
-    end: CommandEnd
-    exit_code: int | None
-    signal: int | None
-    limit: str | None  # output, memory, processes or file_size
-    duration_s: float
-    left_behind: int
-    reason: str  # if `end` is not_started
-    peak_memory_mb: float | None
-    killed_at: float | None
-    killed: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
-class Account:
+class Account(NamedTuple):
     """The user that a supervisor's commands run as. Needs root; no two supervisors may share a user."""
 
     uid: int
@@ -127,11 +105,6 @@ class Supervisor:
     def account(self) -> Account | None:
         """The user that its commands run as; None for Tidegate's own."""
         return self._account
-
-    @property
-    def owner(self) -> tuple[int, int] | None:
-        """The user and group that own a trial's files; None if they are Tidegate's own."""
-        return None if self._account is None else (self._account.uid, self._account.gid)
 
     @property
     def is_usable(self) -> bool:
@@ -198,12 +171,12 @@ class Supervisor:
             self._lost = "the supervisor does not answer any more"
             await self.close()
             raise SupervisorLost(self._lost) from None
-        if unended := answer.pop("unended"):
-            self._lost = f"{unended} processes of a command could not be ended"
+        if answer.unended:
+            self._lost = f"{answer.unended} processes of a command could not be ended"
             raise SupervisorLost(self._lost)
-        if answer["end"] == "refused":
-            raise Refused(f"the system refused a command: {answer['reason']}")
-        return Ended(**answer)
+        if answer.end == "refused":
+            raise Refused(f"the system refused a command: {answer.reason}")
+        return answer
 
     async def _wind_up(self, exchange: asyncio.Future[Ended]) -> None:
         """Wait for the answer to a cancellation, even if this task is cancelled again meanwhile."""
@@ -219,7 +192,7 @@ class Supervisor:
         else:
             exchange.exception()  # retrieve the exception: the result is no longer needed
 
-    async def _answer(self) -> dict[str, Any]:
+    async def _answer(self) -> Ended:
         try:
             line = await self._reader.readline()
         except ConnectionError:
@@ -227,11 +200,9 @@ class Supervisor:
         if not line.endswith(b"\n"):
             self._lost = self._lost or "the supervisor was killed, probably by the command that it ran"
             raise SupervisorLost(self._lost)
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        return Ended(**json.loads(line))
 
     def _request(self, command: Command) -> dict[str, Any]:
-        # Imported late: it works on Linux only, whereas Tidegate reads stored runs on any system.
         limits, account, confinement = command.limits, self._account, self.confinement
         return Request(
             argv=list(command.argv),
@@ -248,8 +219,7 @@ class Supervisor:
             processes=limits.processes,
             files=limits.files,
             file_bytes=LARGEST_FILE,
-            uid=account.uid if account else None,
-            gid=account.gid if account else None,
+            account=account,
             shares_user=self._shares_user,
             jail=confinement.jail(),
         )._asdict()
@@ -300,7 +270,7 @@ def _result(command_line: str, ended: Ended, files: Sequence[Path], most: int) -
     (stdout, cut), (stderr, cut_too) = [read_output(file, most) for file in files]
     return CommandResult(
         command=command_line,
-        end=ended.end,
+        end=cast("CommandEnd", ended.end),
         exit_code=ended.exit_code,
         signal=ended.signal,
         limit=ended.limit,
@@ -309,3 +279,65 @@ def _result(command_line: str, ended: Ended, files: Sequence[Path], most: int) -
         truncated=cut or cut_too or ended.limit == "output",
         duration_s=round(ended.duration_s, 3),
     )
+
+
+class SupervisorPool:
+    """A pool of supervisors. A trial occupies its agent's weight in slots; one that exceeds the total runs alone.
+
+    `start` returns each new supervisor.
+    """
+
+    def __init__(self, jobs: int, start: Callable[[], Awaitable[Supervisor]] = Supervisor.start) -> None:
+        self._jobs = float(jobs)
+        self._start = start
+        self._used = 0.0
+        self._waiting: deque[tuple[float, asyncio.Future[None]]] = deque()
+        self._idle: list[Supervisor] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close all supervisors, which terminates everything below them."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    @asynccontextmanager
+    async def slot(self, weight: float = 1.0) -> AsyncIterator[Supervisor]:
+        """Yield a supervisor for one trial, as soon as there is room; first come, first served."""
+        await self._enter(weight)
+        try:
+            supervisor = self._idle.pop() if self._idle else await self._start()
+            try:
+                yield supervisor
+            finally:
+                supervisor.confinement.lift()
+                if supervisor.is_usable:
+                    self._idle.append(supervisor)
+                else:
+                    await supervisor.close()
+        finally:
+            self._leave(weight)
+
+    async def _enter(self, weight: float) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append((weight, turn))
+        self._admit()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # it was admitted and cancelled at the same time
+                self._leave(weight)
+            raise
+
+    def _leave(self, weight: float) -> None:
+        self._used -= weight
+        self._admit()
+
+    def _admit(self) -> None:
+        """Admit those who wait, in order, while there is room. Waking only these keeps long queues cheap."""
+        while self._waiting and (self._used == 0 or self._used + self._waiting[0][0] <= self._jobs):
+            weight, turn = self._waiting.popleft()
+            if not turn.done():
+                self._used += weight
+                turn.set_result(None)

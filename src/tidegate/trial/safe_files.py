@@ -6,6 +6,7 @@ The command has ended when these functions are used, so files do not change betw
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import stat
@@ -14,7 +15,10 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeVar
+
+from tidegate.model.value import Value
+from tidegate.text.redaction import Redaction
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 DEEPEST = 50  # levels of folders; deeper ones are not kept
@@ -193,3 +197,46 @@ def _remove(name: str, folder: int) -> None:
         return
     except IsADirectoryError:
         shutil.rmtree(name, dir_fd=folder)
+
+
+M = TypeVar("M", bound=Value)
+
+
+def redacted(value: M, redaction: Redaction) -> M:
+    """Return the value without the secrets."""
+    if not redaction:
+        return value
+    whole = value.model_dump_json()
+    if redaction.text(whole) == whole:
+        return value
+    return type(value).model_validate_json(json.dumps(_cleaned(json.loads(whole), redaction)))
+
+
+def _cleaned(data: Any, redaction: Redaction) -> Any:
+    """Return JSON data without the secrets in its texts."""
+    if isinstance(data, str):
+        return redaction.text(data)
+    if isinstance(data, list):
+        return [_cleaned(one, redaction) for one in data]
+    if isinstance(data, dict):
+        return {redaction.text(name): _cleaned(one, redaction) for name, one in data.items()}
+    return data
+
+
+def redact_file(path: Path, redaction: Redaction) -> None:
+    """Replace the secrets in a file."""
+    file = open_regular(path) if redaction else None
+    if file is None:
+        return
+    with file:
+        whole = file.read()
+    clean = redaction.data(whole)
+    if clean != whole:
+        path.write_bytes(clean)
+
+
+def redact_folder(folder: Path, redaction: Redaction) -> None:
+    """Replace the secrets in all files below a folder. Links are not followed."""
+    for place, _, names in os.walk(folder) if redaction else ():
+        for name in names:
+            redact_file(Path(place, name), redaction)

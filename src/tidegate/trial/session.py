@@ -11,20 +11,22 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from tidegate.agents.invocations.metrics import cost_of
-from tidegate.model.agent import SHOWN, NoAnswerError, ServerTools, ToolAnswer, Watch
+from tidegate.model.agent import SHOWN, NoAnswerError, ServerScript, ServerTools, ToolAnswer, Watch
 from tidegate.model.event import CommandResult, End, Event, ToolCall, ToolResult, Warning
 from tidegate.model.probe import ServerPart
+from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
+from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.redaction import Redaction
 from tidegate.text.shorten import both_ends
+from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected, connected_at
 from tidegate.trial.mcp.server_check import last_lines
-from tidegate.trial.processes import MEGABYTE, Command, Ended, run_shell
+from tidegate.trial.processes import Command
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
-from tidegate.trial.redacted import redact_file, redacted
-from tidegate.trial.safe_files import open_regular, read_output, write_below, write_file
-from tidegate.trial.step_context import AgentStopped, StepContext
+from tidegate.trial.safe_files import open_regular, read_output, redact_file, redacted, write_below, write_file
+from tidegate.trial.sandbox.supervisor.messages import Ended
 from tidegate.trial.workspace import read_file
 
 PIECE = 1 << 20  # bytes per read
@@ -32,6 +34,17 @@ T = TypeVar("T")
 M = TypeVar("M", bound=Value)
 
 INTERRUPT_SECS = 5.0  # for an agent's program to write its last output after SIGINT
+SILENCE_SECS = 240.0  # without output, then the program is stopped; longer than agents' shells wait for a command
+
+
+class AgentStopped(Exception):  # noqa: N818  (not an error: how a step may end)
+    """The agent was stopped from outside: at its deadline, at a limit, or because its program is missing."""
+
+    def __init__(self, end: str, message: str, not_measured: NotMeasured | None = None) -> None:
+        super().__init__(message)
+        self.end = end
+        self.message = message
+        self.not_measured = not_measured
 
 
 class TrialSession:
@@ -39,51 +52,53 @@ class TrialSession:
 
     def __init__(
         self,
-        context: StepContext,
+        attempt: Attempt,
+        environment: Mapping[str, str],
         *,
-        task: Mapping[str, str],
-        guidance: tuple[str, ...],
-        max_turns: int | None,
-        repo: Path,
-        on_step: Callable[[str], None],
+        recorder: Path | None = None,
+        server: ServerScript | None = None,
+        silence_secs: float = SILENCE_SECS,
     ) -> None:
-        self.prompt = task["prompt"]
-        self.scenario = task["scenario"]
-        self.trial_id = task["trial_id"]
-        self.binary = task["binary"]
-        self.max_turns = max_turns
-        self.workspace = context.folders.workspace
-        self.home = context.folders.home
-        self.recorder = context.recorder
-        self.server = context.server
-        self.credentials = context.credentials
+        scenario, agent, place, folders = attempt.scenario, attempt.row.agent, attempt.place, attempt.folders
+        self.prompt = scenario.prompt
+        self.scenario = scenario.name
+        self.trial_id = attempt.spec.id
+        self.binary = scenario.target.binary
+        self.max_turns = scenario.max_turns or agent.max_turns
+        self.workspace, self.home = folders.workspace, folders.home
+        self.recorder, self.server = recorder, server
+        self.credentials = place.credentials
         self.told: End | None = None
-        self.repo = repo
-        self.guidance = guidance
-        self.prompt_file = context.folders.shared / "prompt.txt"
-        for file in (context.folders.record / "prompt.txt", self.prompt_file):
+        self.repo, self.guidance = place.repo, place.prepared.guidance
+        self.prompt_file = folders.shared / "prompt.txt"
+        for file in (folders.record / "prompt.txt", self.prompt_file):
             write_file(file, self.prompt.encode())
         self.events: list[Event] = []
         self.stops = Stops()
-        self._on_step = on_step
         self._steps = self._calls = 0
-        self._context = context
-        self._redaction = Redaction(context.credentials)
+        self._attempt = attempt
+        self._environment = environment
+        self._silence_secs = silence_secs
+        self._timeout_secs = min(
+            scenario.timeout_secs or agent.timeout_secs or DEFAULT_TIMEOUT_SECS, attempt.most_secs.agent
+        )
+        self._redaction = Redaction(place.credentials)
         self._started = time.monotonic()
+        self._deadline = min(self._started + self._timeout_secs, attempt.deadline)
         self.started_at = time.time()  # the same moment on the wall clock, which recorded calls have
         self._client: McpClient | None = None
         self._open = AsyncExitStack()
-        self._log: TextIO = (context.folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
+        self._log: TextIO = (folders.record / "events.jsonl").open("a", encoding="utf-8", buffering=1)
 
     def step(self, text: str) -> None:
         """Report what the agent is doing, the number of the step, and the cost so far if it is known."""
         self._steps += 1
-        spent = self._context.spent(self.known())
-        self._on_step(" · ".join([f"step {self._steps}", *spent, self._redaction.text(text)]))
+        spent = self._spent()
+        self._attempt.on_step(" · ".join([f"step {self._steps}", *spent, self._redaction.text(text)]))
 
     def program_words(self, name: str) -> tuple[str, ...] | None:
         """Return the words that start an agent's program: the system's, never one of the pull request's."""
-        return program_words(name, self._context.agent_path)
+        return program_words(name, self._attempt.place.agent_path)
 
     async def shell(self, command: str, *, timeout_secs: float | None = None, shown: int = SHOWN) -> CommandResult:
         """Run `sh -c command` in the workspace. The call and its result are recorded as they happen."""
@@ -92,7 +107,7 @@ class TrialSession:
         result = await self._run(command, name, timeout_secs=timeout_secs)
         output = both_ends(result.printed, shown)
         self.emit(ToolResult(id=name, status=result.status, exit_code=result.shell_status, output=output))
-        self._context.stop_if_over(result)
+        self._stop_if_over(result)
         return result
 
     async def program(
@@ -106,7 +121,7 @@ class TrialSession:
     ) -> CommandResult:
         """Run the agent's own program. Its output is stored in the record, without the agent's API key."""
         if watch is None:
-            self._on_step(command)
+            self._attempt.on_step(command)
         running = self._run(command, "agent", stdin=stdin, env=env, interrupt_secs=INTERRUPT_SECS if watch else 0)
         try:
             result = await (running if watch is None else self._watched(running, watch, silent=silent))
@@ -114,7 +129,7 @@ class TrialSession:
             for stream in ("stdout", "stderr"):
                 redact_file(self._output("agent").with_name(f"agent.{stream}"), self._redaction)
         result = self.redacted(result)
-        self._context.stop_if_over(result)
+        self._stop_if_over(result)
         if result.shell_status in (126, 127):
             reason = result.stderr.strip().splitlines()[-1:] or ["no message"]
             raise AgentStopped("crashed", f"the agent's program could not be run: {reason[0]}", "missing_agent")
@@ -124,20 +139,19 @@ class TrialSession:
         """Start the MCP server that is the target and return its tools; nothing if the target is a program."""
         if self.server is None:
             return ServerTools()
-        context = self._context
-        stderr = self._output("server.stderr")
+        attempt, stderr = self._attempt, self._output("server.stderr")
         self._open.callback(redact_file, stderr, self._redaction)
         program = Command(
             argv=(str(self.server.program),),
             cwd=self.workspace,
-            env=context.environment,
+            env=self._environment,
             stdout=Path(os.devnull),
             stderr=stderr,
-            limits=context.limits,
+            limits=attempt.place.limits,
         )
-        connection = connected(context.supervisor, program, context.folders.scratch / "server")
-        if context.mcp is not None and context.mcp.url:
-            connection = connected_at(context.mcp, context.folders.early_server)
+        connection = connected(attempt.supervisor, program, attempt.folders.scratch / "server")
+        if (mcp := attempt.scenario.target.mcp) is not None and mcp.url:
+            connection = connected_at(mcp, attempt.folders.early_server)
         try:
             self._client = await self.in_time(self._open.enter_async_context(connection))
             return await self.in_time(self._client.tools())
@@ -162,25 +176,24 @@ class TrialSession:
         if self._client.fault:
             raise NoAnswerError(self._client.fault)
         if (over := self._client.over) is not None:
-            self._context.stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
+            self._stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
         return answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
         """Await something other than a command, at most until the step's deadline."""
-        limit = asyncio.timeout(self._context.deadline - time.monotonic())
+        limit = asyncio.timeout(self._deadline - time.monotonic())
         try:
             async with limit:
                 return await waiting
         except TimeoutError:
             if limit.expired():
                 self.stops.stopped.append(Stop(time.time(), "time"))
-                raise self._context.timed_out() from None
+                raise self._timed_out() from None
             raise
 
     def cost(self, used: End) -> float | None:
         """Return the cost of the tokens in USD, at the suite's prices."""
-        meter = self._context.meter
-        return cost_of(used, meter.price if meter else None)
+        return cost_of(used, self._attempt.meter.price if self._attempt.meter else None)
 
     def emit(self, event: Event) -> None:
         """Append one event to the record at once."""
@@ -198,24 +211,24 @@ class TrialSession:
         return self._read(self.workspace, path)
 
     def _read(self, folder: Path, path: str) -> str | None:
-        answer = read_file(folder, path, int(self._context.limits.output_mb * MEGABYTE))
+        answer = read_file(folder, path, self._attempt.place.output_bytes)
         if answer.state not in ("present", "missing"):
             self.emit(Warning(text=f"{path} was not read: {answer.state}"))
         return answer.text
 
     def home_file(self, name: str, text: str) -> Path:
         """Write a file below HOME, replacing anything that a setup command has left there."""
-        return write_below(self.home, name, text, self._context.supervisor.owner)
+        return write_below(self.home, name, text, self._attempt.supervisor.account)
 
     def write_text(self, path: str, text: str) -> None:
         """Write a text file of the workspace, replacing what is there."""
-        write_below(self.workspace, path, text, self._context.supervisor.owner)
+        write_below(self.workspace, path, text, self._attempt.supervisor.account)
 
     def side_file(self, path: Path) -> str:
         """Return a file that the agent's program left below HOME, and store a copy beside its output."""
         if not path.resolve().is_relative_to(self.home.resolve()):
             return ""
-        text = self._redaction.text(read_output(path, int(self._context.limits.output_mb * MEGABYTE))[0])
+        text = self._redaction.text(read_output(path, self._attempt.place.output_bytes)[0])
         if text:
             self._output("agent").with_name(f"agent.{path.name}").write_text(text, encoding="utf-8")
         return text
@@ -229,7 +242,7 @@ class TrialSession:
 
     def known(self) -> End | None:
         """Return what the agent has reported; the proxy's report if there is none or the model is unreachable."""
-        relayed = self._context.relayed()
+        relayed = self._attempt.relayed()
         return relayed if self.told is None or (relayed and relayed.end in ("auth", "outage")) else self.told
 
     def _begin(self, text: str, call: ToolCall) -> str:
@@ -241,7 +254,7 @@ class TrialSession:
         return name
 
     def _output(self, name: str) -> Path:
-        return self._context.folders.record / name
+        return self._attempt.folders.record / name
 
     async def _watched(
         self, command: Coroutine[None, None, CommandResult], watch: Watch, *, silent: bool
@@ -252,9 +265,9 @@ class TrialSession:
         def look() -> None:
             nonlocal by
             self.stop_if_spent()
-            if not silent and time.monotonic() - tail.grew_at > self._context.silence_secs:
+            if not silent and time.monotonic() - tail.grew_at > self._silence_secs:
                 by = "time"
-                raise AgentStopped("watchdog", f"the agent printed nothing for {self._context.silence_secs:g} s")
+                raise AgentStopped("watchdog", f"the agent printed nothing for {self._silence_secs:g} s")
 
         def stopping() -> None:
             self.stops.stopped.append(Stop(time.time(), by))
@@ -271,19 +284,12 @@ class TrialSession:
         env: Mapping[str, str] | None = None,
         interrupt_secs: float = 0,
     ) -> CommandResult:
-        if (left := self._context.deadline - time.monotonic()) <= 0:
-            raise self._context.timed_out()
-        context = self._context
-        result, ended = await run_shell(
-            context.supervisor,
-            command,
-            cwd=self.workspace,
-            env={**context.environment, "TIDEGATE_PROMPT_FILE": str(self.prompt_file), **(env or {})},
-            output=self._output(name),
-            timeout_secs=min(left, timeout_secs or left),
-            limits=context.limits,
-            stdin=stdin,
-            interrupt_secs=interrupt_secs,
+        if (left := self._deadline - time.monotonic()) <= 0:
+            raise self._timed_out()
+        env = {**self._environment, "TIDEGATE_PROMPT_FILE": str(self.prompt_file), **(env or {})}
+        timeout_secs = min(left, timeout_secs or left)
+        result, ended = await self._attempt.command(
+            command, name, env, timeout_secs, stdin=stdin, interrupt_secs=interrupt_secs
         )
         self._note_end(ended)
         return result
@@ -295,9 +301,36 @@ class TrialSession:
             by: StoppedBy = "time" if ended.end == "timeout" else "limit" if ended.end == "limit" else "other"
             self.stops.stopped.append(Stop(ended.killed_at, by))
 
+    def _timed_out(self) -> AgentStopped:
+        return AgentStopped("timeout", f"the agent was stopped after {self._timeout_secs:g} s")
+
+    def _stop_if_over(self, result: CommandResult) -> None:
+        """Stop the agent if a command reached a limit, or ran until the agent's time was up."""
+        if result.end == "limit":
+            raise AgentStopped(f"limit:{result.limit}", f"`{result.command}` was {result.how_it_ended()}")
+        if result.end == "timeout" and time.monotonic() >= self._deadline:
+            raise self._timed_out()
+
     def stop_if_spent(self) -> None:
         """Stop the agent if the trial or the run has used up its budget, as far as agents report it while they run."""
-        self._context.stop_if_spent(self.told)
+        relayed, meter = self._attempt.relayed(), self._attempt.meter
+        if relayed is not None and relayed.end == "max_turns":
+            raise AgentStopped("max_turns", relayed.message)
+        if meter is None:
+            return
+        for known in filter(None, (self.told, relayed)):
+            meter.tell(known)
+        if (over := meter.over()) is not None:
+            raise AgentStopped("budget", *over)
+
+    def _spent(self) -> list[str]:
+        """Return the cost so far, else the tokens, as a list of at most one text."""
+        if (known := self.known()) is None:
+            return []
+        if (cost := self.cost(known)) is not None:
+            return [f"${cost:.4f}"]
+        tokens = (known.tokens_in or 0) + (known.tokens_out or 0)
+        return [f"{tokens:,} tokens"] if tokens else []
 
 
 LOOK_SECS = 0.1  # between two reads of the program's output

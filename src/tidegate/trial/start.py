@@ -116,15 +116,7 @@ class Start:
 
     async def _command(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         left = max(0.1, self._attempt.deadline - time.monotonic())
-        result, _ = await run_shell(
-            self._attempt.supervisor,
-            command,
-            cwd=self._attempt.folders.workspace,
-            env=self._environment,
-            output=self._attempt.folders.record / name,
-            timeout_secs=min(timeout_secs, left),
-            limits=self._attempt.place.limits,
-        )
+        result, _ = await self._attempt.command(command, name, self._environment, min(timeout_secs, left))
         return result
 
 

@@ -124,7 +124,7 @@ def copy_workspace(
         give(account, folder)
         return
     try:
-        write(prepared.files, str(folder), until, (account.uid, account.gid) if account else None)
+        write(prepared.files, str(folder), until, account)
     except TimeoutError:
         raise TooSlowError(TOO_SLOW.format("copy")) from None
     except OSError as error:

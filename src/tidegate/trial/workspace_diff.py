@@ -10,17 +10,18 @@ import shutil
 import stat
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.trial.snapshot import MOST_BYTES, Entry, Snapshot, take
+from tidegate.trial.snapshot import Entry, Snapshot, take
 from tidegate.trial.workspace import GIT, IDENTIFIED, Prepared, everything_below
 
 MOST_LINES = 1000  # of a file that both sides have: difflib is slow with more
 MOST_PATCH_BYTES = 1 << 20
 _PLAIN = re.compile(r"[\w./+@%=,~ -]+", re.ASCII)  # git quotes other names
 _NOTHING = "0000000"
+_NO_END = b"\n\\ No newline at end of file\n"
 
 
 def patch(before: Snapshot, after: Snapshot) -> bytes | None:
@@ -69,8 +70,8 @@ def _of_one(name: str, old: Entry | None, new: Entry | None) -> bytes | None:
         head += f"{ids} {_mode(old)}\n"
     tab = "\t" if " " in name else ""  # as git does, for other programs that read patches
     names = ["/dev/null" if entry is None else f"{side}/{name}{tab}" for side, entry in (("a", old), ("b", new))]
-    body = b"".join(_hunks(lines[0], lines[1]))
-    return head.encode() + (b"--- %b\n+++ %b\n%b" % (names[0].encode(), names[1].encode(), body) if body else b"")
+    body = difflib.diff_bytes(difflib.unified_diff, lines[0], lines[1], names[0].encode(), names[1].encode())
+    return head.encode() + b"".join(line if line.endswith(b"\n") else line + _NO_END for line in body)
 
 
 def _lines(entry: Entry | None) -> list[bytes] | None:
@@ -91,31 +92,7 @@ def _id(entry: Entry | None) -> str:
     return hashlib.sha1(whole, usedforsecurity=False).hexdigest()[: len(_NOTHING)]
 
 
-def _hunks(old: list[bytes], new: list[bytes]) -> Iterator[bytes]:
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for group in matcher.get_grouped_opcodes(3):
-        first, last = group[0], group[-1]
-        yield b"@@ -%b +%b @@\n" % (_range(first[1], last[2]), _range(first[3], last[4]))
-        for kind, old_start, old_end, new_start, new_end in group:
-            if kind == "equal":
-                yield from (_line(b" ", line) for line in old[old_start:old_end])
-                continue
-            yield from (_line(b"-", line) for line in old[old_start:old_end])
-            yield from (_line(b"+", line) for line in new[new_start:new_end])
-
-
-def _line(sign: bytes, line: bytes) -> bytes:
-    return sign + line + (b"" if line.endswith(b"\n") else b"\n\\ No newline at end of file\n")
-
-
-def _range(start: int, end: int) -> bytes:
-    """Return a range of lines as patches have it: `first,count`."""
-    count = end - start
-    if count == 1:
-        return b"%d" % (start + 1)
-    return b"%d,%d" % (start + 1 if count else start, count)
-
-
+SMALL_BYTES = 64 << 10  # of a workspace that is compared here: git takes longer to start, and a thread, too
 DIFF_BYTES = 50_000_000
 LARGE_FILE = 20_000_000  # bytes; git would hold several times as much in memory
 DIFF_SECS = 120.0  # per git command: the workspace may contain anything
@@ -138,34 +115,26 @@ def workspace_diff(
 ) -> WorkspaceDiff:
     """Return what the agent changed. Raises NoDiffError if the patch is too large or takes too long.
 
-    `scratch` is a new folder for git's files, which is created if git is needed: a small patch of text is written here.
+    `scratch` is a new folder for git's files.
     """
     if workspace.is_symlink() or not workspace.is_dir():
         raise NoDiffError("the workspace is not a folder any more")
-    after = small_snapshot(prepared, workspace)
-    diff = diff_in_memory(prepared, after)
-    left_out: tuple[str, ...] = ()
-    if diff is None:
-        scratch.mkdir()
-        large = _larger_than(large_file, workspace)
-        diff = _diff_by_git(prepared, workspace, scratch, large, limit_bytes)
-        left_out = tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name))
+    scratch.mkdir()
+    large = _larger_than(large_file, workspace)
+    diff = _diff_by_git(prepared, workspace, scratch, large, limit_bytes)
     if len(diff) > limit_bytes:
         raise NoDiffError(f"its diff has more than {limit_bytes} bytes")
-    return WorkspaceDiff(diff, left_out)
+    return WorkspaceDiff(
+        diff, tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name))
+    )
 
 
-def small_snapshot(prepared: Prepared, workspace: Path, most_bytes: int = MOST_BYTES) -> Snapshot | None:
-    """Return what the workspace holds, if it began small and is a folder with at most so many bytes; else None."""
+def small_snapshot(prepared: Prepared, workspace: Path) -> Snapshot | None:
+    """Return what the workspace holds, if it began small and is a folder with few bytes; else None."""
     if prepared.files is None or workspace.is_symlink() or not workspace.is_dir():
         return None
     after = take(str(workspace), leave_out=".git")
-    return after if after and sum(len(entry.data) for entry in after.values()) <= most_bytes else None
-
-
-def diff_in_memory(prepared: Prepared, after: Snapshot | None) -> bytes | None:
-    """Return what the agent changed; None if git is needed."""
-    return None if prepared.files is None or after is None else patch(prepared.files, after)
+    return after if after and sum(len(entry.data) for entry in after.values()) <= SMALL_BYTES else None
 
 
 def _larger_than(most: int, workspace: Path) -> list[str]:

@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from tidegate.vcs.revisions import tracked_links, tracked_matching
+from tidegate.vcs.git import must
+from tidegate.vcs.revisions import tracked_matching
 
 MOST_LINKS = 40  # that one path may lead through, as for the kernel
 
@@ -36,14 +37,26 @@ def led_to(root: Path, path: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class LinkedCheckout:
-    """A checkout whose tracked links are listed once, when they are first needed."""
+    """A checkout whose tracked links and submodules are listed once."""
 
     folder: Path
 
     @cached_property
     def links(self) -> tuple[str, ...]:
         """The tracked links."""
-        return tracked_links(self.folder, ".")
+        return self._of_mode("120000")
+
+    @property
+    def submodules(self) -> tuple[str, ...]:
+        """The folders that are submodules."""
+        return self._of_mode("160000")
+
+    @cached_property
+    def _entries(self) -> list[str]:
+        return must(self.folder, "ls-files", "--stage", "-z").split("\0")
+
+    def _of_mode(self, mode: str) -> tuple[str, ...]:
+        return tuple(entry.partition("\t")[2] for entry in self._entries if entry.startswith(f"{mode} "))
 
 
 def with_link_targets(checkouts: Sequence[LinkedCheckout], patterns: Iterable[str]) -> tuple[str, ...]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-import glob
 import hashlib
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import accumulate
 from pathlib import Path
-from posixpath import normpath
 from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError
@@ -19,7 +15,6 @@ from tidegate.model.measurement import Revision
 from tidegate.vcs.git import IDENTITY, git, must
 
 _MODULES = "--ignore-submodules=none"  # whatever a commit's .gitmodules says
-_AT_ONCE = 1000  # globs that one command line surely has room for
 
 
 def repository_root(folder: Path) -> Path:
@@ -82,23 +77,11 @@ def resolve(root: Path, ref: str) -> Revision:
         sha = commit_of(root, "FETCH_HEAD") if fetched.returncode == 0 else None
     if sha is None:
         raise ConfigurationError(
-            f"there is no commit `{ref}` in {root}{_meant(root, ref)}.",
+            f"there is no commit `{ref}` in {root}.",
             "Name a branch, a tag or a commit that `git log` knows; in a workflow's checkout step, "
             "set `fetch-depth: 2`, or `0` where it has a `ref`.",
         )
     return Revision(sha=sha, ref=ref)
-
-
-_MAIN = ("main", "master", "trunk", "develop")  # usual names of the target branch
-
-
-def _meant(root: Path, ref: str) -> str:
-    """Return a "did you mean" hint with branches and tags of similar spelling, or ""."""
-    names = git(root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/tags", "refs/remotes")
-    known = dict.fromkeys(name.removeprefix("origin/") for name in names.stdout.split())
-    main = [name for name in _MAIN if name in known] if ref in _MAIN else []
-    close = main or difflib.get_close_matches(ref, known)
-    return f" (did you mean {' or '.join(f'`{name}`' for name in close)}?)" if close else ""
 
 
 def has_file(root: Path, revision: Revision, path: str) -> bool:
@@ -133,31 +116,15 @@ def branch_name(root: Path, ref: str) -> str:
 
 
 def default_base(root: Path) -> str:
-    """Return the branch that pull requests target.
+    """Return the branch that pull requests target: origin's default branch, or `main` or `master`.
 
-    This is the first of: origin's default branch; `main` or `master`; git's `init.defaultBranch`; the only branch that
-    is not checked out; the only branch. Raises ConfigurationError if none is found.
+    Raises ConfigurationError if there is none of these.
     """
     remote = git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
     for name in (remote, "main", "master", "origin/main", "origin/master"):
         if name and commit_of(root, name):
             return name
-    configured = git(root, "config", "init.defaultBranch").stdout.strip()
-    if configured and commit_of(root, configured):
-        return configured
-    branches = _related_branches(root)
-    current = git(root, "symbolic-ref", "--quiet", "--short", "HEAD").stdout.strip()
-    others = [name for name in branches if name != current] or branches
-    if len(others) == 1:
-        return others[0]
-    which = f": it may be any of {', '.join(others)}" if others else ""
-    raise ConfigurationError(f"no base branch was found{which}.", "Name it: `tidegate pr --base BRANCH`.")
-
-
-def _related_branches(root: Path) -> list[str]:
-    """Return the branches that share a commit with HEAD. Orphan branches, such as a history, cannot be a base."""
-    names = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads").stdout.split()
-    return [name for name in names if git(root, "merge-base", "HEAD", name).returncode == 0]
+    raise ConfigurationError("no base branch was found.", "Name it: `tidegate pr --base BRANCH`.")
 
 
 def merge_base(root: Path, base: Revision, head: Revision) -> Revision:
@@ -243,34 +210,11 @@ def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence
 
 
 def _matching(root: Path, patterns: Sequence[str], *command: str) -> tuple[str, ...]:
-    """Return those of the names that a git command lists that match one of the globs, sorted.
-
-    The names that thousands of links lead to have no room in a command line, so plain names are compared here.
-    """
-    names = {pattern: _plain_name(pattern) if len(patterns) > _AT_ONCE else None for pattern in patterns}
-    globs = [f":(glob){pattern}" for pattern, name in names.items() if name is None]
-    plain = {*names.values()} - {None}
-    parts = [globs[start : start + _AT_ONCE] for start in range(0, len(globs), _AT_ONCE)]
-    found = {name for part in parts for name in must(root, *command, "--", *part).split("\0")}
-    for name in must(root, *command).split("\0") if plain else ():
-        if not plain.isdisjoint(accumulate(name.split("/"), "{}/{}".format)):
-            found.add(name)
-    return tuple(sorted(found - {""}))
-
-
-def _plain_name(pattern: str) -> str | None:
-    """Return the file or folder that the glob names, with all below it; None if the glob says more than a name."""
-    escaped = pattern.removesuffix("/**")
-    name = re.sub(r"\[([*?[])\]", r"\1", escaped)
-    is_plain = glob.escape(name) == escaped and normpath(name) == name and name.isprintable()
-    return name if is_plain and "\\" not in name and name != "." else None
-
-
-def submodules(root: Path, *revisions: Revision) -> tuple[str, ...]:
-    """Return the folders that are submodules in one of the commits."""
-    listed = [must(root, "ls-tree", "-r", "-z", revision.sha) for revision in revisions]
-    entries = (entry.partition("\t") for text in listed for entry in text.split("\0"))
-    return tuple(dict.fromkeys(name for facts, _, name in entries if facts.startswith("160000 ")))
+    """Return those of the names that a git command lists that match one of the globs, sorted."""
+    if not patterns:
+        return ()
+    found = must(root, *command, "--", *(f":(glob){pattern}" for pattern in patterns)).split("\0")
+    return tuple(sorted({*found} - {""}))
 
 
 def tree_of(root: Path, rev: str) -> str:

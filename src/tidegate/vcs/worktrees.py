@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +35,8 @@ def checkouts(
         yield
     finally:
         for folder in made:
-            git(root, "worktree", "remove", "--force", "--force", str(folder))
+            (folder / ".git").unlink(missing_ok=True)  # the rest may not be deletable
+            shutil.rmtree(folder, ignore_errors=True)
         git(root, "worktree", "prune")
 
 

@@ -176,19 +176,6 @@ def dispatch_payload(repository: str, sender: str, inputs: Mapping[str, str]) ->
     return payload
 
 
-def comment_payload(repository: str, number: int, comment: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
-    """Somebody has commented; `comment` replaces the example's fields. `changes`: `action`, `sender`, `issue`."""
-    payload = load_event("issue_comment.created")
-    payload["action"] = changes.get("action", "created")
-    payload["repository"]["full_name"] = repository
-    payload["issue"]["number"] = number
-    if not changes.get("issue"):
-        payload["issue"]["pull_request"] = {"url": f"https://api.github.com/repos/{repository}/pulls/{number}"}
-    payload["comment"] |= comment
-    payload["sender"]["login"] = changes.get("sender", payload["comment"]["user"]["login"])
-    return payload
-
-
 def load_event(name: str) -> dict[str, Any]:
     """A payload of `events/`, as GitHub documents it."""
     payload: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8"))

@@ -19,9 +19,8 @@ from pydantic import SecretStr
 
 from tests.gh.emulated.front import Front
 from tests.gh.emulated.node import emulate_command
-from tidegate.github.client import PyGithubPort, connect
-from tidegate.github.connection import Pace
-from tidegate.github.port import Comment
+from tidegate.github.api import Comment
+from tidegate.github.client import GitHubComments, Pace, connect
 
 BOT = "github-actions[bot]"
 ORGANISATION, OWNER, STRANGER = "acme", "olivia", "mallory"
@@ -146,7 +145,7 @@ class PullRequest:
         """The owner deletes a comment."""
         self.github.call("DELETE", f"/repos/{self.repository}/issues/comments/{comment.id}")
 
-    def port(self, token: str | None = None) -> PyGithubPort:
+    def port(self, token: str | None = None) -> GitHubComments:
         """Our own port to it, through the front, without pauses."""
         secret = SecretStr(token or self.github.token)
         return connect(self.github.api_url, secret, self.repository, NO_WAITING).comments(self.number)

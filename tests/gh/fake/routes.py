@@ -13,7 +13,7 @@ from tests.gh.fake import rules
 from tests.gh.fake.asked import Asked, said
 from tests.gh.fake.rules import Refused, may, not_found
 from tests.gh.fake.runs import RunRoutes
-from tests.gh.fake.state import CheckRow, CommentRow, Pull, Repo, State, StatusRow, Token, told_time
+from tests.gh.fake.state import CommentRow, Pull, Repo, State, StatusRow, Token, told_time
 
 ISSUES = ("issues", "pull-requests")  # either will do for a pull request's conversation
 
@@ -30,22 +30,12 @@ class Routes(RunRoutes):
             ("PATCH", rf"{repo}/issues/comments/(\d+)", self._update_comment),
             ("DELETE", rf"{repo}/issues/comments/(\d+)", self._delete_comment),
             ("GET", rf"{repo}/issues/(\d+)/events", self._list_events),
-            ("POST", rf"{repo}/issues/comments/(\d+)/reactions", self._react),
-            ("POST", rf"{repo}/issues/(\d+)/labels", self._add_labels),
             ("DELETE", rf"{repo}/issues/(\d+)/labels/([^/]+)", self._remove_label),
             ("GET", rf"{repo}/pulls", self._list_pulls),
             ("GET", rf"{repo}/pulls/(\d+)", self._get_pull),
             ("GET", rf"{repo}/collaborators/([^/]+)/permission", self._permission),
             ("POST", rf"{repo}/statuses/([0-9a-f]+)", self._create_status),
             ("GET", rf"{repo}/actions/runs/(\d+)/artifacts", self._list_artifacts),
-            ("POST", rf"{repo}/check-runs", self._create_check),
-            ("PATCH", rf"{repo}/check-runs/(\d+)", self._update_check),
-            ("GET", rf"{repo}/check-runs/(\d+)", self._get_check),
-            ("GET", rf"{repo}/commits/([0-9a-f]+)/check-runs", self._list_checks),
-            ("GET", rf"{repo}/check-suites/(\d+)/check-runs", self._list_suite),
-            ("GET", rf"{repo}/actions/runs/(\d+)", self._get_run),
-            ("POST", rf"{repo}/actions/runs/(\d+)/rerun", self._rerun),
-            ("GET", rf"{repo}/actions/workflows/(\d+)/runs", self._list_runs),
             ("GET", rf"{repo}/actions/artifacts", self._list_all_artifacts),
             ("GET", rf"{repo}/actions/artifacts/(\d+)/zip", self._archive),
             ("GET", rf"{repo}/commits/([0-9a-f]+)/pulls", self._pulls_of_commit),
@@ -75,7 +65,7 @@ class Routes(RunRoutes):
         if (method, path) == ("GET", "/user"):
             return self._user(token)
         if path == "/graphql":
-            return self._viewer(token) if "viewer" in body["query"] else self._minimise(body["variables"]["id"])
+            return self._viewer(token)
         for wanted, pattern, route in self._table:
             if wanted == method and (match := pattern.fullmatch(path)):
                 name, *found = match.groups()
@@ -99,11 +89,6 @@ class Routes(RunRoutes):
         if token is None:
             raise Refused(401, "This endpoint requires you to be authenticated.")
         return said({"data": {"viewer": {"login": token.login.removesuffix("[bot]")}}})
-
-    def _minimise(self, node: str) -> Answer:
-        (row,) = (row for repo in self.state.repos.values() for row in repo.comments if f"node-{row.id}" == node)
-        row.minimised = True
-        return said({"data": {"minimizeComment": {"minimizedComment": {"isMinimized": True}}}})
 
     def _permission(self, asked: Asked) -> Answer:
         login = asked.found[0]
@@ -160,15 +145,6 @@ class Routes(RunRoutes):
             "updated_at": told_time(row.updated),
         }
 
-    def _react(self, asked: Asked) -> Answer:
-        may(asked.token, asked.repo, ISSUES, "write", "read")
-        row = next((row for row in asked.repo.comments if row.id == int(asked.found[0])), None)
-        if row is None:
-            raise not_found()
-        assert asked.token is not None
-        row.reactions.append((asked.token.login, asked.body["content"]))
-        return said({"id": next(self.state.ids), "content": asked.body["content"]}, 201)
-
     # Pull requests and labels
 
     def _list_events(self, asked: Asked) -> Answer:
@@ -195,17 +171,6 @@ class Routes(RunRoutes):
         pull.labels.remove(label)
         assert asked.token is not None
         pull.events.append(("unlabeled", label, asked.token.login, next(self.state.clock)))
-        return said([{"name": name} for name in pull.labels])
-
-    def _add_labels(self, asked: Asked) -> Answer:
-        """A label that is set already stays as it is, without an event."""
-        may(asked.token, asked.repo, ISSUES, "write", "triage")
-        pull = asked.pull
-        assert asked.token is not None
-        for label in asked.body["labels"]:
-            if label.casefold() not in (one.casefold() for one in pull.labels):
-                pull.labels.append(label)
-                pull.events.append(("labeled", label, asked.token.login, next(self.state.clock)))
         return said([{"name": name} for name in pull.labels])
 
     def _list_pulls(self, asked: Asked) -> Answer:
@@ -238,45 +203,7 @@ class Routes(RunRoutes):
             "base": {"sha": "0" * 40, "ref": pull.base_ref, "repo": {"full_name": repo.name}},
         }
 
-    # Statuses and checks
-
-    def _create_check(self, asked: Asked) -> Answer:
-        may(asked.token, asked.repo, ("checks",), "write", "write")
-        body = asked.body
-        row = CheckRow(next(self.state.ids), body["name"], body["head_sha"], "queued", None, [], "")
-        row.external_id, row.details_url = body.get("external_id", ""), body.get("details_url", "")
-        asked.repo.checks.append(row)
-        rules.check(row, body)
-        return said({"id": row.id}, 201)
-
-    def _update_check(self, asked: Asked) -> Answer:
-        may(asked.token, asked.repo, ("checks",), "write", "write")
-        row = next((row for row in asked.repo.checks if row.id == int(asked.found[0])), None)
-        if row is None:
-            raise not_found()
-        rules.check(row, asked.body)
-        return said({"id": row.id})
-
-    def _get_check(self, asked: Asked) -> Answer:
-        may(asked.token, asked.repo, ("checks",), "read", "read")
-        row = next((row for row in asked.repo.checks if row.id == int(asked.found[0])), None)
-        if row is None:
-            raise not_found()
-        return said(_check(row))
-
-    def _list_checks(self, asked: Asked) -> Answer:
-        may(asked.token, asked.repo, ("checks",), "read", "read")
-        name = asked.query["check_name"][0]
-        rows = [row for row in asked.repo.checks if (row.head_sha, row.name) == (asked.found[0], name)]
-        return said({"total_count": len(rows), "check_runs": [_check(row) for row in rows]})
-
-    def _list_suite(self, asked: Asked) -> Answer:
-        """Beside the check runs of the API there is the job of a workflow run; our stand-in has one suite."""
-        may(asked.token, asked.repo, ("checks",), "read", "read")
-        (page,) = {row.details_url for row in asked.repo.checks}
-        run = f"{page.rpartition('/')[0]}/{asked.repo.suite_of}" if asked.repo.suite_of else page
-        jobs = [{"id": 1, "name": "a job", "details_url": f"{run}/job/1"}, *map(_check, asked.repo.checks)]
-        return said({"total_count": len(jobs), "check_runs": jobs})
+    # Statuses
 
     def _create_status(self, asked: Asked) -> Answer:
         may(asked.token, asked.repo, ("statuses",), "write", "write")
@@ -315,9 +242,3 @@ class Routes(RunRoutes):
     def _links(self, asked: Asked, size: int, pages: Iterable[tuple[str, int]]) -> Iterable[str]:
         for name, page in pages:
             yield f'<{self.url}{asked.path}?per_page={size}&page={page}>; rel="{name}"'
-
-
-def _check(row: CheckRow) -> dict[str, Any]:
-    told = {"external_id": row.external_id, "details_url": row.details_url, "check_suite": {"id": 1}}
-    output = {"title": (row.titles or [""])[-1], "summary": row.summary}
-    return {"id": row.id, "name": row.name, "output": output, **told}

@@ -6,11 +6,10 @@ import json
 from typing import Any
 
 from tests.gh.emulated.front import Answer
-from tests.gh.fake.state import CheckRow, Pull, Repo, Role, State, Token
+from tests.gh.fake.state import Pull, Repo, Role, State, Token
 
 MAX_BODY = 65_536  # characters
 MAX_DESCRIPTION = 140  # characters
-MAX_SUMMARY = 65_535  # bytes
 MAX_STATUSES = 1_000  # of a commit and a context
 PER_PAGE, MAX_PER_PAGE = 30, 100
 PRIMARY_LIMIT = 1_000  # requests of GITHUB_TOKEN, an hour and repository
@@ -102,16 +101,3 @@ def status(repo: Repo, sha: str, body: Any) -> None:
     there = sum(one.sha == sha and one.context.casefold() == context for one in repo.statuses)
     if there >= MAX_STATUSES:
         raise invalid("Status", "base", "This SHA and context has reached the maximum number of statuses.")
-
-
-def check(row: CheckRow, body: Any) -> None:
-    """Change a check run, if GitHub takes it. A conclusion completes it; annotations are added to those of before."""
-    output = body["output"]
-    if len(output["summary"].encode()) > MAX_SUMMARY:
-        raise invalid("CheckRun", "summary", f"summary exceeds a maximum bytesize of {MAX_SUMMARY}")
-    row.status, row.conclusion = body.get("status", row.status), body.get("conclusion", row.conclusion)
-    if row.conclusion is not None:
-        row.status = "completed"
-    row.titles.append(output["title"])
-    row.summary = output["summary"]
-    row.annotations += output.get("annotations", [])

@@ -11,9 +11,8 @@ from pydantic import SecretStr
 from tests.gh.emulated.front import Front
 from tests.gh.fake.routes import Routes
 from tests.gh.fake.state import BOT, PROFILES, ArtifactRow, CommentRow, Pull, Repo, State, StatusRow, Token
-from tidegate.github.client import PyGithubPort, PyGithubRepository, connect
-from tidegate.github.connection import Pace
-from tidegate.github.port import Comment
+from tidegate.github.api import Comment
+from tidegate.github.client import GitHubComments, GitHubRepository, Pace, connect
 
 OWNER, STRANGER = "olivia", "mallory"
 NO_WAITING = Pace(timeout=60, backoff=0, longest_wait=1, between_writes=0)
@@ -119,11 +118,11 @@ class PullRequest:
             )
         )
 
-    def connect(self, token: str | None = None, pace: Pace = NO_WAITING) -> PyGithubRepository:
+    def connect(self, token: str | None = None, pace: Pace = NO_WAITING) -> GitHubRepository:
         """Our own port to the repository, through the front, without pauses."""
         return connect(self.github.api_url, SecretStr(token or self.github.token), self.repository, pace)
 
-    def port(self, token: str | None = None) -> PyGithubPort:
+    def port(self, token: str | None = None) -> GitHubComments:
         """Our own port to the comments."""
         return self.connect(token).comments(self.number)
 

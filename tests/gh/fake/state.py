@@ -32,8 +32,6 @@ PROFILES: dict[str, Mapping[str, str]] = {
     "maintainer": {"contents": "read", "pull-requests": "write", "statuses": "write", "metadata": "read"},
     "history": {"actions": "read", "contents": "read", "pull-requests": "read", "metadata": "read"},
     "history-branch": {"actions": "read", "contents": "write", "pull-requests": "read", "metadata": "read"},
-    "commands": {"actions": "write", "pull-requests": "write", "metadata": "read"},
-    "checks": {"checks": "write", "contents": "read", "pull-requests": "write", "metadata": "read"},
     "nothing": {"metadata": "read"},
 }
 
@@ -47,36 +45,6 @@ class CommentRow:
     author: str
     body: str
     updated: int = 0  # when it was last changed, on GitHub's clock
-    reactions: list[tuple[str, str]] = field(default_factory=list)  # who, and which
-    minimised: bool = False
-
-
-@dataclass
-class RunRow:
-    """A run of a workflow; `attempts`: how often it was started."""
-
-    id: int
-    workflow: int
-    event: str
-    head_sha: str
-    completed: bool = True
-    attempts: int = 1
-
-
-@dataclass
-class CheckRow:
-    """A check run; `titles`: all that it has shown, the newest last."""
-
-    id: int
-    name: str
-    head_sha: str
-    status: str
-    conclusion: str | None
-    titles: list[str]
-    summary: str
-    annotations: list[dict[str, object]] = field(default_factory=list)
-    external_id: str = ""
-    details_url: str = ""
 
 
 @dataclass
@@ -135,9 +103,6 @@ class Repo:
     comments: list[CommentRow] = field(default_factory=list)
     statuses: list[StatusRow] = field(default_factory=list)
     artifacts: list[ArtifactRow] = field(default_factory=list)
-    runs: list[RunRow] = field(default_factory=list)
-    checks: list[CheckRow] = field(default_factory=list)
-    suite_of: int = 0  # the workflow run to whose suite GitHub adds check runs of the API; 0: that of the one it names
 
     @property
     def owner(self) -> str:

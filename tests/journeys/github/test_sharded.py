@@ -27,7 +27,7 @@ jobs:
     with: {shards: "2", max_parallel: 2}
 """
 MORE = """\
-    with: {shards: "1", path: code, comment: recreate, check_run: "true", runs_on: '["self-hosted", "tidegate"]'}
+    with: {shards: "1", path: code, comment: on-regression, runs_on: '["self-hosted", "tidegate"]'}
     secrets:
       VARIABLES: |
         SHOP=s3cret==

@@ -245,11 +245,10 @@ JUDGE = {
         )
         for name, head, option in (
             ("tier", keep(more="tier: 9\n"), ("--tier", "1")),
-            ("name", keep("name: keep_notes", "name: kept"), ("-k", "keep")),
+            ("name", keep("name: keep_notes", "name: kept"), ("--scenario", "keep*")),
             ("scenario", keep("name: keep_notes", "name: kept"), ("--scenario", "keep_notes")),
-            ("excluded name", keep("name: keep_notes", "name: keep_slow"), ("-k", "not slow")),
             ("tag", keep(), ("--tags", "smoke")),
-            ("agent", suite(old="docs:", new="docs-slow:"), ("-k", "not slow")),
+            ("agent", suite(old="docs:", new="docs-slow:"), ("--agent", "docs")),
         )
     },
     "three new scenarios beside a dead one": Attempt(

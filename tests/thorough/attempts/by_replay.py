@@ -44,7 +44,7 @@ def own_commits(repo: Repository) -> None:
 
 def amended(repo: Repository) -> None:
     repo.commit({})
-    ran = run_tidegate("run", "--rev", "pr", "--history", "--trials", "8", "-k", "keep_notes", cwd=repo.root)
+    ran = run_tidegate("run", "--rev", "pr", "--history", "--trials", "8", "--scenario", "keep_notes", cwd=repo.root)
     assert ran.returncode in (0, 1), ran.stderr
     repo.git("commit", "--quiet", "--amend", "--message", "another hash")
 

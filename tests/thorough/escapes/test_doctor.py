@@ -1,4 +1,4 @@
-"""`tidegate doctor` says what holds in each setting, since a command has tried it."""
+"""`tidegate doctor` says what holds in each setting, by what a process could do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("setting", STATES)
-def test_each_line_is_what_a_command_found(setting: str) -> None:
+def test_each_line_is_what_the_setting_allows(setting: str) -> None:
     with tempfile.TemporaryDirectory(prefix="doctor-", dir="/srv") as name:
         Path(name).chmod(0o755)
         done = subprocess.run(
@@ -37,5 +37,3 @@ def test_each_line_is_what_a_command_found(setting: str) -> None:
     found = {line[8:].strip().partition(":")[0]: line for line in done.stdout.splitlines() if not line.startswith(" ")}
     assert done.returncode == 0, done.stdout + done.stderr
     assert {what: found[what].split()[0] for what in STATES[setting]} == STATES[setting], done.stdout
-    assert "a command reached nothing" in found["network"]
-    assert ("a command ran as" in found["users"]) is (setting != "user")

@@ -25,12 +25,10 @@ from tests.make import HEAD_SHA
 from tests.unit.github.test_artifact import packed
 from tidegate.errors import TidegateError
 from tidegate.github import Outside, act
-from tidegate.github.client import connect
+from tidegate.github.client import GitHubRepository, Pace, connect
 from tidegate.github.comment import with_marker
-from tidegate.github.connection import Pace
 from tidegate.github.event import PullRequestEvent, read_event
 from tidegate.github.job import Job
-from tidegate.github.port import RepositoryPort
 from tidegate.github.publishing import Subject
 from tidegate.github.pull_request import conclude
 from tidegate.github.settings import GitHubJob, Settings
@@ -185,7 +183,7 @@ class Layer:
         return self.ended(job, commands, conclude(event, result, Subject(1, HEAD_SHA, job.connect()), job))
 
 
-def quickly(settings: Settings, runner: GitHubJob) -> RepositoryPort:
+def quickly(settings: Settings, runner: GitHubJob) -> GitHubRepository:
     """The product's way to GitHub, without pauses."""
     return connect(runner.api_url, settings.github_token or SecretStr(""), runner.repository, QUICK)
 

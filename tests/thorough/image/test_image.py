@@ -326,8 +326,8 @@ def test_the_doctor_says_what_holds_in_a_container_of_docker_s(engine: Engine) -
     found = {line[8:].partition(":")[0].strip(): line for line in ran.stdout.splitlines() if not line.startswith("  ")}
     assert found["users"].startswith("ok"), ran.stdout
     assert "trials are confined by Landlock: the system allows no mounts" in found["files"]
-    assert found["files"].endswith("; system calls are filtered; small workspaces are on disk")
-    assert "`network` is enforced by Landlock and seccomp: a command reached nothing" in found["network"]
+    assert found["files"].endswith("; system calls are filtered")
+    assert "`network` is enforced by Landlock and seccomp" in found["network"]
 
 
 def test_the_image_has_what_each_cloud_needs_and_is_small(engine: Engine, tmp_path: Path) -> None:

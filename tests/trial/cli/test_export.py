@@ -36,7 +36,3 @@ def test_spans_are_one_file(run: Path, tmp_path: Path) -> None:
     names = [span["name"] for span in resource["scopeSpans"][0]["spans"]]
     assert names.count("invoke_agent script") == 2
     assert names.count("git") == 4
-
-
-def test_a_trial_that_is_not_there_is_an_error_that_says_what_is(run: Path, tmp_path: Path) -> None:
-    assert main(["export", str(run), "second", "--out", str(tmp_path / "out")]) == 2

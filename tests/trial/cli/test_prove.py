@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.trial.run.test_prove import SCENARIO, SUITE, TOOL, commit
 from tests.warm import Finished, run_tidegate
 
@@ -18,12 +16,6 @@ def prove(repo: Path, *options: str) -> tuple[int, str]:
     """Return the exit code and what is printed to stderr."""
     done = ran(repo, *options)
     return done.returncode, done.stderr
-
-
-@pytest.mark.parametrize("option", [("--min", "0"), ("--mutants", "1"), ("--draft",)])
-def test_an_option_that_needs_mutants_is_refused_beside_surface(option: tuple[str, ...], tmp_path: Path) -> None:
-    code, said = prove(tmp_path, "--surface", *option)
-    assert (code, f"`--surface` runs no mutants, and `{option[0]}` needs them" in said) == (2, True)
 
 
 def test_a_share_below_min_is_said_and_surface_alone_runs(tmp_path: Path) -> None:

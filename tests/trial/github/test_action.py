@@ -9,7 +9,7 @@ import pytest
 from tests.gh.emulated.runner import load_event
 from tests.gh.job import Job, MakeStep, act_here
 from tests.journeys.conftest import FILES, NOTES
-from tidegate.github.port import PERMISSIONS
+from tidegate.github.api import PERMISSIONS
 
 
 def test_a_test_merge_checkout_is_compared_with_its_first_parent(job: Job) -> None:
@@ -32,29 +32,6 @@ def test_a_token_that_may_not_write_leaves_the_exit_code_and_says_what_to_add(jo
     assert all(line in ran.stdout for line in PERMISSIONS.splitlines())
     assert "notes: unknown command: add" in step.summary()
     assert step.outputs()["comment_url"] == ""
-
-
-def test_a_dry_run_posts_nothing_and_ends_as_the_real_one(job: Job) -> None:
-    first, _ = job.run(inputs={"dry_run": "true"})
-    assert (first.exit_code, job.github.front.writes()) == (1, [])
-    assert "a comment would be made" in first.stdout
-    job.run()
-    (comment,) = job.pull.bot_comments()
-
-    ran, _ = job.run(inputs={"dry_run": "true"})
-
-    assert ran.exit_code == 1
-    assert f"the comment {comment.url} would be updated" in ran.stdout
-    assert all(line in ran.stdout for line in PERMISSIONS.splitlines())
-    assert job.pull.bot_comments() == [comment]
-
-
-def test_a_dry_run_says_what_is_wrong_with_the_token(job: Job) -> None:
-    ran, _ = job.run(token="ghs_expired", inputs={"dry_run": "true"})
-
-    assert ran.exit_code == 1
-    assert "Bad credentials" in ran.stdout
-    assert "`github_token`" in ran.stdout
 
 
 def test_secrets_are_only_sent_to_a_runner_which_masks_them(make_step: MakeStep, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""PyGithub behind the port: one kind of error, no second POST, and nothing loaded before it is needed."""
+"""The client of GitHub: one kind of error, no second POST, and nothing loaded before it is needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.server import BOT, GitHub
-from tidegate.github.port import Kind, PublishError
+from tidegate.github.api import Kind, PublishError
 
 
 def test_comments_are_made_changed_listed_and_deleted(emulated: GitHub) -> None:
@@ -23,7 +23,7 @@ def test_comments_are_made_changed_listed_and_deleted(emulated: GitHub) -> None:
 
     assert (made.author, made.body, changed.body, changed.url) == (BOT, "one\n\ntwo ü\n", "three", made.url)
     (listed,) = port.list_comments()
-    assert listed.model_copy(update={"updated_at": "", "node": ""}) == changed
+    assert listed.model_copy(update={"updated_at": changed.updated_at}) == changed
     assert listed.updated_at.startswith("20")
     port.delete_comment(made.id)
     assert port.list_comments() == []
@@ -36,7 +36,7 @@ def test_every_page_is_read_a_hundred_comments_at_a_time(emulated: GitHub) -> No
 
     assert [comment.body for comment in pull.port().list_comments()] == [str(number) for number in range(101)]
     asked = [parse_qs(urlsplit(seen.path).query) for seen in emulated.front.seen]
-    assert asked == [{"per_page": ["100"]}, {"per_page": ["100"], "page": ["2"]}]
+    assert asked == [{"per_page": ["100"], "page": [str(number)]} for number in (1, 2)]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_what_is_read_waits_as_long_as_github_says(emulated: GitHub) -> None:
 
 def test_the_library_is_loaded_only_to_publish() -> None:
     program = (
-        "import sys, tidegate.github.comment, tidegate.github.client, tidegate.github.runner_files;"
+        "import sys, tidegate.github.comment, tidegate.github.client, tidegate.github.announce;"
         "import tidegate.github.event;"
         "sys.exit(bool({'github', 'requests'} & set(sys.modules)))"
     )

@@ -12,10 +12,9 @@ import pytest
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import pull_request_payload
 from tests.gh.job import Job
-from tidegate.errors import ConfigurationError
+from tidegate.github.api import PublishError
 from tidegate.github.deadline import Deadline
 from tidegate.github.job import BEFORE
-from tidegate.github.port import PublishError
 
 
 def test_what_is_asked_is_answered() -> None:
@@ -27,14 +26,6 @@ def test_every_other_exception_is_one_kind() -> None:
         asyncio.run(Deadline(5).ask(lambda: 1 // 0))
 
 
-def test_our_own_errors_stay_what_they_are() -> None:
-    def work() -> None:
-        raise ConfigurationError("a", "b")
-
-    with pytest.raises(ConfigurationError):
-        asyncio.run(Deadline(5).ask(work))
-
-
 def test_several_requests_share_the_time() -> None:
     async def twice() -> None:
         deadline = Deadline(0.3)
@@ -43,17 +34,6 @@ def test_several_requests_share_the_time() -> None:
 
     with pytest.raises(PublishError, match=r"did not answer within 0\.3 seconds"):
         asyncio.run(twice())
-
-
-def test_only_the_time_in_which_something_waits_counts() -> None:
-    async def work() -> float:
-        deadline = Deadline(60)
-        await asyncio.gather(*(deadline.ask(lambda: time.sleep(0.01)) for _ in range(3)))
-        left = deadline.left
-        await asyncio.sleep(0.05)
-        return left - deadline.left
-
-    assert asyncio.run(work()) == 0
 
 
 def test_a_request_before_the_verdict_leaves_most_of_the_time_to_the_verdict() -> None:

@@ -91,12 +91,6 @@ def test_a_closed_one_is_not_run(fork: Job) -> None:
     assert fork.dispatch()[0].exit_code == 2
 
 
-def test_a_dry_run_posts_nothing(fork: Job) -> None:
-    ran, _ = fork.dispatch(action_inputs={"dry_run": "true"})
-
-    assert (ran.exit_code, fork.github.front.writes()) == (1, [])
-
-
 def test_what_could_not_be_run_is_an_error_and_no_silence(fork: Job) -> None:
     """A required status that nobody sets would keep the pull request waiting for ever."""
     fork.repo.commit({"tidegate.yaml": "version: 1\nscenarios: [nowhere/*.yaml]\n"}, on="pr")

@@ -124,27 +124,11 @@ def test_a_base_branch_that_has_vanished_is_named(make_repository: Callable[...,
         fetch_missing(repository.root, "gone", "HEAD", {})
 
 
-def test_an_origin_that_has_vanished_is_named(make_repository: Callable[..., Repository]) -> None:
-    repository = make_repository()
-    repository.commit({"a": "1"})
-    repository.git("remote", "add", "origin", "/nowhere")
-
-    with pytest.raises(ConfigurationError, match="could not be fetched: '/nowhere' does not appear to be a git repo"):
-        fetch_missing(repository.root, "gone", "HEAD", {})
-
-
 def test_without_a_checkout_the_sentence_names_the_step(start: Checkout) -> None:
     ran, _ = start(ref="none")
 
     assert ran.exit_code == 2
     assert "Put a step with actions/checkout before this one" in ran.stderr
-
-
-def test_a_checkout_in_a_folder_needs_the_input(start: Checkout) -> None:
-    ran, _ = start(folder="sub", depth=9)
-
-    assert ran.exit_code == 2
-    assert "`path:`" in ran.stderr
 
 
 def test_the_folder_of_the_checkout_can_be_named(start: Checkout) -> None:
@@ -160,10 +144,3 @@ def test_a_folder_outside_of_the_workspace_is_refused(start: Checkout, path: str
 
     assert ran.exit_code == 2
     assert "not a folder below the workspace" in ran.stderr
-
-
-def test_a_sparse_checkout_is_named(start: Checkout) -> None:
-    ran, _ = start(depth=9, sparse="bin")
-
-    assert ran.exit_code == 2
-    assert "remove the lines `sparse-checkout:`" in ran.stderr

@@ -18,12 +18,10 @@ from tests.journeys.conftest import FILES
 from tests.make import HEAD_SHA
 from tests.trial.test_processes import alive
 from tests.unit.github.test_comment import publish
-from tidegate.github.comment import Publication, WorkflowRun
-from tidegate.github.publishing import FOLD, NoVerdict, note_no_verdict
-from tidegate.github.runner_files import OUTPUTS
+from tidegate.github.announce import OUTPUTS
+from tidegate.github.comment import NoVerdict, Publication, WorkflowRun, publish_comment
 from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
-from tidegate.reports.comment import MAX_BYTES
 from tidegate.reports.next_steps import CANCELLED
 
 KEYED = FILES["tidegate.yaml"].replace("docs: {type: doc-follower}", "one: {type: anthropic, model: some-model}")
@@ -33,12 +31,12 @@ GREEN_LATER = make_result(head="3" * 40, add="ok", list="ok")
 
 def cancelled(pull: PullRequest, run: int = 2, mode: CommentMode = "always", head: str = HEAD_SHA) -> Publication:
     said = NoVerdict(instance="default", why="cancelled", detail=CANCELLED, cancelled=True)
-    return note_no_verdict(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), mode, None)
+    return publish_comment(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), mode, None)
 
 
-def could_not_run(pull: PullRequest, run: int = 2, head: str = HEAD_SHA, detail: str = "no key") -> Publication:
-    said = NoVerdict(instance="default", why="it could not be run", detail=detail)
-    return note_no_verdict(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), "always", lambda _: None)
+def could_not_run(pull: PullRequest, run: int = 2, head: str = HEAD_SHA) -> Publication:
+    said = NoVerdict(instance="default", why="it could not be run", detail="no key")
+    return publish_comment(pull.port(None), said, WorkflowRun(id=run, attempt=1, head=head), "always", lambda _: None)
 
 
 def only(pull: PullRequest) -> str:
@@ -78,18 +76,7 @@ def test_a_verdict_on_the_same_commit_stays(github: GitHub) -> None:
     assert only(pull) == before
 
 
-def test_nothing_is_said_over_a_newer_commit(github: GitHub) -> None:
-    """Most runs are cancelled by the push that makes the next one."""
-    pull = github.pull_request()
-    publish(pull, RED, run=1)
-    before = only(pull)
-    pull.push("9" * 40)
-
-    assert cancelled(pull).outcome == "superseded"
-    assert only(pull) == before
-
-
-@pytest.mark.parametrize("mode", ["on-change", "on-regression", "off"])
+@pytest.mark.parametrize("mode", ["on-regression", "off"])
 def test_a_mode_that_does_not_comment_on_every_run_makes_no_comment(github: GitHub, mode: CommentMode) -> None:
     pull = github.pull_request()
     pull.push(HEAD_SHA)
@@ -111,43 +98,15 @@ def test_a_write_that_fails_is_not_tried_again(github: GitHub) -> None:
 # The last verdict
 
 
-def test_a_green_of_an_older_commit_is_folded_below(github: GitHub) -> None:
+def test_a_green_of_an_older_commit_is_replaced(github: GitHub) -> None:
     pull = github.pull_request()
     publish(pull, GREEN_LATER, run=1)
     pull.push(HEAD_SHA)
 
     assert could_not_run(pull).outcome == "updated"
 
-    top, fold, last = only(pull).partition(FOLD)
-    assert f"no verdict for `{HEAD_SHA[:7]}`: it could not be run" in top
-    assert "passed" not in top
-    assert last.startswith("<code>3333333</code></summary>")
-    assert fold
-    assert "passed" in last
-
-
-def test_a_second_run_without_a_verdict_keeps_one_fold(github: GitHub) -> None:
-    pull = github.pull_request()
-    publish(pull, GREEN_LATER, run=1)
-    for run in (2, 3):
-        pull.push(f"{run}" * 40)
-        could_not_run(pull, run, f"{run}" * 40, detail=f"```\n{FOLD}forged\n```")
-
-    assert only(pull).count(FOLD) == 1
-    assert f"{FOLD}<code>3333333</code>" in only(pull)
-    assert "no verdict for `3333333`" in only(pull)
-
-
-def test_a_verdict_that_does_not_fit_is_named(github: GitHub) -> None:
-    pull = github.pull_request()
-    publish(pull, GREEN_LATER, run=1)
-    (row,) = pull.repo.comments
-    row.body += "x" * MAX_BYTES
-    pull.push(HEAD_SHA)
-
-    could_not_run(pull)
-
-    assert "The last verdict, for `3333333`, does not fit" in only(pull)
+    assert f"no verdict for `{HEAD_SHA[:7]}`: it could not be run" in only(pull)
+    assert "passed" not in only(pull)
 
 
 def test_a_run_that_fails_on_the_same_commit_replaces_its_verdict(github: GitHub) -> None:
@@ -158,22 +117,6 @@ def test_a_run_that_fails_on_the_same_commit_replaces_its_verdict(github: GitHub
     could_not_run(pull, 2, "3" * 40)
 
     assert "no verdict for `3333333`" in only(pull)
-
-
-def test_a_newer_run_on_the_same_commit_stays(github: GitHub) -> None:
-    pull = github.pull_request()
-    publish(pull, GREEN_LATER, run=9)
-
-    assert could_not_run(pull, 2, "3" * 40).outcome == "superseded"
-
-
-def test_a_write_that_seems_to_fail_makes_one_comment(github: GitHub) -> None:
-    pull = github.pull_request()
-    pull.push(HEAD_SHA)
-    github.front.faults.append(Fault("POST", "/issues/1/comments", when="after"))
-
-    assert could_not_run(pull).outcome == "updated"
-    assert "no verdict" in only(pull)
 
 
 # Whole jobs
@@ -204,7 +147,7 @@ def test_a_run_that_cannot_run_leaves_no_stale_green(
     assert [note.properties["title"] for note in ran.log.annotations()] == ["tidegate could not run"]
     assert said in ran.log.annotations()[0].message
     assert (step.outputs()["verdict"], set(step.outputs())) == ("not_run", set(OUTPUTS))
-    assert said in only(job.pull).partition(FOLD)[0]
+    assert said in only(job.pull)
     assert step.outputs()["comment_url"] == job.pull.bot_comments()[0].url
 
 

@@ -54,31 +54,12 @@ def test_the_documented_workflow_end_to_end(fork: Job) -> None:
     assert (marker.head, marker.run) == (fork.pull.row.head_sha, RUN)
 
 
-def test_a_second_run_updates_the_comment(fork: Job) -> None:
-    upload(fork, RED)
-    fork.publish(RUN)
-    fork.pull.upload(RUN + 1, NAME, packed(result_json(GREEN)))
-
-    ran, _ = fork.publish(RUN + 1, conclusion="success")
-
-    (comment,) = fork.pull.bot_comments()
-    assert (ran.exit_code, "Fixed" in comment.body) == (0, True)
-
-
 def test_a_pass_that_the_run_itself_contradicts_is_shown_as_that(fork: Job) -> None:
     upload(fork, GREEN)
 
     fork.publish(RUN, conclusion="failure")
 
     assert "ended with failure, which contradicts this result" in fork.pull.bot_comments()[0].body
-
-
-def test_no_status_is_ever_made_of_it(fork: Job) -> None:
-    upload(fork, GREEN)
-
-    fork.publish(RUN, conclusion="success")
-
-    assert (len(fork.pull.bot_comments()), fork.pull.statuses()) == (1, [])
 
 
 @pytest.mark.parametrize("name", ["zip slip", "forged pass", "10,000 files", "bomb", "unknown key", "symlink"])
@@ -134,16 +115,6 @@ def test_a_closed_pull_request_gets_no_comment(fork: Job) -> None:
     ran, _ = fork.publish(RUN)
 
     assert (ran.exit_code, fork.pull.comments()) == (0, [])
-
-
-def test_dependabot_is_published_though_it_is_no_fork(fork: Job) -> None:
-    """Its token can only read, too."""
-    fork.pull.row.head_repo = fork.pull.repository
-    upload(fork, RED)
-
-    fork.publish(RUN, actor="dependabot[bot]")
-
-    assert len(fork.pull.bot_comments()) == 1
 
 
 def test_of_several_attempts_the_newest_counts(fork: Job) -> None:
@@ -202,6 +173,23 @@ def test_every_instance_has_an_artifact_of_its_own(fork: Job) -> None:
     assert marker.instance == "app"
 
 
+def test_publish_is_for_no_other_event(fork: Job) -> None:
+    ran, _ = fork.run(inputs={"command": "publish"})
+
+    assert ran.exit_code == 2
+    assert "`publish` is not for the event `pull_request`" in ran.stderr
+
+
+def test_dependabot_is_published_though_it_is_no_fork(fork: Job) -> None:
+    """Its token can only read, too."""
+    fork.pull.row.head_repo = fork.pull.repository
+    upload(fork, RED)
+
+    fork.publish(RUN, actor="dependabot[bot]")
+
+    assert len(fork.pull.bot_comments()) == 1
+
+
 def test_a_missing_permission_is_said_with_the_line_to_add(fork: Job) -> None:
     upload(fork, RED)
 
@@ -209,19 +197,3 @@ def test_a_missing_permission_is_said_with_the_line_to_add(fork: Job) -> None:
 
     assert ran.exit_code == 4
     assert "  actions: read" in ran.stderr
-
-
-def test_a_dry_run_reads_everything_and_posts_nothing(fork: Job) -> None:
-    upload(fork, RED)
-
-    ran, step = fork.publish(RUN, inputs={"dry_run": "true"})
-
-    assert (ran.exit_code, fork.github.front.writes()) == (0, [])
-    assert "Not verified" in step.summary()
-
-
-def test_publish_is_for_no_other_event(fork: Job) -> None:
-    ran, _ = fork.run(inputs={"command": "publish"})
-
-    assert ran.exit_code == 2
-    assert "`workflow_run`" in ran.stderr

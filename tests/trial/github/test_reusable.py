@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.gh.emulated.called import Called, Ended, Event, RefusedError, Runner, call, complete, evaluated, opened
-from tests.gh.emulated.runner import comment_payload, dispatch_payload, workflow_run_payload
-from tests.gh.fake.state import RunRow, told_time
+from tests.gh.emulated.called import Called, Ended, Event, Runner, call, complete, evaluated, opened
+from tests.gh.emulated.runner import dispatch_payload, workflow_run_payload
 from tests.gh.job import Job
 from tidegate.authoring.callers import USUAL_WORKFLOWS, ActionSource, Needs, workflow
 
@@ -30,8 +29,7 @@ case "$*" in *per_page*) echo 77 ;; esac
 """
 WITH = """\
     with:
-      comment: recreate
-      check_run: 'true'
+      comment: on-regression
       drafts: skip
       fork_without_key: fail
       runs_on: '["self-hosted", "tidegate"]'
@@ -91,50 +89,19 @@ def test_an_upload_never_decides_and_what_is_lost_is_said(job: Job, refuses: str
     assert f"/actions/runs/{RUN}#artifacts)" in job.pull.bot_comments()[0].body
 
 
-def test_the_copied_workflow_does_what_the_called_one_does(job: Job) -> None:
-    event = opened(job, RUN)
-
-    ended = Runner(job.repo.root, job).run(complete(example("complete-pull-request"), event), event)
-
-    assert (ended.ran.exit_code, ended.failed) == (1, True), ended.ran.stderr
-    assert set(ended.uploads) == {"tidegate-report.html", "tidegate-result"}
-    assert f"/actions/runs/{RUN}/artifacts/77)" in job.pull.bot_comments()[0].body
-
-
 def test_a_caller_passes_inputs_permissions_and_any_secret_by_name(job: Job) -> None:
     text = caller().replace(
         "    secrets:\n", WITH + "    secrets:\n      VARIABLES: |\n        SHOP=${{ secrets.SHOP }}\n"
     )
-    text = text.replace("pull-requests: write", "pull-requests: write, checks: write")
     event = opened(job, RUN)
     event = Event(event.name, event.payload, RUN, {"SHOP": "s3cret=="})
     made = call(text, event)
 
     ended = Runner(job.repo.root, job).run(made, event)
 
-    assert made.contexts["inputs"]["comment"] == "recreate"
+    assert made.contexts["inputs"]["comment"] == "on-regression"
     assert evaluated({"on": made.job["runs-on"]}, made.contexts)["on"] == ["self-hosted", "tidegate"]
     assert ended.env["SHOP"] == "s3cret=="
-    assert job.pull.repo.checks[0].conclusion == "failure"
-
-
-def test_explain_shows_what_the_pull_requests_run_uploaded(job: Job) -> None:
-    """With nothing but the workflows that `init` writes."""
-    event = opened(job, RUN)
-    run(job, caller(), event)
-    job.pull.repo.runs.append(RunRow(RUN, 70, "pull_request", job.pull.row.head_sha))
-    row = job.pull.say("/tidegate explain keep_notes", "olivia")
-    written = told_time(row.updated)
-    comment = {"id": row.id, "body": row.body, "user": {"login": "olivia", "id": 1, "type": "User"}}
-    payload = comment_payload(
-        job.pull.repository, job.pull.number, comment | {"created_at": written, "updated_at": written}
-    )
-
-    ended = run(job, caller("commands"), Event("issue_comment", payload, 800))
-
-    assert ended.ran.exit_code == 0, ended.ran.stderr
-    assert "notes: unknown command: add" in job.pull.bot_comments()[-1].body
-    assert row.reactions[-1][1] == "+1"
 
 
 def test_a_forks_run_is_published_by_the_second_workflow(job: Job) -> None:
@@ -197,13 +164,8 @@ def test_jobs_start_for_their_own_events_only(job: Job) -> None:
     repository, head = job.pull.repository, "1" * 40
     pushed = Event("workflow_run", workflow_run_payload(repository, 1, head, event="push"))
     ended = Event("workflow_run", workflow_run_payload(repository, 1, head))
-    user = {"id": 1, "user": {"login": "olivia", "id": 1, "type": "User"}}
-    chat = Event("issue_comment", comment_payload(repository, 1, {**user, "body": "nice"}))
-    command = Event("issue_comment", comment_payload(repository, 1, {**user, "body": "/tidegate rerun"}))
-    issue = Event("issue_comment", comment_payload(repository, 1, {**user, "body": "/tidegate rerun"}, issue=True))
 
     assert [called("publish", event).starts for event in (pushed, ended)] == [False, True]
-    assert [called("commands", event).starts for event in (chat, command, issue)] == [False, True, False]
 
 
 def test_the_maintainers_run_checks_the_reviewed_commit_out(job: Job) -> None:
@@ -217,25 +179,8 @@ def test_the_maintainers_run_checks_the_reviewed_commit_out(job: Job) -> None:
     assert found.permissions["statuses"] == "write"
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "why", "name"),
-    [
-        ("    secrets:\n", "    with: {confg: x}\n    secrets:\n", "inputs that are not declared", "pull-request"),
-        ("    secrets:\n", "    with: {native: 'yes'}\n    secrets:\n", "is not a boolean", "pull-request"),
-        ("      ANTHROPIC_API_KEY", "      OTHER_KEY", "secrets that are not declared", "pull-request"),
-        ("pull-requests: write", "pull-requests: read", "which the caller does not have", "publish"),
-    ],
-)
-def test_the_stand_in_refuses_what_github_refuses(job: Job, before: str, after: str, why: str, name: str) -> None:
-    text = caller(name).replace(before, after, 1)
-    assert text != caller(name)
-
-    with pytest.raises(RefusedError, match=why):
-        call(text, opened(job, RUN))
-
-
 def test_all_called_jobs_have_a_time_limit_and_a_concurrency() -> None:
-    for name in {*USUAL_WORKFLOWS, "commands"} - {"rerun"}:
+    for name in {*USUAL_WORKFLOWS} - {"rerun"}:
         (calling,) = yaml.safe_load(caller(name))["jobs"].values()
         file = Path(__file__).parents[3] / calling["uses"].partition("@")[0].removeprefix("owner/tidegate/")
         workflow = yaml.safe_load(file.read_text(encoding="utf-8"))

@@ -122,25 +122,3 @@ def test_what_a_fork_uploaded_is_never_repeated(job: Job) -> None:
     ran, _ = job.run(head_repo="mallory/fork", action="labeled", label="bug")
 
     assert ran.exit_code == 1
-
-
-def test_an_annotation_is_at_the_line_of_the_docs_that_names_the_command(job: Job) -> None:
-    ran, _ = job.run(action="synchronize")
-
-    (annotation,) = ran.log.annotations()
-    line = int(annotation.properties["line"])
-    file = job.repo.root / annotation.properties["file"]
-    assert annotation.properties["file"] == "AGENTS.md"
-    assert "notes add" in job.repo.git("show", f"HEAD:{file.name}").splitlines()[line - 1]
-
-
-def test_links_lead_to_the_run_its_report_both_commits_and_the_changed_file(job: Job) -> None:
-    _, step = job.run(action="synchronize")
-
-    (comment,) = job.pull.bot_comments()
-    head, base = job.repo.git("rev-parse", "pr"), job.repo.git("rev-parse", "main")
-    page = f"https://github.com/{job.pull.repository}"
-    for text in (comment.body, step.summary()):
-        assert f"[Report and result]({page}/actions/runs/1#artifacts)" in text
-        assert f"]({page}/compare/{base}...{head})" in text
-        assert f"[`bin/notes`]({page}/compare/{base}...{head}#diff-" in text

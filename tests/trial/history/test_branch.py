@@ -128,40 +128,6 @@ def test_the_same_once_more_makes_no_commit(clone: Callable[[str], Repository], 
     assert origin.git("rev-list", "--count", NAME) == "1"
 
 
-def test_after_so_many_commits_the_branch_begins_again_with_all_of_its_trials(
-    clone: Callable[[str], Repository], origin: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(branch, "MOST_COMMITS", 2)
-    writers = [clone("writer"), clone("other")]
-    for number in range(5):
-        add(writers[number % 2], past(5 - number))
-        assert origin.git("rev-list", "--count", NAME) == str(number % 2 + 1)
-    trials, problems = read(clone("reader"), tmp_path / "r")
-    assert (len(trials), problems) == (5, ())
-
-
-def test_where_no_commit_may_be_replaced_the_branch_goes_on(
-    clone: Callable[[str], Repository], origin: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(branch, "MOST_COMMITS", 1)
-    origin.git("config", "receive.denyNonFastForwards", "true")
-    writer = clone("writer")
-    for number in range(3):
-        add(writer, past(5 - number))
-    assert origin.git("rev-list", "--count", NAME) == "3"
-
-
-def test_at_home_the_branch_begins_again_too(
-    make_repository: Callable[..., Repository], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(branch, "MOST_COMMITS", 1)
-    home = make_repository("home")
-    home.commit({"README.md": ""})
-    for number in range(2):
-        add(home, past(5 - number), origin=None)
-    assert home.git("rev-list", "--count", NAME) == "1"
-
-
 def test_writers_at_the_same_time_lose_nothing(clone: Callable[[str], Repository], tmp_path: Path) -> None:
     clones = [clone(f"writer{number}") for number in range(4)]
     with ThreadPoolExecutor() as pool:
@@ -214,13 +180,13 @@ def test_poisoned_entries_are_ignored_and_said_and_gone_with_the_next_commit(
     def poison(person: Repository) -> None:
         file = person.root / "history/f1.jsonl"
         first, second = file.read_text().splitlines()
-        file.write_text(f"{first.replace('pass', 'fail')}\n{second}\nno entry\n")
+        file.write_text(f"{first.replace('pass', 'perhaps')}\n{second}\nno entry\n")
 
     by_hand(clone, poison)
 
     trials, (said,) = read(writer, tmp_path / "r")
     assert trials == (past(1),)
-    assert "2 ignored: its digest does not match, damaged" in said
+    assert "2 ignored: damaged" in said
     add(writer, past(0.5))
     assert read(writer, tmp_path / "r") == ((past(1), past(0.5)), ())
 

@@ -6,9 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from tidegate.__main__ import main
 from tidegate.history.fingerprint import agent_mark, fingerprint
 from tidegate.history.known_results import history_counts, open_history
 from tidegate.model.measurement import PastTrial
@@ -40,24 +37,3 @@ def test_the_history_of_an_agent_whose_program_has_a_version_is_found_without_as
 
     assert history_counts(repo.root, suite, plan) == {row.key: (9, 9)}
     assert history.versions() == {"claude": "2.1.329"}
-
-
-def test_check_counts_the_history_of_an_agent_whose_program_has_a_version(
-    make_repository: Callable[..., Any], capsys: pytest.CaptureFixture[str]
-) -> None:
-    repo = make_repository()
-    repo.commit({"tidegate.yaml": SUITE, "s.yaml": SCENARIO + "purpose: capability\n"})
-    suite = load_suite(repo.root, "tidegate.yaml", environ={})
-    (row,) = make_plan(suite).rows
-    history = open_history(repo.root, suite)
-    assert history is not None
-    now = time.time()
-    trials = [PastTrial(scenario="s", agent="claude", decides="pass", at=now - n, sha="c0ffee") for n in range(20)]
-    history.add({row.key: fingerprint(row, (), agent_mark(row, "2.1.329"))}, trials)
-    promoted = "s.yaml, claude: a capability that has held for 20 trials of base; make it `purpose: regression`"
-
-    assert main(["check", "--repo", str(repo.root)]) == 0
-    assert promoted not in capsys.readouterr().out
-    history.remember({"claude": "2.1.329"})
-    assert main(["check", "--repo", str(repo.root)]) == 0
-    assert promoted in capsys.readouterr().out

@@ -9,7 +9,8 @@ import pytest
 from tests import make
 from tests.conftest import Repository
 from tidegate.agents.command import CommandAgent
-from tidegate.checks.evaluators.code_judge import CodeJudge, named_files
+from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.history.fingerprint import program_hash, scripts_hash
 
 FILES = {"evals/judge.py": "1", "evals/deep/data": "1", "tools/run.py": "1", "bin/agent": "1", "README.md": "1"}

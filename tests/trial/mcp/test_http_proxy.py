@@ -19,7 +19,7 @@ from mcp.client.sse import sse_client
 
 from tests import sdk_server
 from tidegate.model.target import McpServer
-from tidegate.trial.free_port import free_port
+from tidegate.trial.environment import free_port
 from tidegate.trial.mcp import recording
 from tidegate.trial.recorder import Stops
 

@@ -24,8 +24,9 @@ from tidegate.model.target import McpServer
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
 from tidegate.trial.mcp.server_process import ServerProcess
-from tidegate.trial.processes import Command, Ended, Supervisor
+from tidegate.trial.processes import Command, Supervisor
 from tidegate.trial.recorder import Stops
+from tidegate.trial.sandbox.supervisor.messages import Ended
 
 T = TypeVar("T")
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
@@ -119,14 +120,6 @@ def test_an_answer_whose_request_is_in_doubt_is_a_fault_of_the_server(tmp_path: 
     assert with_server(tmp_path, quirk, work) == (("error", fault), fault)
 
 
-def test_a_list_of_tools_whose_request_is_in_doubt_is_an_error(tmp_path: Path) -> None:
-    async def work(client: McpClient, _: Supervisor) -> None:
-        with pytest.raises(NoAnswerFromServerError, match="answered `tools/list` with an id of another type"):
-            await client.tools()
-
-    with_server(tmp_path, "text_ids", work)
-
-
 def test_what_it_offers_is_read_to_the_last_page(tmp_path: Path) -> None:
     async def work(client: McpClient, _: Supervisor) -> ServerTools:
         return await client.tools()
@@ -211,7 +204,7 @@ def test_commands_run_beside_it_and_end_without_it(tmp_path: Path) -> None:
             ("sh", "-c", "sleep 60 & exit 4"), tmp_path, ENVIRONMENT, stdout=tmp_path / "o", stderr=tmp_path / "e"
         )
         ended = await supervisor.run(command)
-        return f"{ended.exit_code} {ended.left_behind}", await client.ask("tool", "add", {"title": "Emma"}, 20)
+        return f"{ended.exit_code} {len(ended.killed)}", await client.ask("tool", "add", {"title": "Emma"}, 20)
 
     assert with_server(tmp_path, "", work) == ("4 1", ("ok", "added Emma"))
 
@@ -245,7 +238,7 @@ class Answering(ServerProcess):
 
     def __init__(self, results: list[Any]) -> None:
         running: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
-        running.set_result(Ended("exited", 0, None, None, 0, 0, "", None, None))
+        running.set_result(Ended("exited", 0, None, None, 0, "", None))
         self.said = asyncio.StreamReader()
         super().__init__(running, -1, self.said)
         self.results = results

@@ -28,10 +28,10 @@ from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.attempts import Attempts, RunContext
 from tidegate.run.batches import Batches
 from tidegate.run.build import Checkout, HostEnvironment
+from tidegate.run.bundle import read_batch, write_trials
 from tidegate.run.pace import OutageWaits
-from tidegate.run.shards.bundle import read_batch, write_trials
 from tidegate.trial.cost_meter import Spending
-from tidegate.trial.sandbox.supervisor_pool import SupervisorPool
+from tidegate.trial.processes import SupervisorPool
 
 Draw = Callable[[TrialSpec], Trial]
 Around = Callable[[BatchJob, Callable[[], None]], Awaitable[None] | None]

@@ -31,7 +31,7 @@ from tidegate.model.suite import Budget, Policy
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.batches import Batches, in_batches, read_results
-from tidegate.run.shards.bundle import read_batch, write_trials
+from tidegate.run.bundle import read_batch, write_trials
 from tidegate.suite.plan import run_rows
 
 ROWS = ("a", "b", "c", "d")

@@ -13,7 +13,7 @@ from tests.conftest import Repository
 from tests.trial.run.engines import Worker, attempts_of, plan_of
 from tests.unit.run.test_bundle import batch
 from tidegate.errors import ConfigurationError
-from tidegate.run.shards.bundle import pack, read_batch, unpack, write_batch
+from tidegate.run.bundle import pack, read_batch, unpack, write_batch
 from tidegate.vcs.worktrees import files_of, make_repository
 
 

@@ -15,7 +15,6 @@ from tidegate.run.checkouts import RevisionPair, commits_of, two_sides
 from tidegate.run.pull_request_job import (
     MOST_CHARACTERS,
     MOST_FILES,
-    MOST_IN_ALL,
     file_changes,
     load_pull_request,
 )
@@ -65,14 +64,6 @@ def test_a_long_diff_is_cut_and_says_so(changes: Any) -> None:
     (change,) = changes({"long.txt": "x" * 79 + "\n" + ("y" * 79 + "\n") * 500}).values()
     assert len(change.diff) < MOST_CHARACTERS + 100
     assert change.diff.endswith("characters left out")
-
-
-def test_many_long_diffs_are_left_out_the_last_ones_first(changes: Any) -> None:
-    found = changes({f"{n:02d}.txt": ("z" * 79 + "\n") * 240 for n in range(20)})
-    whole = [path for path, change in found.items() if change.diff.startswith("diff")]
-    assert 0 < len(whole) < len(found) == 20
-    assert whole == list(found)[: len(whole)]
-    assert sum(len(change.diff) for change in found.values()) < MOST_IN_ALL + 20 * 100
 
 
 def test_no_more_files_than_a_reader_looks_at(changes: Any) -> None:

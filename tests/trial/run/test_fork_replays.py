@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +33,7 @@ KEYED = "agents: {docs: {type: doc-follower}, one: {type: anthropic, model: some
 def as_of_an_agent_with_a_key(repo: Repository) -> None:
     """Store the sessions of the scripted agent as those of an agent that asks a model."""
     lines = next((repo.root / ".tidegate/store/history").glob("*.sessions")).read_text().splitlines()
-    sessions = [SessionRecord.model_validate(json.loads(line)["session"]) for line in lines]
+    sessions = [SessionRecord.model_validate_json(line) for line in lines]
     repo.commit({"tidegate.yaml": HEAD + KEYED})
     suite = load_suite(repo.root, "tidegate.yaml", environ={})
     row = next(row for row in make_plan(suite).rows if row.key.agent == "one")

@@ -8,13 +8,13 @@ import sys
 from tests import make
 from tidegate.agents.codex import CodexAgent
 from tidegate.model.plan import PlanRow, RowKey
-from tidegate.run.shards.bundle import dump, load
+from tidegate.run.bundle import dump, load
 
 CODEX = CodexAgent.model_validate({"type": "codex", "provider": {"type": "azure", "resource": "x"}})
 READ = """
 import sys
 from tidegate.model.plan import PlanRow
-from tidegate.run.shards.bundle import dump, load
+from tidegate.run.bundle import dump, load
 assert "tidegate.agents.codex" not in sys.modules
 print(dump(load(sys.stdin.read(), PlanRow)))
 """

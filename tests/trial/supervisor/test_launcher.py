@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from tidegate.model.access import FileAccess
-from tidegate.trial.processes import Command, Ended, Supervisor
+from tidegate.trial.processes import Command, Supervisor
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.file_jail import FileJail, FileRules, means_to_confine
 from tidegate.trial.sandbox.starter import LAUNCHER
+from tidegate.trial.sandbox.supervisor.messages import Ended
 from tidegate.trial.sandbox.supervisor.spawn import Launch, encoded
 
 

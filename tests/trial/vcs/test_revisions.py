@@ -19,7 +19,6 @@ from tidegate.vcs.revisions import (
     merge_base,
     repository_root,
     resolve,
-    tree_hash,
     working_tree,
 )
 from tidegate.vcs.worktrees import checkout
@@ -135,21 +134,6 @@ def test_a_name_is_kept_as_it_is(make_repository: Make) -> None:
         assert changed_files(repo.root, *sides, [escaped]) == (name,)
 
 
-@pytest.mark.parametrize("more", ["", "*"])
-def test_more_globs_than_a_command_line_has_room_for(make_repository: Make, more: str) -> None:
-    repo = make_repository()
-    repo.commit({"a/b": "1", "c": "1"})
-    repo.branch("pr", {"a/b": "2", "c": "2", "d": "1"})
-    main, head = resolve(repo.root, "main"), resolve(repo.root, "pr")
-    many = [f"folder/{number:0100}/{more}" for number in range(40_000)] if more else []
-    many += [f"folder/{number:0100}" for number in range(40_000)]
-
-    assert changed_files(repo.root, main, head, [*many, "a/**", f"c{more}"]) == ("a/b", "c")
-    few = tree_hash(repo.root, head, ["a/**", "c"])
-    assert tree_hash(repo.root, head, [*many, "a/**", f"c{more}"]) == few
-    assert tree_hash(repo.root, head, [*many, "a/**"]) != few
-
-
 def test_the_working_tree_says_whether_it_is_dirty(make_repository: Make) -> None:
     repo = make_repository()
     repo.commit({"a": "1"})
@@ -234,34 +218,6 @@ def test_a_checkout_of_something_else_is_refused(make_repository: Make) -> None:
 
     with pytest.raises(ConfigurationError, match=r"\(branch `main`\) is checked out, which is neither .* ffffffffffff"):
         checked_out_sides(repo.root, "f" * 40, "main")
-
-
-def test_the_default_base_of_a_repository_with_branches_of_its_own(make_repository: Make) -> None:
-    repo = make_repository()
-    repo.commit({"a": "1"})
-    repo.git("branch", "--move", "trunk")
-    assert default_base(repo.root) == "trunk"
-
-    repo.branch("pr", {"b": "1"}, start="trunk")
-    assert default_base(repo.root) == "trunk"
-
-    repo.git("branch", "tidegate-history", repo.git("commit-tree", "-m", "no parent", repo.git("write-tree")))
-    assert default_base(repo.root) == "trunk"
-
-    repo.branch("other", {"b": "2"}, start="trunk")
-    with pytest.raises(ConfigurationError, match="it may be any of pr, trunk"):
-        default_base(repo.root)
-    repo.git("config", "init.defaultBranch", "trunk")
-    assert default_base(repo.root) == "trunk"
-
-
-def test_a_mistyped_branch_is_told_what_was_meant(make_repository: Make) -> None:
-    repo = make_repository()
-    repo.commit({"a": "1"})
-    repo.branch("rename-flag", {"b": "1"})
-
-    with pytest.raises(ConfigurationError, match="did you mean `rename-flag`"):
-        resolve(repo.root, "rename-falg")
 
 
 @pytest.mark.parametrize("branch", ["refs/heads/release", "refs/remotes/release", "refs/remotes/origin/release"])

@@ -10,7 +10,7 @@ from tidegate.authoring.build_systems import find_tools
 from tidegate.authoring.starter import bare_files, suite_text
 from tidegate.authoring.survey import find_programs, find_scenarios, missing_toolchain, named_like, tool_at
 from tidegate.authoring.tool import Tool
-from tidegate.suite.yaml.reader import parse
+from tidegate.suite.document import parse
 
 PYTHON = '[project]\nname = "task-manager"\n[project.scripts]\nother = "a:b"\ntask-manager = "a:b"\n'
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from tests.gh.fixtures import make_result
-from tidegate.github.runner_files import outputs
+from tidegate.github.announce import outputs
 from tidegate.github.settings import Settings
 from tidegate.suite.load import load_suite
 
@@ -79,7 +79,7 @@ def test_reusable_workflows_use_inputs_that_there_are() -> None:
     files = sorted((ROOT / ".github/workflows").glob("reusable-*.yml"))
     jobs = [job for file in files for job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].values()]
 
-    assert len(files) == 6
+    assert len(files) == 5
     for job in jobs:
         every = [step for step in job["steps"] if step.get("uses", "").startswith("./.tidegate-action")]
         assert every
@@ -92,7 +92,7 @@ def test_reusable_workflows_use_inputs_that_there_are() -> None:
 
 
 def test_copied_workflows_have_the_permissions_and_steps_of_the_called_ones() -> None:
-    for name in ("pull-request", "publish", "maintainer", "history", "commands"):
+    for name in ("pull-request", "publish", "maintainer", "history"):
         text = (ROOT / f".github/workflows/reusable-{name}.yml").read_text(encoding="utf-8")
         (ours,), (theirs,) = (one["jobs"].values() for one in (yaml.safe_load(text), EXAMPLES[f"complete-{name}"]))
         (calling,) = EXAMPLES[name]["jobs"].values()
@@ -139,7 +139,7 @@ def test_the_page_points_to_every_workflow_and_shows_the_first() -> None:
 
 
 def test_there_are_few_inputs_and_their_names_survive_a_shell() -> None:
-    assert len(Settings.model_fields) <= 14
+    assert len(Settings.model_fields) <= 12
     assert all(re.fullmatch("[a-z_]+", name) for name in ACTION["inputs"])
 
 

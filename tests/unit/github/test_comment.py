@@ -12,8 +12,8 @@ from tests.gh.fake.server import PullRequest
 from tests.gh.fake.state import BOT
 from tests.gh.fixtures import make_result
 from tests.make import HEAD_SHA
+from tidegate.github.api import PERMISSIONS
 from tidegate.github.comment import PATIENCE, Publication, Statement, WorkflowRun, publish_comment
-from tidegate.github.port import PERMISSIONS
 from tidegate.github.settings import CommentMode
 from tidegate.model.marker import Marker
 from tidegate.model.result import Result
@@ -67,26 +67,6 @@ def test_the_first_run_makes_one_comment_and_the_second_updates_it(github: GitHu
         base="main",
     )
     assert [seen.method for seen in github.front.writes() if "graphql" not in seen.path] == ["POST", "PATCH"]
-
-
-def test_it_is_found_behind_131_other_comments(github: GitHub) -> None:
-    pull = github.pull_request()
-    for number in range(131):
-        pull.say(f"early {number}")
-
-    publish(pull, RED, run=1)
-    publish(pull, GREEN, run=2)
-
-    assert Marker.parse(only(pull)) == Marker(
-        instance="default",
-        head="2" * 40,
-        run=2,
-        attempt=1,
-        verdict="passed",
-        reason=GREEN.verdict.reason,
-        exit_code=0,
-        base="main",
-    )
 
 
 def test_a_forged_marker_of_a_stranger_is_left_alone(github: GitHub) -> None:
@@ -158,16 +138,6 @@ def test_a_comment_on_a_commit_that_is_no_longer_head_yields_to_an_older_run_on_
     assert "head=1111" in only(pull)
 
 
-def test_a_person_s_token_finds_its_own_comments(github: GitHub) -> None:
-    pull = github.pull_request()
-
-    publish(pull, RED, run=1, token="token-of-olivia")
-    publish(pull, GREEN, run=2, token="token-of-olivia")
-
-    (comment,) = pull.comments()
-    assert comment.author == "olivia"
-
-
 # Faults
 
 
@@ -214,13 +184,6 @@ def test_an_outage_is_given_up_after_a_few_tries(github: GitHub) -> None:
     assert len([seen for seen in github.front.seen if seen.status == 502]) == 4
 
 
-def test_reading_survives_two_502(github: GitHub) -> None:
-    pull = github.pull_request()
-    github.front.faults.append(Fault("GET", "comments", times=2))
-
-    assert publish(pull, RED).outcome == "created"
-
-
 def test_without_permission_there_is_no_comment_but_the_yaml_to_add(github: GitHub) -> None:
     pull = github.pull_request()
 
@@ -231,14 +194,6 @@ def test_without_permission_there_is_no_comment_but_the_yaml_to_add(github: GitH
     assert "403" in publication.problem
     assert pull.comments() == []
     assert [seen.status for seen in github.front.writes() if "graphql" not in seen.path] == [403]
-
-
-def test_github_s_own_403_is_told_in_its_words(github: GitHub) -> None:
-    pull = github.pull_request()
-    message = "Resource not accessible by integration"
-    github.front.faults.append(Fault("POST", LISTED, status=403, message=message))
-
-    assert publish(pull, RED).problem == f"GitHub answered 403: {message}"
 
 
 def test_a_comment_deleted_between_list_and_patch_is_made_anew(github: GitHub) -> None:
@@ -279,17 +234,6 @@ def test_a_long_wait_is_refused(github: GitHub, seconds: int) -> None:
     assert publication.outcome == "failed"
     assert "used up" in publication.advice
     assert pull.comments() == []
-
-
-def test_a_bad_token_is_said_at_once(github: GitHub) -> None:
-    pull = github.pull_request()
-    github.front.faults.append(Fault("GET", LISTED, status=401, message="Bad credentials"))
-
-    publication = publish(pull, RED)
-
-    assert publication.problem == "GitHub answered 401: Bad credentials"
-    assert "`github_token`" in publication.advice
-    assert github.front.seen[-1].status == 401
 
 
 # Several runs
@@ -351,22 +295,6 @@ def test_on_regression_starts_with_a_regression_and_is_then_kept_up_to_date(gith
     steps = [(GREEN, "unchanged"), (RED, "created"), (GREEN, "updated")]
 
     outcomes = [publish(pull, result, run, mode="on-regression").outcome for run, (result, _) in enumerate(steps, 1)]
-
-    assert outcomes == [outcome for _, outcome in steps]
-
-
-def test_on_regression_starts_with_one_that_does_not_fail_the_job_too(github: GitHub) -> None:
-    tolerated = RED.model_copy(update={"verdict": GREEN.verdict})
-
-    assert publish(github.pull_request(), tolerated, mode="on-regression").outcome == "created"
-
-
-def test_on_change_writes_first_and_then_only_news(github: GitHub) -> None:
-    pull = github.pull_request()
-    half = make_result(add="ok", sync="regressed", list="ok")
-    steps = [(GREEN, "created"), (GREEN, "unchanged"), (RED, "updated"), (RED, "unchanged"), (half, "updated")]
-
-    outcomes = [publish(pull, result, run, mode="on-change").outcome for run, (result, _) in enumerate(steps, 1)]
 
     assert outcomes == [outcome for _, outcome in steps]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.gh.emulated.runner import load_event, pull_request_payload, push_payload
+from tests.gh.emulated.runner import load_event, pull_request_payload
 from tidegate.errors import ConfigurationError
-from tidegate.github.event import MergeGroupEvent, OtherEvent, PullRequestEvent, PushEvent, read_event
+from tidegate.github.event import MergeGroupEvent, OtherEvent, PullRequestEvent, read_event
 
 
 def pull_request(**changes: Any) -> PullRequestEvent:
@@ -32,13 +32,6 @@ def test_a_push_to_a_pull_request() -> None:
     )
 
 
-def test_a_draft() -> None:
-    event = read_event("pull_request", load_event("pull_request.converted_to_draft"))
-
-    assert isinstance(event, PullRequestEvent)
-    assert (event.draft, event.action) == (True, "converted_to_draft")
-
-
 @pytest.mark.parametrize(
     ("changes", "retargeted"), [({"base": {"ref": {"from": "old"}}}, True), ({"title": {"from": "x"}}, False)]
 )
@@ -59,12 +52,6 @@ def test_a_fork_has_no_secrets(head_repo: str | None) -> None:
     assert (event.head_repo, event.is_fork, event.without_secrets) == (head_repo, True, True)
 
 
-def test_dependabot_has_no_secrets_though_it_is_no_fork() -> None:
-    event = pull_request(sender="dependabot[bot]")
-
-    assert (event.is_fork, event.without_secrets) == (False, True)
-
-
 def test_a_merge_queue() -> None:
     event = read_event("merge_group", load_event("merge_group.checks_requested"))
 
@@ -79,14 +66,6 @@ def test_anything_else_is_said_to_be_no_pull_request() -> None:
 
     assert event == OtherEvent(name="release")
     assert event.explanation.startswith("`release` is not a pull request")
-
-
-@pytest.mark.parametrize(("ref", "is_default"), [("main", True), ("feature", False)])
-def test_a_push_knows_the_branch_that_pull_requests_go_to(ref: str, is_default: bool) -> None:
-    event = read_event("push", push_payload("o/r", "1" * 40, ref))
-
-    assert isinstance(event, PushEvent)
-    assert (event.sha, event.is_default) == ("1" * 40, is_default)
 
 
 def test_pull_request_target_is_refused_with_the_reason() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.gh.fixtures import make_result
-from tidegate.github.comment import fixed_since, next_marker
+from tidegate.github.comment import WorkflowRun, fixed_since, next_marker
 from tidegate.model.marker import Marker
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
@@ -16,6 +16,7 @@ def key(scenario: str) -> RowKey:
 
 
 BEFORE = Marker(instance="default", head="1" * 40, run=1, attempt=1, verdict="failed", regressed=(key("add"),))
+RUN = WorkflowRun(id=2, attempt=1, head="d" * 40)
 
 
 @pytest.mark.parametrize("state", ["ok", "improved"])
@@ -25,7 +26,7 @@ def test_what_works_again_is_fixed_and_forgotten(state: RowState) -> None:
 
     assert fixed is not None
     assert (fixed.since, fixed.rows) == ("1" * 40, (key("add"),))
-    assert next_marker(BEFORE, result, 2, 1).regressed == ()
+    assert next_marker(BEFORE, result, RUN).regressed == ()
 
 
 @pytest.mark.parametrize(
@@ -35,18 +36,18 @@ def test_what_nobody_has_seen_working_stays_in_memory(state: RowState) -> None:
     result = make_result(add=state)
 
     assert fixed_since(BEFORE, result) is None
-    assert next_marker(BEFORE, result, 2, 1).regressed == (key("add"),)
+    assert next_marker(BEFORE, result, RUN).regressed == (key("add"),)
 
 
 def test_a_row_that_was_not_run_stays_in_memory() -> None:
-    assert next_marker(BEFORE, make_result(other="ok"), 2, 1).regressed == (key("add"),)
+    assert next_marker(BEFORE, make_result(other="ok"), RUN).regressed == (key("add"),)
 
 
 def test_a_removed_scenario_is_neither_fixed_nor_remembered() -> None:
     result = make_result(add="removed")
 
     assert fixed_since(BEFORE, result) is None
-    assert next_marker(BEFORE, result, 2, 1).regressed == ()
+    assert next_marker(BEFORE, result, RUN).regressed == ()
 
 
 def test_taking_the_change_back_fixes_everything() -> None:
@@ -56,18 +57,20 @@ def test_taking_the_change_back_fixes_everything() -> None:
 
     assert fixed is not None
     assert fixed.rows == (key("add"),)
-    assert next_marker(BEFORE, result, 2, 1).regressed == ()
+    assert next_marker(BEFORE, result, RUN).regressed == ()
 
 
 def test_what_is_red_now_comes_first_and_once() -> None:
     result = make_result(add="regressed", sync="regressed")
 
-    assert next_marker(BEFORE, result, 2, 1).regressed == (key("add"), key("sync"))
+    assert next_marker(BEFORE, result, RUN).regressed == (key("add"), key("sync"))
     assert fixed_since(BEFORE, result) is None
 
 
 def test_without_a_comment_before_there_is_nothing_to_say() -> None:
     assert fixed_since(None, make_result(add="ok")) is None
-    assert next_marker(None, make_result(add="regressed"), 7, 2) == BEFORE.model_copy(
+    assert next_marker(
+        None, make_result(add="regressed"), WorkflowRun(id=7, attempt=2, head="d" * 40)
+    ) == BEFORE.model_copy(
         update={"head": "d" * 40, "run": 7, "attempt": 2, "exit_code": 1, "base": "main", "reason": "regression"}
     )

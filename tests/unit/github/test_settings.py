@@ -22,7 +22,7 @@ def test_without_inputs_everything_has_its_default() -> None:
 
 
 def test_a_blank_input_is_its_default() -> None:
-    assert Settings.from_environ({"INPUT_COMMENT": " ", "INPUT_DRY_RUN": "", "INPUT_GITHUB_TOKEN": ""}) == Settings()
+    assert Settings.from_environ({"INPUT_COMMENT": " ", "INPUT_GITHUB_TOKEN": ""}) == Settings()
 
 
 def test_every_input_is_read() -> None:
@@ -37,8 +37,6 @@ def test_every_input_is_read() -> None:
             "INPUT_COMMENT": "on-regression",
             "INPUT_DRAFTS": "skip",
             "INPUT_FORK_WITHOUT_KEY": "fail",
-            "INPUT_DRY_RUN": "true",
-            "INPUT_CHECK_RUN": "true",
             "INPUT_ACCEPT_LABEL": "fine",
             "INPUT_PUBLISH_TIMEOUT": "5",
         }
@@ -47,7 +45,6 @@ def test_every_input_is_read() -> None:
     assert settings.github_token is not None
     assert settings.github_token.get_secret_value() == "ghs_x"
     assert settings.model_dump(exclude={"github_token"}) == {
-        "check_run": "true",
         "config": "app/tidegate.yaml",
         "path": "sub/tool",
         "instance": "app",
@@ -56,7 +53,6 @@ def test_every_input_is_read() -> None:
         "comment": "on-regression",
         "drafts": "skip",
         "fork_without_key": "fail",
-        "dry_run": True,
         "accept_label": "fine",
         "publish_timeout": 5.0,
     }
@@ -68,12 +64,11 @@ def test_the_token_is_never_shown() -> None:
 
 def test_all_wrong_inputs_are_named_at_once_with_what_they_may_be() -> None:
     with pytest.raises(ConfigurationError) as refused:
-        Settings.from_environ({"INPUT_COMMENT": "sometimes", "INPUT_DRY_RUN": "maybe", "INPUT_DRAFTS": "Run"})
+        Settings.from_environ({"INPUT_COMMENT": "sometimes", "INPUT_DRAFTS": "Run"})
 
     assert sorted(refused.value.message.splitlines()) == [
-        "input `comment`: `sometimes` is none of: always, recreate, on-change, on-regression, off",
-        "input `drafts`: `Run` is none of: run, skip",
-        "input `dry_run`: `maybe` is none of: true, false",
+        "input `comment`: `sometimes`: input should be 'always', 'on-regression' or 'off'",
+        "input `drafts`: `Run`: input should be 'run' or 'skip'",
     ]
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.make import DOCS, scenario
-from tidegate.agents.scripted import Scripted
-from tidegate.history.fingerprint import agent_mark, agent_marks, fingerprint, template_files
+from tidegate.history.fingerprint import agent_mark, fingerprint, template_files
 from tidegate.model.plan import PlanRow, RowKey
 
 SCENARIO = scenario(template="t")
@@ -31,18 +30,6 @@ def printed(folder: Path, row: PlanRow = ROW, version: str | None = "1.0") -> st
 
 def test_another_version_of_the_agents_program_has_another(folder: Path) -> None:
     assert len({printed(folder, version=version) for version in ("1.0", "1.1", None)}) == 3
-
-
-def test_rows_whose_agents_differ_by_more_than_the_name_have_their_own() -> None:
-    """A scenario can have steps of its own; a removed row has base's agent."""
-    agents = {name: Scripted(type="scripted", steps={name: ("tool",)}) for name in ("a", "b")}
-    first, second = (
-        ROW.model_copy(update={"key": RowKey(scenario=name, agent="me"), "agent": agent})
-        for name, agent in agents.items()
-    )
-    expected = {row.key: agent_mark(row, "1.0") for row in (first, second)}
-    assert agent_marks((first, second), {"me": "1.0"}) == expected
-    assert len(set(expected.values())) == 2
 
 
 @pytest.mark.parametrize(

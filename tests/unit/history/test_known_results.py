@@ -1,9 +1,17 @@
-"""Which of base's trials beside a pull request enter its history."""
+"""Which trials enter base's history, and which ones a later run of the same test takes over."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from tests import make
 from tests.make import trial_result
-from tidegate.history.known_results import without_failed_rows
+from tidegate.history.known_results import ResumableTests, past_trials, without_failed_rows
+from tidegate.history.run_folder import RunFolder
+from tidegate.model.judge_result import JudgeResult
+from tidegate.model.measurement import Outcome
 
 
 def test_no_trial_of_a_row_in_which_base_failed_does() -> None:
@@ -15,3 +23,23 @@ def test_no_trial_of_a_row_in_which_base_failed_does() -> None:
         trial_result(scenario="other", index=2, outcome="fail"),
     ]
     assert without_failed_rows([*steady, lost, *failed]) == [*steady, lost]
+
+
+def test_trials_of_an_earlier_run_enter_the_history_once() -> None:
+    trials = (trial_result(index=1, reused=True), trial_result(index=2))
+    assert len(past_trials(make.run(*trials))) == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_judged", "is_kept"),
+    [("pass", True, True), ("pass", False, False), ("fail", False, True), (None, True, False)],
+)
+def test_what_was_not_measured_or_passes_unjudged_is_run_again(
+    outcome: Outcome | None, is_judged: bool, is_kept: bool, tmp_path: Path
+) -> None:
+    """A failure is kept, so that no re-run can replace it."""
+    lost = JudgeResult(pass_threshold=0.7, not_measured="judge", reason="an outage")
+    result = trial_result(outcome=outcome, judge=None if is_judged else lost)
+    tests = ResumableTests(tmp_path, 1, 0.0)
+    tests.keep("key", result, RunFolder(tmp_path / "run"))
+    assert bool(list(tests.trials("key"))) == is_kept

@@ -59,12 +59,3 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, text: str) -> None:
 def test_nothing_is_written_for_nothing(tmp_path: Path) -> None:
     Trends(tmp_path).add([])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_many_rows_have_fewer_points_and_those_measured_last_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tidegate.history.store.MOST_POINTS", 40)
-    trends = Trends(tmp_path)
-    trends.add([past(str(n), n, scenario=f"s{row}") for row in range(5) for n in range(row, row + 20)])
-    assert [(row.scenario, len(row.points)) for row in trends.read()] == [(f"s{n}", 10) for n in (1, 2, 3, 4)]

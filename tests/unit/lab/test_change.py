@@ -10,7 +10,6 @@ import pytest
 from tidegate.lab.mutants import meets
 from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall
-from tidegate.trial import mutated_outputs as outputs
 from tidegate.trial import mutation as change
 
 NAMES = ("add", "list")
@@ -30,7 +29,7 @@ def mutant(kind: str, **fields: Any) -> Mutant:
     return Mutant(**{"kind": kind, "words": "w", "commands": NAMES, **fields})
 
 
-def changed(one: Mutant, argv: list[str], result: outputs.Result = (0, "", "")) -> tuple[list[str], outputs.Result]:
+def changed(one: Mutant, argv: list[str], result: change.Result = (0, "", "")) -> tuple[list[str], change.Result]:
     data = one.model_dump(mode="json")
     given, instead = change.before(data, argv)
     return given, change.after(data, argv, instead or result)
@@ -68,14 +67,6 @@ def test_the_help_loses_the_entry_of_the_option_and_nothing_else() -> None:
 
 
 FORMAT = {"name": "--format", "aliases": ("-f",), "takes_value": True, "command": "list", "default": "text"}
-FORMATS = """\
-usage: t list
-
-options:
-  -f, --format {text,json}
-       how (default: text)
-  --all   text (default: text)
-"""
 
 
 @pytest.mark.parametrize("argv", [["list", "--format", "json"], ["list", "--format=json"], ["list", "-fjson"]])
@@ -84,15 +75,12 @@ def test_a_value_is_refused_in_every_spelling_and_others_are_not(argv: list[str]
     assert changed(refused, argv)[1][0] == change.USAGE_ERROR
     for other in (["list", "--format", "text"], ["list"], ["add", "--format", "json"], ["list", "-f"]):
         assert changed(refused, other) == (other, (0, "", ""))
-    assert changed(refused, ["list", "--help"], (0, FORMATS, ""))[1][1] == FORMATS.replace(",json", "")
 
 
 def test_another_default_holds_where_the_option_is_not_given() -> None:
     other = mutant("default_changed", **FORMAT, value="json")
     assert changed(other, ["list", "x"])[0] == ["list", "--format", "json", "x"]
     assert changed(other, ["list", "-f", "text"])[0] == ["list", "-f", "text"]
-    now = FORMATS.replace("how (default: text)", "how (default: json)")
-    assert changed(other, ["list", "--help"], (0, FORMATS, ""))[1][1] == now
     switch = mutant("default_changed", name="--quiet", command="add")
     assert changed(switch, ["add", "T"])[0] == ["add", "--quiet", "T"]
 
@@ -109,32 +97,14 @@ def test_an_option_that_has_to_be_given_is_not_refused_where_it_is() -> None:
     assert changed(required, ["add", "-d1", "T"]) == (["add", "-d1", "T"], (0, "", ""))
 
 
-def test_a_short_name_is_refused_and_gone_from_the_help_and_the_long_one_stays() -> None:
+def test_a_short_name_is_refused_and_the_long_one_stays() -> None:
     gone = mutant("alias_removed", name="-d", takes_value=True, command="add")
     assert changed(gone, ["add", "-d", "1", "T"])[1][0] == change.USAGE_ERROR
     assert changed(gone, ["add", "--due", "1", "T"]) == (["add", "--due", "1", "T"], (0, "", ""))
-    for before in ("  -d, --due DATE\n", "  -d DATE, --due DATE\n", "  --due DATE, -d\n"):
-        shown = changed(gone, ["add", "--help"], (0, before, ""))[1][1]
-        assert shown == "  --due DATE\n", before
 
 
-@pytest.mark.parametrize("argv", [["list", "--format", "json"], ["list", "--format=json"], ["list", "-fjson"]])
-def test_a_value_is_taken_for_another_in_every_spelling(argv: list[str]) -> None:
-    swapped = mutant("value_swapped", **{**FORMAT, "default": "text"}, value="json")
-    assert " ".join(changed(swapped, argv)[0]) == " ".join(argv).replace("json", "text")
-    assert changed(swapped, ["list", "--format", "text"])[0] == ["list", "--format", "text"]
-
-
-def test_arguments_are_swapped_or_cut_and_values_of_options_are_not_taken_for_arguments() -> None:
-    swapped, cut = mutant("arguments_swapped", command="add"), mutant("argument_cut", command="add")
-    assert changed(swapped, ["add", "1", "2"])[0] == ["add", "2", "1"]
-    assert changed(swapped, ["add", "--due", "1", "T"])[0] == ["add", "--due", "1", "T"]
-    assert changed(cut, ["add", "Tag the release"])[0] == ["add", "Tag"]
-
-
-def test_an_argument_loses_its_capital_letters_or_is_refused_and_options_and_their_values_are_not() -> None:
-    lowered, refused = mutant("argument_lowered", command="add"), mutant("argument_refused", command="add")
-    assert changed(lowered, ["add", "--Due", "Tag It"])[0] == ["add", "--Due", "tag it"]
+def test_an_argument_is_refused_and_options_and_their_values_are_not() -> None:
+    refused = mutant("argument_refused", command="add")
     assert changed(refused, ["add", "x", "T"])[1] == (2, "", "error: unrecognized arguments: T\n")
     for fine in (["add", "--due", "1"], ["add"], ["list", "T"]):
         assert changed(refused, fine) == (fine, (0, "", "")), fine
@@ -166,45 +136,24 @@ def test_a_renamed_subcommand_works_under_its_new_name_alone() -> None:
         ("exit_succeeds", (3, "a", "e"), (0, "a", "e")),
         ("error_emptied", (2, "", "no such id\n"), (2, "", "")),
         ("error_emptied", (0, "", "a note\n"), (0, "", "a note\n")),
-        ("error_wrong", (2, "", "no such id\n"), (2, "", outputs.WRONG_ERROR)),
         ("line_dropped", (0, "a\nb\n", ""), (0, "a\n", "")),
         ("line_dropped", (0, "a\n", ""), (0, "a\n", "")),
-        ("first_line_dropped", (0, "a\nb\n", ""), (0, "b\n", "")),
         ("lines_reversed", (0, "a\nb\n", ""), (0, "b\na\n", "")),
-        ("lines_cut", (0, f"{'x' * 20}\n{'y' * 21}\n", ""), (0, f"{'x' * 20}\n{'y' * 20}…\n", "")),
         ("number_changed", (0, "v1.2: task 9 of 9\n", ""), (0, "v1.2: task 10 of 9\n", "")),
         ("number_changed", (0, "\x1b[1m#\x1b[1;33m9 x\n", ""), (0, "\x1b[1m#\x1b[1;33m10 x\n", "")),
-        ("coloured", (0, "a\n\nb\n", ""), (0, "\x1b[32ma\x1b[0m\n\n\x1b[32mb\x1b[0m\n", "")),
-        ("warning_printed", (0, "a\n", ""), (0, f"{outputs.WARNING}a\n", "")),
+        ("warning_printed", (0, "a\n", ""), (0, f"{change.WARNING}a\n", "")),
         ("warning_printed", (0, "", ""), (0, "", "")),
-        ("output_repeated", (0, "a\n", ""), (0, "a\na\n", "")),
-        ("exit_changed", (2, "", "e"), (3, "", "e")),
-        ("exit_changed", (0, "a", ""), (0, "a", "")),
         ("json_wrapped", (0, "[1]\n", ""), (0, '{"data": [1]}\n', "")),
-        ("output_truncated", (0, "abcd", ""), (0, "ab", "")),
         ("output_emptied", (0, "abcd", ""), (0, "", "")),
-        ("streams_swapped", (0, "o", "e"), (0, "e", "o")),
-        ("warning_on_stderr", (0, "a\n", "e\n"), (0, "a\n", f"{outputs.WARNING}e\n")),
-        ("lines_prefixed", (0, "a\n\nb\n", ""), (0, "INFO: a\n\nINFO: b\n", "")),
-        ("line_ends_changed", (0, "a\nb\r\n", ""), (0, "a\r\nb\r\n", "")),
-        ("letters_lowered", (0, "Tag\n", ""), (0, "tag\n", "")),
-        ("spaces_doubled", (0, "  a b\n", ""), (0, "  a  b\n", "")),
         ("word_replaced", (0, "1 done: Tag\n", ""), (0, "1 Now: Tag\n", "")),
         ("word_replaced", (0, '{"done": 1}\n', ""), (0, '{"done": 1}\n', "")),
         ("word_replaced", (0, "[ ]\ndone\n", ""), (0, "[ ]\ndone\n", "")),
-        ("json_reformatted", (0, '{"a": 1}\n', ""), (0, '{\n  "a": 1\n}\n', "")),
-        ("json_reformatted", (0, '{\n"a": 1\n}\n', ""), (0, '{"a": 1}\n', "")),
         ("json_list_cut", (0, '{"a": [1, [2, 3]]}\n', ""), (0, '{"a": [1]}\n', "")),
         ("json_list_cut", (0, '{ "a": [1] }\n', ""), (0, '{ "a": [1] }\n', "")),
-        ("json_list_reversed", (0, "[1, [2, 3]]\n", ""), (0, "[[3, 2], 1]\n", "")),
-        ("json_list_reversed", (0, "no JSON\n", ""), (0, "no JSON\n", "")),
         ("middle_changed", (0, "a 1.5 b\nc 2 d\ne 3\n", ""), (0, "a 1.5 b\nc 3 d\ne 3\n", "")),
-        ("fields_swapped", (0, "a\nb  c d\ne\n", ""), (0, "a\nd  c b\ne\n", "")),
-        ("rounded", (0, "1.25 v1.2.3\n", ""), (0, "1 v1.2.3\n", "")),
-        ("lines_swapped", (0, "a\nb\nc", ""), (0, "b\na\nc", "")),
     ],
 )
-def test_changed_results(kind: str, before: outputs.Result, after: outputs.Result) -> None:
+def test_changed_results(kind: str, before: change.Result, after: change.Result) -> None:
     assert changed(mutant(kind, command="list"), ["list"], before)[1] == after
     assert changed(mutant(kind, command="add"), ["list"], before)[1] == before
 
@@ -220,12 +169,9 @@ def test_json_keeps_its_style_when_a_key_changes(indent: int | None) -> None:
         "json_key_dropped": text([{"tags": ["x"]}]),
         "json_key_retyped": text([{"id": "1", "tags": ["x"]}]),
         "json_value_wrong": text([{"id": 2, "tags": ["x"]}]),
-        "json_value_null": text([{"id": None, "tags": ["x"]}]),
     }
-    kinds = ("json_key_renamed", "json_key_dropped", "json_key_retyped")
-    values = ("json_value_wrong", "json_value_null")
-    for kind in (*kinds, *values):
-        assert changed(mutant(kind, command="list", name="id"), ["list"], (0, before, ""))[1][1] == wanted[kind]
+    for kind, after in wanted.items():
+        assert changed(mutant(kind, command="list", name="id"), ["list"], (0, before, ""))[1][1] == after
 
 
 def test_a_call_meets_a_mutant_that_would_change_it() -> None:

@@ -66,24 +66,12 @@ def test_where_not_even_help_can_be_had_the_target_is_to_blame() -> None:
     assert "broken" not in "".join(says("regressed", error_rate=(1.0, 1.0), help_count=(0, 3)))
 
 
-def test_where_a_row_regressed_a_habit_of_base_is_told_too() -> None:
-    assert len(says("regressed", error_rate=(0.5, 0.5), help_count=(0, 0))) == 1
-
-
-def test_an_improved_row_with_few_errors_and_little_help_is_praised() -> None:
-    assert says("improved", error_rate=(0.5, 0.0), help_count=(1, 0)) == ["docs and CLI are clear"]
-
-
 def test_retries_name_the_subcommand_that_was_repeated_most() -> None:
     counts = {"list": SubcommandCounts(count=2, retries=1), "add": SubcommandCounts(count=5, retries=3)}
     trial = make.trial_result(subcommands=counts)
     (found,) = diagnose([row("ok", {"retry_rate": (0.0, 0.5)})], [trial])
     assert found.about == "add"
     assert found.numbers == "retry rate 0% → 50%"
-
-
-def test_retries_without_a_subcommand_name_none() -> None:
-    assert says("ok", retry_rate=(0.0, 0.5)) == []
 
 
 def test_a_row_without_measured_trials_says_nothing() -> None:

@@ -6,22 +6,17 @@ import base64
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
-from tests.make import result, row, trial_result
 from tests.packed import opened
-from tests.unit.reports.large import large_result
 from tidegate.model.cause import Cause, ChangedLine, Place
 from tidegate.model.event import Message
 from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
-from tidegate.model.suite import RowState
 from tidegate.model.trial import Record
-from tidegate.reports.html import MAX_BYTES, fitting, page_view, render_html
-from tidegate.reports.page_records import MOST_RECORDS
+from tidegate.reports.html import MAX_BYTES, page_view, render_html
 
 Stories = Mapping[str, Callable[[], Result]]
 
@@ -80,7 +75,6 @@ def test_every_story_has_a_page_and_every_row_is_in_it(story: tuple[str, Result]
     _, result = story
     page = rendered(result)
     assert len(data(page)["rows"]) == len(result.rows)
-    assert [tag for tag, _ in Blocks(page).tags].count("tr") == len(result.rows) + 1, "without JavaScript too"
 
 
 def test_no_data_becomes_markup(stories: Stories) -> None:
@@ -131,11 +125,6 @@ def test_a_record_is_kept_whole(stories: Stories) -> None:
     assert first["warnings"] == ["line 3 is damaged"]
 
 
-def test_a_long_diff_is_cut_and_says_so(stories: Stories) -> None:
-    page = rendered(stories["one_regression"](), lambda _: Record(diff="x" * 70_000))
-    assert next(iter(records(page).values()))["diff"].endswith("x\n… 10,000 characters left out")
-
-
 def test_what_does_not_fit_is_left_out_the_least_important_first(stories: Stories) -> None:
     """Text that does not compress, more than 5 MB of it."""
     result = stories["one_regression"]()
@@ -153,23 +142,6 @@ def test_what_does_not_fit_is_left_out_the_least_important_first(stories: Storie
     assert len(result.trials) < len(kept) < len(result.trials) + len(ok)
 
 
-def test_a_page_of_many_trials_has_all_transcripts_of_findings_and_a_pair_of_other_rows() -> None:
-    """The rows without a finding have the two trials that the page shows side by side, until the page has enough."""
-    states: Sequence[RowState] = ("regressed", "unconfirmed", *("ok",) * 600)
-    rows = [row(state, (2, 2), (2, 2), scenario=f"s{place:03}") for place, state in enumerate(states)]
-    trials = tuple(
-        trial_result(side=side, scenario=one.scenario, agent=one.agent, index=index, outcome="pass")
-        for one in rows for side in ("base", "head") for index in (1, 2)
-    )  # fmt: skip
-    page = rendered(result(*rows, trials=trials))
-    kept = Counter(name.split("/")[1] for name in records(page))
-    assert len(trials) > MOST_RECORDS
-    assert (kept["s000"], kept["s001"], kept["s002"], kept["s601"]) == (4, 4, 2, 0)
-    assert MOST_RECORDS <= kept.total() < MOST_RECORDS + 2
-    assert f"transcripts of {kept.total():,} of 2,408 trials" in data(page)["warnings"][-1]
-    assert not any("transcripts of" in said for said in data(rendered(large_result()))["warnings"])
-
-
 def test_gates_of_one_label_are_told_apart(stories: Stories) -> None:
     result = stories["one_regression"]()
     row = result.rows[-1]
@@ -178,35 +150,6 @@ def test_gates_of_one_label_are_told_apart(stories: Stories) -> None:
     trial = result.trials[1].model_copy(update={"gates": (gate, gate.model_copy(update={"passed": True}))})
     view = page_view(result.model_copy(update={"rows": (twice,), "trials": (trial,)}), {})
     assert view.rows[0].trials[0].gates == (False, True)
-
-
-def test_what_a_trial_has_not_is_no_number(stories: Stories) -> None:
-    result = stories["one_regression"]()
-    trial = result.trials[1].model_copy(update={"outcome": None, "decides": None, "gates": ()})
-    view = page_view(result.model_copy(update={"trials": (trial,)}), {})
-    (mark,) = view.rows[0].trials
-    assert (mark.metrics, mark.gates, mark.decides) == ({}, (None,), "not measured")
-
-
-def test_subcommands_are_summed_side_by_side(stories: Stories) -> None:
-    view = page_view(stories["one_regression"](), {})
-    (add,) = view.rows[0].subcommands
-    assert (add.base.count, add.head.count, add.base.errors, add.head.errors) == (2, 6, 0, 6)
-
-
-def test_rows_that_do_not_fit_lose_their_details_from_the_last_on() -> None:
-    view = page_view(large_result(), {})
-    whole = len(view.model_dump_json().encode())
-
-    shorter = fitting(view, whole - 500)
-    smallest = fitting(view, 30_000)
-
-    assert fitting(view, 10**9) == view
-    assert shorter.rows[0] == view.rows[0]
-    assert (shorter.rows[-1].trials, shorter.rows[-1].state) == ((), view.rows[-1].state)
-    assert "without trials" in shorter.warnings[-1]
-    assert len(smallest.rows) < len(view.rows)
-    assert "left out" in smallest.warnings[-1]
 
 
 def test_the_page_says_how_to_fix_a_regression_and_shows_the_task_without_fences(stories: Stories) -> None:

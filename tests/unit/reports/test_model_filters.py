@@ -4,21 +4,16 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from tidegate.model.comparison import BaseCounts, Divergence, FailedCall, HeadCounts
+from tidegate.model.comparison import Divergence, FailedCall
 from tidegate.model.measurement import Call, Links
 from tidegate.model.result import Result
 from tidegate.reports import filters, model_filters
-from tidegate.reports.table_row import MetricCell
-from tidegate.reports.view import comment_view
+from tidegate.reports.view import MetricCell, comment_view
 
 
 def test_the_tool_s_words_can_not_look_like_another_call() -> None:
     text = model_filters.console([FailedCall(command="t a", exit_code=2, message="no\n$ t b\n[exit 0]")])
     assert text == "$ t a\n  no\n  $ t b\n  [exit 0]\n  [exit 2]"
-
-
-def test_a_call_without_an_exit_code_has_none() -> None:
-    assert model_filters.console([FailedCall(command="t a\nb")]) == "$ t a b\n  [no exit code]"
 
 
 def test_a_call_that_is_repeated_at_once_is_shown_once() -> None:
@@ -27,14 +22,6 @@ def test_a_call_that_is_repeated_at_once_is_shown_once() -> None:
     assert model_filters.console([one, one, other, one]) == (
         "$ t a\n  [exit 2, 2 times]\n$ t b\n  [exit 1]\n$ t a\n  [exit 2]"
     )
-
-
-def test_a_side_that_had_ended_says_so() -> None:
-    assert model_filters.diff(Divergence(step=3, base="t a\n- t b", head="")) == "- $ t a - t b\n+ (no further call)"
-
-
-def test_an_interval_is_in_points() -> None:
-    assert filters.interval((-0.56, 0.03)) == "−56 to +3"
 
 
 @pytest.mark.parametrize(
@@ -50,11 +37,6 @@ def test_an_interval_is_in_points() -> None:
 )
 def test_a_number_that_moved_shows_both_sides(cell: MetricCell, shown: str) -> None:
     assert model_filters.moved(cell, "percent").replace("\N{NO-BREAK SPACE}", " ") == shown
-
-
-def test_no_trial_is_not_zero_of_zero() -> None:
-    assert model_filters.passed(BaseCounts()) == "–"
-    assert model_filters.passed(HeadCounts(passes=0, trials=3)) == "0/3"
 
 
 @pytest.mark.parametrize(
@@ -76,24 +58,6 @@ def call(command: str, message: str = "", exit_code: int | None = 0) -> Call:
     return Call(command=command, exit_code=exit_code, status="error" if exit_code else "ok", message=message)
 
 
-def test_a_divergence_shows_the_step_before_and_what_each_side_did_and_got() -> None:
-    """Answers are indented behind the mark, so that none of them can pass for a command."""
-    base = (call("t a", "done\n+ $ t forged"), call("t b"))
-    head = (call("t a", "no", exit_code=2), Call(command="t c", status="timeout"))
-    found = Divergence(step=2, base="", head="", before="t l", base_steps=base, head_steps=head)
-    assert model_filters.diff(found).split("\n") == [
-        "  $ t l",
-        "  $ t a",
-        "-     done",
-        "-     + $ t forged",
-        "+     no",
-        "+     [exit 2]",
-        "- $ t b",
-        "+ $ t c",
-        "+     [timeout]",
-    ]
-
-
 def test_output_of_both_sides_stands_once_if_only_the_exit_code_differs() -> None:
     head = call("t a", "x", exit_code=7)
     found = Divergence(step=1, base="", head="", base_steps=(call("t a", "x"),), head_steps=(head,))
@@ -110,11 +74,6 @@ def test_of_long_outputs_the_lines_that_differ_are_shown() -> None:
         *("-     line 9", "+     changed"),
         *("      line 10", "      … 8 lines left out …", "      line 19"),
     ]
-
-
-def test_what_both_sides_did_and_got_stands_once() -> None:
-    found = Divergence(step=1, base="", head="", base_steps=(call("t a", "x"),), head_steps=(call("t a", "x"),))
-    assert model_filters.diff(found) == "  $ t a\n      x"
 
 
 def test_a_commit_is_its_short_hash_linked_on_github(stories: Mapping[str, Callable[[], Result]]) -> None:

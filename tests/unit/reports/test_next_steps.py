@@ -70,19 +70,8 @@ def test_each_reason_of_a_verdict_says_what_to_do(stories: Stories, reason: Verd
     assert page_view(result, {}).advice[0].startswith(OF_VERDICT[reason])
 
 
-def test_each_cause_is_advised_on_once(stories: Stories) -> None:
-    result = ended(stories["all_fine"](), "inconclusive", "budget", "budget", "auth", "budget")
-    assert advice(result) == (f"budget: {OF_UNMEASURED['budget']}", f"auth: {OF_UNMEASURED['auth']}")
-    assert f"\n- auth: {OF_UNMEASURED['auth']}\n" in comment_body(result)
-
-
 def test_where_every_row_has_an_outcome_the_lost_trials_say_what_to_do(stories: Stories) -> None:
     assert advice(stories["infrastructure"]()) == (OF_UNMEASURED["infrastructure"],)
-
-
-def test_where_nothing_is_blocked_nobody_needs_to_accept(stories: Stories) -> None:
-    assert "`tidegate: accept`" in comment_body(stories["one_regression"]())
-    assert "`tidegate: accept`" not in comment_body(stories["advisory"]())
 
 
 def test_lost_trials_say_why_where_no_row_does(stories: Stories) -> None:
@@ -100,11 +89,6 @@ def test_where_nothing_passes_the_first_gate_is_named_that_never_did(stories: St
 def test_what_no_row_shows_is_not_looked_for_in_one(stories: Stories) -> None:
     (said,) = advice(stories["suite_regressed"]())
     assert said.startswith("No single row explains it")
-
-
-@pytest.mark.parametrize("name", ["all_fine", "nothing_changed", "accepted", "improvement", "judged"])
-def test_where_nothing_has_to_be_done_nothing_is_said(stories: Stories, name: str) -> None:
-    assert "What to do" not in comment_body(stories[name]())
 
 
 @pytest.mark.parametrize(

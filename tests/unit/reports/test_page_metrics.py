@@ -8,7 +8,7 @@ import pytest
 
 from tidegate.model.comparison import MetricChange, SuiteEffect
 from tidegate.model.result import Result
-from tidegate.reports.page_metrics import change_text, suite_metrics
+from tidegate.reports.page_row import change_text, suite_metrics
 
 Stories = Mapping[str, Callable[[], Result]]
 

@@ -28,7 +28,7 @@ def test_mutants_alive_for_one_cause_are_one_line() -> None:
 
 def test_keys_of_an_output_that_no_check_reads_are_no_cause_of_their_own() -> None:
     nothing = Mutant(kind="output_emptied", words="`list` prints nothing", command="list")
-    cut = Mutant(kind="output_truncated", words="w", command="list")
+    cut = Mutant(kind="line_dropped", words="w", command="list")
     results = (mutant("a", "alive"), *(MutantResult(mutant=one, state="alive") for one in (nothing, cut)))
     (group,) = alive_groups(results, "t")
     assert str(group) == "what `list` prints (3 mutants)"

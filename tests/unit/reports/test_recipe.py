@@ -6,7 +6,7 @@ from tidegate.model.cause import Fix
 from tidegate.model.measurement import Links
 from tidegate.model.result import Result
 from tidegate.reports.for_agent import for_agent
-from tidegate.reports.links import recipe, verification
+from tidegate.reports.links import recipe
 
 
 def test_a_head_without_a_branch_is_checked_out_by_its_commit(stories: Mapping[str, Callable[[], Result]]) -> None:
@@ -54,7 +54,7 @@ def test_an_agent_verifies_every_row(stories: Mapping[str, Callable[[], Result]]
 def test_too_many_rows_are_verified_with_the_whole_suite(stories: Mapping[str, Callable[[], Result]]) -> None:
     result = stories["one_regression"]().model_copy(update={"links": Links()})
     rows = [result.rows[0].model_copy(update={"scenario": f"s{number}"}) for number in range(21)]
-    assert verification(result, rows) == "tidegate pr --base main"
+    assert recipe(result, rows, checkout=False) == "tidegate pr --base main"
 
 
 def test_a_patch_for_an_agent_is_whole_or_only_named(stories: Mapping[str, Callable[[], Result]]) -> None:

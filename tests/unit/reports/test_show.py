@@ -91,14 +91,6 @@ def test_the_story_goes_from_the_first_word_to_the_gates() -> None:
     assert places == sorted(places)
 
 
-def test_the_target_s_calls_stand_at_the_command_that_made_them() -> None:
-    lines = story()
-    at = lines.index("    0.5s  $ cd x && taskmgr --help | head -1")
-    assert lines[at + 1] == "          ✓ taskmgr --help: ok (exit 0)"
-    at = lines.index("    1.5s  $ taskmgr add x")
-    assert lines[at + 1] == "          ✗ taskmgr add x: error (exit 2)"
-
-
 @pytest.mark.parametrize(
     ("command", "call"),
     [
@@ -112,20 +104,6 @@ def test_a_call_is_known_however_the_command_quotes_it(command: str, call: str) 
     trial = TRIAL.model_copy(update={"calls": (Call(command=call, exit_code=0, status="ok"),)})
     lines = story(trial, (ToolCall(id="1", tool="shell", command=command),))
     assert not any("calls of the target" in line for line in lines)
-
-
-def test_a_call_is_not_taken_for_a_longer_one() -> None:
-    trial = TRIAL.model_copy(update={"calls": (Call(command="taskmgr list", exit_code=0, status="ok"),)})
-    lines = story(trial, (ToolCall(id="1", tool="shell", command="taskmgr list --json"),))
-    assert "more calls of the target:" in lines
-
-
-def test_a_long_line_keeps_its_indent() -> None:
-    event = ToolResult(id="1", status="ok", output="word " * 40)
-    lines = text_of(trial_story(TRIAL, (event,)), width=60)
-    told = [line for line in lines if "word word" in line]
-    assert len(told) > 1
-    assert all(line.startswith(" " * 12 + "word") for line in told)
 
 
 def test_calls_that_no_command_names_are_shown_too() -> None:
@@ -145,30 +123,8 @@ def test_long_output_says_how_much_is_missing() -> None:
     assert [line.strip() for line in lines[at - 4 : at + 5 : 4]] == ["help 0", "… 12 lines left out …", "help 19"]
 
 
-def test_one_line_too_many_is_shown() -> None:
-    events = (ToolResult(id="1", status="ok", output="\n".join(f"help {n}" for n in range(9))),)
-    lines = [line.strip() for line in story(events=events)]
-    at = lines.index("help 0")
-    assert lines[at : at + 9] == [f"help {n}" for n in range(9)]
-
-
-def test_the_exception_at_the_end_of_a_stack_is_seen() -> None:
-    stack = "\n".join(f'  File "cli.py", line {n}, in f' for n in range(30))
-    output = f"Traceback (most recent call last):\n{stack}\nTypeError: no priority\n"
-    lines = [line.strip() for line in story(events=(ToolResult(id="1", status="error", exit_code=1, output=output),))]
-    assert "TypeError: no priority" in lines
-    assert "Traceback (most recent call last):" in lines
-
-
 def test_no_output_can_steer_the_terminal() -> None:
     assert "\x1b" not in "".join(story())
-
-
-def test_metrics_that_were_not_reported_are_not_there() -> None:
-    text = " ".join(story())
-    assert "error rate 33% · retry rate – · retry after failure rate – · first try success rate –" in text
-    assert "time 4.2 s · tokens in 1,200" in text
-    assert "cost" not in text
 
 
 def test_a_trial_that_was_not_measured_has_no_numbers() -> None:
@@ -179,14 +135,6 @@ def test_a_trial_that_was_not_measured_has_no_numbers() -> None:
     assert "– not measured: 529" in text
     assert "rate" not in text
     assert "time" not in text
-
-
-def test_the_numbers_of_an_imported_transcript_are_shown() -> None:
-    """It has no gates, so no outcome; its calls are known."""
-    update = {"outcome": None, "decides": None, "not_measured": "infrastructure", "end": "completed"}
-    found = TRIAL.model_copy(update=update)
-    assert "error rate 33%" in "\n".join(text_of(trial_story(found, ())))
-    assert " ".join(text_of(run_overview(run_of(found)))[4].split()) == "– not measured add_task claude 1 3 1 4.2 s"
 
 
 def run_of(*trials: TrialResult, build_error: str | None = None) -> Run:
@@ -217,35 +165,9 @@ def test_the_overview_has_a_line_for_each_trial() -> None:
     ]
 
 
-def test_the_overview_says_a_shared_reason_once_and_whole() -> None:
-    reason = "command_json_path: looked for " + "a long word " * 20 + "and found none"
-    trials = [TRIAL.model_copy(update={"reason": reason, "index": index}) for index in (1, 2, 3)]
-    text = " ".join(" ".join(text_of(run_overview(run_of(*trials)))).split())
-    assert text.count(reason) == 1
-    assert f"add_task × claude #1, #2, #3: {reason}" in text
-
-
 def test_the_overview_shows_why_a_build_failed() -> None:
     lines = text_of(run_overview(run_of(build_error="exit 1\nno compiler")))
     assert lines[2:5] == ["the build failed:", "  exit 1", "  no compiler"]
-
-
-def test_every_interaction_metric_is_shown() -> None:
-    metrics = Metrics(
-        command_count=4,
-        error_rate=0.25,
-        retry_rate=0.5,
-        retry_after_failure_rate=0.25,
-        first_try_success_rate=0.75,
-        iteration_ratio=0.5,
-        help_count=1,
-        completed=True,
-    )
-    shown = " ".join(story(TRIAL.model_copy(update={"metrics": metrics})))
-    assert (
-        "command count 4 · error rate 25% · retry rate 50% · retry after failure rate 25% · "
-        "first try success rate 75% · iteration ratio 50% · help count 1 · completed yes"
-    ) in shown
 
 
 def test_calls_with_an_unknown_end_are_counted() -> None:
@@ -291,7 +213,6 @@ def test_evaluators_are_listed_with_what_was_hit_and_missed() -> None:
         "way 1.00 pass, plan adherence 0.50",
         "planned it",
     ]
-    assert "add_task × claude: both 0.75" in text_of(run_overview(run_of(scored)))
 
 
 def test_a_trial_that_only_the_judge_fails_says_so() -> None:

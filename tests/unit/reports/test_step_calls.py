@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.model.event import ToolCall
 from tidegate.model.measurement import Call
-from tidegate.reports.step_calls import take
+from tidegate.reports.transcript import take
 
 
 def test_a_call_of_an_mcp_server_is_found_by_its_tool_and_its_input() -> None:

@@ -45,29 +45,6 @@ def test_a_log_gets_text_without_html_and_escapes() -> None:
     assert printed(markdown, console(terminal=False)) == "## a_b costs $1 <x>\n\n#### More\n\n```\n&lt; \\_\n```\n\n"
 
 
-def test_a_terminal_gets_it_rendered_within_its_width(stories: Stories) -> None:
-    lines = printed(comment_body(stories["one_regression"]()), console(terminal=True)).splitlines()
-    text = "\n".join(lines)
-    assert "<details>" not in text
-    assert "<summary>" not in text
-    assert "<!--" not in text
-    assert "All results" in text
-
-
-@pytest.mark.parametrize("name", ["one_regression", "stochastic_regression", "partly_not_measured"])
-def test_at_80_columns_no_name_is_broken(stories: Stories, name: str) -> None:
-    """The table is narrowed where it may be: in its numbers."""
-    result = stories[name]()
-    on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
-    lines = [line.rstrip() for line in printed(comment_body(result), on).splitlines()]
-    assert max(len(line) for line in lines) <= 80
-    start = next(place for place, line in enumerate(lines) if line.startswith(" state "))
-    table = "\n".join(lines[start:])
-    for row in result.rows:
-        assert row.scenario in table
-        assert row.state.split("_")[0] in table
-
-
 def test_no_log_line_can_steer_a_runner(stories: Stories) -> None:
     lines = printed(comment_body(stories["hostile"]()), console(terminal=False)).splitlines()
     assert not [line for line in lines if line.lstrip().startswith("::")]
@@ -111,17 +88,6 @@ def test_what_to_do_is_said_once(stories: Stories) -> None:
     assert not [line for line in summary(result, console(terminal=False)) if "What to do" in line]
 
 
-def test_a_verbose_summary_has_all_rows(stories: Stories) -> None:
-    lines = summary(stories["one_regression"](), console(terminal=False), verbose=True)
-    assert [line.split()[0] for line in lines[1:5]] == ["regressed", "ok", "ok", "ok"]
-
-
-def test_a_summary_of_rows_that_are_all_fine_is_one_line(stories: Stories) -> None:
-    (line,) = summary(stories["all_fine"](), console(terminal=False))
-    assert line.startswith("passed: ")
-    assert " ok in " in line
-
-
 def test_colours_are_for_terminals_that_want_them(stories: Stories) -> None:
     result = stories["one_regression"]()
     plain = Console(file=io.StringIO(), force_terminal=True, width=80, _environ={"NO_COLOR": "1", "TERM": "xterm"})
@@ -139,27 +105,6 @@ def test_a_line_of_the_summary_is_cut_at_the_terminals_width(stories: Stories) -
     on = Console(file=io.StringIO(), force_terminal=True, width=60, color_system=None)
     *rows, _ = summary(stories["one_regression"](), on)
     assert max(cell_len(line) for line in rows) <= 60
-
-
-def test_details_are_printed_once(stories: Stories) -> None:
-    """The text for an agent, the table of all rows and what to do would repeat them."""
-    on = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
-    print_result(stories["one_regression"](), on)
-    assert "All results" not in written(on)
-    assert "first try" not in written(on)
-    assert "What to do" not in written(on)
-    assert "recorded output: data, not instructions" not in written(on)
-    assert written(on).count("First difference") == 1
-
-
-def test_without_colour_there_is_no_colour(stories: Stories) -> None:
-    """NO_COLOR, as no-color.org asks for it; bold and the like may stay."""
-    on = Console(
-        file=io.StringIO(), force_terminal=True, width=80, _environ={"TERM": "xterm-256color", "NO_COLOR": "1"}
-    )
-    print_result(stories["one_regression"](), on)
-    codes = {code for run in re.findall(r"\x1b\[([\d;]*)m", written(on)) for code in run.split(";")}
-    assert not [code for code in codes if code.isdigit() and 30 <= int(code) <= 107]
 
 
 def test_only_a_terminal_gets_hyperlinks_and_only_to_the_repository(stories: Stories) -> None:

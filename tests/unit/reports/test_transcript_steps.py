@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tidegate.model.event import ApiRetry, End, Event, Message, ToolCall, ToolResult, Warning
 from tidegate.model.measurement import Call
-from tidegate.reports.page_records import TranscriptStep, steps
+from tidegate.reports.transcript import TranscriptStep, steps
 
 CALL = Call(command="taskmgr add x", exit_code=2, status="error", message="no such option")
 
@@ -28,14 +28,14 @@ def test_a_call_without_an_answer_has_not_succeeded() -> None:
 def test_an_agent_that_keeps_no_record_is_told_by_the_recorder() -> None:
     """Its calls of the target, before its end."""
     told = steps((Message(text="hello"), End(end="timeout")), (CALL,))
-    assert [step.title for step in told] == ["agent", "$ taskmgr add x", "ended: timeout"]
+    assert [step.title for step in told] == ["agent", "$ taskmgr add x", "the agent ended: timeout"]
     assert told[1] == TranscriptStep(
         kind="call", title="$ taskmgr add x", ended="exit 2", ok=False, text="no such option", calls=(1,)
     )
     assert told[2].ok is False
 
 
-def test_a_step_has_the_numbers_of_its_calls_of_the_tool_and_its_end() -> None:
+def test_a_step_has_the_numbers_of_its_calls_of_the_tool() -> None:
     """These are the step numbers of the comment. However the agent quotes, and with other commands in between."""
     add, listed = Call(command="notes add 'a b'", status="ok"), Call(command="notes list", status="ok")
     found = steps(
@@ -48,7 +48,6 @@ def test_a_step_has_the_numbers_of_its_calls_of_the_tool_and_its_end() -> None:
         (add, listed, listed),
     )
     assert [step.calls for step in found] == [(), (1, 2), (3,)]
-    assert [step.until for step in found] == [None, 3.5, None]
 
 
 def test_every_event_is_told() -> None:

@@ -13,7 +13,7 @@ from tidegate import __version__
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.bundle import Batch
 from tidegate.model.progress import Progress
-from tidegate.run.shards.bundle import CLASS, dump, load, read_batch, sealed_archive, write_batch
+from tidegate.run.bundle import CLASS, dump, load, read_batch, sealed_archive, write_batch
 from tidegate.run.worker import run_batch
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import make_plan

@@ -16,7 +16,7 @@ import pytest
 from tests import make
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.asking import Criterion
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply
 from tidegate.model.prices import Price
@@ -145,11 +145,12 @@ def test_an_answer_that_nobody_can_read_is_asked_for_again_another_time_not_twic
     assert replies([first])[0].text == SAID
 
 
-def test_an_unreadable_answer_that_was_kept_all_the_same_is_not_used(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stored", [Reply(text="no JSON").model_dump_json(), "{"], ids=["unreadable", "damaged"])
+def test_a_stored_answer_that_cannot_be_used_is_asked_for_again(stored: str, tmp_path: Path) -> None:
     judge = counting()
     graded(judge, tmp_path, trials(1))
     (kept,) = tmp_path.rglob("*.json")
-    kept.write_text(Reply(text="no JSON").model_dump_json())
+    kept.write_text(stored)
     (reply,) = replies(graded(judge, tmp_path, trials(1)))
     assert (reply.text, sum(judge.asked.values())) == (SAID, 2)
 
@@ -159,22 +160,6 @@ def test_no_more_is_asked_once_the_money_is_spent() -> None:
     made = replies(graded(judge, None, trials(20), price=Price(input=2)))  # 2 USD a call
     assert Counter(reply.end for reply in made) == {"answered": 5, "budget": 15}  # in whichever order they came
     assert {reply.message for reply in made if reply.end == "budget"} == {"the judge's $10 were used up"}
-
-
-def test_the_runs_own_budget_ends_the_judging_too() -> None:
-    judge = counting(jobs=1)
-
-    async def run() -> list[str]:
-        place = JudgeContext(folder=Path(), environ={})
-        deadline = time.monotonic() + 60
-        async with JudgeClient(
-            judge, place, AnswerStore(None), price=Price(input=2), deadline=deadline
-        ) as judge_client:
-            judge_client.used_up = lambda: "the run's $4 were used up" if judge_client.spent_usd >= 4 else None
-            questions = [AskModel(system="", before=str(number)) for number in range(4)]
-            return [(await judge_client.answer(one)).replies[0].message for one in questions]
-
-    assert asyncio.run(run()) == ["", "", "the run's $4 were used up", "the run's $4 were used up"]
 
 
 def test_the_judges_tokens_count_in_the_runs_budget() -> None:
@@ -205,12 +190,3 @@ def test_without_a_judge_it_is_said() -> None:
     (reply,) = replies(graded(None, None, trials(1)))
     assert reply.end == "no_judge"
     assert "tidegate.yaml has no `judge`" in reply.message
-
-
-def test_an_answer_that_was_damaged_on_disk_is_asked_for_again(tmp_path: Path) -> None:
-    judge = counting()
-    graded(judge, tmp_path, trials(1))
-    (kept,) = tmp_path.rglob("*.json")
-    kept.write_text("{")
-    graded(judge, tmp_path, trials(1))
-    assert sum(judge.asked.values()) == 2

@@ -19,7 +19,7 @@ from tidegate.checks.rubrics.asking import Criterion
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.steps import next_step, observe, start
 from tidegate.decide.verdict import decide
-from tidegate.history.judge_answers import AnswerStore
+from tidegate.history.run_folder import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply
@@ -28,9 +28,8 @@ from tidegate.model.suite import Policy, Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.run.grade import grade
+from tidegate.run.grade import grade, with_opinion
 from tidegate.run.judge_client import JudgeClient, PanelClient
-from tidegate.run.measuring import with_opinion
 from tidegate.suite.plan import make_plan, run_rows
 
 RUBRIC = RubricJudge(criteria=(Criterion(id="good", description="It is good.", weight=1),), pass_threshold=0.5)

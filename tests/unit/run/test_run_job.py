@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.make import DOCS, scenario, suite
-from tidegate.history.judge_answers import AnswerStore
-from tidegate.history.run_folder import RunFolder
+from tidegate.history.run_folder import AnswerStore, RunFolder
 from tidegate.model.measurement import Revision
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.run.build import Checkout

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tidegate.model.plan import PlanRow
-from tidegate.run.shards.bundle import CLASS, load
+from tidegate.run.bundle import CLASS, load
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.errors import ConfigurationError, NothingToRunError
+from tidegate.suite.document import parse
 from tidegate.suite.load import load_suite
 from tidegate.suite.scenario_file import ScenarioFile
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.reader import parse
 
 SUITE = "version: 1\nscenarios: [s.yaml]\n"
 SCENARIO = "name: first\ndescription: The first.\ntarget: {binary: taskmgr}\ntask: List the tasks.\n"

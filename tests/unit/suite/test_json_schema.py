@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 import yaml
 
+from tidegate.suite.document import parse
 from tidegate.suite.json_schema import file_schema, known_keys
-from tidegate.suite.yaml.reader import parse
 
 SUITE = {"version": 1, "scenarios": ["s.yaml"]}
 SCENARIO = {"name": "n", "description": "d", "task": "t"}

@@ -104,6 +104,7 @@ SELECTABLE = suite(scenario("a", tags=("smoke", "slow"), tier=1), scenario("b", 
         (Selection(tags=("smoke", "slow"), agents=("docs",)), ["a docs", "b docs"]),
         (Selection(tier=1, agents=("docs",)), ["a docs", "b docs"]),
         (Selection(tier=0, agents=("docs",)), ["b docs"]),
+        (Selection(scenarios=("[bc]",), agents=("fake:*",)), ["b fake:x", "b fake:y", "c fake:x", "c fake:y"]),
     ],
 )
 def test_a_selection_is_a_part_of_the_plan(selection: Selection, selected: list[str]) -> None:

@@ -9,21 +9,17 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests import make
-from tidegate.agents.claude_code import ClaudeCodeAgent
 from tidegate.agents.command import CommandAgent
 from tidegate.agents.scripted import Scripted
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.judges.scripted import ScriptedJudge
-from tidegate.decide.procedure.rules import MOST_PAIRS, VERIFY_PAIRS
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
-from tidegate.model.judge_result import Calibration, CriterionCalibration
-from tidegate.model.plan import RowKey
-from tidegate.model.prices import AS_OF, BUILTIN_PRICES, SOURCES, Price
-from tidegate.model.suite import Budget, Composite, Policy, Scenario, TrialCounts
+from tidegate.model.prices import BUILTIN_PRICES
+from tidegate.model.suite import Policy, Scenario, TrialCounts
 from tidegate.suite.plan import make_plan
-from tidegate.suite.suggestions import advice, departures, highest_cost, prices_used
+from tidegate.suite.suggestions import advice
 
 GATE = NoTranscriptErrors(type="no_transcript_errors")
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
@@ -80,29 +76,6 @@ def test_a_folder_of_path_that_is_not_there(tmp_path: Path) -> None:
     assert advice(built, make_plan(built), tmp_path) == ()
 
 
-@pytest.mark.parametrize(("past", "is_said"), [((20, 20), True), ((19, 20), False), ((19, 19), False), ((0, 0), False)])
-def test_a_capability_that_holds_is_to_be_promoted(past: tuple[int, int], is_said: bool) -> None:
-    rows = [scenario("a", GATE, purpose="capability"), *(scenario(f"s{n}", GATE) for n in range(20))]
-    suite = make.suite(*rows)
-    keys = {RowKey(scenario=row.name, agent="docs"): past for row in rows}
-    promoted = (
-        "a.yaml, docs: a capability that has held for 20 trials of base; make it `purpose: regression`, "
-        "and it is guarded"
-    )
-    assert advice(suite, make_plan(suite), None, keys) == ((promoted,) if is_said else ())
-
-
-def test_a_scenario_that_the_path_alone_decides_is_brittle() -> None:
-    way = EVALUATOR.validate_python({"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "bash"}]})
-    state = EVALUATOR.validate_python({"type": "expected_state", "file": "x.json", "expected": {"a": 1}})
-
-    assert said(scenario("a", evaluators=(way,)), scenario("b", GATE, evaluators=(way,))) == [
-        "a.yaml: a: the path alone decides (tool_trajectory), which is brittle; "
-        "check the outcome too, by a gate or expected_state"
-    ]
-    assert said(scenario("a", evaluators=(way, state))) == []
-
-
 @pytest.mark.parametrize(
     ("tool", "output", "is_said"), [("bash", "text", True), ("bash", "claude-code", False), ("tool:add", "text", False)]
 )
@@ -120,27 +93,6 @@ def test_an_evaluator_that_needs_calls_which_the_agent_does_not_report(tool: str
         assert found == ([expected] if is_said else [])
 
 
-def test_departures_are_said_once_and_only_where_they_matter() -> None:
-    way = {"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "bash"}]}
-    nested = EVALUATOR.validate_python({"type": "composite", "evaluators": [way]})
-    weighed = scenario("a", GATE, evaluators=(nested, nested), composite=Composite(gate_weight=1))
-
-    assert [line.partition(" (")[0] for line in departures(make.suite(weighed))] == [
-        "tool_trajectory: exact divides by the longer of both lists, so extra calls cost",
-        "composite: weighs only the parts that exist, and says so",
-    ]
-    f1 = EVALUATOR.validate_python({"type": "tool_f1", "expected": ["bash"]})
-    judge = EVALUATOR.validate_python({"type": "code_judge", "script": "true"})
-    more = scenario("a", GATE, evaluators=(f1, judge), composite=Composite(interaction_weight=1))
-    assert [line.partition(" ")[0] for line in departures(make.suite(more))] == [
-        "tool_f1:",
-        "code_judge:",
-        "composite:",
-        "composite:",
-    ]
-    assert departures(make.suite(scenario("a", GATE))) == ()
-
-
 def test_a_scenario_that_only_a_judge_looks_at() -> None:
     judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["Be nice"]})
     alone = scenario("a", evaluators=(judged,))
@@ -153,45 +105,6 @@ def test_a_scenario_that_only_a_judge_looks_at() -> None:
         "a.yaml: a judge alone decides, and a judge errs; add a gate or an evaluator of code"
     ]
     assert said(scenario("a", GATE, evaluators=(judged,)), judge=judge) == []
-
-
-def test_the_highest_cost_is_said_where_limits_tell() -> None:
-    rows = [scenario("a", GATE, max_usd=0.25), scenario("b", GATE, max_usd=0.25, trials=TrialCounts(max=4))]
-    agents = {"mine": CommandAgent(type="command", command="x"), "docs": make.DOCS}
-    suite = make.suite(*rows, agents=agents)
-    # standard: up to 6 to screen, then the pairs, on both sides; the second at most 4; docs is free
-    whole = 6 + MOST_PAIRS + VERIFY_PAIRS
-    total = (whole + 4) * 2 * 0.25
-    (line,) = highest_cost(suite, make_plan(suite))
-    assert line.startswith(f"a pull request costs at most ${total:.2f}, by max_usd of each trial")
-    budget = suite.model_copy(update={"budget": Budget(usd=5)})
-    assert list(highest_cost(budget, make_plan(budget))) == ["a pull request costs at most $5.00 (budget.usd)"]
-    unlimited = make.suite(*rows, scenario("c", GATE), agents=agents)
-    assert list(highest_cost(unlimited, make_plan(unlimited))) == []
-    assert list(highest_cost(make.suite(*rows), make_plan(make.suite(*rows)))) == []
-
-
-@pytest.mark.parametrize(
-    ("fields", "is_said"),
-    [
-        ({"budget": Budget(usd=5)}, True),
-        ({"prices": BUILTIN_PRICES}, True),
-        ({}, False),
-        ({"budget": Budget(usd=5), "prices": {"claude-haiku-4-5": Price(input=9)}}, False),
-    ],
-)
-def test_built_in_prices_name_their_date_and_source(fields: dict[str, Any], is_said: bool) -> None:
-    agent = ClaudeCodeAgent(type="claude-code", model="claude-haiku-4-5-20251001")
-    suite = make.suite(make.scenario(), agents={"mine": agent}, **fields)
-    sources = "platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing"
-    line = f"prices of claude-haiku-4-5: built in, as of {AS_OF} (from {sources})"
-    assert list(prices_used(suite, make_plan(suite))) == ([line] if is_said else [])
-
-
-def test_the_docs_name_the_date_of_the_built_in_prices() -> None:
-    page = (Path(__file__).parents[3] / "docs/configuration.md").read_text(encoding="utf-8")
-    assert f"as of {AS_OF}" in " ".join(page.split())
-    assert all(source in page for source in SOURCES)
 
 
 def test_reading_the_cache_has_a_price_of_its_own() -> None:
@@ -244,27 +157,3 @@ def test_a_scenario_to_be_judged_where_nobody_judges() -> None:
         "a.yaml: a judge is to look at it, and tidegate.yaml has no `judge`: that stays not measured"
     ]
     assert said(looked_at, judge=judge) == []
-
-
-def test_a_limit_of_the_judge_that_cannot_bind() -> None:
-    judge = ScriptedJudge.model_validate({"type": "scripted", "model": "m", "max_usd": 2, "script": [{"answers": [1]}]})
-    assert said(scenario("a", GATE), judge=judge) == [
-        "tidegate.yaml: judge.max_usd binds nothing: `prices` has no price for m"
-    ]
-    assert said(scenario("a", GATE), judge=judge, prices={"m": Price(input=1)}) == []
-
-
-def test_a_judge_that_was_calibrated_on_something_else() -> None:
-    judged = EVALUATOR.validate_python({"type": "rubrics", "rubrics": ["It is kept."]})
-    judge = ScriptedJudge.model_validate({"type": "scripted", "script": [{"answers": [{}]}]})
-    looked_at = scenario("a", GATE, evaluators=(judged,))
-    (wording,) = looked_at.wordings
-    criterion = CriterionCalibration(criterion="rubrics/rubric-1", wording=wording, labels=60, agreement=0.9)
-    known = Calibration(
-        model="scripted", labels=60, agreement=0.9, agreement_interval=(0.8, 0.95), table={}, criteria=(criterion,)
-    )
-    without = ["a.yaml: has criteria without labels for their present wording and the judge scripted"]
-    assert said(looked_at, judge=judge, calibration=known) == []
-    assert said(looked_at, judge=judge) == []  # nobody has said that it is calibrated
-    assert said(looked_at, judge=judge, calibration=known.model_copy(update={"criteria": ()})) == without
-    assert said(looked_at, judge=judge, calibration=known.model_copy(update={"model": "another"})) == without

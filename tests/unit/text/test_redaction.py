@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tidegate.model.event import Message
 from tidegate.text.redaction import Redaction, secret_variables
-from tidegate.trial.redacted import redacted
+from tidegate.trial.safe_files import redacted
 
 SECRET = 'sk-live "ü/+42"?&x=1'
 FORMS: dict[str, Callable[[str], str]] = {

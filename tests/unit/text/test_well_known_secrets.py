@@ -8,7 +8,7 @@ import pytest
 
 from tidegate.model.event import Message, ToolResult
 from tidegate.model.trial import Record
-from tidegate.text.redaction import LEFT_OUT, MANY, masked_secrets, without_secrets
+from tidegate.text.redaction import LEFT_OUT, masked_secrets, without_secrets
 
 MIXED = "aB3dE5fG7h" * 10
 DIGITS = "0123456789" * 10
@@ -77,10 +77,9 @@ def test_a_value_keeps_all_but_its_secrets() -> None:
     assert without_secrets(clean := event.model_copy(update={"output": "fine"})) is clean
 
 
-@pytest.mark.parametrize("place", [0, MANY, 2 * MANY + 1])
+@pytest.mark.parametrize("place", [0, 201])
 def test_a_key_in_one_of_many_values_is_found(place: int) -> None:
-    """Long fields are searched in parts."""
-    texts = ["nothing"] * (2 * MANY + 2)
+    texts = ["nothing"] * 202
     texts[place] = f"the key is {SECRETS['GitHub']}"
     record = Record(prompt="p", events=tuple(Message(at=0, text=text) for text in texts))
 
@@ -88,10 +87,3 @@ def test_a_key_in_one_of_many_values_is_found(place: int) -> None:
 
     assert found.events[place] == Message(at=0, text="the key is [secret]")
     assert found.model_copy(update={"events": ()}) == Record(prompt="p")
-
-
-@pytest.mark.parametrize("field", ["prompt", "diff", "problem"])
-def test_a_key_beside_many_values_is_found(field: str) -> None:
-    record = Record(**{field: SECRETS["npm"]}, events=tuple(Message(at=0, text="nothing") for _ in range(MANY + 1)))
-
-    assert getattr(without_secrets(record), field) == "[secret]"

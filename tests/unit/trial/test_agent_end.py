@@ -6,7 +6,7 @@ import pytest
 
 from tidegate.model.event import End, TrialEnd
 from tidegate.trial.agent_step import Observed, ending_of, ending_of_stop
-from tidegate.trial.step_context import AgentStopped
+from tidegate.trial.session import AgentStopped
 
 
 def proxied(end: TrialEnd | None) -> End | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.base_guidance import guidance_of_base
+from tidegate.trial.rewritten import guidance_of_base
 from tidegate.trial.workspace import Prepared
 
 Files = Mapping[str, str]

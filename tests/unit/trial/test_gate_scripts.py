@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.trial.gate_scripts import restore_scripts, script_files
+from tidegate.trial.checks import restore_scripts, script_files
 
 SOURCES = [
     ". ./lib.sh",

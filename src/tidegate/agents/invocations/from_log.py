@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tidegate.agents.invocations.shell_grammar import ShellCall, shell_lines
-from tidegate.model.event import CallStatus, Event, Invocation, ToolCall, ToolResult, is_traced
+from tidegate.model.event import CallStatus, Event, Invocation, ToolCall, ToolResult
 from tidegate.model.target import Target
 
 _NEVER_RAN: frozenset[CallStatus] = frozenset({"denied", "invalid", "not_executed"})
@@ -112,16 +112,6 @@ def bypassed(
         if whole or "/" in logged.call.program:
             unseen.append(_invocation(logged, started_at))
     return tuple(sorted(unseen, key=lambda call: call.started_at))
-
-
-def logged_invocations(events: Sequence[Event], target: Target, started_at: float) -> tuple[Invocation, ...] | None:
-    """Return the target's calls by the agent's log alone, for a run without a recorder.
-
-    None without a record of the agent's tool calls: then it is not known how often the target was called.
-    """
-    if not is_traced(events):
-        return None
-    return tuple(_invocation(logged, started_at) for logged in logged_calls(events, target.binary))
 
 
 def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tuple[Invocation, ...]:

@@ -51,7 +51,6 @@ class CommandGate(Gate):
 
 
 class _AnyOutput(CommandGate):
-    quick = True
     reads_output = False
 
     def decide_output(self, result: CommandResult) -> GateDecision:

@@ -55,8 +55,6 @@ class FileGate(Gate):
 class FileExists(FileGate):
     """Passes when a file exists at `path` in the workspace. A folder does not count."""
 
-    quick = True
-
     type: Literal["file_exists"] = "file_exists"
 
     def decide_without_text(self, answer: FileAnswer) -> GateDecision:
@@ -71,8 +69,6 @@ class FileExists(FileGate):
 
 
 class _Contains(Gate):
-    quick = True
-
     substring: NonEmpty
 
     def decide_text(self, text: str, what: str) -> GateDecision:

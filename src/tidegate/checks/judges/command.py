@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tidegate.checks.evaluators.code_judge import named_files
+from tidegate.checks.evaluators.script_files import named_files
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
 from tidegate.model.judge import SYSTEM_PATH, Ask, AskModel, Judge, JudgeContext, Reply
 from tidegate.text.shorten import excerpt

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from tidegate.agents.agentv_cli import AgentVCli, CliCase
 from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.rubrics import Rubrics
-from tidegate.checks.judges import JUDGE_VARIABLE
 from tidegate.model.agent import Agent
 from tidegate.model.evaluator import Case, Evaluator
 from tidegate.model.judge import Judge
@@ -23,14 +22,13 @@ from tidegate.model.suite import Scenario, ToolMatrixEntry
 from tidegate.model.target import Target
 from tidegate.suite.agentv.eval_file import AgentVConfigFile, CaseFile, EvalFile, MessageFile, PartFile, TargetsFile
 from tidegate.suite.agentv.targets import PLACES, Targets
-from tidegate.suite.evaluator_files import EvaluatorFiles
-from tidegate.suite.folders import stays_in
+from tidegate.suite.document import Document, KeyPath, Problem
+from tidegate.suite.files import read_file, validated
+from tidegate.suite.folders import find_named
+from tidegate.suite.named_files import NamedFiles
 from tidegate.suite.plan import did_you_mean
 from tidegate.suite.suite_file import SuiteFile
-from tidegate.suite.yaml.document import Document, KeyPath, Problem
 
-M = TypeVar("M", bound=BaseModel)
-Read = Callable[[str, type[M], str], tuple[Document, M | None, list[Problem]]]
 DEFAULT_TARGET = "default"
 
 
@@ -54,7 +52,6 @@ class Cases:
         root: Path,
         suite: SuiteFile,
         environ: Mapping[str, str],
-        read: Read[Any],
         tool: Callable[[], Target],
         texts: Path | None = None,
     ) -> None:
@@ -63,11 +60,11 @@ class Cases:
         self._texts = texts or root
         self._suite = suite
         self._environ = environ
-        self._read = read
         self._tool = cache(tool)
         self._targets: dict[str, Targets | None] = {}
         self.agents: dict[str, Agent] = {}
-        self.judges = JudgeTargets(wanted=suite.judge is None and not environ.get(JUDGE_VARIABLE, "").strip())
+        self.judge: Judge | None = None  # of the first target whose `judge_target` is a model
+        self.unread: list[str] = []  # one sentence for each judge_target that cannot be the judge
         self.problems: list[Problem] = []
 
     def scenarios(self, document: Document, file: EvalFile) -> list[Scenario]:
@@ -128,7 +125,7 @@ class Cases:
             chosen, place = case.evaluators, (*path, "evaluators")
         else:
             chosen, place = file.execution.evaluators or (), ("execution", "evaluators")
-        files = EvaluatorFiles(self._root, document)
+        files = NamedFiles(self._root, document)
         rubrics = self._rubrics(document, case, path)
         found = files.resolved(chosen, place, [one.label for one in rubrics])
         self.problems += [problem for problem in files.problems if problem not in self.problems]
@@ -171,11 +168,22 @@ class Cases:
         if wanted not in self.agents:
             before, folder = len(targets.problems), PurePosixPath(document.file).parent.as_posix()
             agent = targets.agent(wanted, folder)
-            self.judges.add(targets, wanted)
+            self._add_judge(targets, wanted)
             self.problems += targets.problems[before:]
             if agent is not None:
                 self.agents[wanted] = agent
         return wanted
+
+    def _add_judge(self, targets: Targets, name: str) -> None:
+        """Use the judge of the target `name`, if it is the first one."""
+        named = targets.entry(name).judge_target
+        if named is None or self.judge is not None:
+            return
+        if named in targets.names and targets.is_model(named):
+            self.judge = targets.judge(named)
+        else:
+            why = "it is not a model in targets.yaml; name a judge in tidegate.yaml"
+            self.unread.append(f"judge_target: `{named}` of the target `{name}` is not read: {why}")
 
     def _targets_of(self, document: Document) -> Targets | None:
         """Return the nearest targets file, searched from the eval file's folder up to the root."""
@@ -183,9 +191,12 @@ class Cases:
         if place is None:
             return None
         if place not in self._targets:
-            read, file, problems = self._read(place, TargetsFile, "targets")
+            read = read_file(self._root, place)
+            file, problems = validated(read, TargetsFile, "targets")
             self.problems += problems
-            self._targets[place] = file and Targets(read, file, self._suite.pass_env, self._environ, self._root, [])
+            self._targets[place] = (
+                Targets(read, file, self._suite.pass_env, self._environ, self._root, []) if file is not None else None
+            )
         return self._targets[place]
 
     def _nearest(self, document: Document, names: tuple[str, ...]) -> str | None:
@@ -242,23 +253,22 @@ class Cases:
         place = self._nearest(document, (".agentv/config.yaml",))
         if place is None:
             return ()
-        _, file, problems = self._read(place, AgentVConfigFile, "agentv-config")
+        file, problems = validated(read_file(self._root, place), AgentVConfigFile, "agentv-config")
         self.problems += [problem for problem in problems if problem not in self.problems]
         return file.guideline_patterns if file else ()
 
     def _file(self, document: Document, name: str, path: KeyPath, root: Path | None = None) -> tuple[str, str] | None:
         """Return a file's path relative to the root, and its text. Look beside the eval file, then at the root."""
         root = root or self._root
-        places = [PurePosixPath(document.file).parent / name.lstrip("/"), PurePosixPath(name.lstrip("/"))]
-        for place in places:
-            if (root / place).is_file() and stays_in(root, place.as_posix()):
-                inside = (root / place).resolve().relative_to(root.resolve()).as_posix()
-                try:
-                    return inside, (root / place).read_text(encoding="utf-8")
-                except (OSError, UnicodeDecodeError):
-                    self._complain(document, path, f"{inside} cannot be read as text")
-                    return None
-        self._complain(document, path, f"no such file in the repository (looked for {', '.join(map(str, places))})")
+        folder = PurePosixPath(document.file).parent.as_posix()
+        try:
+            place = find_named(root, (folder, ""), name.lstrip("/"))
+            inside = (root / place).resolve().relative_to(root.resolve()).as_posix()
+            return inside, (root / place).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            self._complain(document, path, f"{name} cannot be read as text")
+        except ValueError as error:
+            self._complain(document, path, str(error))
         return None
 
     def _complain(self, document: Document, path: KeyPath, what: str) -> None:
@@ -290,40 +300,6 @@ def _parts(messages: tuple[MessageFile, ...]) -> Iterator[tuple[KeyPath, PartFil
 
 def _plain(message: MessageFile) -> dict[str, Any]:
     return message.model_dump(mode="json", exclude_defaults=True) | {"role": message.role}
-
-
-@dataclass
-class JudgeTargets:
-    """Collects the judges of the targets that cases use. `wanted` is False if the suite has another judge.
-
-    A suite has one judge: the first supported one. `unread` has one sentence for each judge that is ignored.
-    """
-
-    wanted: bool
-    judge: Judge | None = None
-    unread: list[str] = field(default_factory=list)
-
-    def add(self, targets: Targets, name: str) -> None:
-        """Add the judge of the target `name`. Problems of the judge's own target are added to `targets.problems`."""
-        named = targets.entry(name).judge_target
-        if named is None:
-            return
-        why = self._read(targets, named)
-        if why is not None:
-            self.unread.append(f"judge_target: `{named}` of the target `{name}` is not read: {why}")
-
-    def _read(self, targets: Targets, named: str) -> str | None:
-        """Use the named judge, or return why it is ignored."""
-        if not self.wanted:
-            return "another judge is set up, by `judge` of tidegate.yaml or by LLM_TOOL_TEST_JUDGE"
-        if named not in targets.names:
-            return f"{targets.document.file} has no such target; name a judge in tidegate.yaml"
-        if not targets.is_model(named):
-            return f"its provider, {targets.entry(named).provider}, is not a model; name a judge in tidegate.yaml"
-        judge = targets.judge(named)
-        self.judge = self.judge or judge
-        other = judge is not None and self.judge is not None and judge != self.judge
-        return f"one judge is asked for the whole suite, {self.judge.model}" if other and self.judge else None
 
 
 class MessagePart(NamedTuple):

@@ -32,18 +32,15 @@ from tidegate.suite.agentv.eval_file import (
     TargetEntry,
     TargetsFile,
 )
-from tidegate.suite.env_references import variable
+from tidegate.suite.assemble import variable
+from tidegate.suite.document import Document, KeyPath, Problem
+from tidegate.suite.files import explain
+from tidegate.suite.folders import find_named
 from tidegate.suite.plan import did_you_mean
-from tidegate.suite.yaml.document import Document, KeyPath, Problem
-from tidegate.suite.yaml.explain import explain
 
 PLACES = (".agentv/targets.yaml", "targets.yaml")
 _COMMON = ("name", "provider", "judge_target", "workers", "provider_batching")
 _ALIASES = {"codex-cli": "codex", "azure-openai": "azure", "google": "gemini", "google-gemini": "gemini"}
-_INSTEAD = {
-    "vscode": "an agent of tidegate.yaml, by its name there",
-    "vscode-insiders": "an agent of tidegate.yaml, by its name there",
-}
 _KNOWN = ("cli", "codex", "anthropic", "azure", "gemini", "mock")
 _OF_THE_TRIAL = ("cwd", "log_dir", "log_format")  # keys of `codex` without effect: a trial has its own folders
 _VARIABLE = re.compile(r"\$\{\{\s*([^}\s]*)\s*\}\}")
@@ -98,7 +95,8 @@ class Targets:
             case "mock":
                 return self._mock(path)
             case _:
-                self._complain((*path, "provider"), _refusal(provider))
+                hint = did_you_mean(provider, _KNOWN) or f" (one of {', '.join(_KNOWN)}, or an agent of tidegate.yaml)"
+                self._complain((*path, "provider"), f"unknown provider `{provider}`{hint}")
                 return None
 
     def _cli(self, path: KeyPath, folder: str, kind: type[AgentVCli]) -> Agent | None:
@@ -202,12 +200,11 @@ class Targets:
         if Path(cwd).is_absolute():
             above = (place for place in Path(cwd).parents if place == self.root or (place / ".git").exists())
             folder, cwd = "", str(Path(cwd).relative_to(next(above, "/")))
-        for place in (Path(folder, cwd), Path(cwd)):
-            inside = (self.root / place).resolve()
-            if inside.is_dir() and inside.is_relative_to(self.root.resolve()):
-                return inside.relative_to(self.root.resolve()).as_posix()
-        self._complain(path, "no such folder in the repository")
-        return folder
+        try:
+            return find_named(self.root, (folder, ""), cwd, folder=True)
+        except ValueError as error:
+            self._complain(path, str(error))
+            return folder
 
     def _read(self, model: type[M], path: KeyPath, *without: str) -> M | None:
         """Return the keys of the target's provider as a model, with variables replaced; None if they have problems."""
@@ -245,10 +242,3 @@ class Targets:
 
     def _complain(self, path: KeyPath, what: str) -> None:
         self.problems.append(self.document.problem(path, what))
-
-
-def _refusal(provider: str) -> str:
-    if provider in _INSTEAD:
-        return f"{provider} is not one of the agents here; use {_INSTEAD[provider]}"
-    hint = did_you_mean(provider, (*_KNOWN, *_INSTEAD)) or f" (one of {', '.join(_KNOWN)})"
-    return f"unknown provider `{provider}`{hint}"

@@ -85,13 +85,14 @@ class Forward(BaseHTTPRequestHandler):
         scope = own or f"exchange {next(self.exchanges)} "
         if self.command == "POST":
             self.notes.asked(body, scope)
+        elif self.command == "DELETE":  # before the answer: nothing of the agent may come after it
+            self.notes.end_all(scope, GIVEN_UP_STATUS)
         try:
             self.pass_answer(self.ask(body), scope)
         except OSError:
             self.close_connection = True
-        is_left = self.command == "DELETE" or is_closed(self.connection)
-        if not own or self.command == "DELETE":
-            self.notes.end_all(scope, GIVEN_UP_STATUS if is_left else 1)
+        if not own:
+            self.notes.end_all(scope, GIVEN_UP_STATUS if is_closed(self.connection) else 1)
 
     do_GET = do_DELETE = do_OPTIONS = do_PUT = do_HEAD = do_POST  # noqa: N815  (names that the base class wants)
 

@@ -23,8 +23,9 @@ from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError
 from tidegate.trial.mcp.server_headers import give_headers
-from tidegate.trial.processes import Command, Ended
+from tidegate.trial.processes import Command
 from tidegate.trial.safe_files import read_output
+from tidegate.trial.sandbox.supervisor.messages import Ended
 
 LONGEST_SOCKET = 107  # bytes of a Unix socket's path
 OFTEN_SECS = 0.02

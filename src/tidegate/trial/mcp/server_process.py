@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tidegate.trial.processes import Command, Ended, Supervisor
+from tidegate.trial.processes import Command, Supervisor
+from tidegate.trial.sandbox.supervisor.messages import Ended
 
 END_SECS = 2.0  # for the server to end by itself after its standard input is closed
 BEHIND_BYTES = 1 << 16  # unread input from which on a server counts as behind

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidegate.model.access import FileAccess
-from tidegate.trial.sandbox import jail_calls, jail_files
-from tidegate.trial.sandbox.jail_files import Mounts
+from tidegate.trial.sandbox import jail
+from tidegate.trial.sandbox.jail import Mounts
 from tidegate.trial.sandbox.readable import is_within, prefixes
 from tidegate.trial.sandbox.starter import SHELL, why_not_started
 from tidegate.trial.sandbox.supervisor.spawn import Launch
@@ -21,8 +21,10 @@ from tidegate.trial.sandbox.supervisor.spawn import Launch
 SHARED = ("/tmp", "/var/tmp")
 SHARED_MEMORY = "/dev/shm"
 MOST_NAMED = 5
-_REFUSAL = re.compile(r"permission denied|EACCES|PermissionError|Operation not permitted", re.IGNORECASE)
-_ABSENCE = re.compile(r"no such file|ENOENT|FileNotFoundError", re.IGNORECASE)  # as a folder that is hidden looks
+_REFUSAL = re.compile(  # a folder that is hidden looks as if it were not there
+    r"permission denied|EACCES|PermissionError|Operation not permitted|no such file|ENOENT|FileNotFoundError",
+    re.IGNORECASE,
+)
 _PATH = re.compile(r"(?<![\w/.:])/[\w.@+~/-]{2,300}")
 
 
@@ -37,12 +39,12 @@ class Means(NamedTuple):
 
 async def means_to_confine() -> Means:
     """Find out what this machine has, with a real process."""
-    landlock = jail_files.landlock_abi() >= jail_files.LEAST_ABI
+    landlock = jail.landlock_abi() >= jail.LEAST_ABI
     no_mounts = await asyncio.to_thread(_why_no_mounts)
     lacking = [] if landlock else ["Landlock needs Linux 5.19 or newer, with it switched on"]
     if no_mounts:
         lacking.append(f"the system allows no mounts: {no_mounts}")
-    return Means(landlock, not no_mounts, jail_calls.can_refuse(), "; ".join(lacking))
+    return Means(landlock, not no_mounts, jail.can_refuse(), "; ".join(lacking))
 
 
 def _why_no_mounts() -> str:
@@ -109,36 +111,20 @@ class FileJail:
         return {"tmp": None if tmp is None else str(tmp), "hidden": hidden, "covered": covered}
 
     def refused(self, text: str, rules: FileRules) -> list[str]:
-        """Return the paths that a command's output says it was refused, and that are not its own.
+        """Return the paths that a command's output says it was refused, that are there, and that are not its own.
 
         A guess: no kernel in use tells which file it refused. Most programs print its path.
         """
+        if not (self.means.landlock or self.means.mounts):
+            return []
+        own = [*self.common, *map(str, (*rules.read, *rules.feed)), *self._write(rules)]
         found: dict[str, None] = {}
-        for line in text.splitlines() if _REFUSAL.search(text) or _ABSENCE.search(text) else ():
-            refused = bool(self.means.landlock and _REFUSAL.search(line))
-            if refused or (self.means.mounts and _ABSENCE.search(line)):
+        for line in text.splitlines() if _REFUSAL.search(text) else ():
+            if _REFUSAL.search(line):
                 paths = map(os.path.normpath, _PATH.findall(line[:2000]))
-                found.update(dict.fromkeys(path for path in paths if self._is_outside(path, rules, refused=refused)))
-        return list(found)[:MOST_NAMED]
-
-    def _is_outside(self, path: str, rules: FileRules, *, refused: bool) -> bool:
-        """Return True if the path is not the command's own, and is there, or is one that it cannot create."""
-        read, write = self._read(rules), self._write(rules)
-        if is_within(path, (*read, *write, *map(str, rules.feed))):
-            return False
-        in_memory = is_within(path, [SHARED_MEMORY])
-        if is_within(path, ["/dev"]) and not (in_memory and (self.means.mounts or not self.shared_memory)):
-            return False
-        if any(is_within(one, [path]) for one in read):
-            return False
-        if not refused:
-            return is_within(path, (*self.hidden, *SHARED, "/run", SHARED_MEMORY)) and os.path.exists(path)  # noqa: PTH110
-        shared = in_memory and not self.means.mounts
-        shared = shared or (is_within(path, SHARED) and not (self.means.mounts and rules.tmp))
-        return shared or os.path.exists(path)  # noqa: PTH110
-
-    def _read(self, rules: FileRules) -> list[str]:
-        return [*self.common, *map(str, rules.read)]
+                found.update(dict.fromkeys(path for path in paths if os.path.exists(path)))  # noqa: PTH110
+        outside = (path for path in found if not (is_within(path, own) or any(is_within(one, [path]) for one in own)))
+        return list(outside)[:MOST_NAMED]
 
     @cached_property
     def _used(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.make import row, trial_result
 from tidegate.decide.causes.find import find_causes
-from tidegate.model.comparison import Evidence, LeftFile
+from tidegate.model.comparison import Divergence, Evidence, LeftFile
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
 from tidegate.model.result import FileChange

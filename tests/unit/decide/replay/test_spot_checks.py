@@ -15,7 +15,7 @@ from tidegate.model.plan import RowKey
 from tidegate.model.run_row import DifferingStep, ReplayFinding, RunRow
 from tidegate.model.suite import Policy, ReplayRules
 from tidegate.model.trial_spec import NotMeasured
-from tidegate.run.replay_first import with_spot_checks
+from tidegate.run.replays import with_spot_checks
 
 
 def unchanged(name: str) -> ReplayFinding:

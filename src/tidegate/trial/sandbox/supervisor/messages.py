@@ -5,13 +5,14 @@ from __future__ import annotations
 import _socket  # `socket` imports much
 import json
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from struct import pack
 from typing import Any, NamedTuple
 
 
 class Request(NamedTuple):
-    """One command: what to run, and its limits. `uid` and `gid` are set only if the supervisor is root."""
+    """One command: what to run, and its limits. `account` is set only if the supervisor is root."""
 
     argv: list[str]
     cwd: str
@@ -27,27 +28,28 @@ class Request(NamedTuple):
     processes: int
     files: int  # open at once, per process
     file_bytes: int  # largest file that it may write
-    uid: int | None = None
-    gid: int | None = None
+    account: tuple[int, int] | None = None  # uid and gid
     shares_user: bool = False  # with another supervisor's command, which continues when this one ends
     # `namespaces` to enter, or `ports` that may be connected to; `files`; `calls` to refuse
     jail: dict[str, Any] = {}
 
 
-class Answer(NamedTuple):
-    """How the command ended. `unended` counts processes that could not be terminated; they make the slot unusable."""
+class Ended(NamedTuple):
+    """How a command ended. All processes below it are gone by then, except for those that are `unended`.
+
+    `killed` lists the other processes that still ran and were killed. `killed_at` is when Tidegate began to kill the
+    command (seconds since the epoch); None if it ended by itself.
+    """
 
     end: str  # CommandEnd, or refused
     exit_code: int | None = None
     signal: int | None = None
-    limit: str | None = None
+    limit: str | None = None  # output, memory, processes or file_size
     duration_s: float = 0.0
-    left_behind: int = 0
-    reason: str = ""
-    peak_memory_mb: float | None = None
+    reason: str = ""  # if it was not started
     killed_at: float | None = None
-    unended: int = 0
-    killed: tuple[int, ...] = ()  # the processes that still ran when the command ended by itself
+    unended: int = 0  # processes that could not be terminated; they make the slot unusable
+    killed: Sequence[int] = ()
 
 
 class NotStartedError(Exception):

@@ -13,8 +13,8 @@ from functools import lru_cache, partial
 from struct import pack
 from typing import NamedTuple
 
-from tidegate.trial.sandbox import jail_calls, jail_files
-from tidegate.trial.sandbox.jail_files import OF_A_FILE, Mounts, Rules
+from tidegate.trial.sandbox import jail
+from tidegate.trial.sandbox.jail import OF_A_FILE, Mounts, Rules
 from tidegate.trial.sandbox.supervisor.messages import NotStartedError, Request
 
 NONE = pack("=q", -1)  # instead of a step that is left out
@@ -29,8 +29,8 @@ class Launch(NamedTuple):
     env: dict[str, str]
     limits: Sequence[tuple[int, int]] = ()  # kinds of setrlimit(2), and the most of each
     namespaces: Sequence[int] = ()  # descriptors
-    mounts: jail_files.Mounts | None = None
-    rules: jail_files.Rules | None = None
+    mounts: jail.Mounts | None = None
+    rules: jail.Rules | None = None
     ports: Sequence[tuple[int, int]] | None = None  # Landlock's rights to each
     is_asking: bool = False  # the first filter asks for sockets
     filters: Sequence[bytes] = ()  # programs of seccomp
@@ -46,24 +46,24 @@ def launch_of(request: Request, common: Sequence[str]) -> Launch:
     filters: list[bytes] = []
     keeps = None
     if ports is not None:
-        filters.append(jail_calls.network_steps())
+        filters.append(jail.network_steps())
     if calls is not None:
-        alike = request.uid is None
-        steps = jail_calls.filter_steps(tracing=calls["tracing"], same_user=alike, shared_memory=not mounted)
+        alike = request.account is None
+        steps = jail.filter_steps(tracing=calls["tracing"], same_user=alike, shared_memory=not mounted)
         filters.append(steps)
-        if request.uid is None and os.geteuid() == 0:
-            keeps = sum(1 << number for number in jail_calls.KEPT_CAPABILITIES)
+        if request.account is None and os.geteuid() == 0:
+            keeps = sum(1 << number for number in jail.KEPT_CAPABILITIES)
     try:
         return Launch(
             limits=_limits(request),
             namespaces=wanted.get("namespaces", []),
-            mounts=jail_files.mounts_for(mounted, common) if mounted else None,
-            rules=jail_files.rules_for(files, common) if files and files["landlock"] else None,
+            mounts=jail.mounts_for(mounted, common) if mounted else None,
+            rules=jail.rules_for(files, common) if files and files["landlock"] else None,
             ports=ports,
             is_asking=ports is not None,
             filters=filters,
             capabilities=keeps,
-            account=None if request.uid is None or request.gid is None else (request.uid, request.gid),
+            account=request.account,
             cwd=request.cwd,
             program=_program(request),
             argv=request.argv,
@@ -76,7 +76,7 @@ def launch_of(request: Request, common: Sequence[str]) -> Launch:
 def _limits(request: Request) -> list[tuple[int, int]]:
     limits = [(resource.RLIMIT_CORE, 0), (resource.RLIMIT_NOFILE, request.files)]
     limits.append((resource.RLIMIT_FSIZE, request.file_bytes))
-    if request.uid is not None:
+    if request.account is not None:
         # Only for a user of its own: the limit counts all threads of a user, including those of a desktop.
         limits.append((resource.RLIMIT_NPROC, 4 * request.processes))
     return limits

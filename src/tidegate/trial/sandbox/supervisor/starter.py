@@ -17,18 +17,18 @@ import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from struct import unpack
+from fcntl import ioctl
+from struct import pack, unpack, unpack_from
 
 from tidegate.trial.sandbox.supervisor.messages import (
     CANCEL,
     CONTROL,
-    Answer,
     Control,
+    Ended,
     NotStartedError,
     RefusedError,
     Request,
 )
-from tidegate.trial.sandbox.supervisor.sockets import answer
 from tidegate.trial.sandbox.supervisor.spawn import launch_of, received, spawn
 from tidegate.trial.sandbox.supervisor.tree import look_at, processes_below, send_all, sweep
 
@@ -49,16 +49,14 @@ class Command:
         self._launcher = launcher
         self._common = common
         self._control = control
-        self._owner = None if request.uid is None or request.gid is None else (request.uid, request.gid)
         files = request.jail.get("files") or {}
         self._shares_memory = not files.get("mounts") and files.get("shared_memory", True)
         self._outputs: list[int] = []
         self._listeners: Sequence[int] = ()  # for its calls of socket(2), if those need answers
-        self._peak = 0
         self._room = _room(request.cwd)
         self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
 
-    def run(self) -> Answer:
+    def run(self) -> Ended:
         """Run the command, then terminate everything below it."""
         started = time.monotonic()
         files: list[int] = []
@@ -66,9 +64,9 @@ class Command:
             files += self._open_files()
             pid = self._start(files)
         except NotStartedError as error:
-            return Answer("not_started", reason=str(error))
+            return Ended("not_started", reason=str(error))
         except RefusedError as error:
-            return Answer("refused", reason=str(error))
+            return Ended("refused", reason=str(error))
         else:
             return self._supervise(pid, started)
         finally:
@@ -110,24 +108,23 @@ class Command:
             raise NotStartedError(error_text)
         return pid
 
-    def _supervise(self, pid: int, started: float) -> Answer:
+    def _supervise(self, pid: int, started: float) -> Ended:
         why = self._wait(pid, started)
         duration = time.monotonic() - started
         killed_at = None if why == "exited" else time.time()
         if why == "timeout":
             self._ask_to_end(pid)
-        status, killed, unended = sweep(pid, None if self._request.shares_user else self._request.uid)
+        account = None if self._request.shares_user else self._request.account
+        status, killed, unended = sweep(pid, account and account[0])
         killed.discard(pid)
         if why == "exited" and self._output_size() > self._request.output_bytes:
             why = "output"  # it ended before the next check of its output
         self._close_outputs()
         if self._is_memory_short():
-            return Answer("refused", reason=NO_MEMORY, unended=unended)
+            return Ended("refused", reason=NO_MEMORY, unended=unended)
         return described(why, status)._replace(
             duration_s=duration,
-            left_behind=len(killed),
-            killed=tuple(killed) if why == "exited" else (),
-            peak_memory_mb=self._peak / 1e6 if self._peak else None,
+            killed=tuple(killed),
             killed_at=killed_at,
             unended=unended,
         )
@@ -166,7 +163,7 @@ class Command:
         ready = dict(poll.poll(max(0, seconds) * 1000))
         for listener in self._listeners:
             if ready.pop(listener, 0) & select.POLLIN:
-                answer(listener, self._owner)
+                answer(listener, self._request.account)
         return set(ready)
 
     def _limit_reached(self) -> str | None:
@@ -181,7 +178,6 @@ class Command:
         tree = processes_below(os.getpid())
         memory = sum(process.memory for process in tree.values())
         running = sum(not process.zombie for process in tree.values())
-        self._peak = max(self._peak, memory)
         self._look_at_tree = now + max(TREE_SECS, TREE_SHARE * (time.monotonic() - now))
         if memory > self._request.memory_bytes:
             return "memory"
@@ -206,7 +202,7 @@ class Command:
     def _close_outputs(self) -> None:
         """Take the output files back from the command's user, and cut them to the limit."""
         for file in self._outputs:
-            if self._request.uid is not None:
+            if self._request.account is not None:
                 os.fchown(file, os.getuid(), os.getgid())
             if os.fstat(file).st_size > self._request.output_bytes:
                 os.ftruncate(file, self._request.output_bytes)
@@ -244,18 +240,18 @@ def _room(folder: str) -> Sequence[int]:
     return ()
 
 
-def described(why: str, status: int) -> Answer:
+def described(why: str, status: int) -> Ended:
     """Return the answer for the reason that ended the wait, and the wait status."""
     if why in ("timeout", "cancelled"):
-        return Answer(why)
+        return Ended(why)
     if why == "room":
-        return Answer("refused", reason="it needs too much of the memory that small workspaces are in")
+        return Ended("refused", reason="it needs too much of the memory that small workspaces are in")
     if why != "exited":
-        return Answer("limit", limit=why)
+        return Ended("limit", limit=why)
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGXFSZ:
-        return Answer("limit", limit="file_size")
-    return Answer("exited", exit_code=code) if code >= 0 else Answer("signal", signal=-code)
+        return Ended("limit", limit="file_size")
+    return Ended("exited", exit_code=code) if code >= 0 else Ended("signal", signal=-code)
 
 
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
@@ -345,3 +341,34 @@ def _reap(options: int) -> None:
     with suppress(ChildProcessError):
         while os.waitpid(-1, options)[0]:
             pass
+
+
+RECEIVE, SEND, ADD = 0xC0502100, 0xC0182101, 0x40182103  # ioctls of a listener
+NOTICE_BYTES, ARGUMENTS = 80, 32  # of struct seccomp_notif, and where the call's arguments begin
+AND_SEND = 2  # the new descriptor is the answer
+LOOPBACK = b"lo"
+
+
+def answer(listener: int, owner: tuple[int, int] | None) -> None:
+    """Give the command that asks a new socket of `owner`, or the error of making it."""
+    notice = bytearray(NOTICE_BYTES)
+    with suppress(OSError):  # it was killed meanwhile
+        ioctl(listener, RECEIVE, notice)
+        (number,), (family, kind, protocol) = unpack_from("=Q", notice), unpack_from("=3Q", notice, ARGUMENTS)
+        try:
+            _give(listener, number, (family, kind, protocol), owner)
+        except OSError as error:
+            ioctl(listener, SEND, bytearray(pack("=QqiI", number, 0, -(error.errno or 1), 0)))
+
+
+def _give(listener: int, number: int, asked: tuple[int, int, int], owner: tuple[int, int] | None) -> None:
+    family, kind, protocol = asked
+    one = _socket.socket(family, kind & 0xF, protocol)
+    try:
+        one.setsockopt(_socket.SOL_SOCKET, _socket.SO_BINDTODEVICE, LOOPBACK)
+        one.setblocking(not kind & _socket.SOCK_NONBLOCK)
+        if owner is not None:
+            os.fchown(one.fileno(), *owner)
+        ioctl(listener, ADD, pack("=QIIII", number, AND_SEND, one.fileno(), 0, kind & _socket.SOCK_CLOEXEC))
+    finally:
+        one.close()

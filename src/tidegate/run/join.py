@@ -14,7 +14,7 @@ from tidegate.model.bundle import BundleContents, ShardPlan, Spent
 from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.run.shards.bundle import BadBundleError, Bundle, bundle_name
+from tidegate.run.bundle import BadBundleError, Bundle, bundle_name
 
 MISSING = "there is no bundle of it"
 

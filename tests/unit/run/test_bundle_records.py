@@ -5,9 +5,9 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from tests.unit.run.shards.test_join import contents, results, specs
+from tests.unit.run.test_join import contents, results, specs
 from tidegate.history.run_folder import RunFolder
-from tidegate.run.shards.bundle import Bundle, sealed_archive, write_results
+from tidegate.run.bundle import Bundle, sealed_archive, write_results
 
 
 def test_a_record_is_sent_without_the_result(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.suite.yaml.document import Document, Position
-from tidegate.suite.yaml.reader import MAX_DEPTH, parse, read_document
+from tidegate.suite.document import MAX_DEPTH, Document, Position, parse, read_document
 
 TEXT = """\
 a: 1
@@ -72,7 +71,7 @@ def test_merging_what_is_no_mapping_is_a_problem() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["!!str 5", "! 5", "'5'", "! '5'", "!!str '5'"])
+@pytest.mark.parametrize("text", ["!!str 5", "'5'", "!!str '5'"])
 def test_tags_of_plain_text_are_allowed(text: str) -> None:
     assert data(text) == "5"
 
@@ -113,25 +112,6 @@ def test_a_name_that_cannot_be_a_file(tmp_path: Path) -> None:
     assert _lines(read_document(tmp_path / ("x" * 300), "f.yaml")) == ["f.yaml: cannot be read (File name too long)"]
 
 
-def test_bytes_that_are_no_text_are_placed() -> None:
-    document = parse("a: 1\nb: \x07\n", "f")
-
-    assert _lines(document) == ["f:2:4: the character U+0007 is not allowed in YAML"]
-
-
 def _lines(document: Document) -> list[str]:
     assert document.root is None
     return [str(problem) for problem in document.problems]
-
-
-def test_the_same_text_is_parsed_once_and_each_other_one_by_itself(tmp_path: Path) -> None:
-    base, head = tmp_path / "base.yaml", tmp_path / "head.yaml"
-    base.write_text("a: the same on both sides\n", encoding="utf-8")
-    head.write_text("a: the same on both sides\n", encoding="utf-8")
-    before = read_document(base, "f")
-
-    assert read_document(head, "f") is before
-    assert read_document(head, "g").file == "g"
-
-    head.write_text("a: of head\n", encoding="utf-8")
-    assert (read_document(head, "f").data, read_document(base, "f").data) == ({"a": "of head"}, before.data)

@@ -18,8 +18,8 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.run.shards.bundle import bundle_name, write_results
-from tidegate.run.shards.join import join
+from tidegate.run.bundle import bundle_name, write_results
+from tidegate.run.join import join
 
 SHARDS = 3
 SIDES: tuple[Side, Side] = ("base", "head")

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import heapq
 from random import Random
 
 import pytest
 
-from tests import make
-from tidegate.model.bundle import ShardPlan, Share
 from tidegate.model.plan import RowKey
-from tidegate.model.suite import Budget
-from tidegate.run.shards.assign import (
+from tidegate.run.sharding import (
     Load,
-    in_time,
     longest_first,
     makespan,
     most_shards,
-    overview,
     seconds_of_trials,
     shards_for,
 )
@@ -56,31 +50,6 @@ def test_a_shard_has_a_single_row_only_if_it_is_a_long_one() -> None:
         assert all(len(shard) > 1 or shard[0].seconds >= least for shard in shards)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_no_slot_runs_on_alone_at_the_end_of_a_shard(seed: int) -> None:
-    """Rows in random order, of which one takes two fifths of the shard's time in each trial."""
-    chance, jobs = Random(seed), 4
-    seconds = {key(number): chance.lognormvariate(3, 0.8) for number in range(50)}
-    seconds[key(0)] = 1.5 * (sum(seconds.values()) - seconds[key(0)])
-    rounds = [
-        make.spec(side=side, scenario=row.scenario, agent=row.agent, index=index)
-        for index in (1, 2, 3)
-        for row in chance.sample(list(seconds), len(seconds))
-        for side in ("base", "head")
-    ]
-
-    ordered = in_time(rounds, seconds, jobs)
-
-    slots = [0.0] * jobs
-    for spec in ordered:
-        heapq.heapreplace(slots, slots[0] + seconds[RowKey(scenario=spec.scenario, agent=spec.agent)])
-    assert sorted(ordered, key=rounds.index) == rounds
-    assert max(slots) <= 1.05 * sum(slots) / jobs
-    for row in seconds:  # the sides take turns
-        its = [(spec.index, spec.side) for spec in ordered if spec.scenario == row.scenario]
-        assert its == [(index, side) for index in (1, 2, 3) for side in ("base", "head")]
-
-
 @pytest.mark.parametrize(("rows", "most"), [(0, 1), (1, 1), (3, 1), (4, 2), (600, 256)])
 def test_there_are_at_most_256_jobs_and_half_as_many_as_rows(rows: int, most: int) -> None:
     assert most_shards(rows) == most
@@ -101,21 +70,3 @@ def test_a_single_trial_that_takes_longer_than_the_goal_does_not_ask_for_every_j
     rows = loads(500.0, *[1.0] * 39)
     assert makespan(longest_first(rows, 2), 4) == 500
     assert shards_for(rows, 100, 4) == 1
-
-
-def test_fewer_shards_than_asked_for_are_explained() -> None:
-    shares = tuple(Share(rows=(key(n), key(n + 2)), trials=4, seconds=60.0) for n in range(2))
-    plan = ShardPlan(
-        tidegate_version="1",
-        config="tidegate.yaml",
-        target="a",
-        base="a",
-        head="b",
-        names=("main", "x"),
-        suite_hash="s",
-        budget=Budget(),
-        shares=shares,
-    )
-    assert overview(plan, 3).startswith("2 shards instead of 3, since each has 2 rows or more on average, for 4 rows")
-    assert overview(plan, 2).startswith("2 shards, for 4 rows")
-    assert "the longest takes about 60 s, by base's history" in overview(plan, 2)

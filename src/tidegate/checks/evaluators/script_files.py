@@ -1,0 +1,33 @@
+"""Find the repository files that a command may name: an evaluator's script, or a judge."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from collections.abc import Iterator
+
+MAX_NAME = 255  # characters; longer words are not looked up as files
+NOT_IN_NAMES = set("*?[$`\0;|&()<>")
+
+
+def named_files(command: str, folder: str) -> tuple[str, ...]:
+    """Return paths, relative to the repository's root, that words of the command may name. They need not exist."""
+    paths = (posixpath.normpath(posixpath.join(folder, word)) for word in _words(command))
+    return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
+
+
+def _words(command: str) -> Iterator[str]:
+    """Yield the words of a shell command that may be files; for `python -m checks.judge`, its file and its package."""
+    parts = shlex.shlex(command, posix=True, punctuation_chars=True)
+    parts.whitespace_split = True
+    parts.commenters = ""
+    try:
+        words = list(parts)
+    except ValueError:  # quoting that only a shell understands
+        words = command.split()
+    for before, word in zip(["", *words], words, strict=False):
+        if before == "-m":
+            module = word.replace(".", "/")
+            yield from (module, f"{module}.py")
+        elif 0 < len(word) <= MAX_NAME and not set(word) & NOT_IN_NAMES and not word.startswith("-"):
+            yield word

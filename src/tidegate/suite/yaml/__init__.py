@@ -1,1 +1,0 @@
-"""Read YAML into plain data that remembers positions, and describe problems by position."""
