@@ -20,9 +20,10 @@ from pydantic import TypeAdapter
 from tidegate.history.run_folder import RunFolder
 from tidegate.history.store import History
 from tidegate.model.event import End, Event, Message, ToolCall, ToolResult
-from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, PastTrial, Revision, Run
+from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, PastTrial, Run
 from tidegate.model.measurement import TrialResult as Measured
 from tidegate.model.plan import RowKey
+from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, Store
 from tidegate.model.trial_spec import Side, TrialSpec

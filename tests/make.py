@@ -7,8 +7,9 @@ from typing import Any
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.decide.verdict import decide
 from tidegate.model.comparison import BaseCounts, Comparison, HeadCounts, Row, SuiteEffect
-from tidegate.model.measurement import Revision, Run, TrialResult
+from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, Verdict
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Policy, RowState, Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial

@@ -114,7 +114,7 @@ def test_a_judge_of_the_tested_model_is_refused(make_repository: Make, tidegate:
     ran = tidegate("run", cwd=repo.root)
 
     assert ran.code == 2
-    assert "tidegate.yaml:8:10: judge.model: the judge's model, lab/M-1, is the one that docs is tested" in ran.stderr
+    assert "the judge's model, lab/M-1, is the one that docs is tested with" in ran.stderr
 
 
 LATE = """\

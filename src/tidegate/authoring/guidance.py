@@ -16,8 +16,9 @@ from tidegate.checks.rubrics.reading import mapping_of
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.run_folder import AnswerStore, write_text
 from tidegate.model.judge import Judge, JudgeContext
-from tidegate.model.measurement import Revision, TrialResult
+from tidegate.model.measurement import TrialResult
 from tidegate.model.result import Result
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Scenario, Suite
 from tidegate.run.checkouts import RevisionPair, commits_of, scratch_folder
 from tidegate.run.grade import to_its_end

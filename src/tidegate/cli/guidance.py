@@ -14,7 +14,7 @@ from tidegate.errors import ConfigurationError
 from tidegate.history.our_folder import make_our_folder
 from tidegate.history.run_folder import write_text
 from tidegate.model.comparison import MetricChange
-from tidegate.model.measurement import RULES
+from tidegate.model.suite import RULES
 from tidegate.reports.diagnosis import diagnose, hint
 from tidegate.reports.filters import words
 from tidegate.suite.load import load_suite

@@ -18,8 +18,8 @@ from tidegate.history.our_folder import make_our_folder, shards_folder
 from tidegate.history.report_files import rewrite_reports
 from tidegate.history.run_folder import write_text
 from tidegate.model.marker import Acceptance
-from tidegate.model.measurement import Links
 from tidegate.model.result import Result
+from tidegate.model.revision import Links
 from tidegate.reports.comment import comment_body
 from tidegate.reports.links import Pages, links_of
 from tidegate.run.checkouts import RevisionPair, commits_of

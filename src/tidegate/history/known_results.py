@@ -26,9 +26,9 @@ from tidegate.history.run_folder import AnswerStore, RunFolder, read_value, writ
 from tidegate.history.store import History, ReadSessions
 from tidegate.model.measurement import PastTrial, Run, TrialResult, by_row
 from tidegate.model.plan import Plan, RowKey
-from tidegate.model.result import RowTrend
 from tidegate.model.run_row import LEAST
 from tidegate.model.suite import Suite
+from tidegate.model.trend import RowTrend
 from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value

@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 from tidegate.history.run_folder import read_value, write_text
 from tidegate.model.measurement import PastTrial, by_row
 from tidegate.model.plan import RowKey
-from tidegate.model.result import TREND_METRICS, Mean, RowTrend, TrendPoint
 from tidegate.model.suite import Store
+from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
 from tidegate.model.trial import SessionRecord
 from tidegate.model.value import Value
 from tidegate.text.redaction import without_secrets

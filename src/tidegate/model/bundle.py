@@ -6,8 +6,8 @@ import hashlib
 from functools import cached_property
 from typing import Literal
 
-from tidegate.model.measurement import Revision
 from tidegate.model.plan import PlanRow, RowKey
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Budget, Suite
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.model.value import Value

@@ -1,4 +1,4 @@
-"""A finished trial, as measured with its metrics, the rules by which these are compared, and the run of one side."""
+"""A finished trial, as measured with its metrics, and the run of one side."""
 
 from __future__ import annotations
 
@@ -11,27 +11,11 @@ from tidegate.model.evaluator import EvaluatorVerdict, Judgement
 from tidegate.model.event import CallStatus, TrialEnd, how_it_ended
 from tidegate.model.judge_result import JudgeInfo, JudgeResult, JudgeUse
 from tidegate.model.plan import RowKey, row_key
+from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Budget, Diagnosis, Policy
 from tidegate.model.trial_spec import NotMeasured, Phase, Side, TrialSpec
 from tidegate.model.value import Value
-
-
-class Revision(Value):
-    """A commit, and the name that it was requested by. `dirty`: a working tree with uncommitted changes."""
-
-    sha: str
-    ref: str
-    dirty: bool = False
-    tree: str = ""  # id of git's tree object
-
-
-class Links(Value):
-    """Where the pull request is on GitHub; empty elsewhere."""
-
-    repository: str = ""  # its URL
-    pull_request: int | None = None
-
 
 DETAILS = ("plan_adherence", "tool_routing_accuracy", "tool_precision", "parameter_schema_valid")
 """Metrics that are details of evaluators."""
@@ -305,34 +289,3 @@ class Run(Value):
             for trial in self.trials
         )
         return self.model_copy(update={"side": side, "trials": trials})
-
-
-class Rule(NamedTuple):
-    """How a metric is compared. `margin`: the smallest change that matters, as a difference or as ratio − 1."""
-
-    margin: float
-    ratio: bool = False
-    lower_is_worse: bool = False
-    concurrent: bool = False  # it depends on the machine and the provider's load, so history is not comparable
-    plus: float = 0.0  # added before the logarithm, for metrics that can be 0
-
-
-# A new metric joins the family whose false-discovery rate is limited, and is a value of `policy.block_metrics`.
-RULES = {
-    "error_rate": Rule(0.05),
-    "retry_rate": Rule(0.05),
-    "first_try_success_rate": Rule(0.05, lower_is_worse=True),
-    "iteration_ratio": Rule(0.05, lower_is_worse=True),
-    "help_count": Rule(0.5),
-    "plan_adherence": Rule(0.05, lower_is_worse=True),
-    "tool_routing_accuracy": Rule(0.05, lower_is_worse=True),
-    "tool_precision": Rule(0.05, lower_is_worse=True),
-    "parameter_schema_valid": Rule(0.05, lower_is_worse=True),
-    "case_score": Rule(0.05, lower_is_worse=True),
-    "judge_score": Rule(0.05, lower_is_worse=True),
-    "command_count": Rule(0.15, ratio=True, plus=1.0),
-    "tokens_in": Rule(0.15, ratio=True),
-    "tokens_out": Rule(0.15, ratio=True),
-    "cost_usd": Rule(0.15, ratio=True),
-    "duration_s": Rule(0.25, ratio=True, concurrent=True),
-}

@@ -7,52 +7,12 @@ from typing import Literal, Self
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
-from tidegate.model.measurement import AgentInfo, Links, TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.measurement import AgentInfo, TrialResult
+from tidegate.model.revision import Links
 from tidegate.model.suite import Diagnosis
 from tidegate.model.surface import Interface
+from tidegate.model.trend import RowTrend
 from tidegate.model.value import Value
-
-TREND_METRICS = (
-    "error_rate",
-    "first_try_success_rate",
-    "command_count",
-    "duration_s",
-    "tokens_in",
-    "tokens_out",
-    "cost_usd",
-)
-
-
-class Mean(Value):
-    """The mean of a metric, and the number of trials that have it."""
-
-    mean: float
-    trials: int
-
-
-class TrendPoint(Value):
-    """A row's measured trials at one commit of base. `at` is the time of the first, in seconds since the epoch."""
-
-    sha: str
-    at: float
-    passes: int
-    trials: int
-    metrics: dict[str, Mean] = {}
-
-
-class RowTrend(Value):
-    """A row over base's commits, oldest first."""
-
-    scenario: str
-    agent: str
-    points: tuple[TrendPoint, ...]
-
-    @property
-    def key(self) -> RowKey:
-        """The row's scenario and agent."""
-        return RowKey(scenario=self.scenario, agent=self.agent)
-
 
 VerdictState = Literal["passed", "failed", "inconclusive", "not_run"]
 VerdictReason = Literal[

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from tidegate.model.cause import Cause
 from tidegate.model.marker import MAX_BYTES as MARKER_BYTES
 from tidegate.model.marker import Fixed
-from tidegate.model.measurement import Links
 from tidegate.model.result import Result
+from tidegate.model.revision import Links
 from tidegate.model.suite import Hidden
 from tidegate.model.value import Value
 from tidegate.reports.filters import FILTERS, count

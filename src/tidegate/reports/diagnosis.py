@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
 from tidegate.model.comparison import HeadCounts, MetricChange, Row
-from tidegate.model.measurement import RULES, AgentInfo, Run, TrialResult, by_row
-from tidegate.model.suite import Diagnosis
+from tidegate.model.measurement import AgentInfo, Run, TrialResult, by_row
+from tidegate.model.suite import RULES, Diagnosis
 from tidegate.model.value import Value
 from tidegate.reports.filters import number, percent, to
 

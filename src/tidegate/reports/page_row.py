@@ -9,8 +9,9 @@ from tidegate.decide.causes.divergence import closest
 from tidegate.model.comparison import Effect, Evidence, GateCounts, JudgeChange, MetricChange, Row
 from tidegate.model.measurement import DETAILS, Metrics, TrialResult
 from tidegate.model.plan import RowKey
-from tidegate.model.result import TREND_METRICS, Result, RowTrend
+from tidegate.model.result import Result
 from tidegate.model.suite import RowState
+from tidegate.model.trend import TREND_METRICS, RowTrend
 from tidegate.model.trial_spec import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, measured, points, probability, signed, unfenced, words

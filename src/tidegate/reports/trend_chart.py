@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tidegate.model.comparison import Row
-from tidegate.model.result import TREND_METRICS, RowTrend
+from tidegate.model.trend import TREND_METRICS, RowTrend
 from tidegate.model.value import Value
 from tidegate.reports.filters import measured, percent, words
 

@@ -10,9 +10,9 @@ from tidegate.decide.comparison.whole_suite import cannot_guard
 from tidegate.model.cause import Cause, Fix
 from tidegate.model.comparison import DefinitionChange, MetricChange, Row, SuiteEffect
 from tidegate.model.judge_result import JudgeReport
-from tidegate.model.measurement import RULES, Links
 from tidegate.model.result import Cost, Result, Sides, Verdict, VerdictState
-from tidegate.model.suite import RowState
+from tidegate.model.revision import Links
+from tidegate.model.suite import RULES, RowState
 from tidegate.model.surface import Interface
 from tidegate.model.value import Value
 from tidegate.reports.diagnosis import Saying, diagnose

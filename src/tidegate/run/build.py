@@ -14,8 +14,8 @@ from tidegate.history.run_folder import RunFolder
 from tidegate.model.agent import Agent
 from tidegate.model.event import CommandResult
 from tidegate.model.judge import SYSTEM_PATH
-from tidegate.model.measurement import Revision
 from tidegate.model.progress import Progress
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import Side
 from tidegate.text.redaction import Redaction, secret_variables

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tidegate.errors import ConfigurationError
 from tidegate.history.our_folder import make_our_folder
 from tidegate.history.run_folder import RunFolder
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.model.trial_spec import Side
 from tidegate.run.build import Checkout
 from tidegate.trial.safe_files import remove_trees

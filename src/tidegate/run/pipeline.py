@@ -13,9 +13,10 @@ from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause
 from tidegate.model.comparison import Comparison, Row
-from tidegate.model.measurement import Revision, TrialResult, by_row
+from tidegate.model.measurement import TrialResult, by_row
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.result import FileChange, Result
+from tidegate.model.revision import Revision
 from tidegate.model.run_row import Reason
 from tidegate.reports.make_result import make_result
 from tidegate.run.build import Checkout

@@ -15,10 +15,11 @@ from tidegate.history.fingerprint import program_globs
 from tidegate.history.known_results import open_answers, read_history
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import DefinitionChange, Read, Row
-from tidegate.model.measurement import Call, Revision, TrialResult
+from tidegate.model.measurement import Call, TrialResult
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.result import FileChange, Result
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Policy, Suite
 from tidegate.model.trial_spec import Side
 from tidegate.reports.comment import without_blocks

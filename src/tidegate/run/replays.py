@@ -22,8 +22,9 @@ from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.history.known_results import Known, open_history
 from tidegate.history.run_folder import AnswerStore, RunFolder
 from tidegate.history.store import Sessions
-from tidegate.model.measurement import PastTrial, Revision, Run, by_row
+from tidegate.model.measurement import PastTrial, Run, by_row
 from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.revision import Revision
 from tidegate.model.run_row import DifferingStep, LeftOut, ReplayFinding, RunRow, WhyRun
 from tidegate.model.suite import ReplayRules
 from tidegate.model.trial import SessionRecord

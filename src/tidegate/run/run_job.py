@@ -27,9 +27,10 @@ from tidegate.history.fingerprint import (
 from tidegate.history.run_folder import AnswerStore
 from tidegate.model.bundle import NOTHING
 from tidegate.model.judge_result import JudgeInfo
-from tidegate.model.measurement import AgentInfo, Links, Run, TrialResult
+from tidegate.model.measurement import AgentInfo, Run, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.progress import Progress
+from tidegate.model.revision import Links
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Suite
 from tidegate.model.surface import Interface

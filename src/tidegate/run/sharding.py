@@ -24,8 +24,9 @@ from tidegate.decide.procedure.steps import State, shard_trials, start
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent
-from tidegate.model.measurement import PastTrial, Revision, TrialResult
+from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
 from tidegate.model.trial_spec import TrialSpec

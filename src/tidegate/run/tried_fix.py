@@ -12,9 +12,9 @@ from tidegate.decide.causes.find import RENAMES
 from tidegate.decide.causes.seen import named_in
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause, CauseKind, Fix, Place
-from tidegate.model.measurement import Revision
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.result import Result
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Scenario, Suite
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs

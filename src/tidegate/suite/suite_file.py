@@ -23,10 +23,10 @@ from tidegate.model.field_types import (
     wrong,
 )
 from tidegate.model.judge import MOST_JUDGES
-from tidegate.model.measurement import RULES
 from tidegate.model.prices import Price
 from tidegate.model.suite import (
     GUIDANCE,
+    RULES,
     WATCH,
     Budget,
     ContextTokens,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidegate.errors import ConfigurationError
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.vcs.git import git, must
 from tidegate.vcs.revisions import commit_of, is_shallow, parents
 from tidegate.vcs.worktrees import checkout

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.vcs.git import IDENTITY, git, must
 
 _MODULES = "--ignore-submodules=none"  # whatever a commit's .gitmodules says

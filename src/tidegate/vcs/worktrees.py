@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
-from tidegate.model.measurement import Revision
+from tidegate.model.revision import Revision
 from tidegate.vcs.git import IDENTITY, git, must
 
 

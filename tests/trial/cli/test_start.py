@@ -137,7 +137,7 @@ def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[...,
         "tidegate.executors.command",
         "logging",
     }
-    unused |= {f"tidegate.model.{name}" for name in ("measurement", "trial", "session", "metrics", "judge_result")}
+    unused |= {f"tidegate.model.{name}" for name in ("measurement", "trial", "session", "metrics")}
     assert imported_modules("check", cwd=repository.root) & unused == set()
 
 

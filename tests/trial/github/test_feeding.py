@@ -17,7 +17,7 @@ from tests.journeys.conftest import FILES, NOTES
 from tests.unit.github.test_artifact import packed
 from tidegate.history.known_results import history_counts
 from tidegate.history.store import Trends
-from tidegate.model.result import TrendPoint
+from tidegate.model.trend import TrendPoint
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import make_plan
 

@@ -18,10 +18,10 @@ from tidegate.checks.gates.text_gates import FileExists
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE, BatchJob, Carry, Engine, EngineContext
-from tidegate.model.measurement import Revision
 from tidegate.model.plan import Plan, PlanRow, RowKey
 from tidegate.model.probe import FileAnswer
 from tidegate.model.progress import Progress
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Budget
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec

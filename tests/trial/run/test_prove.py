@@ -110,7 +110,7 @@ def test_a_run_that_leaves_out_mutants_or_scenarios_is_partial() -> None:
     everything, used_up = Selection(), "the run's $5 were used up"
     assert partial(Wanted(drafter=drafts_for), everything, None) == ""
     assert partial(Wanted(most_mutants=3), everything, used_up) == f"a sample of the mutants, {used_up}"
-    for one in ({"scenarios": ("s",)}, {"tags": ("a",)}, {"tier": 0}, {"name": "s"}):
+    for one in ({"scenarios": ("s",)}, {"tags": ("a",)}, {"tier": 0}):
         assert partial(Wanted(), Selection.model_validate(one), None) == "only some scenarios", one
     assert partial(Wanted(), Selection(agents=("claude",)), None) == "only some agents"
 

@@ -28,9 +28,10 @@ from tidegate.model.comparison import (
     SuiteEffect,
 )
 from tidegate.model.marker import Fixed
-from tidegate.model.measurement import AgentInfo, Call, GateResult, Links, Metrics, SubcommandCounts, TrialResult
+from tidegate.model.measurement import AgentInfo, Call, GateResult, Metrics, SubcommandCounts, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import BaseSide, Cost, HeadSide, Result, Sides, TrialTotals, Verdict
+from tidegate.model.revision import Links
 from tidegate.model.suite import Policy, RowState
 from tidegate.model.surface import Interface, InterfaceChange
 from tidegate.reports.comment import comment_body

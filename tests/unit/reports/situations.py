@@ -24,20 +24,10 @@ from tidegate.model.comparison import (
 from tidegate.model.evaluator import CriterionScore, Judgement
 from tidegate.model.judge_result import JudgeInfo, JudgeReport, JudgeResult
 from tidegate.model.measurement import AgentInfo
-from tidegate.model.result import (
-    BaseSide,
-    Cost,
-    FileChange,
-    HeadSide,
-    Mean,
-    Result,
-    RowTrend,
-    Sides,
-    TrendPoint,
-    TrialTotals,
-)
+from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import ContextTokens, Policy, RowState
 from tidegate.model.surface import Interface, InterfaceChange
+from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.reports.notes_text import notes_text
 from tidegate.reports.verdict_text import verdict_of

@@ -15,8 +15,8 @@ from tests.unit.reports.anything import anything, hostile
 from tidegate.github.comment import with_marker
 from tidegate.model.marker import MAX_BYTES as MARKER_BYTES
 from tidegate.model.marker import Marker
-from tidegate.model.measurement import Links
 from tidegate.model.result import Result
+from tidegate.model.revision import Links
 from tidegate.reports.comment import MAX_BYTES, comment_body
 
 HEADINGS = (

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tidegate.model.comparison import Divergence, FailedCall
-from tidegate.model.measurement import Call, Links
+from tidegate.model.measurement import Call
 from tidegate.model.result import Result
+from tidegate.model.revision import Links
 from tidegate.reports import filters, model_filters
 from tidegate.reports.view import MetricCell, comment_view
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tidegate.model.cause import Fix
-from tidegate.model.measurement import Links
 from tidegate.model.result import Result
+from tidegate.model.revision import Links
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.links import recipe
 

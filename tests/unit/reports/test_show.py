@@ -18,10 +18,10 @@ from tidegate.model.measurement import (
     GateResult,
     InvocationCounts,
     Metrics,
-    Revision,
     Run,
     TrialResult,
 )
+from tidegate.model.revision import Revision
 from tidegate.reports.show import run_overview, trial_story
 
 TRIAL = trial_result(

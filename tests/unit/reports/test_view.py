@@ -6,9 +6,9 @@ from typing import get_args
 import pytest
 
 from tidegate.model.comparison import Divergence, Evidence, MetricChange, Row, SuiteEffect
-from tidegate.model.measurement import RULES, Call
+from tidegate.model.measurement import Call
 from tidegate.model.result import Result, VerdictState
-from tidegate.model.suite import RowState
+from tidegate.model.suite import RULES, RowState
 from tidegate.reports.comment import comment_body
 from tidegate.reports.html import page_view
 from tidegate.reports.view import COLUMNS, STATE_SIGNS, VERDICT_SIGNS, Trend, comment_view

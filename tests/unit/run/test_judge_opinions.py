@@ -23,7 +23,8 @@ from tidegate.history.run_folder import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.event import Message
 from tidegate.model.judge import Ask, AskModel, Judge, JudgeContext, Reply
-from tidegate.model.measurement import Revision, Run, TrialResult
+from tidegate.model.measurement import Run, TrialResult
+from tidegate.model.revision import Revision
 from tidegate.model.suite import Policy, Scenario, Suite
 from tidegate.model.target import Target
 from tidegate.model.trial import Trial

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.make import DOCS, scenario, suite
 from tidegate.history.run_folder import AnswerStore, RunFolder
-from tidegate.model.measurement import Revision
 from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.revision import Revision
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import RunJob
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from tidegate.decide.causes.divergence import closest, divergence
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.model.comparison import Evidence, FailedCall, GateCounts, MetricChange
-from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, Revision, TrialResult
+from tidegate.model.measurement import Call, GateResult, Metrics, PastTrial, TrialResult
+from tidegate.model.revision import Revision
 from tidegate.model.run_row import Counts
 from tidegate.model.trial_spec import is_inside
 from tidegate.text.noise import noisy_words

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from tidegate.decide.statistics.means import mean_shift, t_above, van_elteren
 from tidegate.decide.statistics.rates import bh
 from tidegate.model.comparison import MetricChange
-from tidegate.model.measurement import RULES, PastTrial, Rule, TrialResult
+from tidegate.model.measurement import PastTrial, TrialResult
+from tidegate.model.suite import RULES, Rule
 
 Q = 0.05  # false discovery rate of warnings (Benjamini and Hochberg)
 FEW_RUNS = 4  # with fewer runs in the history, their variation is not estimated

@@ -10,8 +10,9 @@ from tidegate.decide.comparison.metric_tests import RowTrials, compared_metrics,
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.statistics.rates import newcombe, wilson
 from tidegate.model.comparison import BaseCounts, Effect, HeadCounts, Interval, MetricChange, Row
-from tidegate.model.measurement import RULES, Run, TrialResult
+from tidegate.model.measurement import Run, TrialResult
 from tidegate.model.run_row import Counts, RunRow
+from tidegate.model.suite import RULES
 from tidegate.model.trial_spec import Phase
 
 # A row is named because its drop looked large, so that the drop is smaller on average than it looks. Where rows with

@@ -15,8 +15,9 @@ from tidegate.checks.gates.text_gates import FileExists
 from tidegate.checks.measure import measure_trial
 from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.event import CommandResult, ToolCall
-from tidegate.model.measurement import DETAILS, RULES, TrialResult
+from tidegate.model.measurement import DETAILS, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
+from tidegate.model.suite import RULES
 
 OUT = FileExists(path="out")
 

@@ -16,7 +16,8 @@ from tidegate.decide.procedure.detection import Screening, detection, weakness
 from tidegate.decide.statistics.e_process import Pairs, e_of_drop
 from tidegate.decide.statistics.rates import newcombe
 from tidegate.model.comparison import Comparison, DefinitionChange, FailedCall, GateCounts, Row
-from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, PastTrial, Revision, Run, TrialResult
+from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, PastTrial, Run, TrialResult
+from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Policy, TrialCounts
 from tidegate.model.trial_spec import NotMeasured, Phase, Side, TrialSpec

@@ -7,8 +7,9 @@ from tidegate.decide.comparison.evidence import find_evidence
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.model.comparison import Evidence
 from tidegate.model.event import CallStatus
-from tidegate.model.measurement import Call, GateResult, Outcome, Revision, TrialResult
+from tidegate.model.measurement import Call, GateResult, Outcome, TrialResult
 from tidegate.model.plan import RowKey
+from tidegate.model.revision import Revision
 from tidegate.model.run_row import Reason
 from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side
