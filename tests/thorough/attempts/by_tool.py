@@ -101,7 +101,8 @@ CONFIGURED = NOTES.replace('echo "$1" >> notes.txt', 'echo "$1" >> notes.txt; ec
 MAPPED = r"""python3 -c 'import mmap
 file = open("expected.txt", "r+b")
 memory = mmap.mmap(file.fileno(), 0)
-memory[6:12] = b"sec0nd"
+place = memory.find(b"second")
+memory[place : place + 6] = b"sec0nd"
 ' 2> /dev/null"""
 MISSPELLING = NOTES.replace('echo "$1" >> notes.txt', 'echo "$1" | sed s/second/sec0nd/ >> notes.txt; sleep 0.1')
 LIMITING = (
@@ -315,7 +316,7 @@ TOOL = {
         "no_regression",
         0,
         why="the workspace with its `.git`, and HOME, are the outcome, and checks read them: keep what they use "
-        "in their scripts' folder",
+        "beside an evaluator's script",
         base=MAKE,
         tool=doing("printf 'test:\\n\\ttrue\\n' > GNUmakefile"),
     ),
@@ -330,7 +331,7 @@ TOOL = {
         "no_regression",
         0,
         why="the workspace with its `.git`, and HOME, are the outcome, and checks read them: keep what they use "
-        "in their scripts' folder",
+        "beside an evaluator's script",
         base=PYTHON,
         tool=doing("echo 'import os; os._exit(0)' > json.py"),
     ),
@@ -339,7 +340,7 @@ TOOL = {
         "no_regression",
         0,
         why="the workspace with its `.git`, and HOME, are the outcome, and checks read them: keep what they use "
-        "in their scripts' folder",
+        "beside an evaluator's script",
         base=UNIT,
         tool=doing("mkdir -p test_n; touch test_n/__init__.py"),
     ),
@@ -348,7 +349,7 @@ TOOL = {
         "no_regression",
         0,
         why="the workspace with its `.git`, and HOME, are the outcome, and checks read them: keep what they use "
-        "in their scripts' folder",
+        "beside an evaluator's script",
         base={**PYTHON, "scenarios/keep/check.py": INSTALLED},
         tool=doing("for name in json pip yaml; do echo 'import os; os._exit(0)' > $name.py; done"),
     ),
@@ -441,7 +442,7 @@ TOOL = {
         "has the tool change expected data in mapped memory, which leaves all times as they were",
         "unproven",
         5,
-        base={**EXPECTED, **graded(CALLS, "type: script, command: diff notes.txt expected.txt")},
+        base={**EXPECTED, **graded(CALLS, "type: command_succeeds, command: diff notes.txt expected.txt")},
         tool=MISSPELLING.replace("  list)", f"  list) {MAPPED};"),
     ),
     "rights of the expected data": Attempt(
@@ -501,7 +502,7 @@ TOOL_LIMITS = {
         "has the tool overwrite the data that a gate's script reads next, and put it back before the script ends",
         "no_regression",
         0,
-        why="while one check runs, nothing is looked at: keep expected values in the script's folder",
+        why="no file is compared while one check runs: keep expected values beside an evaluator's script",
         base={**EXPECTED, "scenarios/keep/check.sh": "notes list > o; diff o expected.txt || exit 1; notes count\n"},
         tool=listing("cp -p expected.txt .k; cat notes.txt > expected.txt").replace(
             "  count)", "  count) [ -f .k ] && mv .k expected.txt;"
@@ -512,7 +513,7 @@ TOOL_LIMITS = {
         "no_regression",
         0,
         why="the workspace with its `.git`, and HOME, are the outcome, and checks read them: keep what they use "
-        "in their scripts' folder",
+        "beside an evaluator's script",
         base={
             **graded("type: script, command: 'git diff HEAD -- config.txt > o; ! grep -q ^-keep o'"),
             "scenarios/keep/config.txt": "keep=1\n",
@@ -535,7 +536,7 @@ TOOL_LIMITS = {
         "no_regression",
         0,
         why="the workspace with its `.git`, and HOME, are the outcome, and checks read them: keep what they use "
-        "in their scripts' folder",
+        "beside an evaluator's script",
         base=PYTHON,
         tool=doing(
             'd=$(python3 -m site --user-site); mkdir -p "$d"; '
