@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 from tests.make import row
-from tidegate.model.reason import Reason
 from tidegate.model.result import Result, VerdictReason, VerdictState
+from tidegate.model.run_row import Reason
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.reports.comment import comment_body
 from tidegate.reports.html import page_view

@@ -164,7 +164,9 @@ def _doubting_passes(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
     """State that passes of head prove nothing, since they change what checks may use; they leave no row green."""
     head = entry.of("head")
     rewritten = [trial.reason for trial in head if trial.not_measured == "rewritten"]
-    if not rewritten or not (conclusion.not_measured == "rewritten" or conclusion.state in (*GREEN, "unconfirmed")):
+    if not rewritten or entry.row.presence != "both":
+        return conclusion
+    if not (conclusion.not_measured == "rewritten" or conclusion.state in (*GREEN, "unconfirmed")):
         return conclusion
     why = {"cause": "rewritten", "detail": rewritten[0], "lost": (len(rewritten), len(head))}
     return conclusion.doubted("some_lost", "rewritten", head=conclusion.why.head or entry.tally("head").counts, **why)
