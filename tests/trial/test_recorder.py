@@ -338,6 +338,15 @@ def test_works_where_another_user_cannot_reach_it(open_folder: Path) -> None:
     assert done.returncode == 0
 
 
+def test_the_target_cannot_read_the_memory_of_its_recorder(open_folder: Path) -> None:
+    """The id of the call is in it: a target that knows it could forge the call's end."""
+    target = Recorded(open_folder)
+    target.program("taskmgr", "#!/bin/sh\ncat /proc/$$/maps > /dev/null || exit 9; cat /proc/$PPID/maps\n")
+    user = 61_777 if os.geteuid() == 0 else None
+    done = subprocess.run(["taskmgr"], env=target.environment, capture_output=True, check=False, user=user)
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
 def test_the_target_runs_although_its_record_cannot_be_written(target: Recorded) -> None:
     target.record.unlink()
     target.record.mkdir()

@@ -54,7 +54,7 @@ async def accepted_by(
     """
     if repository is None or not _can_be_accepted(result):
         return None
-    asked = _Asked(event.number, event.head_sha, _labelling(event, job))
+    asked = _Asked(event.number, event.head_sha)
     return await _answered(lambda: _acceptance(asked, result, repository, job), job)
 
 
@@ -75,7 +75,7 @@ async def accepted_in_queue(
         marker = marker_of(standing_comment(repository.comments(number), job.settings.instance))
         if marker is None or marker.head != now.head_sha or not _deciding(result) <= set(marker.regressed):
             return None
-        return _acceptance(_Asked(number, now.head_sha, None), result, repository, job)
+        return _acceptance(_Asked(number, now.head_sha), result, repository, job)
 
     return await _answered(ask, job)
 
@@ -83,22 +83,11 @@ async def accepted_in_queue(
 async def accepted_on_fork(
     pull: PullRequest, result: Result, repository: GitHubRepository, job: Job
 ) -> Acceptance | None:
-    """Return the acceptance of a fork's pull request at its current head, from what GitHub and our comment say alone.
-
-    The run with the label's event was the fork's, so nothing of it counts. Instead, our comment has to have shown the
-    verdict on this head before the label was set, and the head must not have moved and come back since.
-    """
+    """Return the acceptance of a fork's pull request at its current head."""
     if not _can_be_accepted(result):
         return None
-
-    def ask() -> Acceptance | tuple[str, str] | None:
-        set_last = repository.labelling(pull.number, job.settings.accept_label)
-        shown = standing_comment(repository.comments(pull.number), job.settings.instance)
-        seen = set_last is not None and shown is not None and _was_seen(shown, set_last, pull.head_sha)
-        by = set_last.by if seen and set_last else None
-        return _acceptance(_Asked(pull.number, pull.head_sha, by), result, repository, job)
-
-    return await _answered(ask, job)
+    asked = _Asked(pull.number, pull.head_sha)
+    return await _answered(lambda: _acceptance(asked, result, repository, job), job)
 
 
 def _was_seen(shown: Comment, labelling: Labelling, head: str) -> bool:
@@ -133,25 +122,19 @@ async def _answered(ask: Callable[[], Acceptance | tuple[str, str] | None], job:
 
 
 class _Asked(NamedTuple):
-    """The pull request and the commit that may be accepted; and who has set the label for this commit, if known."""
+    """The pull request and the commit that may be accepted."""
 
     number: int
     head_sha: str
-    labelling: str | None
-
-
-def _labelling(event: PullRequestEvent, job: Job) -> str | None:
-    is_ours = event.action == "labeled" and event.label.casefold() == job.settings.accept_label.casefold()
-    return event.sender if is_ours else None
 
 
 def _acceptance(
     asked: _Asked, result: Result, repository: GitHubRepository, job: Job
 ) -> Acceptance | tuple[str, str] | None:
-    """Return the acceptance from this event, or the one that is recorded for this commit.
+    """Return the acceptance that is recorded for this commit, or that the label means; the event counts for nothing.
 
-    None: the label is not set. A title and a message: it is set but does not count. It counts only for the person who
-    set it last, and only if that person has write access.
+    None: the label is not set. A title and a message: it is set but does not count. It counts only if our comment
+    showed the verdict on this commit before, and only for the person who set it last and who has write access.
     """
     label = job.settings.accept_label
     now = repository.pull_request(asked.number)
@@ -161,20 +144,16 @@ def _acceptance(
     by = set_last.by if set_last else ""
     if by.endswith("[bot]"):
         return NOT_ACCEPTED, _POWERLESS.format(label=label, actor=by)
-    if asked.labelling is not None:
-        base = result.sides.base.ref
-        acceptance = Acceptance(sha=asked.head_sha, base=base, actor=asked.labelling, run=job.runner.run_id)
+    shown = standing_comment(repository.comments(asked.number), job.settings.instance)
+    marker = marker_of(shown)
+    recorded = marker.accepted if marker else None
+    wanted = asked.head_sha, result.sides.base.ref[:200]
+    if recorded is not None and (recorded.sha, recorded.base) == wanted:
+        acceptance = recorded
+    elif shown and set_last and _was_seen(shown, set_last, asked.head_sha):
+        acceptance = Acceptance(sha=asked.head_sha, base=result.sides.base.ref, actor=by, run=job.runner.run_id)
     else:
-        shown = standing_comment(repository.comments(asked.number), job.settings.instance)
-        marker = marker_of(shown)
-        recorded = marker.accepted if marker else None
-        wanted = asked.head_sha, result.sides.base.ref[:200]
-        if recorded is not None and (recorded.sha, recorded.base) == wanted:
-            acceptance = recorded
-        elif shown and set_last and _was_seen(shown, set_last, asked.head_sha):  # the label started the run again
-            acceptance = Acceptance(sha=asked.head_sha, base=result.sides.base.ref, actor=by, run=job.runner.run_id)
-        else:
-            return NOT_ACCEPTED, _UNRECORDED.format(label=label)
+        return NOT_ACCEPTED, _UNSEEN.format(label=label)
     if by.casefold() != acceptance.actor.casefold():
         return NOT_ACCEPTED, _OTHERWISE.format(label=label, actor=acceptance.actor)
     if not repository.may_write(acceptance.actor):
@@ -192,9 +171,9 @@ def _is_set(label: str, pull: PullRequest) -> bool:
     return label.casefold() in (name.casefold() for name in pull.labels)
 
 
-_UNRECORDED = (
-    "the label `{label}` stands, but no run has seen who put it there for this commit and base. Take it away and put it"
-    " back when the comment shows the verdict on this commit; the workflow `rerun` then starts the run again."
+_UNSEEN = (
+    "the label `{label}` stands, but was put there before the comment showed the verdict on this commit. Take it away,"
+    " and put it back when it does; the workflow `rerun` then starts the run again."
 )
 _OTHERWISE = "GitHub does not say that `{actor}` put the label `{label}` there last."
 _POWERLESS = "`{actor}` put the label `{label}` there, and may not push to this repository."

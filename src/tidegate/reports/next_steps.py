@@ -9,6 +9,7 @@ from tidegate.model.result import VerdictReason
 from tidegate.reports.filters import code, fenced, prose
 
 if TYPE_CHECKING:
+    from tidegate.model.comparison import Row
     from tidegate.model.result import Result
     from tidegate.model.trial_spec import NotMeasured
 
@@ -64,7 +65,10 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     "no_trace": "Use an agent that records its calls, or an evaluator that does not need them.",
     "unfinished": f"{_AGAIN}: the run ended before this trial.",
     "record_lost": "Find out what removes the record of the tool's calls, or writes into it.",
-    "rewritten": "Find out why the tool changes files that its checks may use; a trial that leaves them alone counts.",
+    "rewritten": (
+        "Let the tool leave alone what its trials begin with; a trial that does counts. If the change is meant, accept"
+        " it: it counts once base's trials make it, too."
+    ),
     "no_session": "Fix what keeps the agent's session or the MCP server from starting; the row has its output.",
     "resources": f"{_AGAIN}. If it fails the same way again, find out what fills the disk or the memory.",
     "refused_request": "Fix the tool's description or schema that the model's provider refuses.",
@@ -96,9 +100,7 @@ def advice(result: Result) -> tuple[str, ...]:
     verdict = result.verdict
     if verdict.reason in _CALM:
         return ()
-    by_cause = verdict.reason == "cancelled" or (
-        verdict.reason == "unproven" and any(row.not_measured for row in result.rows)
-    )
+    by_cause = verdict.reason == "cancelled" or (verdict.reason == "unproven" and any(map(_cause, result.rows)))
     if verdict.reason in OF_VERDICT and not by_cause:
         return (f"{_of_verdict(result)} {acceptance(result)}".rstrip(),)
     kinds = tuple(dict.fromkeys(_unmeasured(result))) or ("cancelled",)
@@ -115,11 +117,15 @@ def _of_verdict(result: Result) -> str:
     return OF_VERDICT[result.verdict.reason]
 
 
+def _cause(row: Row) -> NotMeasured | None:
+    return "rewritten" if row.why is not None and row.why.cause == "rewritten" else row.not_measured
+
+
 def _unmeasured(result: Result) -> Iterable[NotMeasured]:
     """Return why rows were not measured; if all rows were, why single trials were not."""
     from tidegate.model.trial_spec import SETUP_KINDS
 
-    rows = [row.not_measured for row in result.rows if row.not_measured]
+    rows = [cause for row in result.rows if (cause := _cause(row))]
     trials = [trial.not_measured for trial in result.trials if trial.not_measured]
     return rows or [kind for kind in trials if kind not in SETUP_KINDS]
 

@@ -93,13 +93,15 @@ def pull_request_plan(base: Plan, product: Plan, head: Plan, changed: Container[
     of_product = {row.key: row for row in product.rows}
     rows = [_with_product(row, of_product.get(row.key, row), of_head.get(row.key)) for row in base.rows]
     known = {row.key: row for row in rows}
+    taken = {*known, *of_head}
     added = []
     for row in head.rows:
         before = known.get(row.key)
         if before is None:
             added.append(row.model_copy(update={"presence": "added"}))
         elif row.key.scenario in changed or not _is_same(before.on("head"), row):
-            added.append(row.model_copy(update={"presence": "added", "key": _changed_key(row.key)}))
+            taken.add(key := _changed_key(row.key, taken))
+            added.append(row.model_copy(update={"presence": "added", "key": key}))
     return Plan(rows=(*rows, *added))
 
 
@@ -140,9 +142,10 @@ def _is_same(before: PlanRow, after: PlanRow) -> bool:
     return scenarios[0] == scenarios[1] and before.agent == after.agent and before.deterministic == after.deterministic
 
 
-def _changed_key(key: RowKey) -> RowKey:
-    """Return the key of head's definition of a row that base has, too."""
-    return RowKey(scenario=f"{key.scenario} (as changed)", agent=key.agent)
+def _changed_key(key: RowKey, taken: Container[RowKey]) -> RowKey:
+    """Return a key that is not taken, for head's definition of a row that base has, too."""
+    changed = RowKey(scenario=f"{key.scenario} (as changed)", agent=key.agent)
+    return _changed_key(changed, taken) if changed in taken else changed
 
 
 def without_agents(plan: Plan, environ: Mapping[str, str] | None) -> Plan:

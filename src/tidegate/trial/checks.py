@@ -170,6 +170,7 @@ class Checks:
         return await self._command(command, name, timeout_secs, self._environments.scripts)
 
     async def _command(self, command: str, name: str, timeout_secs: float, env: Mapping[str, str]) -> CommandResult:
+        self._folders.empty_tmp(self._attempt.supervisor.account)
         result, _ = await self._attempt.command(command, name, env, self._left(timeout_secs))
         self._stop_if_over(result)
         return result

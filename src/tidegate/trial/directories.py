@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -126,7 +127,7 @@ class Folders:
 
     @cached_property
     def check_tmp(self) -> Path:
-        """TMPDIR of what checks the trial: empty when its agent has ended. The tool keeps its own."""
+        """TMPDIR of what checks the trial: empty for each check. The tool keeps its own."""
         return self.scratch / "check-tmp"
 
     def as_shared(self, tmp: Path) -> Path:
@@ -161,6 +162,15 @@ class Folders:
     def make_for_checks(self, account: Account | None) -> None:
         """Create what checks write. No process of the agent is left; it is an OSError if one has made them."""
         _own_folder(self.results, account)
+        self._make_tmp(self.check_tmp, account)
+
+    def empty_tmp(self, account: Account | None) -> None:
+        """Give the next check an empty TMPDIR: what the tool left there while another one ran could answer for it."""
+        folders = (self.check_tmp, self.as_shared(self.check_tmp))
+        for folder in folders:
+            with suppress(OSError):  # it is not empty, or gone
+                folder.rmdir()
+        remove_trees(*folders)
         self._make_tmp(self.check_tmp, account)
 
     def _make_tmp(self, tmp: Path, account: Account | None) -> None:

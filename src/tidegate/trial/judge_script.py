@@ -23,6 +23,7 @@ async def run_judge_script(
 ) -> CommandAnswer:
     """Run the script of a judge or evaluator. Its input and output are kept in the record, in files of that name."""
     folders.open_to_scripts()
+    folders.empty_tmp(context.supervisor.account)
     stdin = folders.record / f"{name}.stdin.json"
     stdin.write_text(request.stdin, encoding="utf-8")
     result, _ = await run_shell(

@@ -208,7 +208,6 @@ class _TrialRun:
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
             start, after = self._place.prepared.files, small_snapshot(self._place.prepared, workspace)
-            self._watched.know(after or {})
             diff = None if start is None or after is None else patch(start, after)
             if diff is not None:
                 found = WorkspaceDiff(diff)

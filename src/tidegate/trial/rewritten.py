@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import stat
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import Content, content_of, copy_below, remove_below
-from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents
 
 MOST_MADE = 1_000  # names of files that a trial keeps
-SURE_NS = 50_000_000  # a change as new as this may have the time of an earlier one
+USABLE = 0o500  # a folder's owner can list it and use what is in it
 
 
 class WatchedFiles:
@@ -30,7 +26,6 @@ class WatchedFiles:
         self._start = {**dict.fromkeys(of_head), **(of_base or prepared).contents}
         self._start |= {name: of_head.get(name) for name in OF_GIT}  # its own commit, with its own guidance files
         self._guidance = {name: has for name, has in self._start.items() if has != of_head.get(name)}
-        self._known = dict[str, tuple[tuple[int, int], Content]]()
         self.rewritten = set[str]()
         self._made = set[str]()
 
@@ -47,30 +42,26 @@ class WatchedFiles:
         """The files that setup commands have made; None if they are too many."""
         return tuple(sorted(self._made)) if len(self._made) <= MOST_MADE else None
 
-    def know(self, snapshot: Snapshot) -> None:
-        """Use what these files hold, as long as their times show no change: those of older ones would."""
-        sure = time.time_ns() - SURE_NS
-        for name, entry in snapshot.items():
-            if 0 < entry.version[1] < sure:
-                kind = entry.mode & (0o170000 | stat.S_IXUSR)
-                digest = hashlib.sha256(entry.data).digest() if entry.data else b""
-                self._known[name] = entry.version, Content(kind, len(entry.data), digest)
-
     def look(self) -> None:
-        """Note which of the files differ now."""
+        """Note which of the files differ now, or lie in a folder that their owner cannot use.
+
+        Their contents are compared, since a mapped file changes without a new time.
+        """
         self.rewritten |= {name for name in NOT_AT_THE_START if os.path.lexists(f"{self._workspace}/{name}")}
+        usable = dict[Path, bool]()
         for name, has in self._start.items():
-            version, holds = self._known.get(name, (None, None))
-            is_still = holds is not None and holds == has and _version(f"{self._workspace}/{name}") == version
-            if not is_still and content_of(self._workspace / name, {has.size} if has else ()) != has:
+            file = self._workspace / name
+            if file.parent not in usable:
+                usable[file.parent] = self._is_usable(file.parent)
+            if content_of(file, {has.size} if has else ()) != has or (has and not usable[file.parent]):
                 self.rewritten.add(name)
 
-
-def _version(path: str) -> tuple[int, int] | None:
-    with suppress(OSError):
-        state = os.lstat(path)
-        return state.st_ino, state.st_ctime_ns
-    return None
+    def _is_usable(self, folder: Path) -> bool:
+        """Return True if the folder's owner can read what is in it, as far as its rights and those above it say."""
+        above = folder == self._workspace or self._is_usable(folder.parent)
+        with suppress(OSError):
+            return above and folder.stat().st_mode & USABLE == USABLE
+        return False
 
 
 @contextmanager

@@ -23,7 +23,6 @@ class Entry(NamedTuple):
     mode: int
     modified_ns: int
     data: bytes = b""
-    version: tuple[int, int] = (0, 0)  # inode and time of the last change of a regular file
 
     @property
     def git_mode(self) -> int:
@@ -116,7 +115,7 @@ def _read(path: str, state: os.stat_result) -> Entry | None:
     file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         data = os.read(file, state.st_size)
-        return Entry(state.st_mode, state.st_mtime_ns, data, (state.st_ino, state.st_ctime_ns))
+        return Entry(state.st_mode, state.st_mtime_ns, data)
     finally:
         os.close(file)
 

@@ -450,7 +450,7 @@ LIMITS = {
         "has the guidance write the result besides using the tool",
         "no_regression",
         0,
-        why="instructions can do the work in any number of ways; guidance is what the pull request tests",
+        why="guidance and files in AgentV's prompts are each side's own: they can do the work in any number of ways",
         head={"AGENTS.md": f"# Notes\n\n```sh\nnotes list\n{WRITES}\n```\n"},
     ),
 }

@@ -8,6 +8,7 @@ from tests.thorough.attempts.attempt import FORGETFUL, Attempt, agent, suite
 BUILT = suite("build: ['mkdir -p out; cp bin/notes out/notes']\n", "[bin]", "[out]")
 BOTH = "build: ['mkdir -p out dist; cp bin/notes dist/notes; cp old/notes out/notes']\n"
 KEEPS = {"bin/notes": NOTES.replace('echo "$1" >> notes.txt', 'notes-keep "$1"')}
+LOADING = '#!/bin/sh\n. "${0%/*}/../lib/keep.sh"\n'
 ADDS = "#!/bin/sh\necho second >> notes.txt\n"
 CALLED = "type: command, deterministic: true, command: 'notes add first; notes add second; PROGRAM'"
 SORTED = {"AGENTS.md": AGENTS_MD.replace("second\n", "second\n$ sort notes.txt\n")}
@@ -84,6 +85,15 @@ PATHS = {
         "regression",
         base=SORTED,
         head={"bin/sort": ADDS},
+    ),
+    "helper with another library": Attempt(
+        "puts a copy of a program that the tool starts in front of the old one, beside a broken library",
+        "no_regression",
+        0,
+        why="trials find programs beside the tool where base has them; a copy counts as the same program",
+        base={**KEEPS, "bin/notes-keep": LOADING, "lib/keep.sh": 'echo "$1" >> notes.txt\n'},
+        head={**suite(old="[bin]", new="[dist/bin, bin]"), "dist/bin/notes-keep": LOADING, "dist/lib/keep.sh": ":\n"},
+        tool=None,
     ),
     "built sort": Attempt(
         "has its build make such a `sort`",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
 from tests.thorough import test_agentv as agentv
-from tests.thorough.attempts.attempt import FORGETFUL, Attempt, agent, graded, keep, suite
-from tests.thorough.attempts.by_tool import EVALUATED
+from tests.thorough.attempts.attempt import FORGETFUL, VERSION, Attempt, agent, graded, keep, suite
+from tests.thorough.attempts.by_tool import EVALUATED, JUDGE
 
 TASK = SCENARIO.partition("evaluation:")[0]
 JUDGED = "evaluation:\n  evaluators:\n    - {type: code_judge, name: two, script: python3 judge.py}\n"
@@ -13,6 +13,20 @@ EASY = "    - {type: code_judge, name: easy, weight: 100, script: 'true'}\n"
 AGENTV = {**agentv.FILES, "scenarios/keep.yaml": None, "scenarios/version.yaml": None}
 WANDERING = {"evals/searches.txt": "search search read read\n"}
 CALLS = "{tool: search, input: {q: {regex: tide}}}, {tool: read}"
+PROMPTED = {
+    **dict.fromkeys(("scenarios/keep.yaml", "scenarios/version.yaml", "AGENTS.md")),
+    "tidegate.yaml": SUITE.replace("scenarios/*.yaml", "evals/*.yaml") + "guidance: []\ntarget: {binary: notes}\n",
+    "evals/notes.yaml": """\
+description: Two notes are added.
+evalcases:
+  - id: keep
+    expected_outcome: Both notes are kept.
+    input_messages: [{role: user, content: [{type: file, value: prompt.md}]}]
+    execution: {evaluators: [{name: kept, type: code_judge, script: python3 judge.py}]}
+""",
+    "evals/prompt.md": "Add both:\n\n```console\n$ notes add first\n$ notes add second\n```\n",
+    "evals/judge.py": JUDGE,
+}
 LAX = agentv.EVALS.replace(CALLS, "{tool: search}, {tool: search}, {tool: read}, {tool: read}")
 SERVER = """\
 import json, pathlib, sys
@@ -74,6 +88,14 @@ SUITES = {
         head={**WANDERING, "evals/research.yaml": LAX},
         tool=None,
     ),
+    "AgentV's prompt": Attempt(
+        "has a file in AgentV's prompt write the result",
+        "no_regression",
+        0,
+        why="guidance and files in AgentV's prompts are each side's own: they can do the work in any number of ways",
+        base=PROMPTED,
+        head={"evals/prompt.md": "Add both:\n\n```console\n$ notes add first\n$ echo second >> notes.txt\n```\n"},
+    ),
     "AgentV's target": Attempt(
         "has AgentV's targets start another agent, which does what is expected",
         "regression",
@@ -96,7 +118,7 @@ SUITES = {
         "tests another MCP server, which works",
         "no_regression",
         0,
-        why="a server can move: its command is the pull request's, as the tool is, and the comment lists its change",
+        why="how the tool is started is the pull request's, as the tool is, and the comment lists a change of it",
         base=MCP,
         head={
             "bin/server.py": FORGETS,
@@ -109,7 +131,7 @@ SUITES = {
         "sets a variable of the tool, which works only with it",
         "no_regression",
         0,
-        why="a tool can need a variable: `target.env` is the pull request's, as the tool is, and the comment lists it",
+        why="how the tool is started is the pull request's, as the tool is, and the comment lists a change of it",
         head=keep("--version}", "--version, env: {KIND: x}}"),
         tool=FORGETFUL.replace('"$1" = second ]', '"$1$KIND" = second ]'),
     ),
@@ -157,6 +179,14 @@ SUITES = {
         },
         prepare=lambda repo: (repo.root / "AGENTS.md").symlink_to("docs/x.md"),
         tool=FORGETFUL,
+    ),
+    "name of a changed row": Attempt(
+        "changes another scenario, whose changed row would have the name of the scenario that now fails",
+        "regression",
+        base={
+            "scenarios/keep.yaml": SCENARIO.replace("name: keep_notes", 'name: "version (as changed)"'),
+        },
+        head={"scenarios/version.yaml": VERSION + "run: {timeout_secs: 100}\n"},
     ),
     "flaky gate": Attempt(
         "adds a gate that fails by chance on both sides, so that base's rate is low",

@@ -277,7 +277,7 @@ OF_TOOL = {
     "commits the expected data in a guidance file that the tool itself writes",
     "passed",
     0,
-    why="guidance is each side's own, and what the tool adds to it is the outcome",
+    why="guidance and files in AgentV's prompts are each side's own: they can do the work in any number of ways",
 )
 def test_data_of_the_tool_in_a_guidance_file_is_part_of_the_outcome(pr: Make) -> None:
     """Not stopped: a file that trials of both sides write is their result, and it begins as head has it."""

@@ -16,7 +16,8 @@ LABEL = "tidegate: accept"
 
 
 def accept(job: Job, by: str = "olivia", label: str = LABEL, **more: Any) -> tuple[Ran, Step]:
-    """The label is put there, and its event's run."""
+    """The label is put there when the comment shows the verdict, and its event's run."""
+    job.run()
     job.pull.label(label, by)
     return job.run(action="labeled", label=label, sender=by, **more)
 
@@ -68,7 +69,7 @@ def test_a_label_that_could_not_be_taken_away_accepts_nothing_new(job: Job) -> N
     ran, _ = job.run(action="synchronize")
 
     assert (ran.exit_code, job.pull.row.labels) == (1, [LABEL])
-    assert "no run has seen who put it there for this commit" in ran.stdout
+    assert "before the comment showed the verdict on this commit" in ran.stdout
 
 
 @pytest.mark.parametrize("by", ["tristan", "mallory", "github-actions[bot]"])
@@ -85,7 +86,7 @@ def test_a_label_that_was_there_before_accepts_nothing(job: Job) -> None:
     ran, _ = job.run(action="opened")
 
     assert ran.exit_code == 1
-    assert "Take it away and put it back" in ran.stdout
+    assert "Take it away, and put it back" in ran.stdout
 
 
 def test_another_label_changes_nothing(job: Job) -> None:
@@ -102,12 +103,27 @@ def test_a_label_that_was_taken_away_meanwhile_accepts_nothing(job: Job) -> None
 
 def test_a_label_that_somebody_else_has_put_back_accepts_nothing(job: Job) -> None:
     """The event says who it was, and GitHub's own list, which nobody can write, says otherwise."""
+    job.run()
     job.pull.label(LABEL, by="tristan")
 
     ran, _ = job.run(action="labeled", label=LABEL, sender="olivia")
 
     assert ran.exit_code == 1
-    assert "GitHub does not say that `olivia` put the label" in ran.stdout
+    assert f"`tristan` put the label `{LABEL}` there, and may not push" in ran.stdout
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_the_label_of_a_commit_whose_verdict_was_not_shown_accepts_nothing(job: Job, shown: bool) -> None:
+    """A push comes while a maintainer looks at the verdict on the commit before."""
+    if shown:
+        job.run()
+        job.pull.push(job.repo.commit({"bin/notes": "#!/bin/sh\nexit 3\n"}, on="pr"))
+    job.pull.label(LABEL, "olivia")
+
+    ran, _ = job.run(action="labeled", label=LABEL, sender="olivia")
+
+    assert ran.exit_code == 1
+    assert "before the comment showed the verdict on this commit" in ran.stdout
 
 
 def test_a_forged_record_accepts_nothing(job: Job) -> None:
@@ -209,7 +225,7 @@ def test_a_label_from_before_the_verdict_does_not_count_in_a_run_that_is_started
     ran, _ = job.run(action="opened", attempt=(5, 2))
 
     assert ran.exit_code == 1
-    assert "no run has seen who put it there" in ran.stdout
+    assert "before the comment showed the verdict on this commit" in ran.stdout
 
 
 def test_a_run_that_is_started_again_compares_with_the_base_branch_of_now(job: Job) -> None:

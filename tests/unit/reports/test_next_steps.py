@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tests.make import row
 from tidegate.model.result import Result, VerdictReason, VerdictState
+from tidegate.model.run_row import Reason
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.reports.comment import comment_body
 from tidegate.reports.html import page_view
@@ -68,6 +69,12 @@ def test_each_reason_of_a_verdict_says_what_to_do(stories: Stories, reason: Verd
     result = ended(stories["one_regression"](), "failed", reason).model_copy(update={"causes": ()})
     assert f"**What to do:** {OF_VERDICT[reason]}" in comment_body(result)
     assert page_view(result, {}).advice[0].startswith(OF_VERDICT[reason])
+
+
+def test_passes_that_prove_nothing_say_what_to_do(stories: Stories) -> None:
+    result = ended(stories["all_fine"](), "inconclusive", "unproven")
+    lost = row("unconfirmed", kind="rewritten", why=Reason(code="some_lost", cause="rewritten"))
+    assert advice(result.model_copy(update={"rows": (lost,)}))[0] == OF_UNMEASURED["rewritten"]
 
 
 def test_where_every_row_has_an_outcome_the_lost_trials_say_what_to_do(stories: Stories) -> None:

@@ -192,6 +192,15 @@ def test_a_changed_definition_is_a_row_beside_base_s(
     assert all(row.scenario == base.scenarios[0] for row in plan.rows if row.presence == "both")
 
 
+def test_a_changed_definition_does_not_take_the_name_of_another_row() -> None:
+    base = suite(scenario("a"), scenario("a (as changed)"))
+    changed = FileExists(path="x")
+    plan = planned(base, suite(scenario("a", gates=(changed,)), scenario("a (as changed)", gates=(changed,))))
+
+    assert [row.presence for row in plan.rows].count("added") == len(plan.rows) / 2
+    assert len({row.key for row in plan.rows}) == len(plan.rows)
+
+
 def test_another_agent_of_the_same_name_is_a_row_of_its_own() -> None:
     base = suite(scenario("a"), agents={"docs": DOCS})
     plan = planned(base, suite(scenario("a"), agents={"docs": DOCS.model_copy(update={"timeout_secs": 9})}))

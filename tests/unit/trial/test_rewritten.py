@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import time
+import mmap
 from pathlib import Path
 
 import pytest
 
 from tidegate.trial.rewritten import MOST_MADE, WatchedFiles
-from tidegate.trial.snapshot import take
 from tidegate.trial.workspace import Prepared
 
 
@@ -128,17 +126,22 @@ def test_a_large_file_in_place_of_a_small_one_is_not_read(watched: WatchedFiles,
     assert looked(watched) == {"a"}
 
 
-def test_what_is_known_is_not_read_again_until_it_changes(watched: WatchedFiles, workspace: Path) -> None:
-    time.sleep(0.1)  # a change in the same moment would have the same time
-    for name in ("a", "sub/b"):
-        (workspace / name).chmod(0o600)
-    known = take(str(workspace))
-    assert known is not None
-    watched.know(known)
+def test_a_change_that_leaves_all_times_as_they_were_is_listed(watched: WatchedFiles, workspace: Path) -> None:
+    """A file in memory that is mapped changes without a new time."""
     assert looked(watched) == set()
-    time.sleep(0.1)
-    watched.know(known)
-    state = (workspace / "a").stat()
-    (workspace / "a").write_text("y")
-    os.utime(workspace / "a", ns=(state.st_atime_ns, state.st_mtime_ns))
+    with (workspace / "a").open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        mapped[:1] = b"y"
     assert looked(watched) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("place", "rights", "listed"),
+    [("a", 0o200, {"a"}), ("sub", 0o600, {"sub/b"}), ("sub", 0o300, {"sub/b"}), (".", 0o300, {"a", "sub/b"})],
+)
+def test_what_its_owner_can_no_longer_read_is_listed(
+    watched: WatchedFiles, workspace: Path, place: str, rights: int, listed: set[str]
+) -> None:
+    (workspace / place).chmod(rights)
+    found = looked(watched)
+    (workspace / place).chmod(0o700)
+    assert found == listed

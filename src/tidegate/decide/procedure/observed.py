@@ -53,8 +53,9 @@ def setup_failed(trial: TrialResult) -> bool:
 
 
 def is_lost(trial: TrialResult) -> bool:
-    """Return True if it has no outcome, for an inside cause other than its setup."""
-    return trial.decides is None and trial.not_measured not in SETUP_KINDS and is_inside(trial.not_measured)
+    """Return True if it has no outcome, for an inside cause that counts as a failure, other than its setup."""
+    other = (*SETUP_KINDS, "rewritten")  # such a pass proves nothing, and fails nothing
+    return trial.decides is None and trial.not_measured not in other and is_inside(trial.not_measured)
 
 
 def _cut_off(trial: TrialResult) -> bool:

@@ -39,7 +39,7 @@ class Conclusion(Value):
     def doubted(self, code: ReasonCode, kind: Kind, **why: Any) -> Conclusion:
         """Return the conclusion as `unconfirmed`, for this reason; what was tested stays."""
         reason = self.why.model_copy(update={"code": code, **why})
-        return self.model_copy(update={"state": "unconfirmed", "kind": kind, "why": reason})
+        return self.model_copy(update={"state": "unconfirmed", "kind": kind, "why": reason, "not_measured": None})
 
 
 def conclusions_of(entries: Sequence[RowSeen], alpha: float, tests: Mapping[RowKey, RowTest]) -> tuple[Conclusion, ...]:
@@ -49,7 +49,7 @@ def conclusions_of(entries: Sequence[RowSeen], alpha: float, tests: Mapping[RowK
     once = _compared_once([entry for entry in open_ones if entry.row.key not in tests], alpha)
     found = settled | once | _screened([entry for entry in open_ones if entry.row.key in tests], tests)
     doubted = ((entry, _doubting_loss(entry, _doubting_base(entry, found[entry.row.key]))) for entry in entries)
-    return tuple(_without_key(entry, conclusion) for entry, conclusion in doubted)
+    return tuple(_without_key(entry, _doubting_passes(entry, conclusion)) for entry, conclusion in doubted)
 
 
 def is_flaky(base: Counts) -> bool:
@@ -158,6 +158,18 @@ def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
     if conclusion.state not in GREEN:
         return conclusion
     return conclusion.doubted("some_lost", _kind(head), **_loss(entry, "head"))
+
+
+def _doubting_passes(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    """State that passes of head prove nothing, since they change what checks may use; they leave no row green."""
+    head = entry.of("head")
+    rewritten = [trial.reason for trial in head if trial.not_measured == "rewritten"]
+    if not rewritten or entry.row.presence != "both":
+        return conclusion
+    if not (conclusion.not_measured == "rewritten" or conclusion.state in (*GREEN, "unconfirmed")):
+        return conclusion
+    why = {"cause": "rewritten", "detail": rewritten[0], "lost": (len(rewritten), len(head))}
+    return conclusion.doubted("some_lost", "rewritten", head=conclusion.why.head or entry.tally("head").counts, **why)
 
 
 def _doubting_base(entry: RowSeen, conclusion: Conclusion) -> Conclusion:

@@ -87,7 +87,7 @@ class FileJail:
     def jail(self, rules: FileRules) -> dict[str, Any]:
         """Return what the supervisor has to do for a command with these rules, besides reading the common files."""
         means = self.means
-        found: dict[str, Any] = {"calls": {"tracing": not means.landlock}} if means.calls else {}
+        found: dict[str, Any] = {"calls": means.calls}
         if not (means.landlock or means.mounts):
             return found
         read, write = list(map(str, rules.read)), self._write(rules)

@@ -1,8 +1,8 @@
 """What a command is kept from: files by Landlock and by mounts of its own, and system calls by filters.
 
 launcher.c does what is worked out here. The filter of system calls refuses those that no trial needs: what changes the
-kernel, mounts, keys or other processes. Another one limits the network where it has no namespace. The supervisor loads
-this file, so it uses the standard library only.
+kernel, mounts, keys or other processes, since a tool must not change what checks it. Another one limits the network
+where it has no namespace. The supervisor loads this file, so it uses the standard library only.
 
 Sources: landlock(7), mount_namespaces(7), seccomp(2), capabilities(7), and the kernel's tables of system calls.
 """
@@ -34,15 +34,15 @@ NEW = (425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442)
 
 
 class Table(NamedTuple):
-    """An architecture, and its numbers of calls. The supervisor is of the same user as its commands, or not."""
+    """An architecture, and its numbers of calls."""
 
     architecture: int
     # mount umount2 pivot_root setns; keyctl add_key request_key; bpf perf_event_open userfaultfd;
     # kexec_load init_module finit_module delete_module; open_by_handle_at; swapon swapoff reboot acct quotactl syslog;
-    # settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname.
+    # settimeofday clock_settime clock_adjtime adjtimex sethostname setdomainname;
+    # ptrace process_vm_readv process_vm_writev.
     refused: Sequence[int]
     flagged: Sequence[int]  # unshare clone
-    tracing: Sequence[int]  # ptrace process_vm_readv process_vm_writev: of others, which is Landlock's
     of_process: Sequence[int]  # prlimit64 sched_setaffinity sched_setscheduler sched_setparam sched_setattr
     priorities: Sequence[int]  # setpriority ioprio_set
     of_all: Sequence[int]  # shmget semget msgget mq_open: what all users share without a namespace
@@ -53,17 +53,17 @@ class Table(NamedTuple):
 TABLES = {
     "x86_64": Table(
         0xC000003E, (165, 166, 155, 308, 250, 248, 249, 321, 298, 323, 246, 320, 175, 313, 176, 304, 167, 168, 169, 163,
-                     179, 103, 164, 227, 305, 159, 170, 171, 172, 173),
-        (272, 56), (101, 310, 311), (302, 203, 144, 142, 314), (141, 251), (29, 64, 68, 240), 41,
+                     179, 103, 164, 227, 305, 159, 170, 171, 172, 173, 101, 310, 311),
+        (272, 56), (302, 203, 144, 142, 314), (141, 251), (29, 64, 68, 240), 41,
         ((44, 3), (46, 2), (307, 3))),
     "i386": Table(  # 117 is ipc(2), by which old programs make objects of System V
         0x40000003, (21, 22, 52, 217, 346, 288, 286, 287, 357, 336, 374, 283, 128, 350, 129, 342, 87, 115, 88, 51, 131,
-                     103, 79, 264, 343, 124, 74, 121, 110, 101),
-        (310, 120), (26, 347, 348), (340, 241, 156, 154, 351), (97, 289), (395, 393, 399, 117, 277), 359),
+                     103, 79, 264, 343, 124, 74, 121, 110, 101, 26, 347, 348),
+        (310, 120), (340, 241, 156, 154, 351), (97, 289), (395, 393, 399, 117, 277), 359),
     "aarch64": Table(
         0xC00000B7, (40, 39, 41, 268, 219, 217, 218, 280, 241, 282, 104, 294, 105, 273, 106, 265, 224, 225, 142, 89, 60,
-                     116, 170, 112, 266, 171, 161, 162),
-        (97, 220), (117, 270, 271), (261, 122, 119, 118, 274), (140, 30), (194, 190, 186, 180), 198,
+                     116, 170, 112, 266, 171, 161, 162, 117, 270, 271),
+        (97, 220), (261, 122, 119, 118, 274), (140, 30), (194, 190, 186, 180), 198,
         ((206, 3), (211, 2), (269, 3))),
 }  # fmt: skip
 OF_MACHINE = {"x86_64": ("x86_64", "i386"), "aarch64": ("aarch64",)}
@@ -78,28 +78,26 @@ def can_refuse() -> bool:
 
 
 @cache
-def filter_steps(*, tracing: bool = False, same_user: bool = False, shared_memory: bool = False) -> bytes:
-    """Return the program of the filter, which also refuses what the arguments name.
+def filter_steps(*, shared_memory: bool = False) -> bytes:
+    """Return the program of the filter.
 
-    `tracing` of others, changes of the limits and priorities of others, who are of the `same_user`, and the objects of
-    System V and POSIX queues in `shared_memory` that belongs to the whole machine.
+    With `shared_memory`, which belongs to the whole machine, it also refuses the objects of System V and POSIX queues.
     """
     program = [_step(LOAD, 4)]
     for name in OF_MACHINE[os.uname().machine]:
         table = TABLES[name]
-        also = (*(table.tracing if tracing else ()), *(table.of_all if shared_memory else ()))
-        body = _table(table, (*table.refused, *NEW, *also), same_user=same_user)
+        body = _table(table, (*table.refused, *NEW, *(table.of_all if shared_memory else ())))
         program += [_step(EQUAL, table.architecture, 0, len(body)), *body]
     return b"".join([*program, _step(RETURN, REFUSE)])
 
 
-def _table(table: Table, numbers: Sequence[int], *, same_user: bool) -> list[bytes]:
+def _table(table: Table, numbers: Sequence[int]) -> list[bytes]:
     """Return the steps for one architecture; they end with a decision."""
     blocks = [_block(call, [_step(LOAD, ARGUMENTS), _step(ANY_BIT, NAMESPACES, 1, 0)]) for call in table.flagged]
     blocks.append(_block(table.socket, [_step(LOAD, ARGUMENTS), _step(EQUAL, VSOCK, 1, 0)]))
-    if same_user:  # 0 is the caller itself; of the others, those of a process, which is the first kind or the second
-        blocks += [_block(call, _unless(0)) for call in table.of_process]
-        blocks += [_block(call, _unless(kind, 0)) for kind, call in enumerate(table.priorities)]
+    # 0 is the caller itself; of the others, those of a process, which is the first kind or the second
+    blocks += [_block(call, _unless(0)) for call in table.of_process]
+    blocks += [_block(call, _unless(kind, 0)) for kind, call in enumerate(table.priorities)]
     above = [_step(AT_LEAST, X32, 0, 1), _step(RETURN, REFUSE)] if table is TABLES["x86_64"] else []
     clone3 = [_step(EQUAL, CLONE3, 0, 1), _step(RETURN, UNKNOWN)]
     checks = [_step(EQUAL, number, len(numbers) - at, 0) for at, number in enumerate(numbers)]

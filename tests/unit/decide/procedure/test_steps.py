@@ -1,7 +1,8 @@
 """The state machine: its requests, its conclusions, and laws that hold for any results.
 
 A line is a row and what its trials will be, in the order in which they are asked for (the last one repeats):
-P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget, M no agent, L record lost.
+P pass, F fail, S setup fails, H health check fails, X infrastructure, $ budget, M no agent, L record lost,
+W rewritten.
 `past:38/40` is base's history.
 """
 
@@ -44,6 +45,7 @@ NOT_MEASURED: dict[str, NotMeasured] = {
     "$": "budget",
     "M": "missing_agent",
     "L": "record_lost",
+    "W": "rewritten",
 }
 SIDES: tuple[Side, Side] = ("base", "head")
 LETTERS = "PF" + "".join(NOT_MEASURED)
@@ -315,6 +317,23 @@ def test_three_lost_trials_are_no_evidence_where_both_sides_may_lose_them_at_ran
     """A row that passes every other time, and loses its failures on both sides."""
     (row,) = Story("docs past:20/40 base:PPL head:LLLP").conclusions
     assert row.state != "regressed"
+
+
+@pytest.mark.parametrize("line", ["docs det base:P head:W", "docs base:P head:W", "docs past:40/40 base:P head:W"])
+def test_passes_that_prove_nothing_are_neither_repeated_nor_failures(line: str) -> None:
+    story = Story(line)
+    (conclusion,) = story.conclusions
+    assert (conclusion.state, conclusion.kind) == ("unconfirmed", "rewritten")
+    assert not any(spec.phase != "screen" for specs in story.asked for spec in specs)
+
+
+@pytest.mark.parametrize(
+    "line", ["docs det past:40/40 base:P head:WP", "docs base:P head:PPW", "docs det base:P head:FW"]
+)
+def test_a_pass_that_proves_nothing_leaves_no_row_green(line: str) -> None:
+    conclusion = only(line)
+    assert (conclusion.state, conclusion.kind) == ("unconfirmed", "rewritten")
+    assert "no outcome (rewritten: because) in" in words(conclusion)
 
 
 def test_a_base_that_loses_a_trial_is_tried_again() -> None:

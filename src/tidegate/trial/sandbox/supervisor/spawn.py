@@ -41,16 +41,14 @@ class Launch(NamedTuple):
 def launch_of(request: Request, common: Sequence[str]) -> Launch:
     """Return the steps that the request asks for. Raises NotStartedError if its program is not found."""
     wanted = request.jail
-    files, ports, calls = wanted.get("files"), wanted.get("ports"), wanted.get("calls")
+    files, ports = wanted.get("files"), wanted.get("ports")
     mounted = files if files and files["mounts"] else None
     filters: list[bytes] = []
     keeps = None
     if ports is not None:
         filters.append(jail.network_steps())
-    if calls is not None:
-        alike = request.account is None
-        steps = jail.filter_steps(tracing=calls["tracing"], same_user=alike, shared_memory=not mounted)
-        filters.append(steps)
+    if wanted.get("calls"):
+        filters.append(jail.filter_steps(shared_memory=not mounted))
         if request.account is None and os.geteuid() == 0:
             keeps = sum(1 << number for number in jail.KEPT_CAPABILITIES)
     try:
