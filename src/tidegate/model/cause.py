@@ -66,6 +66,7 @@ class Fix(Value):
     diff: str
     trials: int
     rows: tuple[RowKey, ...]
+    named: tuple[RowKey, ...] = ()  # regressed rows whose own checks name what is gone: no edit of docs helps
 
 
 class Cause(Value):

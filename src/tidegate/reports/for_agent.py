@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidegate.model.cause import Fix
 from tidegate.model.result import Result
 from tidegate.reports.cause_text import cause_diff, left, says
 from tidegate.reports.links import recipe
@@ -34,19 +35,21 @@ def for_agent(result: Result) -> str:
         parts.append(f"{len(found) - MOST_FINDINGS} more regressions are in `result.json`.")
     text = first_and_last_lines("\n\n".join(parts), _MOST)
     if result.fix:
-        text = f"{text}\n\n{_patch(result.fix.diff)}"
+        text = f"{text}\n\n{_patch(result.fix)}"
     verify = recipe(result, [row for finding in found for row in (finding.row, *finding.others)], checkout=False)
     return f"{text}\n\nCommit the fix, and verify it (exit code 0):\n{verify}" if verify else text
 
 
-def _patch(diff: str) -> str:
+def _patch(fix: Fix) -> str:
     """Return the whole patch, or where it is: with a line left out or cut it could not be applied."""
-    lines = visible(diff).rstrip("\n").split("\n")
-    if len(lines) > MOST_LINES or len(diff) > _MOST or max(map(len, lines)) > _LINE:
-        return "An edit of the docs makes them pass (tried): `tidegate fix` applies it, from `fix.patch` in the report."
+    rows = ", ".join(map(str, fix.rows[:10])) if fix.named else "them"
+    lines = visible(fix.diff).rstrip("\n").split("\n")
+    if len(lines) > MOST_LINES or len(fix.diff) > _MOST or max(map(len, lines)) > _LINE:
+        where = "`tidegate fix` applies it, from `fix.patch` in the report."
+        return f"An edit of the docs makes {visible(rows)} pass (tried): {where}"
     quoted = "\n".join(f"| {line}" for line in lines)
     how = "`tidegate fix` applies it, or `git apply --ignore-whitespace` without the first two characters of each line"
-    return f"This edit makes them pass (tried); {how}:\n{quoted}"
+    return f"This edit makes {visible(rows)} pass (tried); {how}:\n{quoted}"
 
 
 def _finding(finding: Finding) -> Iterator[str]:

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from tidegate.decide.causes.diff_lines import is_doc
 from tidegate.decide.causes.find import RENAMES
 from tidegate.decide.causes.seen import named_in
 from tidegate.history.run_folder import RunFolder
@@ -19,14 +20,17 @@ from tidegate.model.suite import Scenario, Suite
 from tidegate.run.build import Checkout
 from tidegate.run.run_job import Options, RunJob, runner_of, screening_specs
 from tidegate.vcs.git import must
+from tidegate.vcs.revisions import MOST as MOST_LINES
 from tidegate.vcs.revisions import FileLine, lines_with
 from tidegate.vcs.worktrees import checkout
 
 GONE: frozenset[CauseKind] = RENAMES | frozenset[CauseKind]({"value"})
-_DOCS = ("**/*.md", "**/*.markdown", "**/*.mdc", "**/*.rst", "**/*.adoc")
+_DOCS = ("**/*.md", "**/*.markdown", "**/*.mdc", "**/*.rst", "**/*.adoc", "**/*.[1-8]")  # the last: man pages
+_TESTS = frozenset({"test", "tests", "testdata"})  # folders
 _HISTORY = ("changelog", "changes", "history", "news", "releases")
 _KEY = r"""(?:["'`.\[]){}(?![\w-])"""  # a key of JSON: quoted, or in a path
 _WORD = r"(?<![\w-]){}(?![\w-])"
+_ROFF = re.compile(r"\\f(?:[A-Z]|\[\w*\])|\\(?=-)")  # fonts, and the backslash of `\-`
 MOST = 200  # characters of a line
 MOST_PLACES = 20
 
@@ -35,11 +39,14 @@ async def with_fix(root: Path, result: Result, work: RunJob, options: Options) -
     """Return the result with the edit of docs that makes the regressed rows of deterministic agents pass.
 
     Without one if a name has no known successor, if there are too many places, or if a row still fails. Scenario files
-    are never edited: they are checks.
+    are never edited: they are checks. So a row whose checks name what is gone is not tried.
     """
     causes = [cause for cause in result.causes if _is_rename(cause)]
     regressed = {row.key for row in result.rows if row.state == "regressed" and row.deterministic}
-    rows = regressed.intersection(key for cause in causes for key in cause.rows)
+    affected = regressed.intersection(key for cause in causes for key in cause.rows)
+    of_name = {scenario.name: scenario for scenario in work.suite.scenarios}
+    named = {key for key in affected if any(checks_name(of_name[key.scenario], cause) for cause in causes)}
+    rows = affected - named
     places = {place for cause in causes for place in cause.still_named}
     budget_left = result.cost.budget_used is None or result.cost.budget_used < 1
     if not rows or not 0 < len(places) <= MOST_PLACES or not budget_left:
@@ -50,12 +57,35 @@ async def with_fix(root: Path, result: Result, work: RunJob, options: Options) -
         diff = edited(folder, causes)
         side = Checkout("head", head, folder, RunFolder(work.scratch / secrets.token_hex(8)))
         trials = await _trials(side, rows, work, options) if diff else 0
-    fix = Fix(diff=diff, trials=trials, rows=tuple(sorted(rows, key=str)))
+    fix = Fix(diff=diff, trials=trials, rows=tuple(sorted(rows, key=str)), named=tuple(sorted(named, key=str)))
     return result.model_copy(update={"fix": fix}) if trials else result
 
 
 def _is_rename(cause: Cause) -> bool:
     return cause.kind in RENAMES and len(cause.names) == len(cause.new) > 0 and not cause.passes
+
+
+def checks_name(scenario: Scenario, cause: Cause) -> bool:
+    """Return True if the scenario's checks, or the steps of its scripted agent, name what is gone.
+
+    A plain word may be prose, so it has to be quoted, in a path, alone, or behind its call.
+    """
+    parts = {"steps", "post", "evaluator_scripts", "gates", "evaluators", "judge", "composite"}
+    calls = [f"{call} {name}" for call in cause.about for name in cause.names]
+    return any(
+        text in cause.names
+        or any(named_in(text, call) for call in calls)
+        or any(re.search((_KEY if name.isalpha() else _WORD).format(re.escape(name)), text) for name in cause.names)
+        for text in (_ROFF.sub("", text) for text in _texts(scenario.model_dump(include=parts)))
+    )
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(one)
 
 
 def edited(folder: Path, causes: Iterable[Cause]) -> str:
@@ -73,8 +103,10 @@ def _edit(folder: Path, places: Iterable[Place], names: Mapping[str, str]) -> No
             continue
         lines = file.read_bytes().decode("utf-8", errors="surrogateescape").split("\n")
         for name, new in names.items():
-            word = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
-            lines[place.line - 1] = re.sub(word, new.replace("\\", r"\\"), lines[place.line - 1])
+            roff = {name.replace("-", r"\-"): new.replace("-", r"\\-")}
+            for form, by in {**roff, name: new.replace("\\", r"\\")}.items():
+                word = rf"(?:(?<![\w-])|(?<=\\f[A-Z])){re.escape(form)}(?![\w-]|\\-)"
+                lines[place.line - 1] = re.sub(word, by, lines[place.line - 1])
         file.write_bytes("\n".join(lines).encode("utf-8", errors="surrogateescape"))
 
 
@@ -105,14 +137,44 @@ def _with_docs(root: Path, head: Revision, suite: Suite, cause: Cause) -> Cause:
     lines = {
         line: None
         for name in gone
-        for line in lines_with(root, head, name, patterns)
-        if re.search(form.format(re.escape(name)), line.text) and not Path(line.path).stem.lower().startswith(_HISTORY)
+        for line in _lines(root, head, name, patterns)
+        if re.search(form.format(re.escape(name)), line.text) and not _is_history(line.path)
     }
     calls = tuple(_command(call) for call in cause.about)
     calls += tuple(name for name in gone if cause.kind == "tool" and "_" in name)  # a plain word may be prose
-    docs = _docs([line for line in lines if line.path not in files], calls, gone, scenarios)
+    nowhere = [name for name in gone if name.startswith("--") and _is_nowhere(root, head, name, files, scenarios)]
+    docs = _docs([line for line in lines if line.path not in files], calls, gone, scenarios, nowhere)
     checks = _checks([line for line in lines if line.path in files], calls, gone, scenarios)
     return cause.model_copy(update={"still_named": tuple(map(_place, docs)), "checked_in": tuple(checks)})
+
+
+def _lines(root: Path, head: Revision, name: str, patterns: Sequence[str]) -> Iterator[FileLine]:
+    """Yield the lines with the name, those of man pages as a reader sees them."""
+    for form in dict.fromkeys((name, name.replace("-", r"\-"))):
+        for line in lines_with(root, head, form, patterns):
+            yield line._replace(text=_ROFF.sub("", line.text)) if line.path[-1].isdigit() else line
+
+
+def _is_history(path: str) -> bool:
+    return Path(path).stem.lower().startswith(_HISTORY)
+
+
+def _is_nowhere(root: Path, head: Revision, name: str, files: Iterable[str], scenarios: Sequence[Scenario]) -> bool:
+    """Return True if no code has this option: only docs, tests, checks, histories and calls of the tool have it."""
+    call = rf"(?<![\w-])(?:{'|'.join(map(re.escape, _programs(scenarios)))})\s[^'\"]*{re.escape(name)}"
+    lines = [line for line in lines_with(root, head, name, ["**"]) if named_in(line.text, name)]
+    return len(lines) < MOST_LINES and all(
+        is_doc(line.path)
+        or line.path in files
+        or _is_history(line.path)
+        or _is_test(line.path)
+        or re.search(call, line.text)
+        for line in lines
+    )
+
+
+def _is_test(path: str) -> bool:
+    return not _TESTS.isdisjoint(path.lower().split("/")[:-1])
 
 
 def _command(call: str) -> str:
@@ -122,12 +184,21 @@ def _command(call: str) -> str:
 
 
 def _docs(
-    lines: list[FileLine], calls: Sequence[str], gone: Sequence[str], scenarios: Sequence[Scenario]
+    lines: list[FileLine],
+    calls: Sequence[str],
+    gone: Sequence[str],
+    scenarios: Sequence[Scenario],
+    nowhere: Sequence[str],
 ) -> list[FileLine]:
-    """Return the docs' lines about these calls, the most important first; else one that names the tool."""
+    """Return the docs' lines about these calls, the most important first; else one that names the tool.
+
+    A line that has an option which is `nowhere` in the code is about it, wherever it stands. Docs of tests are not
+    the tool's, unless agents read them.
+    """
     folders = tuple(f"{scenario.template}/" for scenario in scenarios if scenario.template)
+    lines = [line for line in lines if line.path.startswith(folders) or not _is_test(line.path)]
     lines.sort(key=lambda line: _rank(line, folders))
-    about = [line for line in lines if _is_about(line.text, calls)]
+    about = [line for line in lines if _is_about(line.text, calls) or _lists(line.text, nowhere)]
     programs = _programs(scenarios)
     if not about:
         return [line for line in lines if any(program in line.text for program in programs)][:1]
@@ -159,7 +230,7 @@ def _lists(text: str, gone: Sequence[str]) -> bool:
     return any(
         named_in(text, name)
         if name.startswith("--")
-        else re.search(rf"(?:^|[,`'\"\[])\s*{re.escape(name)}[,`'\"\]]", text)
+        else re.search(rf"(?:^(?:\.[A-Z]+ )?|[,:`'\"\[])\s*{re.escape(name)}(?:[,`'\"\]]|\s[\"\s]|$)", text)
         for name in gone
         if name.startswith("-")
     )

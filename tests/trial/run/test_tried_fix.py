@@ -8,8 +8,9 @@ import pytest
 
 from tests.conftest import Repository
 from tests.make import scenario, suite
-from tidegate.model.cause import Cause, Place
-from tidegate.run.tried_fix import edited, with_docs
+from tidegate.checks.gates.command_gate import CommandSucceeds
+from tidegate.model.cause import Cause, CauseKind, Place
+from tidegate.run.tried_fix import checks_name, edited, with_docs
 from tidegate.vcs.git import git
 from tidegate.vcs.revisions import resolve
 
@@ -38,6 +39,14 @@ def test_the_patch_applies_to_the_same_file(make_repository: Callable[..., Repos
     assert file.read_bytes() == guide.replace("--tag", "--label").encode()
 
 
+def test_a_new_name_with_a_dash_is_no_roff(make_repository: Callable[..., Repository]) -> None:
+    repo = make_repository()
+    repo.commit({"README.md": "$ tool get\n"})
+    place = Place(side="head", path="README.md", line=1, text="")
+    edited(repo.root, [Cause(kind="subcommand", rows=(), names=("get",), new=("get-one",), still_named=(place,))])
+    assert (repo.root / "README.md").read_text() == "$ tool get-one\n"
+
+
 @pytest.mark.parametrize(("tool", "lines"), [("find_tasks", [1, 3]), ("find", [])])
 def test_a_tool_that_is_gone_is_named_wherever_it_cannot_be_prose(
     make_repository: Callable[..., Repository], tool: str, lines: list[int]
@@ -47,3 +56,54 @@ def test_a_tool_that_is_gone_is_named_wherever_it_cannot_be_prose(
     cause = Cause(kind="tool", rows=(), about=("tasks",), names=(tool,))
     (found,) = with_docs(repo.root, resolve(repo.root, "HEAD"), suite(scenario()), [cause])
     assert [place.line for place in found.still_named] == lines
+
+
+DOCS = {
+    "README.rst": "Tool\n====\nUse ``--show-all``.\n",
+    "docs/cli.rst": ".. option:: --show-all\n",
+    "docs/LIESMICH.md": "#### mit `--show-all`\n\nNicht --show-allowed.\n",
+    "man/tool.1": '.BR \\-a ", " \\fB\\-\\-show\\-all\\fR\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        pytest.param("OPTIONS = ['--show-each']\n", [*sorted(DOCS)], id="gone"),
+        pytest.param("OPTIONS = ['--show-all']\n", [], id="another subcommand's"),
+    ],
+)
+def test_an_option_that_no_code_has_is_found_and_replaced_in_docs_of_every_kind(
+    make_repository: Callable[..., Repository], code: str, expected: list[str]
+) -> None:
+    repo = make_repository()
+    others = {"tool.py": code, "tests/README.md": "--show-all\n", "CHANGES.md": "--show-all\n"}
+    repo.commit({**DOCS, **others, "demo/run": "cat x | ../tool add --show-all\n"})
+    cause = Cause(kind="option", rows=(), about=("tool add",), names=("--show-all",), new=("--show-each",))
+    (found,) = with_docs(repo.root, resolve(repo.root, "HEAD"), suite(scenario()), [cause])
+    assert sorted(place.path for place in found.still_named) == expected
+    edited(repo.root, [found])
+    for path in expected:
+        text = DOCS[path]
+        new = text.replace("--show-all`", "--show-each`").replace("--show-all\n", "--show-each\n")
+        assert (repo.root / path).read_text() == new.replace("\\-\\-show\\-all", "\\-\\-show\\-each")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "command", "expected"),
+    [
+        ("option", "--tag", r"tool add \-\-tag a", True),
+        ("option", "--tag", "tool add --tags a", False),
+        ("subcommand", "add", "tool add x", True),
+        ("subcommand", "add", "tool list  # what was added by add", False),
+        ("json_key", "name", "tool list | jq .name", True),
+        ("json_key", "command", "tool list", False),
+        ("tool", "read_file", "call server read_file", True),
+    ],
+)
+def test_a_row_whose_checks_name_what_is_gone_is_told_apart(
+    kind: CauseKind, name: str, command: str, *, expected: bool
+) -> None:
+    checked = scenario(gates=(CommandSucceeds(type="command_succeeds", command=command),))
+    cause = Cause(kind=kind, rows=(), about=("tool",), names=(name,))
+    assert checks_name(checked, cause) is expected
