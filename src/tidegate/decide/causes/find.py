@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.causes import endings, mcp, outputs, refused_names
 from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, is_test, other_form, replacement
-from tidegate.decide.causes.seen import Found, Seen, look
+from tidegate.decide.causes.seen import Found, Seen, look, named_in
 from tidegate.model.cause import Cause, CauseKind
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult, by_row
@@ -108,13 +108,15 @@ def _merged(causes: Iterable[Cause]) -> list[Cause]:
 
 
 def _is_same(one: Cause, other: Cause) -> bool:
-    """Return True if both point to the same changed lines, or if a check misses only names that the other has."""
+    """Return True if both point to the same changed lines, or if one only shows that a name of the other is gone."""
     if (one.kind == "slow") != (other.kind == "slow") or one.passes != other.passes or not one.edits:
         return False
     if one.edits[:1] == other.edits[:1]:
         return True
     fewer, more = sorted((one, other), key=lambda cause: cause.kind not in _SYMPTOMS)
     misses = bool(fewer.names) and set(fewer.names) <= set(more.names)
+    if more.kind in RENAMES:
+        misses |= any(named_in(fewer.base, name) and not named_in(fewer.head, name) for name in more.names)
     return fewer.kind in _SYMPTOMS and (misses or any(edit in more.edits for edit in fewer.edits[:1]))
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 
 from tests.make import row, trial_result
+from tidegate.decide.causes.diff_lines import edits_of, replacement
 from tidegate.decide.causes.find import find_causes
 from tidegate.model.comparison import Divergence, Evidence, LeftFile
 from tidegate.model.event import CallStatus
@@ -279,6 +280,37 @@ def test_a_changed_line_of_code_is_named_before_a_comment() -> None:
     assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:4"
     (cause,) = find_causes([row("regressed")], trials, (changes[0].model_copy(update={"diff": diff[:58]}),))
     assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:2", "nothing else has it"
+
+
+@pytest.mark.parametrize(
+    ("option", "shown", "defined"),
+    [
+        ("--tables", '"      --tables   Enable tables\\n"', '{ 0, "tables", 84 },'),
+        ("--tables", "$ t --tables", "tables: {"),
+        ("--tables", "$ t --tables", "if (flags.tables) {"),
+        ("--to-file", "t --to-file x", "if args.to_file:"),
+        ("--tables", "--tables   draws tables", "-t | --tables=*)"),
+        ("--tables", "t --tables x", ".option('-t, --tables <file>', 'draws tables')"),
+        ("-B", '"usage: t [-B] [-d delim]"', 'getopt(argc, argv, "aBd:")'),
+        ("-B", "usage: t [-B]", "case 'B':"),
+    ],
+)
+def test_the_place_of_an_option_is_the_line_that_defines_it_and_not_its_help(
+    option: str, shown: str, defined: str
+) -> None:
+    change = FileChange(path="t.c", role="watched", diff=f"@@ -3,2 +3,0 @@\n-{shown}\n x\n-{defined}\n")
+    assert [edit.at and edit.at.line for edit in edits_of((option,), [change], 20)] == [5]
+
+
+def test_of_an_option_that_only_help_texts_name_all_lines_are_given() -> None:
+    change = FileChange(path="t.c", role="watched", diff="@@ -3,2 +3,0 @@\n-t --tables x\n y\n-t --tables z\n")
+    assert len(edits_of(("--tables",), [change], 20)) == 2
+
+
+def test_the_successor_of_an_option_is_read_from_the_line_that_defines_it() -> None:
+    diff = '@@ -3 +3 @@\n-{ 0, "tables", 84 },\n+{ 0, "pipe-tables", 84 },\n'
+    edits = edits_of(("--tables",), [FileChange(path="t.c", role="watched", diff=diff)], 20)
+    assert replacement("--tables", edits) == "--pipe-tables"
 
 
 def of_help(side: Literal["base", "head"], message: str) -> TrialResult:
