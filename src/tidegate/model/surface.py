@@ -88,6 +88,15 @@ class InterfaceChange(Value):
     docs: tuple[str, ...] = ()
 
 
+class Gone(Value):
+    """A part that head lacks: its names, and those of the only new part that is described alike; else no `new`."""
+
+    kind: PartKind
+    command: str
+    names: tuple[str, ...]
+    new: tuple[str, ...] = ()
+
+
 class Interface(Value):
     """What a tool under test offers on base and head, compared. `why`: why it was not, '' if it was.
 
@@ -98,6 +107,7 @@ class Interface(Value):
 
     tool: str
     changes: tuple[InterfaceChange, ...] = ()
+    gone: tuple[Gone, ...] = ()
     tokens: dict[str, tuple[int | None, int | None]] = {}
     why: str = ""
     by_head: bool = False

@@ -126,12 +126,21 @@ def _rank(line: Place, name: str = "") -> int:
 
 
 def is_dropped(name: str, changes: Iterable[FileChange]) -> bool:
-    """Return True if lines of code that have a long option, or a quoted word, are removed, and no line has it now."""
+    """Return True if lines of code that define an option, or quote a word, are removed, and no line has it now."""
     every = changed_lines(one for one in changes if not is_doc(one.path))
     lines = [line for line in every if named_in(line.text, name)]
-    as_name = name if name.startswith("--") else f"'{name}'"
-    code = [line for line in lines if _rank(line) <= 1 and as_name in line.text.replace('"', "'")]
+    quoted = f"'{name}'"
+    code = [
+        line for line in lines if _rank(line, name) == 0 or (_rank(line) == 1 and quoted in line.text.replace('"', "'"))
+    ]
     return bool(code) and all(line.side == "base" for line in lines)
+
+
+def is_undefined(names: Iterable[str], changes: Iterable[FileChange]) -> bool:
+    """Return True if lines of code that define one of these options are removed, and no new line does."""
+    lines = list(changed_lines(one for one in changes if not is_doc(one.path)))
+    found = ([line.side for line in lines if _rank(line, name) == 0] for name in names)
+    return any(sides and "head" not in sides for sides in found)
 
 
 def is_doc(path: str) -> bool:

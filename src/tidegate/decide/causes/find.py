@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.causes import endings, mcp, outputs, refused_names
 from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, is_test, other_form, replacement
+from tidegate.decide.causes.listed import by_interface
 from tidegate.decide.causes.seen import Found, Seen, look, named_in
 from tidegate.model.cause import Cause, CauseKind
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult, by_row
 from tidegate.model.plan import RowKey
 from tidegate.model.result import FileChange
+from tidegate.model.surface import Interface
 
 
 def guidance(seen: Seen) -> Found | None:
@@ -73,7 +75,10 @@ _MOST_EDITS = 20
 
 
 def find_causes(
-    rows: Iterable[Row], trials: Sequence[TrialResult], changes: Sequence[FileChange] = ()
+    rows: Iterable[Row],
+    trials: Sequence[TrialResult],
+    changes: Sequence[FileChange] = (),
+    interfaces: Sequence[Interface] = (),
 ) -> tuple[Cause, ...]:
     """Return the causes of the rows that regressed or are unconfirmed, and of others that became slower.
 
@@ -83,7 +88,7 @@ def find_causes(
     found: dict[tuple[Found, bool], list[RowKey]] = {}
     of_row = by_row(trials)
     for row in rows:
-        cause = _cause(row, of_row[row.key], changes)
+        cause = _cause(row, of_row[row.key], changes, interfaces)
         if cause:
             found.setdefault((cause, row.state not in _EXPLAINED), []).append(row.key)
     placed = (_placed(cause, tuple(keys), changes, passes=passes) for (cause, passes), keys in found.items())
@@ -120,21 +125,24 @@ def _is_same(one: Cause, other: Cause) -> bool:
     return fewer.kind in _SYMPTOMS and (misses or any(edit in more.edits for edit in fewer.edits[:1]))
 
 
-def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
+def _cause(
+    row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange], interfaces: Sequence[Interface]
+) -> Found | None:
     if row.state in _EXPLAINED:
         seen = look(row, own, changes)
-        return _first(seen) or endings.slower(own, deterministic=row.deterministic)
+        return _first(seen, interfaces) or endings.slower(own, deterministic=row.deterministic)
     if row.state != "ok":
         return None
     if row.deterministic:
         seen = look(row, own, changes)
         if seen.pair and seen.pair.head.status == "error" and seen.pair.base.exit_code != seen.pair.head.exit_code:
-            return _first(seen)
+            return _first(seen, interfaces)
     return endings.slower(own, deterministic=row.deterministic)
 
 
-def _first(seen: Seen) -> Found | None:
-    return next(filter(None, (kind(seen) for kind in KINDS)), None)
+def _first(seen: Seen, interfaces: Sequence[Interface]) -> Found | None:
+    found = next(filter(None, (kind(seen) for kind in KINDS)), None)
+    return by_interface(found, seen, interfaces) if found else None
 
 
 def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange], *, passes: bool) -> Cause:
@@ -142,7 +150,7 @@ def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange
     docs = [change for change in changes if is_doc(change.path)]
     code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: is_test(change.path))
     names, new = found.names, found.new
-    if found.kind == "option" and (form := other_form(names[0], code)):
+    if found.kind == "option" and len(names) == 1 and (form := other_form(names[0], code)):
         names = (*names, form)
     clues = found.clues or names or new
     edits = edits_of(clues, docs if found.kind == "guidance" else code, _MOST_EDITS if found.kind in RENAMES else 1)

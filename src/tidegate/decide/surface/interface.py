@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tidegate.decide.causes.seen import named_in
 from tidegate.decide.surface.used import Scenario, Users, surface_change, users
 from tidegate.model.cause import Place
-from tidegate.model.surface import CHARACTERS_PER_TOKEN, Impact, Interface, InterfaceChange, Part
+from tidegate.model.surface import CHARACTERS_PER_TOKEN, Gone, Impact, Interface, InterfaceChange, Part
 from tidegate.text.shorten import few, middle_cut
 
 Finding = tuple[Impact, str]
@@ -39,7 +39,26 @@ def interface(
     before, after = ([part for part in one.parts if part.kind not in _LEFT_OUT] for one in (base, head))
     used = users(before, calls) | users(after, calls)
     changes = tuple(_changes(tool, before, after, used, docs))
-    return Interface(tool=tool, changes=changes, tokens=_tokens(before, after))
+    return Interface(tool=tool, changes=changes, gone=tuple(_gone(before, after)), tokens=_tokens(before, after))
+
+
+def _gone(before: Sequence[Part], after: Sequence[Part]) -> Iterator[Gone]:
+    """Yield what is gone. Only a part with the same description, and the only one, is taken for its successor."""
+    change = surface_change(before, after)
+
+    def form(part: Part) -> tuple[object, ...]:
+        return part.kind, part.command, part.takes_value, part.types, part.text
+
+    for part in change.removed:
+        rivals = [other for other in change.removed if form(other) == form(part)]
+        alike = [other for other in change.added if form(other) == form(part)]
+        new = (alike[0].name, *alike[0].aliases) if part.text and len(rivals) == len(alike) == 1 else ()
+        yield Gone(kind=part.kind, command=part.command, names=(part.name, *part.aliases), new=new)
+    for old, part in change.changed:
+        ours, theirs = (old.name, *old.aliases), (part.name, *part.aliases)
+        if gone := tuple(name for name in ours if name not in theirs):
+            new = tuple(name for name in theirs if name not in ours)
+            yield Gone(kind=old.kind, command=old.command, names=gone, new=new if len(gone) == len(new) == 1 else ())
 
 
 def _changes(

@@ -14,6 +14,7 @@ from tidegate.model.comparison import Divergence, Evidence, LeftFile
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
 from tidegate.model.result import FileChange
+from tidegate.model.surface import Gone, Interface
 from tidegate.reports.cause_text import says
 
 Told = tuple[str, CallStatus, str]
@@ -501,3 +502,61 @@ def test_of_what_a_server_wrote_before_it_ended_the_error_is_quoted(wrote: str, 
     said = f"the MCP server `x` did not start: the server has ended: exit 1; it wrote: {wrote}"
     (cause,) = find_causes([row("regressed", kind="setup", evidence=Evidence(trial="t", message=said))], [])
     assert says(cause) == f"the start fails on head: `{error}`"
+
+
+GONE = Gone(kind="option", command="", names=("--tables",), new=("--pipe-tables",))
+LISTED = (Interface(tool="tool", gone=(GONE,)),)
+DEFINED = '@@ -3 +3 @@\n-{ 0, "tables", 84 },\n+{ 0, "pipe-tables", 84 },\n'
+OF_CODE = (FileChange(path="tool.c", role="watched", diff=DEFINED),)
+
+
+def listed(base: Told, head: Told, changes: tuple[FileChange, ...], gone: Gone = GONE) -> list[str]:
+    trials = [trial("base", base), trial("head", head)]
+    interfaces = (Interface(tool="tool", gone=(gone,)),)
+    return [says(cause) for cause in find_causes([row("regressed")], trials, changes, interfaces)]
+
+
+@pytest.mark.parametrize("head", [("error", "bad call\nsee --help"), ("ok", "other")])
+def test_an_option_that_helps_interface_lacks_is_the_cause_whatever_the_tool_says(head: tuple[CallStatus, str]) -> None:
+    said = listed(("tool --tables x", "ok", "x"), ("tool --tables x", *head), OF_CODE)
+    assert said == ["`tool` no longer accepts `--tables`; `--pipe-tables` is new"]
+
+
+def test_an_option_that_only_the_help_hides_is_no_cause_of_another_output() -> None:
+    hidden = (FileChange(path="tool.c", role="watched", diff='@@ -3 +2,0 @@\n-"  --tables  Enable tables"\n'),)
+    said = listed(("tool --tables x", "ok", "x"), ("tool --tables x", "ok", "y"), hidden)
+    assert said == ["`tool --tables x` prints `y` instead of `x`"]
+    assert listed(("tool x", "ok", "x"), ("tool x", "ok", "y"), OF_CODE) == ["`tool x` prints `y` instead of `x`"]
+
+
+def test_a_help_text_that_lacks_an_option_says_what_is_new_and_no_more_than_the_code_shows() -> None:
+    trials = [of_help("base", ""), of_help("head", "the output lacks `--tables`")]
+    told = {
+        OF_CODE: "`tool` no longer accepts `--tables`; `--pipe-tables` is new",
+        (): "the check `the help` no longer finds `--tables`; `--pipe-tables` is new",
+    }
+    for changes, expected in told.items():
+        assert [says(cause) for cause in find_causes([row("regressed")], trials, changes, LISTED)] == [expected]
+
+
+def test_a_parameter_that_is_gone_from_the_list_of_tools_is_the_cause_of_an_error() -> None:
+    gone = Gone(kind="parameter", command="read", names=("fileName",), new=("name",))
+    call = """srv read '{"fileName": "x"}'"""
+    said = listed((call, "ok", "x"), (call, "error", "failed"), (), gone)
+    assert said == ["`srv read` no longer accepts `fileName`; `name` is new"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "says"),
+    [
+        ("tool -B x", "/x/tool: invalid option -- 'B'\nUsage: tool [-a]", "`tool` no longer accepts `-B`"),
+        ("tool --full x", "Illegal option: --full\nUse --help for more.", "`tool` no longer accepts `--full`"),
+        (
+            "tool --full x",
+            "cannot do --full here\nUse --help for more.",
+            "`tool --full x` now exits with status 2 (was 0): `cannot do --full here`",
+        ),
+    ],
+)
+def test_the_line_that_names_the_option_is_quoted(call: str, message: str, says: str) -> None:
+    assert after(message, call) == [says]
