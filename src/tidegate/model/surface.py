@@ -89,12 +89,11 @@ class InterfaceChange(Value):
 
 
 class Gone(Value):
-    """A part that head lacks: its names, and those of the only new part that is described alike; else no `new`."""
+    """A part that head lacks, or names of it."""
 
     kind: PartKind
     command: str
     names: tuple[str, ...]
-    new: tuple[str, ...] = ()
 
 
 class Interface(Value):

@@ -65,14 +65,11 @@ def _tool(call: str) -> str:
     return _code(call.removeprefix(f"{_UNNAMED} "))
 
 
-def _new(cause: Cause) -> str:
-    return f"; {_all(cause.new)} {'are' if len(cause.new) > 1 else 'is'} new" if cause.new else ""
-
-
 def _refused(cause: Cause) -> str:
     verb = "accept" if len(cause.about) > 1 else "accepts"
+    instead = f"; {_all(cause.new)} {'are' if len(cause.new) > 1 else 'is'} new" if cause.new else ""
     calls = [one.removeprefix(f"{_UNNAMED} ") for one in cause.about]
-    return f"{_all(calls)} no longer {verb} {_all(cause.names, word='or')}{_new(cause)}"
+    return f"{_all(calls)} no longer {verb} {_all(cause.names, word='or')}{instead}"
 
 
 def _subcommand(cause: Cause) -> str:
@@ -158,7 +155,7 @@ _SENTENCES: dict[CauseKind, Callable[[Cause], str]] = {
     "tool_error": lambda cause: f"{_tool(_first(cause.about))} now reports the error {_code(cause.head)}",
     "server": _server,
     "json_key": _json_key,
-    "words": lambda cause: f"the check {_code(_first(cause.about))} no longer finds {_all(cause.names)}{_new(cause)}",
+    "words": lambda cause: f"the check {_code(_first(cause.about))} no longer finds {_all(cause.names)}",
     "output": _output,
     "file": _output,
     "exit_code": _exit_code,

@@ -12,7 +12,6 @@ from tidegate.model.result import FileChange
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
-_FORMS = re.compile(r"""(?<![\w-])(-\w)['"`]?[\s,|/]+['"`]?(--[A-Za-z][\w-]*)""")  # `"-r", "--remove"`; `-r, --remove`
 _COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
 _MAN_PAGES = frozenset(f".{section}" for section in "12345678")
 _DOCS = (".md", ".markdown", ".rst", ".txt", ".mdc", ".adoc")
@@ -53,14 +52,9 @@ def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> 
 
 def replacement(name: str, edits: Iterable[ChangedLine]) -> str:
     """Return the name that the changed lines have in place of this one; '' if they do not agree on one."""
-    found: set[str] = set()
-    for edit in (edit for edit in edits if edit.removed and edit.added):
-        stem = name.lstrip("-")
-        if edit.removed and not named_in(edit.removed.text, name) and named_in(edit.removed.text, stem):
-            new = _replaced(stem, edit)
-            found.add(new and name.removesuffix(stem) + new)
-        elif edit.removed and named_in(edit.removed.text, name):
-            found.add(_replaced(name, edit))
+    pairs = [(edit.removed.text, edit) for edit in edits if edit.removed and edit.added]
+    forms = [(form, edit) for text, edit in pairs for form in (name, name.lstrip("-")) if named_in(text, form)]
+    found = {(new := _replaced(form, edit)) and name.removesuffix(form) + new for form, edit in forms}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -78,16 +72,6 @@ def _replaced(name: str, edit: ChangedLine) -> str:
 
 def _dashes(word: str) -> int:
     return len(word) - len(word.lstrip("-"))
-
-
-def other_form(option: str, changes: Iterable[FileChange]) -> str:
-    """Return the long or short form beside the option on the lines that removed both; '' if there is none."""
-    for _, block in _blocks(changes):
-        old, new = ("\n".join(line.text for line in block if line.side == side) for side in ("base", "head"))
-        for forms in _FORMS.findall(old):
-            if option in forms and not any(named_in(new, form) for form in forms):
-                return str(forms[1 - forms.index(option)])
-    return ""
 
 
 def _naming(lines: Iterable[Place], name: str) -> list[Place]:
@@ -127,20 +111,9 @@ def _rank(line: Place, name: str = "") -> int:
 
 def is_dropped(name: str, changes: Iterable[FileChange]) -> bool:
     """Return True if lines of code that define an option, or quote a word, are removed, and no line has it now."""
-    every = changed_lines(one for one in changes if not is_doc(one.path))
-    lines = [line for line in every if named_in(line.text, name)]
-    quoted = f"'{name}'"
-    code = [
-        line for line in lines if _rank(line, name) == 0 or (_rank(line) == 1 and quoted in line.text.replace('"', "'"))
-    ]
-    return bool(code) and all(line.side == "base" for line in lines)
-
-
-def is_undefined(names: Iterable[str], changes: Iterable[FileChange]) -> bool:
-    """Return True if lines of code that define one of these options are removed, and no new line does."""
-    lines = list(changed_lines(one for one in changes if not is_doc(one.path)))
-    found = ([line.side for line in lines if _rank(line, name) == 0] for name in names)
-    return any(sides and "head" not in sides for sides in found)
+    lines = _naming(changed_lines(one for one in changes if not is_doc(one.path)), name)
+    code = [line for line in lines if _rank(line, name) == 0 or f"'{name}'" in line.text.replace('"', "'")]
+    return any(_rank(line) <= 1 for line in code) and all(line.side == "base" for line in lines)
 
 
 def is_doc(path: str) -> bool:

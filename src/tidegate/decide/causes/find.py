@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.causes import endings, mcp, outputs, refused_names
-from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, is_test, other_form, replacement
+from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, is_test, replacement
 from tidegate.decide.causes.listed import by_interface
 from tidegate.decide.causes.seen import Found, Seen, look, named_in
 from tidegate.model.cause import Cause, CauseKind
@@ -150,8 +150,6 @@ def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange
     docs = [change for change in changes if is_doc(change.path)]
     code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: is_test(change.path))
     names, new = found.names, found.new
-    if found.kind == "option" and len(names) == 1 and (form := other_form(names[0], code)):
-        names = (*names, form)
     clues = found.clues or names or new
     edits = edits_of(clues, docs if found.kind == "guidance" else code, _MOST_EDITS if found.kind in RENAMES else 1)
     if found.kind in RENAMES and not new:

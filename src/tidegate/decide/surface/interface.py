@@ -43,22 +43,11 @@ def interface(
 
 
 def _gone(before: Sequence[Part], after: Sequence[Part]) -> Iterator[Gone]:
-    """Yield what is gone. Only a part with the same description, and the only one, is taken for its successor."""
     change = surface_change(before, after)
-
-    def form(part: Part) -> tuple[object, ...]:
-        return part.kind, part.command, part.takes_value, part.types, part.text
-
-    for part in change.removed:
-        rivals = [other for other in change.removed if form(other) == form(part)]
-        alike = [other for other in change.added if form(other) == form(part)]
-        new = (alike[0].name, *alike[0].aliases) if part.text and len(rivals) == len(alike) == 1 else ()
-        yield Gone(kind=part.kind, command=part.command, names=(part.name, *part.aliases), new=new)
-    for old, part in change.changed:
-        ours, theirs = (old.name, *old.aliases), (part.name, *part.aliases)
-        if gone := tuple(name for name in ours if name not in theirs):
-            new = tuple(name for name in theirs if name not in ours)
-            yield Gone(kind=old.kind, command=old.command, names=gone, new=new if len(gone) == len(new) == 1 else ())
+    for old, new in (*((part, None) for part in change.removed), *change.changed):
+        kept = (new.name, *new.aliases) if new else ()
+        if names := tuple(name for name in (old.name, *old.aliases) if name not in kept):
+            yield Gone(kind=old.kind, command=old.command, names=names)
 
 
 def _changes(

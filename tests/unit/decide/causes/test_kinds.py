@@ -378,23 +378,6 @@ STRIP = "strip-tags -r nav"
 REFUSES_R = "Error: No such option '-r'."
 
 
-@pytest.mark.parametrize(
-    ("diff", "names"),
-    [
-        ('-    "-r",\n-    "--remove",\n+    "-d",\n+    "--drop",\n', ("-r", "--remove")),
-        ('-add("-r", "--remove")\n+add("-d", "--drop")\n', ("-r", "--remove")),
-        ('-add("-r", "--remove")\n+add("-d", "--remove")\n', ("-r",)),
-        ('-add("-r")\n+add("-d")\n', ("-r",)),
-    ],
-)
-def test_the_other_form_of_an_option_is_named_if_it_is_gone_too(diff: str, names: tuple[str, ...]) -> None:
-    changes = (FileChange(path="cli.py", role="watched", diff=f"@@ -1,2 +1,2 @@\n{diff}"),)
-    trials = [trial("base", (STRIP, "ok", "")), trial("head", (STRIP, "error", REFUSES_R))]
-    (cause,) = find_causes([row("regressed")], trials, changes)
-    assert cause.names == names
-    assert says(cause).startswith(f"`strip-tags` no longer accepts {' or '.join(f'`{name}`' for name in names)}")
-
-
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000], ids=["lists", "objects"])
 def test_json_of_any_depth_does_not_end_the_run(deep: str) -> None:
     """Of what a tool prints, and of what it is called with."""
@@ -469,7 +452,7 @@ def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
         for one in (trial("base", base), trial("head", head))
     ]
     (cause,) = find_causes([row("regressed", scenario=name) for name in calls], trials, changes)
-    assert says(cause) == "`tool` no longer accepts `--only` or `-o`"
+    assert says(cause) == "`tool` no longer accepts `--only`"
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
 
 
@@ -504,7 +487,7 @@ def test_of_what_a_server_wrote_before_it_ended_the_error_is_quoted(wrote: str, 
     assert says(cause) == f"the start fails on head: `{error}`"
 
 
-GONE = Gone(kind="option", command="", names=("--tables",), new=("--pipe-tables",))
+GONE = Gone(kind="option", command="", names=("--tables",))
 LISTED = (Interface(tool="tool", gone=(GONE,)),)
 DEFINED = '@@ -3 +3 @@\n-{ 0, "tables", 84 },\n+{ 0, "pipe-tables", 84 },\n'
 OF_CODE = (FileChange(path="tool.c", role="watched", diff=DEFINED),)
@@ -529,21 +512,21 @@ def test_an_option_that_only_the_help_hides_is_no_cause_of_another_output() -> N
     assert listed(("tool x", "ok", "x"), ("tool x", "ok", "y"), OF_CODE) == ["`tool x` prints `y` instead of `x`"]
 
 
-def test_a_help_text_that_lacks_an_option_says_what_is_new_and_no_more_than_the_code_shows() -> None:
+def test_a_help_text_that_lacks_an_option_says_no_more_than_the_code_shows() -> None:
     trials = [of_help("base", ""), of_help("head", "the output lacks `--tables`")]
     told = {
         OF_CODE: "`tool` no longer accepts `--tables`; `--pipe-tables` is new",
-        (): "the check `the help` no longer finds `--tables`; `--pipe-tables` is new",
+        (): "the check `the help` no longer finds `--tables`",
     }
     for changes, expected in told.items():
         assert [says(cause) for cause in find_causes([row("regressed")], trials, changes, LISTED)] == [expected]
 
 
 def test_a_parameter_that_is_gone_from_the_list_of_tools_is_the_cause_of_an_error() -> None:
-    gone = Gone(kind="parameter", command="read", names=("fileName",), new=("name",))
+    gone = Gone(kind="parameter", command="read", names=("fileName",))
     call = """srv read '{"fileName": "x"}'"""
     said = listed((call, "ok", "x"), (call, "error", "failed"), (), gone)
-    assert said == ["`srv read` no longer accepts `fileName`; `name` is new"]
+    assert said == ["`srv read` no longer accepts `fileName`"]
 
 
 @pytest.mark.parametrize(
