@@ -88,14 +88,6 @@ class InterfaceChange(Value):
     docs: tuple[str, ...] = ()
 
 
-class Gone(Value):
-    """A part that head lacks, or names of it."""
-
-    kind: PartKind
-    command: str
-    names: tuple[str, ...]
-
-
 class Interface(Value):
     """What a tool under test offers on base and head, compared. `why`: why it was not, '' if it was.
 
@@ -106,7 +98,7 @@ class Interface(Value):
 
     tool: str
     changes: tuple[InterfaceChange, ...] = ()
-    gone: tuple[Gone, ...] = ()
+    gone: tuple[Part, ...] = ()  # what head lacks; of an option with other names, only those
     tokens: dict[str, tuple[int | None, int | None]] = {}
     why: str = ""
     by_head: bool = False

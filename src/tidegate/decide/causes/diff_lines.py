@@ -95,10 +95,8 @@ def _defines(text: str, option: str) -> bool:
     if len(stem) == 1:
         forms.append(rf"""getopts?\b[^"']*["'][\w:?+-]*{word}""")
     else:
-        field = (
-            re.escape(re.sub(r"-(\w)", lambda found: found[1].upper(), stem)) + "|" + re.escape(stem.replace("-", "_"))
-        )
-        forms += [rf"^(?:{field})\s*:(?!\s*\w+ \w+ )", rf"\w\.(?:{field})(?![\w(-])"]
+        field = "(?i:" + stem.replace("-", "[-_]?") + ")"  # `toFile` and `to_file` for `--to-file`
+        forms += [rf"^{field}\s*:(?!\s*\w+ \w+ )", rf"\w\.{field}(?![\w(-])"]
     return any(re.search(form, text) for form in forms)
 
 

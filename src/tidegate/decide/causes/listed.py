@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tidegate.decide.causes.diff_lines import is_dropped
 from tidegate.decide.causes.mcp import arguments
 from tidegate.decide.causes.seen import Found, Seen, command, options, words
-from tidegate.model.surface import Gone, Interface
+from tidegate.model.surface import Interface, Part
 
 
 def by_interface(found: Found, seen: Seen, interfaces: Sequence[Interface]) -> Found:
@@ -17,22 +17,23 @@ def by_interface(found: Found, seen: Seen, interfaces: Sequence[Interface]) -> F
         return found
     tool, part = hits[0]
     if part.kind == "parameter":
-        return Found("parameter", found.about, part.names)
+        return Found("parameter", found.about, (part.name,))
     about = found.about if found.kind == "option" else (f"{tool} {part.command}".strip(),)
-    return Found("option", about, part.names)
+    return Found("option", about, (part.name, *part.aliases))
 
 
-def _explains(part: Gone, found: Found, seen: Seen) -> bool:
+def _explains(part: Part, found: Found, seen: Seen) -> bool:
     """Return True if what was found follows from it. A help text may only hide an option: the code has to agree."""
     if part.kind == "parameter" and found.kind == "parameters":
         return found.about == (part.command,)
-    dropped = part.kind == "option" and any(is_dropped(name, seen.changes) for name in part.names)
+    names = {part.name, *part.aliases}
+    dropped = part.kind == "option" and any(is_dropped(name, seen.changes) for name in names)
     if found.kind == "words":
-        return dropped and set(found.names) <= set(part.names)
+        return dropped and names.issuperset(found.names)
     if seen.pair is None:
         return False
     call = seen.pair.head
     if part.kind == "parameter" and found.kind == "tool_error":
-        return words(call)[1] == part.command and not {*part.names}.isdisjoint(arguments(call) or ())
-    uses = part.command in ("", command(call)) and not {*part.names}.isdisjoint(options(call))
+        return words(call)[1] == part.command and not names.isdisjoint(arguments(call) or ())
+    uses = part.command in ("", command(call)) and not names.isdisjoint(options(call))
     return uses and (found.kind == "option" or (dropped and found.kind in ("exit_code", "output")))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tidegate.decide.causes.seen import named_in
 from tidegate.decide.surface.used import Scenario, Users, surface_change, users
 from tidegate.model.cause import Place
-from tidegate.model.surface import CHARACTERS_PER_TOKEN, Gone, Impact, Interface, InterfaceChange, Part
+from tidegate.model.surface import CHARACTERS_PER_TOKEN, Impact, Interface, InterfaceChange, Part
 from tidegate.text.shorten import few, middle_cut
 
 Finding = tuple[Impact, str]
@@ -42,12 +42,12 @@ def interface(
     return Interface(tool=tool, changes=changes, gone=tuple(_gone(before, after)), tokens=_tokens(before, after))
 
 
-def _gone(before: Sequence[Part], after: Sequence[Part]) -> Iterator[Gone]:
+def _gone(before: Sequence[Part], after: Sequence[Part]) -> Iterator[Part]:
     change = surface_change(before, after)
     for old, new in (*((part, None) for part in change.removed), *change.changed):
         kept = (new.name, *new.aliases) if new else ()
         if names := tuple(name for name in (old.name, *old.aliases) if name not in kept):
-            yield Gone(kind=old.kind, command=old.command, names=names)
+            yield old.model_copy(update={"name": names[0], "aliases": names[1:]})
 
 
 def _changes(

@@ -14,7 +14,7 @@ from tidegate.model.comparison import Divergence, Evidence, LeftFile
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
 from tidegate.model.result import FileChange
-from tidegate.model.surface import Gone, Interface
+from tidegate.model.surface import Interface, Part
 from tidegate.reports.cause_text import says
 
 Told = tuple[str, CallStatus, str]
@@ -487,13 +487,13 @@ def test_of_what_a_server_wrote_before_it_ended_the_error_is_quoted(wrote: str, 
     assert says(cause) == f"the start fails on head: `{error}`"
 
 
-GONE = Gone(kind="option", command="", names=("--tables",))
+GONE = Part(kind="option", name="--tables")
 LISTED = (Interface(tool="tool", gone=(GONE,)),)
 DEFINED = '@@ -3 +3 @@\n-{ 0, "tables", 84 },\n+{ 0, "pipe-tables", 84 },\n'
 OF_CODE = (FileChange(path="tool.c", role="watched", diff=DEFINED),)
 
 
-def listed(base: Told, head: Told, changes: tuple[FileChange, ...], gone: Gone = GONE) -> list[str]:
+def listed(base: Told, head: Told, changes: tuple[FileChange, ...], gone: Part = GONE) -> list[str]:
     trials = [trial("base", base), trial("head", head)]
     interfaces = (Interface(tool="tool", gone=(gone,)),)
     return [says(cause) for cause in find_causes([row("regressed")], trials, changes, interfaces)]
@@ -523,7 +523,7 @@ def test_a_help_text_that_lacks_an_option_says_no_more_than_the_code_shows() -> 
 
 
 def test_a_parameter_that_is_gone_from_the_list_of_tools_is_the_cause_of_an_error() -> None:
-    gone = Gone(kind="parameter", command="read", names=("fileName",))
+    gone = Part(kind="parameter", command="read", name="fileName")
     call = """srv read '{"fileName": "x"}'"""
     said = listed((call, "ok", "x"), (call, "error", "failed"), (), gone)
     assert said == ["`srv read` no longer accepts `fileName`"]

@@ -250,4 +250,4 @@ def test_the_names_that_are_gone_are_those_that_head_does_not_list(
 ) -> None:
     pages = (f"usage: s [options]\n\nOptions:\n  --other   Other\n{lines}\n" for lines in (before, after))
     base, head = (Survey(of_help({"": page}, "s")) for page in pages)
-    assert [one.names for one in interface("s", base, head, {}).gone] == gone
+    assert [(one.name, *one.aliases) for one in interface("s", base, head, {}).gone] == gone
