@@ -27,9 +27,8 @@ def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
 def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> tuple[ChangedLine, ...]:
     """Return the places whose removed line has the first of the names that any has, with the line that replaced each.
 
-    Without a removed line, an added one that has the name counts. Lines that define an option come first, with the
-    code beside them, then other code; lines of tests and comments count only if there are none. Without any name, it
-    is the only changed place, if there is one.
+    Without a removed line, an added one that has the name counts. Lines that define an option come first, then code;
+    those of tests and comments count only if there are none. Without any name, it is the only changed place, if any.
     """
     blocks = [
         ([line for line in block if line.side == "base"], [line for line in block if line.side == "head"])
@@ -40,9 +39,7 @@ def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> 
         found = gone or [(line, new, old) for old, new in blocks for line in _naming(new, name)]
         if found:
             best = min(_rank(line, name) for line, *_ in found)
-            blocks_of_best = [sides for line, *sides in found if _rank(line, name) == best]
-            beside = [one for one in found if _rank(one[0], name) <= max(best, 1) and [*one[1:]] in blocks_of_best]
-            pairs = [(line, _closest(line, *sides)) for line, *sides in beside][:most]
+            pairs = [(line, _closest(line, *sides)) for line, *sides in found if _rank(line, name) == best][:most]
             return tuple(
                 ChangedLine(removed=one, added=two) if gone else ChangedLine(removed=two, added=one)
                 for one, two in pairs
@@ -91,10 +88,9 @@ def _defines(text: str, option: str) -> bool:
         rf"""["'](?:[\w?-]+\|)*-{{0,2}}{word}(?:\|[\w?-]+)*(?:[=:!+]\w*)?["']""",  # also `output|o=s`
         rf"""["'](?:-\w, ?)?{re.escape(option)}(?:, ?--?[\w-]+)?[ =](?:<|\[[A-Za-z]|[A-Z_]+["'])""",  # `--out <file>`
         rf"^\(?[\w\-=*| ]*(?<![\w-]){re.escape(option)}(?![\w-])[\w\-=*| ]*\)",
+        rf"""getopts?\b[^"']*["'][\w:?+-]*{word}""",
     ]
-    if len(stem) == 1:
-        forms.append(rf"""getopts?\b[^"']*["'][\w:?+-]*{word}""")
-    else:
+    if len(stem) > 1:
         field = "(?i:" + stem.replace("-", "[-_]?") + ")"  # `toFile` and `to_file` for `--to-file`
         forms += [rf"^{field}\s*:(?!\s*\w+ \w+ )", rf"\w\.{field}(?![\w(-])"]
     return any(re.search(form, text) for form in forms)

@@ -28,11 +28,9 @@ def _explains(part: Part, found: Found, seen: Seen) -> bool:
         return found.about == (part.command,)
     names = {part.name, *part.aliases}
     dropped = part.kind == "option" and any(is_dropped(name, seen.changes) for name in names)
-    if found.kind == "words":
-        return dropped and names.issuperset(found.names)
-    if seen.pair is None:
-        return False
-    call = seen.pair.head
+    call = seen.pair.head if seen.pair else None
+    if found.kind == "words" or call is None:
+        return found.kind == "words" and dropped and names.issuperset(found.names)
     if part.kind == "parameter" and found.kind == "tool_error":
         return words(call)[1] == part.command and not names.isdisjoint(arguments(call) or ())
     uses = part.command in ("", command(call)) and not names.isdisjoint(options(call))
