@@ -98,6 +98,7 @@ class Interface(Value):
 
     tool: str
     changes: tuple[InterfaceChange, ...] = ()
+    gone: tuple[Part, ...] = ()  # what head lacks; of an option with other names, only those
     tokens: dict[str, tuple[int | None, int | None]] = {}
     why: str = ""
     by_head: bool = False

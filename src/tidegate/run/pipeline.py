@@ -102,7 +102,9 @@ def _causes(root: Path, result: Result, changes: Sequence[FileChange], loaded: P
     from tidegate.run.tried_fix import with_docs
 
     job = loaded.job
-    return with_docs(root, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes))
+    return with_docs(
+        root, job.sides[-1].revision, job.suite, find_causes(result.rows, result.trials, changes, result.interfaces)
+    )
 
 
 async def with_tip(root: Path, tip: Revision, work: RunJob, comparison: Comparison, options: Options) -> Comparison:

@@ -12,7 +12,6 @@ from tidegate.model.result import FileChange
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
-_FORMS = re.compile(r"""(?<![\w-])(-\w)['"`]?[\s,|/]+['"`]?(--[A-Za-z][\w-]*)""")  # `"-r", "--remove"`; `-r, --remove`
 _COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
 _MAN_PAGES = frozenset(f".{section}" for section in "12345678")
 _DOCS = (".md", ".markdown", ".rst", ".txt", ".mdc", ".adoc")
@@ -28,8 +27,8 @@ def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
 def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> tuple[ChangedLine, ...]:
     """Return the places whose removed line has the first of the names that any has, with the line that replaced each.
 
-    Without a removed line, an added one that has the name counts. Lines of code come first; those of tests and
-    comments count only if there are none. Without any name, it is the only changed place, if there is one.
+    Without a removed line, an added one that has the name counts. Lines that define an option come first, then code;
+    those of tests and comments count only if there are none. Without any name, it is the only changed place, if any.
     """
     blocks = [
         ([line for line in block if line.side == "base"], [line for line in block if line.side == "head"])
@@ -39,8 +38,8 @@ def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> 
         gone = [(line, old, new) for old, new in blocks if not _naming(new, name) for line in _naming(old, name)]
         found = gone or [(line, new, old) for old, new in blocks for line in _naming(new, name)]
         if found:
-            best = min(_rank(line) for line, *_ in found)
-            pairs = [(line, _closest(line, *sides)) for line, *sides in found if _rank(line) == best][:most]
+            best = min(_rank(line, name) for line, *_ in found)
+            pairs = [(line, _closest(line, *sides)) for line, *sides in found if _rank(line, name) == best][:most]
             return tuple(
                 ChangedLine(removed=one, added=two) if gone else ChangedLine(removed=two, added=one)
                 for one, two in pairs
@@ -50,7 +49,9 @@ def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> 
 
 def replacement(name: str, edits: Iterable[ChangedLine]) -> str:
     """Return the name that the changed lines have in place of this one; '' if they do not agree on one."""
-    found = {_replaced(name, edit) for edit in edits if edit.removed and edit.added}
+    pairs = [(edit.removed.text, edit) for edit in edits if edit.removed and edit.added]
+    forms = [(form, edit) for text, edit in pairs for form in (name, name.lstrip("-")) if named_in(text, form)]
+    found = {(new := _replaced(form, edit)) and name.removesuffix(form) + new for form, edit in forms}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -70,31 +71,43 @@ def _dashes(word: str) -> int:
     return len(word) - len(word.lstrip("-"))
 
 
-def other_form(option: str, changes: Iterable[FileChange]) -> str:
-    """Return the long or short form beside the option on the lines that removed both; '' if there is none."""
-    for _, block in _blocks(changes):
-        old, new = ("\n".join(line.text for line in block if line.side == side) for side in ("base", "head"))
-        for forms in _FORMS.findall(old):
-            if option in forms and not any(named_in(new, form) for form in forms):
-                return str(forms[1 - forms.index(option)])
-    return ""
-
-
 def _naming(lines: Iterable[Place], name: str) -> list[Place]:
-    return [line for line in lines if named_in(line.text, name)]
+    return [line for line in lines if named_in(line.text, name) or _defines(line.text, name)]
 
 
-def _rank(line: Place) -> int:
-    """Return 0 for a line of code, 1 for one of a test, and 2 for a comment."""
-    return 2 if _COMMENT.match(line.text) else int(is_test(line.path))
+def _defines(text: str, option: str) -> bool:
+    """Return True for code that reads the option, and not for a help text or an example that shows it.
+
+    It is a quoted word or the start of one, a pattern of a shell's `case`, a letter for `getopt`, a key or a field.
+    """
+    stem = option.lstrip("-")
+    if not stem or stem == option:
+        return False
+    word = re.escape(stem)
+    forms = [
+        rf"""["'](?:[\w?-]+\|)*-{{0,2}}{word}(?:\|[\w?-]+)*(?:[=:!+]\w*)?["']""",  # also `output|o=s`
+        rf"""["'](?:-\w, ?)?{re.escape(option)}(?:, ?--?[\w-]+)?[ =](?:<|\[[A-Za-z]|[A-Z_]+["'])""",  # `--out <file>`
+        rf"^\(?[\w\-=*| ]*(?<![\w-]){re.escape(option)}(?![\w-])[\w\-=*| ]*\)",
+        rf"""getopts?\b[^"']*["'][\w:?+-]*{word}""",
+    ]
+    if len(stem) > 1:
+        field = "(?i:" + stem.replace("-", "[-_]?") + ")"  # `toFile` and `to_file` for `--to-file`
+        forms += [rf"^{field}\s*:(?!\s*\w+ \w+ )", rf"\w\.{field}(?![\w(-])"]
+    return any(re.search(form, text) for form in forms)
+
+
+def _rank(line: Place, name: str = "") -> int:
+    """Return 0 for a line that defines the name, 1 for other code, 2 for a test, and 3 for a comment."""
+    if _COMMENT.match(line.text):
+        return 3
+    return 2 if is_test(line.path) else int(not _defines(line.text, name))
 
 
 def is_dropped(name: str, changes: Iterable[FileChange]) -> bool:
-    """Return True if lines of code that have a long option, or a quoted word, are removed, and no line has it now."""
+    """Return True if lines of code that define an option, or quote a word, are removed, and no line has it now."""
     lines = _naming(changed_lines(one for one in changes if not is_doc(one.path)), name)
-    as_name = name if name.startswith("--") else f"'{name}'"
-    code = [line for line in lines if _rank(line) == 0 and as_name in line.text.replace('"', "'")]
-    return bool(code) and all(line.side == "base" for line in lines)
+    code = [line for line in lines if _rank(line, name) == 0 or f"'{name}'" in line.text.replace('"', "'")]
+    return any(_rank(line) <= 1 for line in code) and all(line.side == "base" for line in lines)
 
 
 def is_doc(path: str) -> bool:

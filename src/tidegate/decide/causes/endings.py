@@ -7,7 +7,8 @@ import signal
 from collections import defaultdict
 from collections.abc import Iterable
 
-from tidegate.decide.causes.seen import Found, Seen
+from tidegate.decide.causes.refused_names import names_option
+from tidegate.decide.causes.seen import Found, Seen, options
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.text.noise import masked
 
@@ -106,12 +107,14 @@ def exit_code(seen: Seen) -> Found | None:
     said = [line.strip() for line in head.message.splitlines() if line.strip()]
     usage = any(map(_USAGE.search, said)) and not any("error" in line.lower() for line in said)
     printed = ""
+    naming = [line for line in said if any(names_option(line, name) for name in options(head))]
+    refusing = next((line for line in naming if not _USAGE.search(line)), "")
     if said and head.exit_code and masked(head.message, seen.noise) != masked(base.message, seen.noise):
-        printed = next((line for line in reversed(said) if "error" in line.lower()), said[-1])
+        printed = refusing or next((line for line in reversed(said) if "error" in line.lower()), said[-1])
     return Found(
         "exit_code",
         (head.command,),
-        new=(next(filter(_USAGE.search, said)) if usage else printed,) if printed else (),
+        new=(next(filter(_USAGE.search, said)) if usage and not refusing else printed,) if printed else (),
         base=str(base.exit_code),
         head=str(head.exit_code),
         clues=tuple(_QUOTED.findall(said[-1])) if said else (),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.causes import endings, mcp, outputs, refused_names
-from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, is_test, other_form, replacement
-from tidegate.decide.causes.seen import Found, Seen, look
+from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, is_test, replacement
+from tidegate.decide.causes.listed import by_interface
+from tidegate.decide.causes.seen import Found, Seen, look, named_in
 from tidegate.model.cause import Cause, CauseKind
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult, by_row
 from tidegate.model.plan import RowKey
 from tidegate.model.result import FileChange
+from tidegate.model.surface import Interface
 
 
 def guidance(seen: Seen) -> Found | None:
@@ -73,7 +75,10 @@ _MOST_EDITS = 20
 
 
 def find_causes(
-    rows: Iterable[Row], trials: Sequence[TrialResult], changes: Sequence[FileChange] = ()
+    rows: Iterable[Row],
+    trials: Sequence[TrialResult],
+    changes: Sequence[FileChange] = (),
+    interfaces: Sequence[Interface] = (),
 ) -> tuple[Cause, ...]:
     """Return the causes of the rows that regressed or are unconfirmed, and of others that became slower.
 
@@ -83,7 +88,7 @@ def find_causes(
     found: dict[tuple[Found, bool], list[RowKey]] = {}
     of_row = by_row(trials)
     for row in rows:
-        cause = _cause(row, of_row[row.key], changes)
+        cause = _cause(row, of_row[row.key], changes, interfaces)
         if cause:
             found.setdefault((cause, row.state not in _EXPLAINED), []).append(row.key)
     placed = (_placed(cause, tuple(keys), changes, passes=passes) for (cause, passes), keys in found.items())
@@ -108,31 +113,36 @@ def _merged(causes: Iterable[Cause]) -> list[Cause]:
 
 
 def _is_same(one: Cause, other: Cause) -> bool:
-    """Return True if both point to the same changed lines, or if a check misses only names that the other has."""
+    """Return True if both point to the same changed lines, or if one only shows that a name of the other is gone."""
     if (one.kind == "slow") != (other.kind == "slow") or one.passes != other.passes or not one.edits:
         return False
     if one.edits[:1] == other.edits[:1]:
         return True
     fewer, more = sorted((one, other), key=lambda cause: cause.kind not in _SYMPTOMS)
     misses = bool(fewer.names) and set(fewer.names) <= set(more.names)
+    if more.kind in RENAMES:
+        misses |= any(named_in(fewer.base, name) and not named_in(fewer.head, name) for name in more.names)
     return fewer.kind in _SYMPTOMS and (misses or any(edit in more.edits for edit in fewer.edits[:1]))
 
 
-def _cause(row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange]) -> Found | None:
+def _cause(
+    row: Row, own: Sequence[TrialResult], changes: Sequence[FileChange], interfaces: Sequence[Interface]
+) -> Found | None:
     if row.state in _EXPLAINED:
         seen = look(row, own, changes)
-        return _first(seen) or endings.slower(own, deterministic=row.deterministic)
+        return _first(seen, interfaces) or endings.slower(own, deterministic=row.deterministic)
     if row.state != "ok":
         return None
     if row.deterministic:
         seen = look(row, own, changes)
         if seen.pair and seen.pair.head.status == "error" and seen.pair.base.exit_code != seen.pair.head.exit_code:
-            return _first(seen)
+            return _first(seen, interfaces)
     return endings.slower(own, deterministic=row.deterministic)
 
 
-def _first(seen: Seen) -> Found | None:
-    return next(filter(None, (kind(seen) for kind in KINDS)), None)
+def _first(seen: Seen, interfaces: Sequence[Interface]) -> Found | None:
+    found = next(filter(None, (kind(seen) for kind in KINDS)), None)
+    return by_interface(found, seen, interfaces) if found else None
 
 
 def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange], *, passes: bool) -> Cause:
@@ -140,8 +150,6 @@ def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange
     docs = [change for change in changes if is_doc(change.path)]
     code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: is_test(change.path))
     names, new = found.names, found.new
-    if found.kind == "option" and (form := other_form(names[0], code)):
-        names = (*names, form)
     clues = found.clues or names or new
     edits = edits_of(clues, docs if found.kind == "guidance" else code, _MOST_EDITS if found.kind in RENAMES else 1)
     if found.kind in RENAMES and not new:

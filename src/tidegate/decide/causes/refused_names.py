@@ -57,7 +57,13 @@ def _refused_options(seen: Seen, call: Call) -> Iterator[str]:
 def _refused_by(call: Call) -> Iterator[str]:
     """Yield the options of the call that its output refuses."""
     lines = [line for line in call.message.splitlines() if _REFUSAL.search(line) and not _ABOUT_VALUE.search(line)]
-    return (name for name in options(call) if any(named_in(line, name) for line in lines))
+    return (name for name in options(call) if any(names_option(line, name) for line in lines))
+
+
+def names_option(line: str, option: str) -> bool:
+    """Return True if the line names the option, also as getopt does: `invalid option -- 'B'`."""
+    letter = re.search(r"-- '?(\w)'?$", line.strip())
+    return named_in(line, option) or (letter is not None and option == f"-{letter[1]}")
 
 
 def subcommand(seen: Seen) -> Found | None:

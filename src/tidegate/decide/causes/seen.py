@@ -49,7 +49,9 @@ class Seen(NamedTuple):
     @property
     def accepted(self) -> Iterator[Call]:
         """Base's calls that ended by themselves. A tool may exit with a status of its own, so not only with 0."""
-        return (call for trial in self.base for call in trial.calls if call.status in ("ok", "error"))
+        read = (self.pair.base,) if self.pair else ()  # by a check
+        calls = (*(call for trial in self.base for call in trial.calls), *read)
+        return (call for call in calls if call.status in ("ok", "error"))
 
     @property
     def failed(self) -> Iterator[Call]:

@@ -39,7 +39,15 @@ def interface(
     before, after = ([part for part in one.parts if part.kind not in _LEFT_OUT] for one in (base, head))
     used = users(before, calls) | users(after, calls)
     changes = tuple(_changes(tool, before, after, used, docs))
-    return Interface(tool=tool, changes=changes, tokens=_tokens(before, after))
+    return Interface(tool=tool, changes=changes, gone=tuple(_gone(before, after)), tokens=_tokens(before, after))
+
+
+def _gone(before: Sequence[Part], after: Sequence[Part]) -> Iterator[Part]:
+    change = surface_change(before, after)
+    for old, new in (*((part, None) for part in change.removed), *change.changed):
+        kept = (new.name, *new.aliases) if new else ()
+        if names := tuple(name for name in (old.name, *old.aliases) if name not in kept):
+            yield old.model_copy(update={"name": names[0], "aliases": names[1:]})
 
 
 def _changes(

@@ -156,5 +156,5 @@ def _place(part: Part) -> tuple[str, ...]:
 
 
 def _form(part: Part) -> tuple[object, ...]:
-    sets = frozenset(part.choices), frozenset(part.aliases), frozenset(part.types)
+    sets = frozenset(part.choices), frozenset({part.name, *part.aliases}), frozenset(part.types)
     return part.takes_value, part.required, part.default, part.text, part.limits, sets

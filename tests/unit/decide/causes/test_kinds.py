@@ -8,11 +8,13 @@ from typing import Literal
 import pytest
 
 from tests.make import row, trial_result
+from tidegate.decide.causes.diff_lines import edits_of, replacement
 from tidegate.decide.causes.find import find_causes
 from tidegate.model.comparison import Divergence, Evidence, LeftFile
 from tidegate.model.event import CallStatus
 from tidegate.model.measurement import Call, GateResult, Metrics, TrialResult
 from tidegate.model.result import FileChange
+from tidegate.model.surface import Interface, Part
 from tidegate.reports.cause_text import says
 
 Told = tuple[str, CallStatus, str]
@@ -281,6 +283,37 @@ def test_a_changed_line_of_code_is_named_before_a_comment() -> None:
     assert (cause.edits[0].removed and cause.edits[0].removed.where) == "bin/t:2", "nothing else has it"
 
 
+@pytest.mark.parametrize(
+    ("option", "shown", "defined"),
+    [
+        ("--tables", '"      --tables   Enable tables\\n"', '{ 0, "tables", 84 },'),
+        ("--tables", "$ t --tables", "tables: {"),
+        ("--tables", "$ t --tables", "if (flags.tables) {"),
+        ("--to-file", "t --to-file x", "if args.to_file:"),
+        ("--tables", "--tables   draws tables", "-t | --tables=*)"),
+        ("--tables", "t --tables x", ".option('-t, --tables <file>', 'draws tables')"),
+        ("-B", '"usage: t [-B] [-d delim]"', 'getopt(argc, argv, "aBd:")'),
+        ("-B", "usage: t [-B]", "case 'B':"),
+    ],
+)
+def test_the_place_of_an_option_is_the_line_that_defines_it_and_not_its_help(
+    option: str, shown: str, defined: str
+) -> None:
+    change = FileChange(path="t.c", role="watched", diff=f"@@ -3,2 +3,0 @@\n-{shown}\n x\n-{defined}\n")
+    assert [edit.at and edit.at.line for edit in edits_of((option,), [change], 20)] == [5]
+
+
+def test_of_an_option_that_only_help_texts_name_all_lines_are_given() -> None:
+    change = FileChange(path="t.c", role="watched", diff="@@ -3,2 +3,0 @@\n-t --tables x\n y\n-t --tables z\n")
+    assert len(edits_of(("--tables",), [change], 20)) == 2
+
+
+def test_the_successor_of_an_option_is_read_from_the_line_that_defines_it() -> None:
+    diff = '@@ -3 +3 @@\n-{ 0, "tables", 84 },\n+{ 0, "pipe-tables", 84 },\n'
+    edits = edits_of(("--tables",), [FileChange(path="t.c", role="watched", diff=diff)], 20)
+    assert replacement("--tables", edits) == "--pipe-tables"
+
+
 def of_help(side: Literal["base", "head"], message: str) -> TrialResult:
     """A trial whose gate looks for words in a help text that is too long to be recorded whole."""
     passed = not any(verb in message for verb in ("lacks", "does not list"))
@@ -343,23 +376,6 @@ def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_chan
 
 STRIP = "strip-tags -r nav"
 REFUSES_R = "Error: No such option '-r'."
-
-
-@pytest.mark.parametrize(
-    ("diff", "names"),
-    [
-        ('-    "-r",\n-    "--remove",\n+    "-d",\n+    "--drop",\n', ("-r", "--remove")),
-        ('-add("-r", "--remove")\n+add("-d", "--drop")\n', ("-r", "--remove")),
-        ('-add("-r", "--remove")\n+add("-d", "--remove")\n', ("-r",)),
-        ('-add("-r")\n+add("-d")\n', ("-r",)),
-    ],
-)
-def test_the_other_form_of_an_option_is_named_if_it_is_gone_too(diff: str, names: tuple[str, ...]) -> None:
-    changes = (FileChange(path="cli.py", role="watched", diff=f"@@ -1,2 +1,2 @@\n{diff}"),)
-    trials = [trial("base", (STRIP, "ok", "")), trial("head", (STRIP, "error", REFUSES_R))]
-    (cause,) = find_causes([row("regressed")], trials, changes)
-    assert cause.names == names
-    assert says(cause).startswith(f"`strip-tags` no longer accepts {' or '.join(f'`{name}`' for name in names)}")
 
 
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000], ids=["lists", "objects"])
@@ -436,7 +452,7 @@ def test_a_row_that_shows_a_second_place_of_a_change_has_its_cause() -> None:
         for one in (trial("base", base), trial("head", head))
     ]
     (cause,) = find_causes([row("regressed", scenario=name) for name in calls], trials, changes)
-    assert says(cause) == "`tool` no longer accepts `--only` or `-o`"
+    assert says(cause) == "`tool` no longer accepts `--only`"
     assert [key.scenario for key in cause.rows] == ["help", "usage"]
 
 
@@ -469,3 +485,61 @@ def test_of_what_a_server_wrote_before_it_ended_the_error_is_quoted(wrote: str, 
     said = f"the MCP server `x` did not start: the server has ended: exit 1; it wrote: {wrote}"
     (cause,) = find_causes([row("regressed", kind="setup", evidence=Evidence(trial="t", message=said))], [])
     assert says(cause) == f"the start fails on head: `{error}`"
+
+
+GONE = Part(kind="option", name="--tables")
+LISTED = (Interface(tool="tool", gone=(GONE,)),)
+DEFINED = '@@ -3 +3 @@\n-{ 0, "tables", 84 },\n+{ 0, "pipe-tables", 84 },\n'
+OF_CODE = (FileChange(path="tool.c", role="watched", diff=DEFINED),)
+
+
+def listed(base: Told, head: Told, changes: tuple[FileChange, ...], gone: Part = GONE) -> list[str]:
+    trials = [trial("base", base), trial("head", head)]
+    interfaces = (Interface(tool="tool", gone=(gone,)),)
+    return [says(cause) for cause in find_causes([row("regressed")], trials, changes, interfaces)]
+
+
+@pytest.mark.parametrize("head", [("error", "bad call\nsee --help"), ("ok", "other")])
+def test_an_option_that_helps_interface_lacks_is_the_cause_whatever_the_tool_says(head: tuple[CallStatus, str]) -> None:
+    said = listed(("tool --tables x", "ok", "x"), ("tool --tables x", *head), OF_CODE)
+    assert said == ["`tool` no longer accepts `--tables`; `--pipe-tables` is new"]
+
+
+def test_an_option_that_only_the_help_hides_is_no_cause_of_another_output() -> None:
+    hidden = (FileChange(path="tool.c", role="watched", diff='@@ -3 +2,0 @@\n-"  --tables  Enable tables"\n'),)
+    said = listed(("tool --tables x", "ok", "x"), ("tool --tables x", "ok", "y"), hidden)
+    assert said == ["`tool --tables x` prints `y` instead of `x`"]
+    assert listed(("tool x", "ok", "x"), ("tool x", "ok", "y"), OF_CODE) == ["`tool x` prints `y` instead of `x`"]
+
+
+def test_a_help_text_that_lacks_an_option_says_no_more_than_the_code_shows() -> None:
+    trials = [of_help("base", ""), of_help("head", "the output lacks `--tables`")]
+    told = {
+        OF_CODE: "`tool` no longer accepts `--tables`; `--pipe-tables` is new",
+        (): "the check `the help` no longer finds `--tables`",
+    }
+    for changes, expected in told.items():
+        assert [says(cause) for cause in find_causes([row("regressed")], trials, changes, LISTED)] == [expected]
+
+
+def test_a_parameter_that_is_gone_from_the_list_of_tools_is_the_cause_of_an_error() -> None:
+    gone = Part(kind="parameter", command="read", name="fileName")
+    call = """srv read '{"fileName": "x"}'"""
+    said = listed((call, "ok", "x"), (call, "error", "failed"), (), gone)
+    assert said == ["`srv read` no longer accepts `fileName`"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "says"),
+    [
+        ("tool -B x", "/x/tool: invalid option -- 'B'\nUsage: tool [-a]", "`tool` no longer accepts `-B`"),
+        ("tool --full x", "Illegal option: --full\nUse --help for more.", "`tool` no longer accepts `--full`"),
+        (
+            "tool --full x",
+            "cannot do --full here\nUse --help for more.",
+            "`tool --full x` now exits with status 2 (was 0): `cannot do --full here`",
+        ),
+    ],
+)
+def test_the_line_that_names_the_option_is_quoted(call: str, message: str, says: str) -> None:
+    assert after(message, call) == [says]

@@ -235,3 +235,19 @@ def test_tokens_are_estimated_per_tool_and_a_tenth_more_is_growth() -> None:
     assert before is not None
     assert after is not None
     assert (100 < after - before < 150, of_more[0], told.grew, compared(base, base).grew) == (True, None, True, False)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gone"),
+    [
+        ("  -f, --full   Whole page", "  -f, --all   Whole page", [("--full",)]),
+        ("  -t, --tables   Enable tables", "  --jobs   Run in parallel", [("--tables", "-t")]),
+        ("  --tables   Enable tables", "  --tables   Draw tables", []),
+    ],
+)
+def test_the_names_that_are_gone_are_those_that_head_does_not_list(
+    before: str, after: str, gone: list[tuple[str, ...]]
+) -> None:
+    pages = (f"usage: s [options]\n\nOptions:\n  --other   Other\n{lines}\n" for lines in (before, after))
+    base, head = (Survey(of_help({"": page}, "s")) for page in pages)
+    assert [(one.name, *one.aliases) for one in interface("s", base, head, {}).gone] == gone
