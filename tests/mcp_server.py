@@ -93,6 +93,8 @@ def add(title: str | None, shelf: str = "") -> Json:
 def listed(cursor: str | None) -> Json:
     names = [] if "empty" in QUIRKS else ["put" if "renamed" in QUIRKS else "add", "where"]
     page = int(cursor or 0)
+    if "session" in QUIRKS:
+        names.append(f"close_{os.getpid()}")
     if "pages" in QUIRKS:
         names = [f"{names[0]}{page}"]
     tools = [{"name": name, "description": f"{name}s it", "inputSchema": SCHEMA} for name in names]
