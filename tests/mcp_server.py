@@ -103,6 +103,8 @@ def listed(cursor: str | None) -> Json:
 
 def answer(method: str, params: Json) -> Json:
     match method, params.get("name"):
+        case _ if "upset" in QUIRKS:
+            return {"error": {"code": -32002, "message": "not initialized"}}
         case "initialize", _:
             version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
             return {"result": {**version, **WHO, "instructions": "Be kind."}}
@@ -136,8 +138,10 @@ def main() -> None:
         time.sleep(LONG)
     if "stubborn" in QUIRKS:
         be_stubborn()
-    for line in sys.stdin:
+    for place, line in enumerate(sys.stdin):
         message = json.loads(line)
+        if "strict" in QUIRKS and place == 0 and message["method"] != "initialize":
+            QUIRKS.add("upset")
         if "noisy" in QUIRKS:
             print(NOISE, flush=True)
             say({"method": "notifications/message", "params": {"data": "hello"}})
