@@ -93,6 +93,8 @@ def add(title: str | None, shelf: str = "") -> Json:
 def listed(cursor: str | None) -> Json:
     names = [] if "empty" in QUIRKS else ["put" if "renamed" in QUIRKS else "add", "where"]
     page = int(cursor or 0)
+    if "session" in QUIRKS:
+        names.append(f"close_{os.getpid()}")
     if "pages" in QUIRKS:
         names = [f"{names[0]}{page}"]
     tools = [{"name": name, "description": f"{name}s it", "inputSchema": SCHEMA} for name in names]
@@ -101,6 +103,8 @@ def listed(cursor: str | None) -> Json:
 
 def answer(method: str, params: Json) -> Json:
     match method, params.get("name"):
+        case _ if "upset" in QUIRKS:
+            return {"error": {"code": -32002, "message": "not initialized"}}
         case "initialize", _:
             version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
             return {"result": {**version, **WHO, "instructions": "Be kind."}}
@@ -134,8 +138,10 @@ def main() -> None:
         time.sleep(LONG)
     if "stubborn" in QUIRKS:
         be_stubborn()
-    for line in sys.stdin:
+    for place, line in enumerate(sys.stdin):
         message = json.loads(line)
+        if "strict" in QUIRKS and place == 0 and message["method"] != "initialize":
+            QUIRKS.add("upset")
         if "noisy" in QUIRKS:
             print(NOISE, flush=True)
             say({"method": "notifications/message", "params": {"data": "hello"}})

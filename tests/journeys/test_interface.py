@@ -56,6 +56,11 @@ def test_a_tool_that_no_scenario_calls_is_missed_though_all_of_them_pass(compare
     assert "- `put`: new" in ran.comment
 
 
+def test_a_tool_that_is_named_by_its_session_differs_in_no_pull_request(compare: Make) -> None:
+    ran = compare(server("session"), server("session"), {"README.md": "new"})
+    assert (ran.code, "close_" in ran.comment) == (0, False)
+
+
 def helpful(commands: str) -> str:
     """Return the program with a help that lists these commands."""
     return FILES["bin/notes"].replace("usage: notes add TEXT | list | count", commands)

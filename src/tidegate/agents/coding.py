@@ -19,6 +19,7 @@ from tidegate.model.agent import Agent, Machine, ServerScript, Session
 from tidegate.model.event import CommandResult, End, Event, ToolCall, ToolResult
 from tidegate.model.field_types import wrong
 from tidegate.model.provider import ModelApi, ModelProvider
+from tidegate.text.shorten import error_line
 
 
 def own_end(told: End | None, result: CommandResult) -> End:
@@ -31,8 +32,8 @@ def own_end(told: End | None, result: CommandResult) -> End:
 
 
 def how(result: CommandResult) -> str:
-    """Return how the program ended, with its last line on stderr."""
-    return ": ".join([result.how_it_ended(), *result.stderr.strip().splitlines()[-1:]])
+    """Return how the program ended, with the line on stderr that names the error."""
+    return ": ".join(filter(None, (result.how_it_ended(), error_line(result.stderr))))
 
 
 def servers_file(server: ServerScript) -> str:
@@ -164,8 +165,8 @@ class CodingAgent(Agent):
             )
         found = _VERSION.search(result.stdout) if result.ok else None
         if found is None:
-            last = (result.stderr.strip() or result.stdout.strip() or result.how_it_ended()).splitlines()[-1]
-            raise CannotRunError(f"`{self.program} --version` printed no version: {last}", self._install())
+            why = error_line(result.stderr.strip() or result.stdout) or result.how_it_ended()
+            raise CannotRunError(f"`{self.program} --version` printed no version: {why}", self._install())
         self._check_version(found[0])
         if not has_key:
             raise MissingKeyError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
 from tidegate.model.trial_spec import Side
 from tidegate.text.redaction import Redaction, secret_variables
-from tidegate.text.shorten import excerpt
+from tidegate.text.shorten import ERROR, excerpt
 from tidegate.trial.environment import base_environment, git_trusts, side_path
 from tidegate.trial.processes import Refused, Supervisor, SupervisorLost, run_shell
 from tidegate.trial.safe_files import redact_folder, redacted
@@ -27,7 +26,6 @@ from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.sandbox.users import give
 
 MOST_LINES, MOST_CHARACTERS = 3, 500  # quoted from a failed build's output
-_ERROR = re.compile(r"\b(errors?|fatal|failed|cannot|\w+Error)\b", re.IGNORECASE)
 TRIES = 3  # a failed build is retried twice (scenarios.md, The trial, in order)
 
 
@@ -145,5 +143,5 @@ async def _build_once(
 def _reason(result: CommandResult) -> str:
     """Return the first lines that mention an error (builders print more after them), else the last line."""
     lines = (result.stderr.strip() or result.stdout.strip() or "no output").splitlines()
-    telling = [line.strip() for line in lines if _ERROR.search(line)] or [lines[-1].strip()]
+    telling = [line.strip() for line in lines if ERROR.search(line)] or [lines[-1].strip()]
     return excerpt(" · ".join(telling[:MOST_LINES]), MOST_CHARACTERS)

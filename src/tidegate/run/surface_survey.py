@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tidegate.agents.scripted import Scripted
 from tidegate.decide.surface.help_text import NOT_SUBCOMMANDS, read_help, repeats
-from tidegate.decide.surface.interface import Survey, interface
+from tidegate.decide.surface.interface import Survey, interface, steady
 from tidegate.decide.surface.parts import of_help
 from tidegate.decide.surface.server_parts import of_server
 from tidegate.decide.surface.used import Scenario, surface_change
@@ -160,7 +160,7 @@ class Surveys:
         left = {name: row for name, row in asked.items() if name and name not in self.found}
         if left:
             sides = [await self._of_side(number, left.values()) for number in range(len(self.work.sides))]
-            self.found |= dict(zip(left, zip(*sides, strict=True), strict=True))
+            self.found |= {name: steady(base, head) for name, base, head in zip(left, *sides, strict=True)}
 
     async def _of_side(self, number: int, rows: Iterable[PlanRow]) -> list[Survey]:
         side = self.work.sides[number]
@@ -170,7 +170,7 @@ class Surveys:
         folder.mkdir(mode=0o711)
         own = replace(self.work, sides=(side,))
         trials = MutantRunner(own, self.runner, folder, search_path_of(own, self.path))
-        return await together([survey(trials, row.on(side.side), COMPARED_SECONDS) for row in rows])
+        return await together([_compared_survey(trials, row.on(side.side)) for row in rows])
 
     def compared(self, root: Path, calls: Mapping[str, Scenario]) -> tuple[Interface, ...]:
         """Return what differs, with the lines of docs that name what is gone. `calls`: of passing trials."""
@@ -182,6 +182,14 @@ class Surveys:
             docs = [Place(side="head", path=line.path, line=line.number, text=line.text) for line in kept]
             told.append(interface(tool, *sides, calls, docs))
         return tuple(told)
+
+
+async def _compared_survey(trials: MutantRunner, row: PlanRow) -> Survey:
+    """Survey the row's tool; a server twice, since some of what it offers may differ each time."""
+    found = await survey(trials, row, COMPARED_SECONDS)
+    if row.scenario.target.mcp is None or found.why:
+        return found
+    return found._replace(again=(await survey(trials, row, COMPARED_SECONDS)).parts)
 
 
 def tool_name(row: PlanRow) -> str:

@@ -12,6 +12,10 @@ MOST_LINE = 300  # characters of a line that is never cut
 _STACK = re.compile(  # stack traces: Python's, then those of Node and Java
     r"^[ \t]*Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*|^[ \t]+at \S.*\n?", re.MULTILINE
 )
+ERROR = re.compile(
+    r"\b(?:error|exception|fatal|failed|cannot|not found|no such|panic)\b|\w+(?:Error|Exception)\b", re.IGNORECASE
+)
+BEFORE, AROUND = 1, 3  # lines that are quoted with that of the error
 
 
 def shortened(text: str, limit: int) -> str:
@@ -39,6 +43,28 @@ def without_stack(text: str) -> str:
     """Return a failed program's output without its stack trace; the whole text if it has nothing else."""
     rest = _STACK.sub("", text)
     return rest if rest.strip() else text
+
+
+def error_lines(text: str) -> list[str]:
+    """Return what to quote of a failed program's output: its last line that names an error, and lines around it.
+
+    Its stack trace is not quoted. If no line names an error, the last lines are returned.
+    """
+    lines, place = _place_of_error(text)
+    start = max(0, min(place - BEFORE, len(lines) - AROUND - 1))
+    return lines[start : start + AROUND + 1]
+
+
+def error_line(text: str) -> str:
+    """Return the last line that names an error, else the last one; "" without any."""
+    lines, place = _place_of_error(text)
+    return lines[place] if lines else ""
+
+
+def _place_of_error(text: str) -> tuple[list[str], int]:
+    """Return the lines outside of stack traces, and the place of the one that names the error."""
+    lines = [line.strip() for line in without_stack(text).splitlines() if line.strip()]
+    return lines, max((place for place, line in enumerate(lines) if ERROR.search(line)), default=len(lines) - 1)
 
 
 def clipped(text: str, limit: int) -> str:

@@ -21,7 +21,7 @@ from tidegate.trial import recorder
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import Environments
 from tidegate.trial.mcp import recording
-from tidegate.trial.mcp.server_check import early_server, last_lines, server_at_url
+from tidegate.trial.mcp.server_check import early_server, quoted, server_at_url
 from tidegate.trial.processes import SupervisorLost
 from tidegate.trial.recorder import receiving
 from tidegate.trial.session import AgentStopped, TrialSession
@@ -213,7 +213,7 @@ def _with_server(
         invocations = told.invocations + never_arrived(session.events, server.name, session.started_at)
         without: tuple[NotMeasured, str] | None = None if told.lost is None else ("record_lost", told.lost)
         if not told.opened:
-            without = "no_session", f"the agent opened no session with the MCP server {server.name}{last_lines(wrote)}"
+            without = "no_session", f"the agent opened no session with the MCP server {server.name}{quoted(wrote)}"
         return _Recorded(invocations, told.warnings, told.notices, without)
 
     return session, read

@@ -18,10 +18,10 @@ from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.redaction import Redaction
-from tidegate.text.shorten import both_ends
+from tidegate.text.shorten import both_ends, error_line
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected, connected_at
-from tidegate.trial.mcp.server_check import last_lines
+from tidegate.trial.mcp.server_check import quoted
 from tidegate.trial.processes import Command
 from tidegate.trial.program_lookup import program_words
 from tidegate.trial.recorder import Stop, StoppedBy, Stops
@@ -131,8 +131,8 @@ class TrialSession:
         result = self.redacted(result)
         self._stop_if_over(result)
         if result.shell_status in (126, 127):
-            reason = result.stderr.strip().splitlines()[-1:] or ["no message"]
-            raise AgentStopped("crashed", f"the agent's program could not be run: {reason[0]}", "missing_agent")
+            reason = error_line(result.stderr) or "no message"
+            raise AgentStopped("crashed", f"the agent's program could not be run: {reason}", "missing_agent")
         return result
 
     async def server_tools(self) -> ServerTools:
@@ -156,7 +156,7 @@ class TrialSession:
             self._client = await self.in_time(self._open.enter_async_context(connection))
             return await self.in_time(self._client.tools())
         except NoAnswerFromServerError as error:
-            why = f"the MCP server {self.server.name} did not start: {error.why}{last_lines(stderr)}"
+            why = f"the MCP server {self.server.name} did not start: {error.why}{quoted(stderr)}"
             raise AgentStopped("crashed", why, "no_session") from None
 
     async def ask_server(

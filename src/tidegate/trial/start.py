@@ -16,6 +16,7 @@ from tidegate.model.suite import Limits
 from tidegate.model.target import McpServer, Target
 from tidegate.model.trial import Step
 from tidegate.model.trial_spec import NotMeasured
+from tidegate.text.shorten import error_line
 from tidegate.trial.directories import Attempt, Folders
 from tidegate.trial.environment import base_environment
 from tidegate.trial.mcp import recording
@@ -138,10 +139,9 @@ def server_command(attempt: Attempt, server: McpServer, environment: Mapping[str
 
 
 def failure_of(what: str, result: CommandResult) -> str:
-    """Return how a command failed, with the last line of its error output."""
-    lines = [line for line in (result.stderr.strip() or result.stdout.strip()).splitlines() if line.strip()]
-    message = f": {lines[-1].strip()}" if lines else ""
-    return f"{what} `{result.command}` failed ({result.how_it_ended()}){message}"
+    """Return how a command failed, with the line of its output that names the error."""
+    why = error_line(result.stderr.strip() or result.stdout)
+    return f"{what} `{result.command}` failed ({result.how_it_ended()}){why and f': {why}'}"
 
 
 TIMEOUT_SECS = 60.0  # per command; some agents take seconds to print their version

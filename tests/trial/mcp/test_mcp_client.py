@@ -186,6 +186,11 @@ def test_a_server_that_does_not_start_is_said(tmp_path: Path, quirks: str, secs:
     assert caught.value.why == why
 
 
+def test_a_server_that_refuses_what_comes_before_initialize_is_started_again(tmp_path: Path) -> None:
+    assert calls(tmp_path, "strict", "Emma") == [("ok", "added Emma")]
+    assert (tmp_path / "server.stderr").read_text() == "starting\n", "that of the second start"
+
+
 @pytest.mark.parametrize("quirks", ["", "stubborn"])
 def test_nothing_of_it_is_left(tmp_path: Path, quirks: str) -> None:
     async def work(client: McpClient, _: Supervisor) -> list[int]:

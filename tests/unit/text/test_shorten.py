@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.text.shorten import clipped, complaint, excerpt, first_and_last
+from tidegate.text.shorten import clipped, complaint, error_line, error_lines, excerpt, first_and_last
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,51 @@ from tidegate.text.shorten import clipped, complaint, excerpt, first_and_last
 )
 def test_one_clean_line(text: str, line: str) -> None:
     assert excerpt(text) == line
+
+
+NODE = """\
+starting
+node:internal/modules/cjs/loader:1143
+  throw err;
+  ^
+
+Error: Cannot find module 'x'
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1140:15)
+    at throwError (/x.js:1:1) {
+  code: 'MODULE_NOT_FOUND'
+}
+
+Node.js v20.20.2
+"""
+PYTHON = """\
+starting
+Traceback (most recent call last):
+  File "<frozen os>", line 679, in __getitem__
+KeyError: 'TOKEN'
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "lines"),
+    [
+        (
+            NODE,
+            "Error: Cannot find module 'x'",
+            ["^", "Error: Cannot find module 'x'", "code: 'MODULE_NOT_FOUND'", "}"],
+        ),
+        (PYTHON, "KeyError: 'TOKEN'", ["starting", "KeyError: 'TOKEN'"]),
+        ("panic: no key\n\ngoroutine 1 [running]:\nmain.main()", "panic: no key", None),
+        ("error: first\na\nb\nc\nerror: last\nd\ne\nf", "error: last", ["c", "error: last", "d", "e"]),
+        ("a\nb\nc\nd\nno key\n", "no key", ["b", "c", "d", "no key"]),
+        ("", "", []),
+    ],
+    ids=["Node", "Python", "Go", "the last", "without a name", "nothing"],
+)
+def test_of_a_failed_programs_output_the_line_with_the_error_is_quoted(
+    text: str, line: str, lines: list[str] | None
+) -> None:
+    assert error_line(text) == line
+    assert lines is None or error_lines(text) == lines
 
 
 def test_a_long_text_keeps_both_ends() -> None:

@@ -11,6 +11,7 @@ from tidegate.decide.causes.refused_names import names_option
 from tidegate.decide.causes.seen import Found, Seen, options
 from tidegate.model.measurement import Call, TrialResult
 from tidegate.text.noise import masked
+from tidegate.text.shorten import error_line
 
 _PROMPT = re.compile(
     r"\[y(?:es)?/n(?:o)?\]|\(y(?:es)?/n(?:o)?\)|password(?: for [^:\n]*)?:|press (?:enter|return|any key)"
@@ -26,7 +27,6 @@ CRASH = re.compile(  # an interpreter's last message: at the start of a line, or
 _USAGE = re.compile(r"(?i)^\s*usage\b")
 _QUOTED = re.compile(r"['\"]([\w./-]{2,40})['\"]")
 SIGNALLED = 128  # a shell adds the signal's number
-_ERROR = re.compile(r"\b(?:error|exception|failed|fatal|cannot|not found|no such)\b", re.IGNORECASE)
 _NAMES = re.compile(r"['\"`]([\w./-]{2,60})['\"`]|([\w./-]+\.[a-z]{1,4})(?=[:,( ]|$)")
 _REPORT = re.compile(r"^.* failed \(exit \d+\): ")
 _STEPS = {"build": "the build", "setup": "the setup", "health_check": "the health check"}
@@ -42,8 +42,7 @@ def start(seen: Seen) -> Found | None:
     step = next((_STEPS[kind] for kind in seen.unmeasured if kind in _STEPS), "the start")
     printed = re.sub("; it wrote: | / ", "\n", evidence.message).splitlines()  # a server's last lines are joined
     first, *rest = [line.strip() for line in printed if line.strip()]
-    errors = [line for line in rest if _ERROR.search(line)] or rest[-1:] or [first]
-    line = _REPORT.sub("", errors[-1])
+    line = _REPORT.sub("", error_line("\n".join(rest)) or first)
     names = tuple(one or other for one, other in _NAMES.findall(line))
     return Found("build", (step,), head=line, clues=names)
 

@@ -21,11 +21,40 @@ MOST_PLACES = 5  # in the docs, for one part
 
 
 class Survey(NamedTuple):
-    """What a tool offers on one side. `why`: why that is unknown, else ''; `inside`: the tool can be the reason."""
+    """What a tool offers on one side. `why`: why that is unknown, else ''; `inside`: the tool can be the reason.
+
+    `again`: what it offered when it was asked a second time; nothing if it was not.
+    """
 
     parts: tuple[Part, ...]
     why: str = ""
     inside: bool = False
+    again: tuple[Part, ...] = ()
+
+
+def steady(base: Survey, head: Survey) -> tuple[Survey, Survey]:
+    """Return both sides without what base offers otherwise the second time, such as resources named by a session.
+
+    Of head, parts of these kinds are left out that base does not have and head itself did not offer twice. Of a part
+    whose form base changes, that is base's.
+    """
+    once, again, of_head = ({part.id: part for part in parts} for parts in (base.parts, base.again, head.again))
+    if not again:
+        return base, head
+    unsteady = once.keys() ^ again.keys()
+    kinds = {kind for kind, *_ in unsteady}
+
+    def is_compared(part: Part) -> bool:
+        is_known = part.kind not in kinds or part.id in once or part.id in of_head
+        return is_known and part.id not in unsteady
+
+    def as_base(part: Part) -> Part:
+        old, second = once.get(part.id, part), again.get(part.id, part)
+        fields = [name for name in Part.model_fields if getattr(old, name) != getattr(second, name)]
+        return part.model_copy(update={name: getattr(old, name) for name in fields if name != "characters"})
+
+    kept = tuple(as_base(part) for part in head.parts if is_compared(part))
+    return base._replace(parts=tuple(filter(is_compared, base.parts))), head._replace(parts=kept)
 
 
 def interface(

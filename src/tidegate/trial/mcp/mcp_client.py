@@ -32,6 +32,7 @@ MAX_LISTED = 5000  # no further page of a list is requested after so many entrie
 MAX_PAGES = 100
 ANYTHING = {"type": "object"}  # the input schema of a tool without one
 Mode = Literal["auto", "legacy"]  # of the SDK: with `server/discover` first, or with `initialize` only
+MODES: tuple[Mode, ...] = ("auto", "legacy")  # as they are tried
 
 
 class NoAnswerFromServerError(Exception):
@@ -49,8 +50,8 @@ async def connected(
 ) -> AsyncIterator[McpClient]:
     """Yield a client with an open session; the server runs beside the supervisor's commands until the block ends.
 
-    A server that ends at the first message of today's protocol is started again for the older one. Raises
-    NoAnswerFromServerError if no session can be opened.
+    A server that opens no session after the first message of today's protocol is started again for the older one.
+    Raises NoAnswerFromServerError if no session can be opened.
     """
     folder.mkdir()
     async with supervisor.beside() as other:
@@ -58,7 +59,7 @@ async def connected(
             async with _session(other, server, folder / "auto", "auto", start_secs) as client:
                 yield client
                 return
-        except _EndedAtOnceError:
+        except _NotOfTodayError:
             pass
         async with _session(other, server, folder / "legacy", "legacy", start_secs) as client:
             yield client
@@ -66,16 +67,26 @@ async def connected(
 
 @asynccontextmanager
 async def connected_at(server: McpServer, socket: Path, start_secs: float = START_SECS) -> AsyncIterator[McpClient]:
-    """Yield a client with an open session, of a server with a URL, which the recorder serves at this Unix socket."""
-    client = McpClient(None)
-    running = asyncio.ensure_future(client.keep_open("auto", (server, socket)))
-    async with _held(client, running):
-        await client.opened(start_secs)
-        yield client
+    """Yield a client with an open session, of a server with a URL, which the recorder serves at this Unix socket.
+
+    It is also asked for today's protocol first, and then for the older one.
+    """
+    for mode in MODES:
+        client = McpClient(None)
+        running = asyncio.ensure_future(client.keep_open(mode, (server, socket)))
+        async with _held(client, running):
+            try:
+                await client.opened(start_secs)
+            except NoAnswerFromServerError as error:
+                if mode == MODES[-1] or error.status == "timeout":
+                    raise
+                continue
+            yield client
+            return
 
 
-class _EndedAtOnceError(Exception):
-    """The server ended when it was asked for today's protocol."""
+class _NotOfTodayError(Exception):
+    """The server ended, or answered with an error, when it was asked for today's protocol."""
 
 
 @asynccontextmanager
@@ -90,8 +101,8 @@ async def _session(
             try:
                 await client.opened(start_secs)
             except NoAnswerFromServerError as error:
-                if mode == "auto" and error.status == "unfinished":
-                    raise _EndedAtOnceError from None
+                if mode == "auto" and error.status != "timeout":
+                    raise _NotOfTodayError from None
                 raise
             yield client
 

@@ -18,7 +18,7 @@ from tidegate.model.event import CommandEnd, CommandResult
 from tidegate.model.probe import AskServer
 from tidegate.model.target import McpServer
 from tidegate.model.trial import TOOLS_MARK
-from tidegate.text.shorten import excerpt
+from tidegate.text.shorten import error_lines, excerpt
 from tidegate.trial.directories import Attempt
 from tidegate.trial.mcp import recording
 from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError
@@ -101,8 +101,7 @@ async def _running(
             await asyncio.gather(running, return_exceptions=True)
 
 
-MOST_LINES = 3  # of the server's stderr in a message
-MOST_READ = 64 << 10  # bytes of a file of which the last lines are wanted
+MOST_READ = 64 << 10  # bytes of a file that is quoted
 MOST_SHOWN = 60  # characters of its command
 
 
@@ -159,22 +158,19 @@ async def asked_server(opened: AbstractAsyncContextManager[McpClient], request: 
 
 
 def why_not(command: str, result: CommandResult) -> str:
-    """Return why no agent could use the server, with the last lines that it wrote."""
-    *said, why = _lines(result.stderr) or [result.how_it_ended()]
-    return f"the MCP server `{excerpt(command, MOST_SHOWN)}` did not start: {why}{_last(said)}"
+    """Return why no agent could use the server, with what it wrote of an error."""
+    said, _, why = (result.stderr.strip() or result.how_it_ended()).rpartition("\n")
+    return f"the MCP server `{excerpt(command, MOST_SHOWN)}` did not start: {why}{_quoted(said)}"
 
 
-def last_lines(stderr: Path) -> str:
-    """Return the last lines that a server wrote to this file, for the end of a message; "" without any."""
-    return _last(_lines(read_output(stderr, MOST_READ)[0]))
+def quoted(stderr: Path) -> str:
+    """Return what a server wrote of an error to this file, for the end of a message; "" if it wrote nothing."""
+    return _quoted(read_output(stderr, MOST_READ)[0])
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _last(lines: list[str]) -> str:
-    return f"; it wrote: {' / '.join(lines[-MOST_LINES:])}" if lines else ""
+def _quoted(text: str) -> str:
+    lines = error_lines(text)
+    return f"; it wrote: {' / '.join(lines)}" if lines else ""
 
 
 def _described(offered: dict[str, Any], folder: str) -> str:

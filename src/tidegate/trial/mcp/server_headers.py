@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -13,14 +14,18 @@ if TYPE_CHECKING:
 
 
 async def give_headers(server: McpServer, socket: Path) -> None:
-    """Pass the server's headers to the recorder at this socket. Raises OSError if OAuth gives no token."""
+    """Pass the server's headers to the recorder at this socket. Raises OSError if OAuth gives no token.
+
+    Does nothing if the recorder has ended with the server: whoever opens a session is told so.
+    """
     import httpx2  # 200 ms
 
     headers = {name.lower(): text for name, text in server.headers.items()}
     if server.oauth is not None and (token := await _token(server, socket)):
         headers["authorization"] = f"Bearer {token}"
     async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket))) as http:
-        await http.put("http://127.0.0.1/", json=headers)
+        with suppress(httpx2.NetworkError, httpx2.ProtocolError):
+            await http.put("http://127.0.0.1/", json=headers)
 
 
 async def _token(server: McpServer, socket: Path) -> str | None:

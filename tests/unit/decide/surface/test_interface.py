@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.decide.surface.interface import Survey, interface
+from tidegate.decide.surface.interface import Survey, interface, steady
 from tidegate.decide.surface.parts import of_help
 from tidegate.decide.surface.server_parts import MOST_PARTS, of_server
 from tidegate.decide.surface.used import Scenario
@@ -225,6 +225,57 @@ KNOWN, NOTHING = Survey(of_server(server(TEXT))), Survey(())
 def test_a_side_that_lists_nothing_was_not_measured(base: Survey, head: Survey, why: str, by_head: bool) -> None:
     told = interface("s", base, head, {})
     assert (told.why, told.by_head, told.changes, told.breaking) == (why, by_head, (), ())
+
+
+def session(number: int, said: str = "", *, required: bool = False, more: str = "") -> dict[str, Any]:
+    """Return what a server offers in one session: a resource named by it, and a tool."""
+    named = {"uri": f"session://info/{number}", "name": "info"}
+    resources = [named, *([{"uri": more, "name": more}] if more else [])]
+    names = ["p"] if required else []
+    schema = {"type": "object", "properties": {"p": TEXT}, "required": names}
+    return {"tools": [{"name": "t", "description": f"Does it. {said}", "inputSchema": schema}], "resources": resources}
+
+
+def asked_twice(one: dict[str, Any], other: dict[str, Any]) -> Survey:
+    return Survey(of_server(one), again=of_server(other))
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        ((session(1), session(2)), (session(3), session(4)), []),
+        ((session(1, "at 1"), session(2, "at 2")), (session(3, "at 3"), session(4, "at 4")), []),
+        (
+            (session(1, "at 1"), session(2, "at 2")),
+            (session(3, required=True), session(4, required=True)),
+            [("breaking", "`p` of `t`: required")],
+        ),
+        (
+            (session(1, more="a:b"), session(2, more="a:b")),
+            (session(3), session(4)),
+            [("breaking", "resource `a:b`: gone")],
+        ),
+        (
+            (session(1), session(2)),
+            (session(3, more="a:b"), session(4, more="a:b")),
+            [("additive", "resource `a:b`: new")],
+        ),
+        ((session(1), session(2, more="a:b")), (session(3, more="a:b"), session(4, more="a:b")), []),
+        (
+            (session(1), session(1)),
+            (session(3), session(4)),
+            [("breaking", "resource `session://info/1`: gone"), ("additive", "resource `session://info/3`: new")],
+        ),
+    ],
+    ids=["names", "texts", "else required", "gone", "new", "half there", "only head"],
+)
+def test_what_base_offers_otherwise_each_time_is_not_compared(
+    base: tuple[dict[str, Any], dict[str, Any]],
+    head: tuple[dict[str, Any], dict[str, Any]],
+    said: list[tuple[str, str]],
+) -> None:
+    changes = interface("s", *steady(asked_twice(*base), asked_twice(*head)), {}).changes
+    assert [(one.impact, f"{one.part}: {one.detail}") for one in changes] == said
 
 
 def test_tokens_are_estimated_per_tool_and_a_tenth_more_is_growth() -> None:
