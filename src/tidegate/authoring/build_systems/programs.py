@@ -36,9 +36,7 @@ _HOUSEKEEPING = re.compile(
 
 
 def find(root: Path, where: str) -> Iterator[Tool]:
-    """Yield the programs in bin/, and those in the folder that are installed, named like it, called as `./NAME` in
-    README, or an entry point.
-    """
+    """Yield the programs in bin/, and in the folder those that are installed, called in README, or named like it."""
     folder = root / where
     own = folder.resolve().name
     beside = sorted((folder / "bin").glob("*"))
