@@ -9,7 +9,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from glob import escape
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,22 +17,24 @@ from tidegate.agents.doc_follower import READMES, SUFFIXES
 from tidegate.agents.instructions import Block, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.probing import Try
-from tidegate.authoring.samples import SAMPLES, kind_of
-from tidegate.authoring.survey import find_inputs
+from tidegate.authoring.samples import kind_of
+from tidegate.authoring.survey import find_inputs, find_scripts
 from tidegate.model.surface import Part
 
 MOST_SCENARIOS = 8
 MOST_COMMANDS = 24
+MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 6, 60  # calls in a script, and in all
 MOST_SUBCOMMANDS = 12
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_CHARACTERS = 200_000
 _DOCUMENTS = (
     *("README*", "readme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
-    *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*"),
+    *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*", "docs/**/*[cC]ommand*", "docs/*", "doc/*", "man/*"),
 )
 GUIDES = ("AGENTS.md", "CLAUDE.md")
 _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
+_BASH = re.compile(r"<\(|<<<|=\(|\[\[|\$'|\b(?:declare|local|function|source|shopt) ")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
 _ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
@@ -58,6 +60,7 @@ class Candidate(NamedTuple):
     files: Mapping[str, str] = {}
     gates: tuple[dict[str, Any], ...] = ()
     guidance: tuple[str, ...] = ()  # documents to follow instead of commands
+    silent: tuple[str, ...] = ()  # those of `more` with an option that changes nothing
     statuses: tuple[int, ...] = ()  # other than 0, with which calls of the agent end
 
 
@@ -81,6 +84,17 @@ def documented(root: Path, where: str, binary: str) -> Iterator[Plan]:
             yield _plan(_slug(path.stem), f"What {document} shows works.", fresh)
 
 
+def in_scripts(root: Path, where: str, binary: str) -> Plan | None:
+    """Return the plan for the calls in shell scripts of tests and demos; None if there are none."""
+    lines: dict[str, None] = {}
+    for path in find_scripts(root / where):
+        text = called_by_name(path.read_text(encoding="utf-8", errors="replace"), binary)
+        found = (line for block in blocks(f"~~~~sh\n{text}\n~~~~", binary) for line in _runnable(block, binary))
+        lines |= dict.fromkeys(islice(found, MOST_OF_SCRIPT))
+    fresh = [*lines][:MOST_IN_SCRIPTS]
+    return _plan("scripts", f"What scripts of tests and demos do with `{binary}` works.", fresh) if fresh else None
+
+
 def in_help(binary: str, texts: Iterable[str]) -> Plan | None:
     """Return the plan for the examples of help texts; None if they have none."""
     typed: list[str] = []
@@ -98,18 +112,22 @@ def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
     return Plan(Candidate(name, description, tuple(lines)), tuple(Try(ways=(line,)) for line in lines))
 
 
-def main_use(root: Path, binary: str, texts: Iterable[str]) -> Plan:
-    """Return the plan that gives the tool files of the kinds that its docs name: of its tests, and samples."""
+def inputs(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return samples and files of the repository: first of the kinds that the docs name, then of usual ones."""
     named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
     kinds = [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
-    kinds += [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds][: 2 if kinds else None]
-    files = [f"sample{kind}" for kind in kinds if kind in SAMPLES]
-    ways = [f"{binary} {file}" for file in (*files, *find_inputs(root, kinds))]
+    usual = [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds]
+    return *(f"sample{kind}" for kind in (*kinds, *usual)), *find_inputs(root, kinds)
+
+
+def main_use(binary: str, files: Sequence[str]) -> Plan:
+    """Return the plan that gives the tool these files."""
+    ways = [f"{binary} {file}" for file in files]
     ways += [f"{binary} < {file}" for file in files]
-    ways += [f"{binary} {file} other{kind}" for file, kind in zip(files[:2], kinds, strict=False)]
+    ways += [f"{binary} {one} {other}" for one, other in pairwise(files[:3])]
     ways += [f"{binary} 'two words'", f"{binary} 42", f"{binary} '1 + 2 * 3'"]
     description = f"`{binary}` does its main work on samples."
-    return Plan(Candidate("main_use", description, ()), tuple(map(_printing, ways)))
+    return Plan(Candidate("main_use", description, ()), tuple(Try(ways=(line,), wants="prints") for line in ways))
 
 
 def state(binary: str, parts: Sequence[Part]) -> Plan:
@@ -149,10 +167,6 @@ def _value(argument: str) -> str:
     return "first" if re.search(r"key|name|tag|project", argument) else "'Buy milk'"
 
 
-def _printing(line: str) -> Try:
-    return Try(ways=(line,), wants="prints")
-
-
 def followed(root: Path, where: str, binary: str) -> Candidate | None:
     """Return the candidate that follows the README and AGENTS.md, as each side has them; None without an example."""
     paths = []
@@ -178,10 +192,12 @@ def named_once(plans: Iterable[Plan]) -> tuple[Plan, ...]:
 def called_by_name(text: str, binary: str) -> str:
     """Return the text with the plain name of the program where a line calls it by a path or through a launcher."""
     launcher = r"(?:npx|pipx run|uv run|uvx|python3? -m|(?:python3?|node|ruby|bash|sh)(?= ))"
+    sets = r"""(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)*"""
     path = rf"(?:{launcher}\s+)?(?:[\w.~$-]*/)*"
     stem = re.escape(binary)
+    text = re.sub(rf"\$\{{\w+:?-(?:[\w./-]*/)?{stem}\}}", binary, text)
     suffix = "" if "." in binary else r"(?:\.(?:py|js|mjs|rb|sh|pl))?"
-    return re.sub(rf"(?m)^(\s*(?:[$%>] )?|.*\|\s*){path}{stem}{suffix}(?=\s|$)", rf"\g<1>{binary}", text)
+    return re.sub(rf"(?m)^(\s*(?:[$%>] )?|.*\|\s*)({sets}){path}{stem}{suffix}(?=\s|$)", rf"\g<1>\g<2>{binary}", text)
 
 
 def _text(path: Path) -> str:
@@ -207,16 +223,17 @@ def _runnable(block: Block, binary: str) -> Iterator[str]:
     for line in block:
         if line.unfit or synopsis(line, block) or foreign(line, binary):
             continue
-        if line.state and not line.calls:
-            before += line.state
-        elif line.calls and not line.variable and not _ABOUT_ITSELF.search(line.text):
+        if (line.state and not line.calls) or line.variable:
+            of_checkout = rf"(?:\.|source) \S*/{re.escape(binary)}|cd .*\$\{{?0.*"
+            before += [one for one in line.state or (line.text,) if not re.fullmatch(of_checkout, one)]
+        elif line.calls and not _ABOUT_ITSELF.search(line.text):
             yield _with(before, line)
 
 
 def _with(before: Sequence[str], line: ShellLine) -> str:
     """Return the line after these; one that only Bash understands is given to it."""
     text = " && ".join([*before, line.text])
-    return f"bash -c {shlex.quote(text)}" if "<(" in text else text
+    return f"bash -c {shlex.quote(text)}" if _BASH.search(text) else text
 
 
 def _slug(text: str) -> str:

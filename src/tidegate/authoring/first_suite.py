@@ -14,7 +14,7 @@ from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tryout
 from tidegate.authoring.examples import MOST_SUBCOMMANDS, Candidate, Plan
-from tidegate.authoring.probing import PLAN_SECONDS, SECONDS, Found, Prober, read_found
+from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, Found, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, write_files
@@ -30,7 +30,7 @@ from tidegate.run.run_job import Options
 _ASKING = ("--help", "-h", "help", "")
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options that are given without a value, and with one that does not exist
-MOST_SECONDS = 12.0  # of the commands of one scenario
+MOST_SECONDS = 24.0  # of the commands of all scenarios
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 
 
@@ -68,9 +68,11 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool) -> Tried:
     """Return the suite of a command-line tool."""
     shown = await _help(here, tool)
     shown.texts += examples.texts_of(here.folder, where, tool.binary)
-    plans = _plans(here.folder, where, tool, shown)
-    found = await _probed(here, tool, plans, shown)
-    kept = [_filled(plan.candidate, found[plan.candidate.name]) for plan in plans]
+    inputs = examples.inputs(here.folder / where, shown.texts)
+    plans = _plans(here.folder, where, tool, shown, inputs)
+    prober = Prober(plans={plan.candidate.name: plan.tries for plan in plans}, parts=shown.parts, inputs=inputs)
+    found = await _probed(here, tool, plans, prober)
+    kept = [_filled(plan.candidate, found[plan.candidate.name], MOST_SECONDS / len(plans)) for plan in plans]
     kept = [one for one in kept if one.commands]
     if (document := examples.followed(here.folder, where, tool.binary)) is not None:
         files = {name: text for one in kept for name, text in one.files.items()}
@@ -129,22 +131,22 @@ def _helps(ran: CommandResult, name: str = "") -> bool:
     )
 
 
-def _plans(root: Path, where: str, tool: Tool, shown: _Shown) -> tuple[Plan, ...]:
+def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[str]) -> tuple[Plan, ...]:
     own = examples.in_help(tool.binary, [one.printed for one in shown.pages.values()])
     plans = [
-        examples.main_use(root / where, tool.binary, shown.texts),
+        examples.main_use(tool.binary, inputs),
         examples.state(tool.binary, shown.parts),
     ]
-    plans += [*([own] if own else []), *examples.documented(root, where, tool.binary)]
+    others = (own, examples.in_scripts(root, where, tool.binary), *examples.documented(root, where, tool.binary))
+    plans += [one for one in others if one is not None]
     return examples.named_once(plan for plan in plans if plan.tries)
 
 
-async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], shown: _Shown) -> dict[str, Found]:
+async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Prober) -> dict[str, Found]:
     """Return what each plan found; with a network, if more of it works with the hosts that were asked for."""
-    prober = Prober(plans={plan.candidate.name: plan.tries for plan in plans}, parts=shown.parts)
 
     async def probe() -> dict[str, Found]:
-        scenarios = [_scenario_of(tool, plan.candidate, PLAN_SECONDS + 2 * SECONDS) for plan in plans]
+        scenarios = [_scenario_of(tool, plan.candidate, PLANS_SECONDS) for plan in plans]
         suite = draft(tool, scenarios).model_copy(update={"agents": {AGENT: prober}})
         runs = await here.run(suite, 1)
         texts = {name: [one.text for one in seen.events if isinstance(one, Message)] for name, (seen,) in runs.items()}
@@ -160,11 +162,13 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], shown: _Shown
     return found
 
 
-def _filled(candidate: Candidate, found: Found) -> Candidate:
+def _filled(candidate: Candidate, found: Found, most_seconds: float) -> Candidate:
     """Return the candidate with what was found; if that takes long, with less of it."""
-    each = found.seconds / max(1, len(found.lines) + len(found.more))
-    checked = (*found.lines, *found.more)[: max(4, int(MOST_SECONDS / (each or 0.01)))]
-    return candidate._replace(commands=checked[: min(MOST_CALLS, len(found.lines))], more=checked, files=found.files)
+    lines = (*found.lines, *found.more, *found.silent)
+    each = found.seconds / max(1, len(lines))
+    checked = lines[: max(4, int(most_seconds / (each or 0.01)))]
+    commands = checked[: min(MOST_CALLS, len(found.lines))]
+    return candidate._replace(commands=commands, more=checked, files=found.files, silent=found.silent)
 
 
 def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
@@ -272,13 +276,17 @@ def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
 
 def _protected(tool: Tool, kept: Sequence[Candidate], shown: _Shown) -> tuple[str, ...]:
     """Return the sentence about what the suite protects, and what it does not reach."""
-    kinds = [(gate["type"], gate.get("status", 0), one) for one in kept for gate in one.gates]
+    silent = {line for one in kept for line in one.silent}
+    counted = [(gate, one) for one in kept for gate in one.gates if gate.get("pattern") != observed_gates.EMPTY]
+    counted = [(gate, one) for gate, one in counted if gate.get("command", "").removesuffix(" 2>&1") not in silent]
+    kinds = [(gate["type"], gate.get("status", 0), one) for gate, one in counted]
     results = sum(kind == "command_output_matches" for kind, *_ in kinds)
     files = sum(kind.startswith("file_") for kind, *_ in kinds)
     refused = sum(one.name == "help" and status != 0 for kind, status, one in kinds if "words" not in kind)
     counts = {"help page": len(shown.pages), "result": results, "written file": files, "refused input": refused}
     told = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count)
-    called = "\n".join(line for one in kept if one.name != "help" for line in (*one.commands, *one.more))
+    lines = [line for one in kept if one.name != "help" for line in (*one.commands, *one.more)]
+    called = "\n".join(line for line in lines if line not in silent)
     used = partial(_is_used, tool.binary, called)
     left = [f"`{part.name}`" for part in shown.parts if part.kind in ("subcommand", "option") and not used(part)]
     unreached = dict.fromkeys(left)

@@ -40,6 +40,7 @@ _RELATIVE = re.compile(
 )
 _PLACE = re.compile(r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b[^\s'\":,;)\]]*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+EMPTY = r"\A\s*\Z"  # the pattern of no output
 _ANY = "\0"  # what may differ, in a text that becomes a pattern
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]|[^\x20-\x7e\n]")
 
@@ -184,7 +185,7 @@ def whole(texts: Sequence[str]) -> str:
         shown = [*shown[:FIRST], "(?s:.*)", *shown[-LAST:]]
     pattern = r"\n".join(shown).strip()
     told = any(row.replace(_ANY, "").strip() for row in lines)
-    return rf"\A\s*{pattern}\s*\Z" if told else r"\A\s*\Z" if not any(lines) else ""
+    return rf"\A\s*{pattern}\s*\Z" if told else EMPTY if not any(lines) else ""
 
 
 def _literal(line: str) -> str:

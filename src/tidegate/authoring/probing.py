@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -20,10 +21,12 @@ from tidegate.model.event import CommandResult, End, Message
 from tidegate.model.surface import Part
 from tidegate.model.value import Value
 
-SECONDS, PLAN_SECONDS = 5.0, 60.0  # of one call, and of a plan
-MOST_BASES, MOST_TRIED, MOST_MORE = 3, 60, 40  # lines that get options, options that each is tried with, those kept
+SECONDS, PLANS_SECONDS = 5.0, 80.0  # of one call, and of all plans, two of which run at once
+MOST_BASES, MOST_MORE = 20, 60  # lines that get options, and calls with options that are kept
+MOST_VARIED = 3  # inputs of a line, beside its own
 LARGEST_FILE, MOST_FILES = 200_000, 20
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
+_FOLDER = re.compile(r"(?:path|dir|folder|src)\w*/?|.+/")
 _WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
 _UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
     r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
@@ -51,37 +54,43 @@ class Found(Value):
 
     lines: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()  # calls with an option that show the same without it
     files: dict[str, str] = {}
     failed: tuple[tuple[str, str], ...] = ()  # with the reason
     seconds: float = 0.0  # of all that is kept
 
 
 class Prober(Agent):
-    """Tries the plan of its scenario, then its first lines with each option that the help lists."""
+    """Tries the plan of its scenario, then its first lines with each option that the help lists.
+
+    `inputs` are samples and files of the repository: lines that read one are tried with the others, too.
+    """
 
     type: Literal["prober"] = "prober"
     plans: dict[str, tuple[Try, ...]] = {}
     parts: tuple[Part, ...] = ()
+    inputs: tuple[str, ...] = ()
 
     async def run(self, session: Session) -> End:
         """Try everything until the time is up, and report what was found as a message in JSON."""
-        probe = _Probe(session)
+        probe = _Probe(session, self.inputs, PLANS_SECONDS / len(self.plans))
         for one in self.plans.get(session.scenario, ()):
-            if (line := await probe.kept(one)) is not None and line not in probe.lines:
+            if (line := await probe.kept(one)) is not None:
+                probe.lines += await probe.varied(line)
+        for line in [*probe.stale]:  # what an earlier line only read may be there now
+            if await probe.kept(Try(ways=(line,), wants="prints")) is not None:
                 probe.lines.append(line)
-        bases = sorted(probe.lines, key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
-        tried = dict.fromkeys(bases, 0)
-        for part in (part for part in self.parts if part.kind == "option" and not _UNFIT.match(part.name)):
-            silent: list[str] = []  # calls with the option that show nothing else than those without it
-            for base in (base for base in bases if tried[base] < MOST_TRIED and len(probe.more) < MOST_MORE):
-                tries = [*with_option(base, session.binary, part, self.parts)]
-                kept = [line for one in tries if (line := await probe.kept(one, more=True, silent=silent)) is not None]
-                tried[base] += len(tries)
-                if kept:
-                    probe.more += kept
-                    break
-            else:
-                probe.more += silent[:1]
+        bases = sorted(dict.fromkeys(probe.lines), key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
+        options = [part for part in self.parts if part.kind == "option" and not _UNFIT.match(part.name)]
+        silent: dict[int, list[str]] = {place: [] for place, _ in enumerate(options)}  # calls that show no news
+        for base, (place, part) in product(bases, enumerate(options)):
+            if place in silent and len(probe.more) < MOST_MORE:
+                tries = with_option(base, session.binary, part, self.parts)
+                kept = [await probe.kept(one, base=base, silent=silent[place]) for one in tries]
+                if any(kept):
+                    probe.more += filter(None, kept)
+                    del silent[place]
+        probe.silent += [line for own in silent.values() for line in own[:1]]
         session.emit(Message(text=probe.found().model_dump_json()))
         return End(end="completed")
 
@@ -89,65 +98,87 @@ class Prober(Agent):
 @dataclass
 class _Probe:
     session: Session
+    inputs: tuple[str, ...] = ()
+    seconds: float = PLANS_SECONDS
     began: float = field(default_factory=time.monotonic)
     lines: list[str] = field(default_factory=list)
     more: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
+    known: set[str] = field(default_factory=set)  # all that was shown
     files: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    printed: dict[str, str] = field(default_factory=dict)  # by line that worked
+    printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last
     took: dict[str, float] = field(default_factory=dict)
 
     def found(self) -> Found:
-        kept = (*self.lines, *self.more)
+        kept = (*self.lines, *self.more, *self.silent)
         failed = tuple((line, why) for line, why in self.failed.items() if line not in kept)
         seconds, called = sum(self.took[line] for line in kept), " ".join(kept)
         files = {name: text for name, text in self.files.items() if name.partition("/")[0] in called}
-        return Found(lines=self.lines, more=self.more, files=files, failed=failed, seconds=seconds)
+        return Found(lines=self.lines, more=self.more, silent=self.silent, files=files, failed=failed, seconds=seconds)
 
-    async def kept(self, one: Try, *, more: bool = False, silent: list[str] | None = None) -> str | None:
+    async def varied(self, line: str) -> list[str]:
+        """Return the line, and with inputs on which it shows other things; without it if it alone is silent."""
+        own = next((name for name in self.inputs if name in line.split()), None)
+        silent, found = self.printed[line].endswith(" "), list[str]()
+        ways = [line.replace(own, name) for name in self.inputs if name != own] if own else []
+        if silent and not own and not _REDIRECTED.search(line):
+            ways = [f"{line} < {name}" for name in self.inputs[:2]]
+        for way in ways:
+            if len(found) < MOST_VARIED and await self.kept(Try(ways=(way,), wants="prints"), more=True) is not None:
+                found.append(way)
+        return found if found and silent else [line, *found]
+
+    async def kept(
+        self, one: Try, *, more: bool = False, base: str = "", silent: list[str] | None = None
+    ) -> str | None:
         """Return the first way that shows what is wanted; None if none does, or no time is left.
 
-        `silent` gets those that work and show no news.
+        `base`: the line without the option that this is about. `silent` gets those that work and show no news.
         """
         for way in one.ways:
-            if time.monotonic() - self.began > PLAN_SECONDS:
+            if time.monotonic() - self.began > self.seconds:
                 return None
-            line, ran, why = await self._tried(way, more=more)
-            shown = f"{ran.exit_code} {ran.stdout.strip() or ran.stderr.strip()}"
-            news = one.wants == "works" or shown not in self.printed.values()
-            if why and not more:
-                self.failed.setdefault(line, why)
-            elif not why and news and (one.wants != "prints" or ran.printed.strip()):
+            line, ran, why = await self._tried(way, more=more or bool(base))
+            shown = self._shown(line, ran)
+            news = shown != self.printed[base] if base else shown not in self.known
+            if why:
+                if not (more or base):
+                    self.failed.setdefault(line, why)
+                continue
+            new_line = one.wants == "works" and line not in self.lines
+            if new_line or (news and not (one.wants == "prints" and shown.endswith(" "))):
+                if not base and (not news or shown.endswith(" ")):
+                    self.stale.append(line)
+                self.known.add(shown)
                 self.printed[line], self.took[line] = shown, ran.duration_s
                 return line
-            elif not why and silent is not None:
+            if silent is not None:
                 self.took[line] = ran.duration_s
                 silent.append(line)
         return None
+
+    def _shown(self, line: str, ran: CommandResult) -> str:
+        """Return the status, a blank, and the output without the name of its input, if it does not just repeat that."""
+        printed = ran.stdout.strip() or ran.stderr.strip()
+        for name in (name for name in self.inputs if name in line):
+            if printed == (self.session.read_text(name) or "").strip():
+                printed = ""
+            printed = printed.replace(name, "input")
+        return f"{ran.exit_code} {printed}"
 
     async def _tried(self, line: str, *, more: bool) -> tuple[str, CommandResult, str | None]:
         """Return the line that was run at last, what it did, and why that does not show a result, if so."""
         ran = await self.session.shell(line, timeout_secs=SECONDS)
         why = self._wrong(ran)
-        if why and self._provide(line, ran.printed):
+        if (why or not ran.printed.strip()) and self._provide(line, ran.printed):
             ran = await self.session.shell(line, timeout_secs=SECONDS)
             why = self._wrong(ran)
         if not why and not more and (copied := self._on_copy(line)) is not None:
             line, ran = copied, await self.session.shell(copied, timeout_secs=SECONDS)
             why = self._wrong(ran)
-        if not why and not more and not ran.printed.strip() and not _REDIRECTED.search(line):
-            line, ran = await self._fed(line, ran)
         return line, ran, why
-
-    async def _fed(self, line: str, ran: CommandResult) -> tuple[str, CommandResult]:
-        """Return the silent line with the first sample as its input of which it prints something; else unchanged."""
-        for name in ("sample.txt", "sample.json"):
-            self.session.write_text(name, sample(name))
-            fed = await self.session.shell(f"{line} < {name}", timeout_secs=SECONDS)
-            if fed.printed.strip() and not self._wrong(fed):
-                self.files[name] = sample(name)
-                return f"{line} < {name}", fed
-        return line, ran
 
     def _wrong(self, ran: CommandResult) -> str | None:
         """Return why this does not show a result; None if it does."""
@@ -171,11 +202,12 @@ class _Probe:
         before = len(self.files)
         told = [word for word in _FILE.findall(printed) if named_like(self.session.repo, PurePosixPath(word).name)]
         for word in dict.fromkeys((*_words(line, self.session.binary), *told)):
-            asked = _FILE.fullmatch(word) or re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
+            named = not is_usage(printed) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
+            asked = _FILE.fullmatch(word) or _FOLDER.fullmatch(word) or named
             path = PurePosixPath(word)
             inside = not path.is_absolute() and ".." not in path.parts
             if asked and inside and word not in self.files and self.session.read_text(word) is None:
-                for name, text in _content(self.session.repo, word, len(self.files), self.files):
+                for name, text in _content(self.session.repo, word, len(self.files), (*self.files, *self.inputs)):
                     self.session.write_text(name, text)
                     self.files[name] = text
         return len(self.files) > before
@@ -183,16 +215,13 @@ class _Probe:
 
 def _words(line: str, binary: str) -> list[str]:
     """Return the words of a line that may name a file or folder that it reads."""
-    reads = [(before, word) for one in shell_lines(line, binary) for before, word in _pairs(one.words)]
+    reads = [pair for one in shell_lines(line, binary) for pair in zip(("", *one.words), one.words, strict=False)]
     found = (word.strip("\"'") for before, word in reads if not re.fullmatch(r"-o|--?out(put)?\S*", before))
-    return [word for word in dict.fromkeys(found) if _WORD.fullmatch(word) and not word.startswith("-")]
+    files = dict.fromkeys(re.split("=@?|^@", word)[-1] for word in found)
+    return [word for word in files if _WORD.fullmatch(word) and not word.startswith("-")]
 
 
-def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return zip(("", *words), words, strict=False)
-
-
-def _content(repo: Path, word: str, number: int, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _content(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the files for this word: the repository's, else samples; a word without a suffix is a folder."""
     here = repo / word
     if here.is_dir():
@@ -204,8 +233,8 @@ def _content(repo: Path, word: str, number: int, known: Mapping[str, str]) -> It
     elif _FILE.fullmatch(word):
         yield word, sample(word, number)
     else:
-        kinds = [kind for kind in map(kind_of, known) if kind] or [".txt"]
-        yield f"{word.rstrip('/')}/sample{kinds[0]}", sample(kinds[0])
+        kinds = dict.fromkeys(kind for kind in map(kind_of, known) if kind) or [".txt"]
+        yield from ((f"{word.rstrip('/')}/sample{kind}", sample(kind)) for kind in kinds)
 
 
 def with_option(line: str, binary: str, option: Part, parts: Sequence[Part]) -> Iterator[Try]:

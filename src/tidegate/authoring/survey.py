@@ -8,14 +8,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
-from tidegate.authoring.build_systems.files import SKIPPED, is_program
+from tidegate.authoring.build_systems.files import SKIPPED, is_program, text
 from tidegate.authoring.samples import kind_of
 from tidegate.authoring.tool import Tool
 
 MOST_FILES = 5_000
-MOST_OF_KIND, MEDIUM = 2, 1_500  # files of the repository that become inputs, and the size in bytes of a good one
+MOST_OF_KIND, MOST_INPUTS = 8, 16  # files of the repository that become inputs
+MEDIUM, LARGEST = 1_500, 10_000  # bytes of a good input, and of the largest
+_SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
+_BINARY = frozenset("\0\ufffd")
+_CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
 _INPUTS = re.compile(
-    r"^(?:tests?|specs?|examples?|samples?|fixtures?|(?:test)?data|regress\w*|cases)$|test", re.IGNORECASE
+    r"^(?:tests?|specs?|examples?|samples?|demos?|fixtures?|(?:test)?data|regress\w*|cases)$|test", re.IGNORECASE
 )
 _AS_SAMPLE = ("example", "sample", "dist", "default", "template")
 _NATIVE_TOOLS = (
@@ -51,14 +55,29 @@ def missing_toolchain(build: Iterable[str]) -> str | None:
 
 
 def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
-    """Return files of these kinds that the repository has for its tests and examples, of each kind the fittest."""
-    found: dict[str, list[tuple[int, Path]]] = {kind: [] for kind in kinds}
+    """Return texts of tests and examples, of each kind the fittest, and code of these kinds from anywhere."""
+    found: dict[str, list[tuple[bool, int, Path]]] = {kind: [] for kind in kinds}
     for path in _files(root):
-        own = found.get(kind_of(path.name))
-        if own is not None and any(map(_INPUTS.search, path.relative_to(root).parts[:-1])) and path.is_file():
-            own.append((abs(path.stat().st_size - MEDIUM), path))
-    fit = [one for own in found.values() for one in sorted(own)[:MOST_OF_KIND] if one[0] < MEDIUM]
-    return tuple(path.relative_to(root).as_posix() for _, path in fit)
+        kind = kind_of(path.name) or path.suffix
+        for_tests = _is_for_tests(root, path)
+        if kind and (for_tests or (kind in kinds and kind in _CODE)) and _is_input(path):
+            found.setdefault(kind, []).append((not for_tests, abs(path.stat().st_size - MEDIUM), path))
+    fit = [one for own in found.values() for one in sorted(own)[:MOST_OF_KIND]][:MOST_INPUTS]
+    return tuple(path.relative_to(root).as_posix() for *_, path in fit)
+
+
+def find_scripts(root: Path) -> tuple[Path, ...]:
+    """Return the shell scripts in folders of tests and examples."""
+    found = (path for path in _files(root) if _is_for_tests(root, path) and _is_input(path))
+    return tuple(path for path in found if path.suffix == ".sh" or _SHEBANG.match(text(path)))
+
+
+def _is_for_tests(root: Path, path: Path) -> bool:
+    return any(map(_INPUTS.search, path.relative_to(root).parts[:-1]))
+
+
+def _is_input(path: Path) -> bool:
+    return path.is_file() and 0 < path.stat().st_size < LARGEST and _BINARY.isdisjoint(text(path))
 
 
 def named_like(root: Path, name: str) -> Path | None:

@@ -232,3 +232,23 @@ def test_the_tool_that_the_readme_calls_is_the_likely_one(tmp_path: Path) -> Non
     tools = find_tools(tmp_path)
     assert [tool.binary for tool in tools] == ["helper", "kit"]
     assert has_favourite(tmp_path, ".", tools)
+
+
+def test_a_script_in_the_root_that_readme_calls_by_its_path_is_the_tool(tmp_path: Path) -> None:
+    readme = "Run it: `NAME=Ada ./tally file`. To test, run `./run-tests`.\n"
+    root = write(tmp_path, {"README.md": readme, "tally": SCRIPT, "run-tests": SCRIPT, "other": SCRIPT})
+    assert [tool.binary for tool in find_tools(root)] == ["tally"]
+
+
+def test_of_several_build_systems_for_one_program_the_first_that_is_installed_builds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    autotools = {"configure.ac": "AC_INIT([tally])\n", "Makefile.am": "bin_PROGRAMS = tally\n"}
+    root = write(tmp_path, {"meson.build": "project('tally')\nexecutable('tally', 'a.c')\n", **autotools})
+    for here, found_in in (
+        (("autoreconf", "make"), "configure.ac"),
+        (("meson", "make"), "meson.build"),
+        ((), "meson.build"),
+    ):
+        monkeypatch.setattr("shutil.which", lambda name, here=here: name if name in here else None)
+        assert [tool.found_in for tool in find_tools(root)] == [found_in]

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.authoring.examples import called_by_name, documented, followed, in_help, main_use, named_once, state
+from tidegate.authoring.examples import (
+    called_by_name,
+    documented,
+    followed,
+    in_help,
+    in_scripts,
+    inputs,
+    main_use,
+    named_once,
+    state,
+)
 from tidegate.decide.surface.help_text import subcommands
 from tidegate.decide.surface.parts import of_help
 
@@ -48,11 +58,42 @@ def test_a_manual_that_is_named_like_the_tool_has_examples_too(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "line",
-    ["./bin/tally add", "$ ../test/bin/tally add", "npx tally add", "python tally.py add", "cat a | ./tally add"],
+    [
+        "./bin/tally add",
+        "$ ../test/bin/tally add",
+        "npx tally add",
+        "python tally.py add",
+        "cat a | ./tally add",
+        "A=1 B='x y' ./tally add",
+        "${TALLY:-tally} add",
+    ],
 )
 def test_a_call_by_a_path_or_through_a_launcher_is_one_of_the_tool(line: str) -> None:
     assert called_by_name(line, "tally").endswith("tally add")
     assert "/tally" not in called_by_name(line, "tally")
+
+
+def test_variables_before_a_call_stay() -> None:
+    assert called_by_name("    NAME='Ada L' ./tally demo/a", "tally") == "    NAME='Ada L' tally demo/a"
+
+
+def test_lines_that_only_bash_understands_are_given_to_it_without_those_that_load_the_checkout(tmp_path: Path) -> None:
+    shown = '```sh\ncd "$(dirname "$0")"\n. ../tally\nexport A=( 1 2 )\ntally add\n```\n'
+    (found,) = documented(write(tmp_path, {"README.md": shown}), ".", "tally")
+    assert found.candidate.commands == ("bash -c 'export A=( 1 2 ) && tally add'",)
+
+
+def test_scripts_of_tests_and_demos_have_examples_with_what_they_store(tmp_path: Path) -> None:
+    scripts = {
+        "tests/one.sh": 'id=`${TALLY:-tally} add a`\n../tally show "$id"\n',
+        "demo/two": "#!/usr/bin/env bash\necho a | ../tally list\n",
+        "tests/other": "tally no script\n",
+        "src/three.sh": "tally elsewhere\n",
+    }
+    plan = in_scripts(write(tmp_path, scripts), ".", "tally")
+    assert plan is not None
+    assert plan.candidate.commands == ("echo a | tally list", 'id=`tally add a` && tally show "$id"')
+    assert in_scripts(tmp_path, "src", "tally") is None
 
 
 def test_a_word_of_another_program_is_no_call() -> None:
@@ -96,10 +137,15 @@ def test_what_is_added_is_listed_then_changed_and_removed() -> None:
 def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(tmp_path: Path) -> None:
     texts = ["Counts rows of *.csv, x.csv and y.yaml."]
     root = write(tmp_path, {"tests/data/ports.csv": "port,flag\n80,on\n", "src/own.csv": "no input\n"})
-    ways = [one.ways[0] for one in main_use(root, "tally", texts).tries]
+    ways = [one.ways[0] for one in main_use("tally", inputs(root, texts)).tries]
     assert ways[:3] == ["tally sample.csv", "tally sample.yaml", "tally sample.txt"]
-    assert {"tally tests/data/ports.csv", "tally < sample.yaml", "tally sample.csv other.csv"} < {*ways}
+    assert {"tally tests/data/ports.csv", "tally < sample.yaml", "tally sample.csv sample.yaml"} < {*ways}
     assert "src/own.csv" not in " ".join(ways)
+
+
+def test_code_of_the_repository_is_an_input_of_a_tool_for_code(tmp_path: Path) -> None:
+    root = write(tmp_path, {"tally/cli.py": "x = 1\n", "tests/own.odd": "text\n", "tests/binary.odd": "\0"})
+    assert inputs(root, ["Reads *.py."])[-2:] == ("tally/cli.py", "tests/own.odd")
 
 
 def test_examples_of_a_help_text() -> None:

@@ -7,6 +7,7 @@ repository defines. It reads files and runs nothing.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -37,7 +38,8 @@ def find_tools(root: Path, where: str = ".") -> tuple[Tool, ...]:
     if not found:
         below = islice(folders_below(root, where), MOST_FOLDERS)
         found = tuple(tool for folder in below for tool in _in_folder(root, folder))
-    named = {tool.binary: tool for tool in reversed(found)}  # of two with one name, the first
+    ready_first = sorted(found, key=_lacks_a_program)
+    named = {tool.binary: tool for tool in reversed(ready_first)}  # of two with one name, the first
     tools = dict.fromkeys(named[tool.binary] for tool in found)
     return tuple(sorted(tools, key=lambda tool: _rank(root, where, tool)))
 
@@ -45,6 +47,12 @@ def find_tools(root: Path, where: str = ".") -> tuple[Tool, ...]:
 def has_favourite(root: Path, where: str, tools: tuple[Tool, ...]) -> bool:
     """Return True if the first of these tools is more likely to be meant than the second."""
     return len(tools) < 2 or _rank(root, where, tools[0]) < _rank(root, where, tools[1])
+
+
+def _lacks_a_program(tool: Tool) -> bool:
+    """Return True if a program that the build calls is not installed."""
+    steps = (step.split() for command in tool.build for step in command.split("&&"))
+    return not all("/" in words[0] or words[0] == "cd" or shutil.which(words[0]) for words in steps if words)
 
 
 def _in_folder(root: Path, where: str) -> Iterator[Tool]:

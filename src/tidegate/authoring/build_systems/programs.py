@@ -29,18 +29,20 @@ _INSTALLED = re.compile(
 )
 _DEBIAN = re.compile(r"^(\S+)\s+/?usr/s?bin/?$", re.MULTILINE)
 _ENTRY = re.compile(r'^\s*ENTRYPOINT\s*\[\s*"(?:[^"]*/)?([\w.+-]+)"', re.MULTILINE)
+_CALLED = re.compile(r"(?<![\w./])\./([\w.+-]*\w)(?![\w/])")
 _HOUSEKEEPING = re.compile(
     r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version)", re.I
 )
 
 
 def find(root: Path, where: str) -> Iterator[Tool]:
-    """Yield the programs in bin/, and those in the folder that are installed, named like it, or an entry point."""
+    """Yield the programs in bin/, and in the folder those that are installed, called in README, or named like it."""
     folder = root / where
     own = folder.resolve().name
     beside = sorted((folder / "bin").glob("*"))
     for program in sorted(filter(is_program, beside), key=lambda path: path.name != own):
         yield Tool(program.name, (), (inside(where, "bin"),), inside(where, "bin"))
+    called = {name for path in sorted(folder.glob("README*")) for name in _CALLED.findall(text(path))}
     texts = [text(path) for pattern in _PACKAGES for path in sorted(folder.glob(pattern))]
     names = {
         found["file"]: found["path"] or found["name"] for content in texts for found in _INSTALLED.finditer(content)
@@ -51,7 +53,9 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     entries = {name for content in texts for name in (*_ENTRY.findall(content), *_DEBIAN.findall(content))}
     for program in sorted(filter(is_program, folder.glob("*"))):
         name = names.get(program.name, program.name)
-        is_own = program.stem in (own, own.partition(".")[0]) or own.startswith(f"{program.stem}-")
+        is_own = (
+            program.name in called or program.stem in (own, own.partition(".")[0]) or own.startswith(f"{program.stem}-")
+        )
         if program.name in names or program.name in entries or (is_own and not _HOUSEKEEPING.match(program.name)):
             yield _in_root(where, program.name, name)
 

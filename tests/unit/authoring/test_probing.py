@@ -1,0 +1,115 @@
+"""Which calls the prober keeps: those with an input on which the tool, and each option, does something."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from tidegate.authoring.examples import state
+from tidegate.authoring.probing import Found, Prober, Try, read_found
+from tidegate.decide.surface.parts import of_help
+from tidegate.model.agent import Session
+from tidegate.model.event import CommandResult, Message
+from tidegate.model.surface import Part
+
+Tool = Callable[[list[str], dict[str, str]], str | None]
+
+
+class FakeSession:
+    """Runs a function in place of the tool: it gets the words and the files, and returns what is printed, or None."""
+
+    scenario, binary = "plan", "count"
+
+    def __init__(self, tool: Tool, repo: Path) -> None:
+        self.tool, self.repo = tool, repo
+        self.files: dict[str, str] = {}
+        self.events: list[Any] = []
+
+    async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+        printed = self.tool(command.split()[1:], self.files)
+        code = 0 if printed is not None else 2
+        failed = f"cannot read {command.split()[-1]}"
+        return CommandResult(
+            command=command, end="exited", exit_code=code, stdout=printed or "", stderr=failed if code else ""
+        )
+
+    def read_text(self, path: str) -> str | None:
+        return self.files.get(path)
+
+    def write_text(self, path: str, text: str) -> None:
+        self.files[path] = text
+
+    def emit(self, event: Any) -> None:
+        self.events.append(event)
+
+
+def probed(tool: Tool, repo: Path, tries: tuple[Try, ...], help_text: str = "") -> Found:
+    parts: tuple[Part, ...] = of_help({"": help_text}, "count")
+    prober = Prober(plans={"plan": tries}, parts=parts, inputs=("sample.txt", "sample.json", "sample.py"))
+    session = FakeSession(tool, repo)
+    asyncio.run(prober.run(cast("Session", session)))
+    return read_found([one.text for one in session.events if isinstance(one, Message)])
+
+
+def of_python(words: list[str], files: dict[str, str]) -> str | None:
+    """Counts functions of Python files, prints nothing for other files, and ignores `--quick`."""
+    texts = [files[word] for word in words if word in files]
+    if not texts:
+        return None
+    count = texts[0].count("def ")
+    return "".join(f"{count}{' functions' * ('--long' in words)}\n" for _ in range(count))
+
+
+HELP = "usage: count [options] FILE\n\nOptions:\n  --long   Longer\n  --quick  Quick\n"
+
+
+def test_a_line_on_whose_input_the_tool_prints_nothing_gets_an_input_on_which_it_does(tmp_path: Path) -> None:
+    found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),))
+    assert found.lines == ("count sample.py",)
+    assert [*found.files] == ["sample.py"]
+
+
+def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_is_silent(tmp_path: Path) -> None:
+    found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),), HELP)
+    assert found.more == ("count --long sample.py",)
+    assert found.silent == ("count --quick sample.py",)
+
+
+def test_an_output_that_only_repeats_the_input_or_its_name_is_none(tmp_path: Path) -> None:
+    def repeating(words: list[str], files: dict[str, str]) -> str | None:
+        return files.get(words[-1])
+
+    assert probed(repeating, tmp_path, (Try(ways=("count sample.txt",), wants="prints"),)).lines == ()
+
+    def naming(words: list[str], files: dict[str, str]) -> str | None:
+        return f"read {words[-1]}" if words[-1] in files else None
+
+    assert probed(naming, tmp_path, (Try(ways=("count sample.txt",)),)).lines == ("count sample.txt",)
+
+
+def test_what_only_reads_is_tried_again_after_what_adds(tmp_path: Path) -> None:
+    added: list[str] = []
+
+    def keeping(words: list[str], files: dict[str, str]) -> str | None:
+        if words[0] == "add":
+            added.append(words[1])
+            return f"added {len(added)}"
+        return "\n".join(added)
+
+    tries = tuple(Try(ways=(line,)) for line in ("count find", "count add a"))
+    assert probed(keeping, tmp_path, tries).lines == ("count find", "count add a", "count find")
+
+
+def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path: Path) -> None:
+    def walking(words: list[str], files: dict[str, str]) -> str | None:
+        return "\n".join(name for name in files if name.startswith("path/") and name.endswith(".py"))
+
+    found = probed(walking, tmp_path, (Try(ways=("count path",)),))
+    assert {*found.files} == {"path/sample.txt", "path/sample.json", "path/sample.py"}
+
+
+def test_subcommands_that_read_a_file_get_a_sample() -> None:
+    parts = of_help({"": "usage: count\n\nCommands:\n  raw  Raw\n"}, "count")
+    assert "count raw sample.txt" in state("count", parts).tries[0].ways
