@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -102,6 +103,7 @@ async def _running(
 
 
 MOST_LINES = 3  # of the server's stderr in a message
+_ERROR = re.compile(r"(?:Error|Exception)\b[^:]*: |\bcannot find\b|\bpanicked at\b")
 MOST_READ = 64 << 10  # bytes of a file of which the last lines are wanted
 MOST_SHOWN = 60  # characters of its command
 
@@ -174,7 +176,11 @@ def _lines(text: str) -> list[str]:
 
 
 def _last(lines: list[str]) -> str:
-    return f"; it wrote: {' / '.join(lines[-MOST_LINES:])}" if lines else ""
+    """Return the last lines, with the last error before them if none of them has it."""
+    last = lines[-MOST_LINES:]
+    if not any(map(_ERROR.search, last)):
+        last = [line for line in lines[:-MOST_LINES] if _ERROR.search(line)][-1:] + last
+    return f"; it wrote: {' / '.join(last)}" if last else ""
 
 
 def _described(offered: dict[str, Any], folder: str) -> str:
