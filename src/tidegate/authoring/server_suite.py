@@ -265,6 +265,9 @@ _STDIO = re.compile(r"(?i)stdio(?:ServerTransport|_server)|[\"']stdio[\"']|\.run
 _PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\(|getenv\()\s*["'])(\w*PORT)\b""")
 _PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
 MOST_PORT_NAMES = 3
+_READ_ONLY = (
+    ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
+)
 
 
 class _Listing(Agent):
@@ -319,7 +322,8 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
         here.reach = False
         needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name in one.needs)
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
-        return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}")
+        advice = _READ_ONLY if "Read-only file system" in found else ""
+        return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}{advice}")
     mcp, tools = found
     documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
     tried = _Draft(server, mcp, examples(tools, documents))
