@@ -400,7 +400,7 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
 
 
 def at_url(program: str, readme: str, code: str) -> Iterator[McpServer]:
-    """Yield ways to start the server over HTTP, likely ones first: by what its code and README say of ports and paths.
+    """Yield ways to start the server over HTTP, likely ones first: by the ports and paths in its code and README.
 
     Servers made with FastMCP read FASTMCP_PORT.
     """
