@@ -384,7 +384,7 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
     if _HTTP.search(code) and not _STDIO.search(code):
         del groups["on stdio"]
     why = ""
-    for name, group in groups.items():
+    for name, group in ((name, group) for name, group in groups.items() if group):
         most = f"at most {HEALTH_CHECK_TIMEOUT_SECS:.0f} s each"
         here.options.progress.say(f"starting it {name}: {len(group)} way{'' if len(group) == 1 else 's'}, {most}")
         scenarios = [_scenario(f"start{number}", server, mcp) for number, mcp in enumerate(group)]
