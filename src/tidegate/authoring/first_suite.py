@@ -60,13 +60,15 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
                 return served
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
         options.progress.say(f"trying `{tool.binary}`: its help, and the examples of the docs")
-        tried = await _suite_of_program(here, where, built)
+        tried = await _suite_of_program(here, where, built, may_serve=unserved is not None)
         return tried if tried.problem is None or unserved is None else Tried(tool, {}, problem=unserved)
 
 
-async def _suite_of_program(here: Tryout, where: str, tool: Tool) -> Tried:
+async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: bool = False) -> Tried:
     """Return the suite of a command-line tool."""
     shown = await _help(here, tool)
+    if may_serve and not shown.pages:
+        return Tried(tool, {}, problem="it prints no help")  # its calls may never end
     shown.texts += examples.texts_of(here.folder, where, tool.binary)
     inputs = examples.inputs(here.folder / where, shown.texts)
     plans = _plans(here.folder, where, tool, shown, inputs)

@@ -67,7 +67,8 @@ def server_suite_text(
     """Return the text of tidegate.yaml for an MCP server: the agent `calls` makes the calls in `steps`."""
     before, _, _ = suite_text(server, [scenario]).partition("target: ")
     how = {"command": mcp.command, **({"url": mcp.url} if mcp.url else {})}
-    lines = [f"target: {flow({'mcp': how})}", _network(reach), "guidance: []", "agents:"]
+    env = {"env": dict(server.env)} if server.env else {}
+    lines = [f"target: {flow({'mcp': how, **env})}", _network(reach), "guidance: []", "agents:"]
     lines.append("  calls:   # lists the tools and calls some of them: no key, no cost")
     lines += ["    type: scripted", "    steps:"]
     for name, own in steps.items():
@@ -84,6 +85,7 @@ def server_scenario_text(server: Tool, name: str, checks: Iterable[Mapping[str, 
         f"description: {flow(f'The tools of `{server.binary}` are there and answer.')}",
         "target: from_config",
         f"task: {flow({'prompt': SERVER_PROMPT})}",
+        *([f"setup: {flow({'commands': list(server.setup)})}"] if server.setup else []),
         "evaluation:",
         "  gates:",
         "    - {type: no_transcript_errors, description: no call failed}",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.authoring.build_systems import find_tools
-from tidegate.authoring.build_systems.mcp_files import Start, starts
+from tidegate.authoring.build_systems.mcp_files import Start, folder_variables, starts
 
 NODE = (
     '{"name": "@me/notes-mcp", "bin": {"notes": "dist/index.js"}, "dependencies": {"@modelcontextprotocol/sdk": "1"}}'
@@ -79,6 +79,20 @@ def test_a_server_that_nothing_installs_is_found_where_a_file_starts_it(
     (tool,) = find_tools(tmp_path)
     assert (tool.binary, tool.server, tool.path) == ("notes", True, (".tidegate/bin",))
     assert started in tool.build[-1]
+
+
+def test_npm_start_says_which_file_is_run_before_main_does(tmp_path: Path) -> None:
+    package = {"name": "calc", "main": "build/index.js", "scripts": {"start": "node --no-warnings ./dist/server.js"}}
+    (tmp_path / "package.json").write_text(json.dumps(package | {"dependencies": {"@modelcontextprotocol/sdk": "1"}}))
+    (found,) = find_tools(tmp_path, ".")
+    assert "dist/server.js" in found.build[-1]
+
+
+def test_a_variable_that_docs_name_and_code_reads_is_a_folder_by_its_name(tmp_path: Path) -> None:
+    named = ["BANK_ROOT", "EXCEL_FILES_PATH", "CHROME_PATH", "OTHER_DIR", "API_KEY"]
+    (tmp_path / "README.md").write_text(" ".join(f"{name}=/path/to/it" for name in named))
+    (tmp_path / "index.ts").write_text("process.env.BANK_ROOT; process.env.EXCEL_FILES_PATH; process.env.CHROME_PATH")
+    assert folder_variables(tmp_path) == ("BANK_ROOT", "EXCEL_FILES_PATH")
 
 
 def test_servers_of_others_are_no_tools_of_the_repository(tmp_path: Path) -> None:

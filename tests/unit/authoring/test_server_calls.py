@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from tidegate.agents.scripted import signature
-from tidegate.authoring.server_suite import Example, answer_checks, examples, made_value, surface_checks
+from tidegate.authoring.server_suite import (
+    Example,
+    answer_checks,
+    at_url,
+    distinctly_named,
+    examples,
+    made_value,
+    surface_checks,
+    why_not_called,
+)
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
 
@@ -48,6 +57,65 @@ def test_tools_are_called_that_need_no_input_or_whose_input_is_shown() -> None:
     assert {one.tool for one in found} == {"list", "read", "convert", "mode", "guess"}
 
 
+def test_what_one_tool_writes_others_read_by_the_same_name_and_again_after_it_changed() -> None:
+    text = {"type": "string"}
+    tools = [
+        tool("delete_note", ("title",), title=text),
+        tool("read_note", ("title",), title=text),
+        tool("update_note", ("title", "content"), title=text, content=text),
+        tool("list_notes"),
+        tool("write_note", ("title", "content"), title=text, content=text),
+    ]
+    found = examples(tools, [])
+    assert [f"{one.tool} {one.input.get('title', '')}".strip() for one in found] == [
+        "list_notes",
+        *("write_note first", "read_note first", "list_notes", "update_note first"),
+        *("write_note second", "read_note second", "list_notes", "update_note second"),
+        *("write_note first", "read_note first", "list_notes", "update_note first"),
+        *("read_note first", "list_notes"),
+        *("delete_note first", "delete_note second"),
+    ]
+    contents = [one.input["content"] for one in found if one.input.get("title") == "first" and "content" in one.input]
+    assert len(set(contents[:3])) == 3
+
+
+def test_two_parameters_with_the_same_values_get_different_ones() -> None:
+    unit = {"enum": ["m", "km"]}
+    first, *_ = examples([tool("convert", ("source", "target"), source=unit, target=unit)], [])
+    assert first.input == {"source": "m", "target": "km"}
+
+
+@pytest.mark.parametrize(
+    ("code", "readme", "first"),
+    [
+        ("process.env['PORT']", "", ("env PORT={port} notes", "/mcp")),
+        ("process.env.REDIS_PORT; process.env.PORT", "at http://localhost:3000/rpc", ("env PORT={port} notes", "/rpc")),
+        ("from fastmcp import FastMCP", "", ("env FASTMCP_PORT={port} notes", "/mcp")),
+    ],
+)
+def test_a_server_over_http_gets_its_port_as_its_code_reads_it(code: str, readme: str, first: tuple[str, str]) -> None:
+    server = next(at_url("notes", readme, code))
+    assert (server.command, server.url.partition("{port}")[2]) == first
+
+
+def test_another_answer_of_the_same_call_is_checked_by_another_name() -> None:
+    answers = [[*answer_checks("target", Example("list", {}), [text] * 2)] for text in ("first", "second", "first")]
+    found = distinctly_named(check for checks in answers for check in checks)
+    assert [check["name"] for check in found] == ["list answers as before", "list answers as before, answer 2"]
+
+
+@pytest.mark.parametrize(
+    ("made", "failed", "reason"),
+    [
+        (tool("wipe", hints={"destructiveHint": True}), {}, "its annotations report that it destroys something"),
+        (tool("odd", ("key",), key={"type": "object"}), {}, "no input could be made"),
+        (tool("read"), {"read": "Traceback\n  no such note\n"}, "the call failed: no such note"),
+    ],
+)
+def test_it_is_told_why_a_tool_is_not_called(made: Tool, failed: dict[str, str], reason: str) -> None:
+    assert why_not_called(made, examples([made], []), failed).startswith(reason)
+
+
 @pytest.mark.parametrize(
     ("name", "schema", "first", "second"),
     [
@@ -55,7 +123,7 @@ def test_tools_are_called_that_need_no_input_or_whose_input_is_shown() -> None:
         ("count", {"anyOf": [{"type": "integer"}, {"type": "null"}]}, 7, 3),
         ("numbers", {"type": "array", "items": {"type": "number"}}, [7, 3, 0.5, 2, 7], [3, 0.5, 2, -2.6, 3]),
         ("flag", {"type": "boolean"}, True, False),
-        ("file_path", {"type": "string"}, "sample.txt", "sample.txt"),
+        ("file_path", {"type": "string"}, "sample.txt", "notes.txt"),
         ("url", {"type": "string"}, None, None),
         ("other", {"type": "object"}, None, None),
     ],

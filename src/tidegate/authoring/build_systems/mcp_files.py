@@ -19,6 +19,12 @@ _RUNNERS = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx", "uv", "pnpm", "yarn"
 _INTERPRETERS = {"node": "node", "python": "python3", "python3": "python3"}
 _JSON = re.compile(r"^ *```jsonc?\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r"^(?:[/~]|[A-Za-z]:\\|\$\{?\w|<|path/)|/path/")
+_NAMING = ("README.md", "smithery.yaml", "server.json", "manifest.json")
+_FOLDER = re.compile(r"\b[A-Z][A-Z\d_]*_(?:(?:ROOT|DIR|DIRECTORY|FOLDER)|(?:DATA|STORAGE|BASE|[A-Z]+S)_PATH)\b")
+_STARTED = re.compile(r"\bnode (?:-\S+ )*(\S+\.[cm]?js)\b")
+_SOURCES = frozenset({".py", ".js", ".ts", ".mjs"})
+_SKIPPED = frozenset({".git", ".tidegate", "node_modules", ".venv"})
+MOST_SOURCES = 300
 
 
 class Start(NamedTuple):
@@ -36,12 +42,20 @@ def find(root: Path, where: str) -> Iterator[Tool]:
         return
     found = [(file, name, _own_file(folder, start)) for file, name, start in _configured(folder)]
     package = json_object(folder / "package.json")
-    if not any(line for *_, line in found) and node.uses_sdk(package) and isinstance(package.get("main"), str):
-        found = [("package.json", str(package.get("name")).rpartition("/")[2], ("node", package["main"]))]
+    program = _main(package)
+    if not any(line for *_, line in found) and node.uses_sdk(package) and program:
+        found = [("package.json", str(package.get("name")).rpartition("/")[2], ("node", program))]
     for file, name, line in found:
         if line is not None:
             binary = re.sub(r"[^\w.-]", "-", name)
             yield Tool(binary, _build(root, where, binary, line), (FOLDER,), inside(where, file), server=True, own=True)
+
+
+def _main(package: dict[str, Any]) -> str | None:
+    """Return the file that `npm start` runs; else the package's `main`."""
+    started = _STARTED.search(str(table(package, "scripts").get("start", "")))
+    main = package.get("main")
+    return started[1].removeprefix("./") if started else main if isinstance(main, str) else None
 
 
 def starts(root: Path, where: str, binary: str) -> tuple[Start, ...]:
@@ -55,12 +69,26 @@ def starts(root: Path, where: str, binary: str) -> tuple[Start, ...]:
     return tuple(dict.fromkeys(start for start in found if start is not None))
 
 
+def folder_variables(folder: Path) -> tuple[str, ...]:
+    """Return the variables that docs or configurations name, that the code reads, and that hold a folder by name."""
+    named = (name for file in (*_FILES, *_NAMING) for name in _FOLDER.findall(text(folder / file)))
+    found = dict.fromkeys(named)
+    code = "\n".join(text(path) for path in sources(folder)) if found else ""
+    return tuple(name for name in found if re.search(rf"\b{name}\b", code))
+
+
+def sources(folder: Path) -> list[Path]:
+    """Return files of code below the folder, without those that a build installs."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in _SOURCES)
+    return [path for path in files if _SKIPPED.isdisjoint(path.relative_to(folder).parts)][:MOST_SOURCES]
+
+
 def _configured(folder: Path) -> Iterator[tuple[str, str, Start]]:
     for file in _FILES:
         for name, start in _entries(json_object(folder / file)):
             yield file, name, start
     for block in _JSON.findall(text(folder / "README.md")):
-        for name, start in _entries(json_value(block) or json_value(f'{{"servers": {{{block}}}}}')):
+        for name, start in _entries(json_value(block) or json_value(f"{{{block}}}")):
             yield "README.md", name, start
 
 
@@ -68,7 +96,7 @@ def _entries(data: Any) -> Iterator[tuple[str, Start]]:
     """Yield the servers of a client's configuration, by name."""
     if not isinstance(data, dict):
         return
-    for servers in (table(data, key) for key in ("mcpServers", "servers")):
+    for servers in (*(table(data, key) for key in ("mcpServers", "servers")), data):
         for name, entry in (*servers.items(), *table(data, "mcp", "servers").items()):
             if isinstance(entry, dict) and isinstance(entry.get("command"), str):
                 given = entry.get("args")
