@@ -44,8 +44,11 @@ def words() -> str:
 
 
 def supervisor() -> int:
-    """The process that started ours: the first above us that is not the trial's own."""
-    pid = os.getpid()
+    """The process that started ours: the first above our session that is not the trial's own.
+
+    A recorder between, which a target cannot look at, is the trial's own.
+    """
+    pid = os.getsid(0)
     while pid:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         pid = int(next(line for line in lines if line.startswith("PPid:")).split()[1])
