@@ -15,6 +15,7 @@ from tidegate.model.revision import Revision
 from tidegate.vcs.git import IDENTITY, git, must
 
 _MODULES = "--ignore-submodules=none"  # whatever a commit's .gitmodules says
+_MAIN = ("main", "master", "trunk", "develop")  # usual names of the target branch
 
 
 def repository_root(folder: Path) -> Path:
@@ -77,11 +78,17 @@ def resolve(root: Path, ref: str) -> Revision:
         sha = commit_of(root, "FETCH_HEAD") if fetched.returncode == 0 else None
     if sha is None:
         raise ConfigurationError(
-            f"there is no commit `{ref}` in {root}.",
+            f"there is no commit `{ref}` in {root}{_meant(root, ref)}.",
             "Name a branch, a tag or a commit that `git log` knows; in a workflow's checkout step, "
             "set `fetch-depth: 2`, or `0` where it has a `ref`.",
         )
     return Revision(sha=sha, ref=ref)
+
+
+def _meant(root: Path, ref: str) -> str:
+    """Return a "did you mean" hint if `ref` is a usual name of the target branch, which has another one here, or ""."""
+    known = [name for name in _MAIN if _branch(root, name)] if ref in _MAIN else []
+    return f" (did you mean {' or '.join(f'`{name}`' for name in known)}?)" if known else ""
 
 
 def has_file(root: Path, revision: Revision, path: str) -> bool:
@@ -116,12 +123,13 @@ def branch_name(root: Path, ref: str) -> str:
 
 
 def default_base(root: Path) -> str:
-    """Return the branch that pull requests target: origin's default branch, or `main` or `master`.
+    """Return the branch that pull requests target: origin's default branch, or the first one with a usual name.
 
     Raises ConfigurationError if there is none of these.
     """
     remote = git(root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD").stdout.strip()
-    for name in (remote, "main", "master", "origin/main", "origin/master"):
+    usual = [f"{place}{name}" for names in (_MAIN[:2], _MAIN[2:]) for place in ("", "origin/") for name in names]
+    for name in (remote, *usual):
         if name and commit_of(root, name):
             return name
     raise ConfigurationError("no base branch was found.", "Name it: `tidegate pr --base BRANCH`.")
