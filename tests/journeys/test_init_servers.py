@@ -19,7 +19,7 @@ FILES = {
 SCHEMA = 'SCHEMA = {"type": "object", "properties": {"title": {"type": "string"}, **SHELVES}}'
 CHANGES = {  # of the server, and the cause that the comment names
     "the MCP server no longer has the tool `where`": ('add", "where"]', 'add", "whence"]'),
-    "the parameters of the tool `add` changed": (SCHEMA, SCHEMA.replace('"title"', '"name"')),
+    "`add` no longer accepts `title`; `name` is new": (SCHEMA, SCHEMA.replace('"title"', '"name"')),
 }
 
 

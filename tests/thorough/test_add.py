@@ -203,19 +203,6 @@ def test_a_transcript_of_a_real_failure(make_repository: Make, tidegate: Make) -
     assert tidegate("check", cwd=repo.root).code == 0
 
 
-def test_imported_results_become_scenarios_too(make_repository: Make, tidegate: Make) -> None:
-    row = {"eval_id": "tides", "score": 0.1, "target": "t", "agent_provider_request": {"question": "What makes tides?"}}
-    repo = make_repository()
-    repo.commit(FILES | {"old.jsonl": json.dumps(row) + "\n"})
-    tidegate("import", "old.jsonl", "--out", ".tidegate/old", cwd=repo.root)
-
-    done = tidegate("add", ".tidegate/old/trials/tides/t/1", cwd=repo.root)
-
-    assert "note: the suite has no scenario `tides`" in done.stdout, done.stderr
-    assert written(repo.root, "scenarios/tides_again.yaml")["task"]["prompt"] == "What makes tides?"
-    assert tidegate("check", cwd=repo.root).code == 0
-
-
 @pytest.mark.parametrize(
     ("source", "said"),
     [

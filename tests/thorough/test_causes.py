@@ -210,7 +210,7 @@ def test_an_option_of_a_tool_without_subcommands_has_one_cause_and_all_docs(pull
         {"bin/plot": tool.replace('"-s"', '"-d"').replace('"--start"', '"--date"')},
     )
     (cause,) = done.result["causes"]
-    assert sentence(cause) == "`plot` no longer accepts `-s` or `--start`; `-d` and `--date` are new"
+    assert sentence(cause) == "`plot` no longer accepts `--start` or `-s`; `--date` and `-d` are new"
     assert [row["scenario"] for row in cause["rows"]] == ["help", "use"]
     named = [f"{place['path']}:{place['line']}" for place in cause["still_named"]]
     assert named == ["README.md:3", "README.md:5"]

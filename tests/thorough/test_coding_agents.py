@@ -106,20 +106,6 @@ def test_the_probe_of_its_version_is_confined(run_fake: Callable[..., Ran], tmp_
     assert not (tmp_path / "run-planted").exists()
 
 
-def test_all_agents_that_cannot_run_are_named_at_once(make_repository: Make, tidegate: Make) -> None:
-    agents = "{docs: {type: doc-follower}, one: {type: codex, model: m}, two: {type: gemini}}"
-    suite = f"version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nagents: {agents}\n"
-    repository = make_repository()
-    repository.commit({**FILES, "tidegate.yaml": suite})
-
-    ran = tidegate("run", cwd=repository.root, env={**NO_KEYS, "PATH": "/usr/bin:/bin"})
-
-    assert ran.code == 4
-    assert "The agent codex needs the program `codex` on PATH, and a key in OPENAI_API_KEY." in ran.stderr
-    assert "The agent gemini needs the program `gemini` on PATH, and a key in GEMINI_API_KEY." in ran.stderr
-    assert ran.stderr.count("npm install --global") == 2
-
-
 @pytest.mark.parametrize(
     ("keys", "version", "said"),
     [

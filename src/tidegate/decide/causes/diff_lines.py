@@ -51,7 +51,7 @@ def replacement(name: str, edits: Iterable[ChangedLine]) -> str:
     """Return the name that the changed lines have in place of this one; '' if they do not agree on one."""
     pairs = [(edit.removed.text, edit) for edit in edits if edit.removed and edit.added]
     forms = [(form, edit) for text, edit in pairs for form in (name, name.lstrip("-")) if named_in(text, form)]
-    found = {(new := _replaced(form, edit)) and name.removesuffix(form) + new for form, edit in forms}
+    found = {name.removesuffix(form) + new for form, edit in forms if (new := _replaced(form, edit))}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -89,6 +89,7 @@ def _defines(text: str, option: str) -> bool:
         rf"""["'](?:-\w, ?)?{re.escape(option)}(?:, ?--?[\w-]+)?[ =](?:<|\[[A-Za-z]|[A-Z_]+["'])""",  # `--out <file>`
         rf"^\(?[\w\-=*| ]*(?<![\w-]){re.escape(option)}(?![\w-])[\w\-=*| ]*\)",
         rf"""getopts?\b[^"']*["'][\w:?+-]*{word}""",
+        rf"=\s*{re.escape(option)}(?![\w-])",  # `[ "$1" = --out ]`
     ]
     if len(stem) > 1:
         field = "(?i:" + stem.replace("-", "[-_]?") + ")"  # `toFile` and `to_file` for `--to-file`
