@@ -87,7 +87,7 @@ def test_a_label_for_an_older_commit_accepts_nothing(fork: Job) -> None:
     said = publish(fork, 2)
 
     assert "Tidegate: failed" in said
-    assert "Take it away and put it back when the comment shows the verdict" in said
+    assert "was put there before the comment showed the verdict on this commit" in said
 
 
 def test_a_label_that_was_there_before_the_verdict_accepts_nothing(fork: Job) -> None:

@@ -101,8 +101,10 @@ CREATING = {"create": ("POST", "/issues/1/comments$")}
 ACCEPTING = {
     "pull request": ("GET", "/pulls/1$"),
     "who set the label": ("GET", "/issues/1/events"),
+    "what our comment showed": ("GET", r"/issues/1/comments(\?|$)"),
     "who may": ("GET", "/permission$"),
 }
+UNCONFIRMED = ("title=the label could not be read", "title=not accepted", "title=the label was not read")
 PUBLISHING = {
     "which pull request": ("GET", "/pulls[?]"),
     "which artifact": ("GET", "/artifacts[?]"),
@@ -234,6 +236,10 @@ def test_a_pull_request_ends_with_its_verdict(layer: Layer, kind: str, result: R
 def test_an_acceptance_that_github_does_not_confirm_is_none(layer: Layer, kind: str) -> None:
     for call, times in itertools.product(ACCEPTING, (1, 99)):
         pull = layer.pull_request(ACCEPTING[call], kind, times)
+        for fault in layer.github.front.faults:  # a thread left behind by the case before must not use it up
+            fault.path = rf"/{pull.repository}\b.*{fault.path}"
+        red = Marker(instance="default", head=HEAD_SHA, run=8, attempt=1, verdict="failed", reason="regression")
+        pull.say(with_marker(red, "failed"), BOT)
         pull.label(LABEL)
 
         end = layer.conclude(pull, kind, RED, action="labeled", label=LABEL, sender="olivia")
@@ -241,10 +247,13 @@ def test_an_acceptance_that_github_does_not_confirm_is_none(layer: Layer, kind: 
         case, verdict = (call, times, end), "passed" if end.code == 0 else "failed"
         assert end.code in ((0, 1) if times == 1 else (1,)), case
         assert end.code == 0 or times == 99 or kind not in TRANSIENT, case
+        assert end.code == 1 or kind not in ENDLESS, case
+        assert (end.code == 1) == any(said in line for line in end.warnings for said in UNCONFIRMED), case
         assert end.outputs["verdict"] == verdict, case
         assert end.seconds < (4 if kind in ENDLESS else 25), case
-        assert set(verdicts_of(pull)) <= {verdict}, case
-        assert len(pull.bot_comments()) <= 1, case
+        stale = ["failed"] if any("title=no comment" in command for command in end.warnings) else [verdict]
+        assert verdicts_of(pull) in ([verdict], stale), case
+        assert len(pull.bot_comments()) == 1, case
 
 
 @pytest.mark.parametrize("kind", KINDS)
