@@ -58,6 +58,7 @@ def test_a_commit_does_not_say_where_we_write(make_repository: Make, tidegate: M
         (("run", "--out", "bin"), 2, "bin is not an empty folder"),
         (("run", "--out", "bin/notes/x"), 4, "bin/notes/x: Not a directory"),
         (("pr", "--head", "pr", "--junit", "bin"), 2, "bin is a folder"),
+        (("run", "--trials", "10001"), 2, "must be at most 10000"),
         (("add", "/dev/zero"), 2, "/dev/zero is neither the folder of a stored trial nor a transcript"),
     ],
 )

@@ -91,6 +91,16 @@ def positive(text: str) -> int:
     return number
 
 
+MOST_TRIALS = 10_000
+
+
+def trials(text: str) -> int:
+    """Parse a number of trials, at most MOST_TRIALS."""
+    if (number := positive(text)) > MOST_TRIALS:
+        raise argparse.ArgumentTypeError(f"must be at most {MOST_TRIALS}")
+    return number
+
+
 def seconds(text: str) -> float:
     """Parse a time in seconds, less than a day."""
     number = float(text)

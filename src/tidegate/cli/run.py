@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print what would run, and run nothing")
     parser.add_argument("--rev", metavar="REV", help="a branch, tag or commit (default: the working tree)")
     parser.add_argument(
-        "--trials", type=options.positive, metavar="N", help="trials per scenario and agent (default: the suite's)"
+        "--trials", type=options.trials, metavar="N", help="trials per scenario and agent (default: the suite's)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder (default: .tidegate/runs/TIME)")
     options.add_json(parser, "the run")
