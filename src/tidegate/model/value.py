@@ -25,7 +25,7 @@ _set_fields = BaseModel.__dict__["__pydantic_fields_set__"].__set__  # of the sl
 class Value(BaseModel):
     """A frozen value. An unknown field is an error and never ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
     def model_post_init(self, context: Any, /) -> None:
         """Drop pydantic's set of the fields that were given, which is never used.
