@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from tidegate.cli import options
-from tidegate.cli.results import finish, refuse_folder
+from tidegate.cli.results import finish
 from tidegate.history.our_folder import make_our_folder, shards_folder
 from tidegate.run.checkouts import RevisionPair, commits_of
 from tidegate.run.pipeline import pull_request
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     """Merge, print the comment, and return the verdict's exit code."""
     root = repository_root(args.repo)
     out = (args.out or make_our_folder(root) / "pr").resolve()
-    refuse_folder(args.junit)
+    options.refuse_folder(args.junit)
     shards = (args.shards or shards_folder(root)).resolve()
     plan = read_plan(shards / PLAN_FILE)
     asked = RevisionPair(plan.target, plan.head, plan.names)

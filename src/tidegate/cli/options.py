@@ -117,6 +117,12 @@ def rate(text: str) -> float:
     return number
 
 
+def refuse_folder(junit: Path | None) -> None:
+    """Raise ConfigurationError if the file of `--junit` is a folder."""
+    if junit is not None and junit.is_dir():
+        raise ConfigurationError(f"{junit} is a folder.", "Name a file with `--junit`.")
+
+
 def new_folder(out: Path) -> Path:
     """Return the absolute path of the output folder. Raises ConfigurationError unless it is missing or empty."""
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):

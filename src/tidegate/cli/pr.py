@@ -40,20 +40,21 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run both sides, print the comment, and return the verdict's exit code."""
-    from tidegate.cli.results import finish, refuse_folder  # 550 ms
     from tidegate.history.our_folder import make_our_folder
     from tidegate.run.checkouts import RevisionPair, commits_of
-    from tidegate.run.pipeline import pull_request
     from tidegate.vcs.revisions import default_base, repository_root
 
     root = repository_root(args.repo)
     base = args.base or default_base(root)
     out = (args.out or make_our_folder(root) / "pr").resolve()
-    refuse_folder(args.junit)
+    options.refuse_folder(args.junit)
     commits = commits_of(root, RevisionPair(base, args.head))
     left_out = _left_out(root, commits, args)
     if left_out and not args.quiet:
         print(left_out, file=sys.stderr)
+    from tidegate.cli.results import finish  # 100 ms
+    from tidegate.run.pipeline import pull_request  # 100 ms
+
     result = options.run_work(args, lambda chosen: pull_request(root, commits, out, chosen), pause_s=args.pause)
     return finish(result, out, args, left_out)
 

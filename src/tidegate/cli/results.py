@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from tidegate.errors import ConfigurationError
 from tidegate.history.run_folder import write_text
 from tidegate.reports.comment import comment_body
 from tidegate.reports.junit import junit_xml
@@ -20,12 +19,6 @@ if TYPE_CHECKING:
 
 _FILES = (("comment", "comment.md"), ("result", "result.json"), ("report", "report.html"), ("runs", "runs"))
 SUMMARY_ONLY = 2  # times `-q`
-
-
-def refuse_folder(junit: Path | None) -> None:
-    """Raise ConfigurationError if the file of `--junit` is a folder."""
-    if junit is not None and junit.is_dir():
-        raise ConfigurationError(f"{junit} is a folder.", "Name a file with `--junit`.")
 
 
 def finish(result: Result, out: Path, args: argparse.Namespace, left_out: str = "") -> int:

@@ -54,13 +54,20 @@ class Checks:
     """The checks of one trial, in the order of the definition."""
 
     def __init__(
-        self, attempt: Attempt, environments: Environments, notes: Notes, port: str, watched: WatchedFiles
+        self,
+        attempt: Attempt,
+        environments: Environments,
+        notes: Notes,
+        port: str,
+        watched: WatchedFiles,
+        *,
+        looked: bool,
     ) -> None:
         self._attempt = attempt
         self._scenario = attempt.scenario
         self._folders, self._place = attempt.folders, attempt.place
         self._environments, self._notes, self._port = environments, notes, port
-        self._watched = watched
+        self._watched, self._looked = watched, looked
         self._numbers = count(1)
         self._most_secs = attempt.most_secs.check
 
@@ -85,6 +92,10 @@ class Checks:
         return {"answers": tuple(gates), "evaluator_answers": tuple(evaluators), "judge_answers": of_judge}
 
     async def _look(self) -> None:
+        """Look at the files before something runs that may change them, unless nothing has run since the last look."""
+        looked, self._looked = self._looked, False
+        if looked:
+            return
         if self._place.prepared.files is None:
             await asyncio.to_thread(self._watched.look)
         else:  # they are few and small, and a thread would cost more
@@ -125,6 +136,9 @@ class Checks:
         if isinstance(request, ReadFile):
             answer = read_file(self._folders.workspace, request.path, self._place.output_bytes)
             return answer.model_copy(update={"path": request.path})
+        if isinstance(request, RunScript):
+            result = await self._script(filled(request.command, self._port), name, request.timeout_secs)
+            return CommandAnswer(result=result.model_copy(update={"command": request.command}))
         await self._look()
         if isinstance(request, RunJudge):
             request = request.model_copy(update={"timeout_secs": self._left(request.timeout_secs)})
@@ -135,10 +149,7 @@ class Checks:
         if isinstance(request, AskServer):
             return CommandAnswer(result=await self._asked_server(request, name))
         command = filled(request.command, self._port)
-        if isinstance(request, RunScript):
-            result = await self._script(command, name, request.timeout_secs)
-        else:
-            result = await self._command(command, name, request.timeout_secs, self._environments.gates)
+        result = await self._command(command, name, request.timeout_secs, self._environments.gates)
         return CommandAnswer(result=result.model_copy(update={"command": request.command}))
 
     async def _asked_server(self, request: AskServer, name: str) -> CommandResult:

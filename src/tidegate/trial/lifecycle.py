@@ -21,6 +21,7 @@ from tidegate.trial.processes import Refused, SupervisorLost
 from tidegate.trial.rewritten import WatchedFiles, guidance_of_base
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
+from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
 from tidegate.trial.workspace_diff import NoDiffError, WorkspaceDiff, patch, small_snapshot, workspace_diff
@@ -145,12 +146,16 @@ class _TrialRun:
     async def _checked(self, trial: Trial) -> Trial:
         """Return the trial with all answers. What the agent changed is kept before checks run."""
         place, folders = self._place, self._folders
-        lost = not await self._keep_diff()
+        after = small_snapshot(place.prepared, folders.workspace)
+        lost = not await self._keep_diff(after)
         trial = trial.model_copy(update={"workspace_lost": lost})
         if trial.not_measured is not None:
             return trial
         notes = Notes(self._steps, self._warnings)
-        checks = Checks(self._attempt, self._environments, notes, self._port, self._watched)
+        looked = after is not None and not self._attempt.server_port  # a server with a URL still runs
+        if looked:
+            self._watched.look(after)
+        checks = Checks(self._attempt, self._environments, notes, self._port, self._watched, looked=looked)
         account = self._attempt.supervisor.account
         try:
             with guidance_of_base(place.prepared, place.base_prepared, folders.workspace, account):
@@ -203,11 +208,14 @@ class _TrialRun:
         user = "" if account is None else str(account.uid)
         return Places(trial=str(self._folders.scratch), checkout=str(self._place.repo), user=user)
 
-    async def _keep_diff(self) -> bool:
-        """Store the agent's changes as a diff. Return False if some cannot be kept; the trial counts nevertheless."""
+    async def _keep_diff(self, after: Snapshot | None) -> bool:
+        """Store the agent's changes as a diff. Return False if some cannot be kept; the trial counts nevertheless.
+
+        `after`: what the agent has left, if that is small.
+        """
         scratch, workspace = self._folders.scratch / "diff", self._folders.workspace
         try:
-            start, after = self._place.prepared.files, small_snapshot(self._place.prepared, workspace)
+            start = self._place.prepared.files
             diff = None if start is None or after is None else patch(start, after)
             if diff is not None:
                 found = WorkspaceDiff(diff)

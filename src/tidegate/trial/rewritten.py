@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import Content, content_of, copy_below, remove_below
+from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents
 
 MOST_MADE = 1_000  # names of files that a trial keeps
@@ -26,6 +27,7 @@ class WatchedFiles:
         self._start = {**dict.fromkeys(of_head), **(of_base or prepared).contents}
         self._start |= {name: of_head.get(name) for name in OF_GIT}  # its own commit, with its own guidance files
         self._guidance = {name: has for name, has in self._start.items() if has != of_head.get(name)}
+        self._of_head = {name: of_head.get(name) for name in self._guidance}
         self.rewritten = set[str]()
         self._made = set[str]()
 
@@ -42,18 +44,23 @@ class WatchedFiles:
         """The files that setup commands have made; None if they are too many."""
         return tuple(sorted(self._made)) if len(self._made) <= MOST_MADE else None
 
-    def look(self) -> None:
+    def look(self, read: Snapshot | None = None) -> None:
         """Note which of the files differ now, or lie in a folder that their owner cannot use.
 
-        Their contents are compared, since a mapped file changes without a new time.
+        Their contents are compared, since a mapped file changes without a new time. `read`: what the agent has left,
+        with head's guidance files and without `.git`.
         """
         self.rewritten |= {name for name in NOT_AT_THE_START if os.path.lexists(f"{self._workspace}/{name}")}
         usable = dict[Path, bool]()
-        for name, has in self._start.items():
+        for name, has in (self._start if read is None else {**self._start, **self._of_head}).items():
             file = self._workspace / name
             if file.parent not in usable:
                 usable[file.parent] = self._is_usable(file.parent)
-            if content_of(file, {has.size} if has else ()) != has or (has and not usable[file.parent]):
+            if read is None or name.startswith(".git/"):
+                found = content_of(file, {has.size} if has else ())
+            else:
+                found = read[name].content if name in read else None
+            if found != has or (has and not usable[file.parent]):
                 self.rewritten.add(name)
 
     def _is_usable(self, folder: Path) -> bool:

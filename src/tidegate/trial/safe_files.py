@@ -37,10 +37,13 @@ def open_regular(path: Path | str, folder: int | None = None) -> BufferedReader 
     return None
 
 
+OF_MODE = 0o170000 | stat.S_IRUSR | stat.S_IXUSR
+
+
 class Content(NamedTuple):
     """What a file holds or a link leads to, and whether it can be read and run."""
 
-    kind: int  # of the file, and its owner's rights to read and run it
+    kind: int  # of the file, and its owner's rights to read and run it: `OF_MODE` of its mode
     size: int
     digest: bytes = b""  # empty if it is unknown
 
@@ -49,7 +52,7 @@ def content_of(path: Path, sizes: Collection[int] | None = None) -> Content | No
     """Return the content of a file or link, or None if there is none. Files of other sizes than these are not read."""
     with suppress(OSError):
         state = path.lstat()
-        kind, size, digest = state.st_mode & (0o170000 | stat.S_IRUSR | stat.S_IXUSR), state.st_size, b""
+        kind, size, digest = state.st_mode & OF_MODE, state.st_size, b""
         if stat.S_ISDIR(kind):
             return None
         if stat.S_ISLNK(kind):

@@ -5,12 +5,15 @@ Larger folders, and those with entries of other kinds, have no snapshot; `cp` an
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import time
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
+
+from tidegate.trial.safe_files import OF_MODE, Content
 
 MOST_ENTRIES = 500
 MOST_BYTES = 512 << 10  # a run holds one snapshot per template and side
@@ -40,6 +43,14 @@ class Entry(NamedTuple):
     def is_link(self) -> bool:
         """True for a symbolic link."""
         return stat.S_ISLNK(self.mode)
+
+    @property
+    def content(self) -> Content | None:
+        """What `content_of` returns; None for a folder."""
+        if self.is_folder:
+            return None
+        digest = self.data if self.is_link or not self.data else hashlib.sha256(self.data).digest()
+        return Content(self.mode & OF_MODE, len(self.data), digest)
 
 
 Snapshot = Mapping[str, Entry]  # by path relative to the folder; "" is the folder, and precedes what is in it

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tidegate.trial.rewritten import MOST_MADE, WatchedFiles
+from tidegate.trial.snapshot import Snapshot, take
 from tidegate.trial.workspace import Prepared
 
 
@@ -26,6 +27,12 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def watched(tmp_path: Path, workspace: Path) -> WatchedFiles:
     return WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), None, workspace)
+
+
+def taken(workspace: Path) -> Snapshot:
+    snapshot = take(str(workspace), leave_out=".git")
+    assert snapshot is not None
+    return snapshot
 
 
 def looked(watched: WatchedFiles) -> set[str]:
@@ -118,6 +125,34 @@ def test_guidance_is_expected_as_base_has_it(tmp_path: Path, workspace: Path) ->
     (workspace / "of_base").unlink()
     (workspace / "changed").write_text("y")
     assert looked(watched) == {"of_head", "of_base", "changed"}
+
+
+def test_what_was_read_before_is_compared_in_the_same_way(watched: WatchedFiles, workspace: Path) -> None:
+    (workspace / "link").symlink_to("a")
+    (workspace / "empty").touch()
+    watched.begin()
+    watched.look(taken(workspace))
+    assert watched.rewritten == set()
+    (workspace / "a").chmod(0o755)
+    (workspace / "sub/b").unlink()
+    (workspace / "empty").write_text("y")
+    fill(workspace, ".git/info/exclude")
+    watched.look(taken(workspace))
+    assert watched.rewritten == {"a", "sub/b", "empty", ".git/info/exclude"}
+
+
+def test_guidance_is_expected_as_head_has_it_in_what_was_read_before(tmp_path: Path, workspace: Path) -> None:
+    """Base's takes its place only afterwards."""
+    head = Prepared(fill(tmp_path / "head", "a", "of_head"), ())
+    base = Prepared(fill(tmp_path / "base", "a", "of_base"), ())
+    watched = WatchedFiles(head, base, workspace)
+    fill(workspace, "of_head")
+    watched.look(taken(workspace))
+    assert watched.rewritten == set()
+    fill(workspace, "of_base")
+    (workspace / "of_head").write_text("y")
+    watched.look(taken(workspace))
+    assert watched.rewritten == {"of_head", "of_base"}
 
 
 def test_a_large_file_in_place_of_a_small_one_is_not_read(watched: WatchedFiles, workspace: Path) -> None:
