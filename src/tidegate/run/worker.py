@@ -58,7 +58,6 @@ async def run_batch(
             seconds=round(time.monotonic() - began, 1),
             confinement=runner.confinement,
             replaced=runner.replaced,
-            throttled=attempts.model_proxy.throttled if attempts.model_proxy else 0,
         )
         write_trials(out / RESULTS_FILE, contents, batch.trials, {side.side: side.store for side in sides})
     return contents

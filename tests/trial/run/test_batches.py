@@ -63,6 +63,21 @@ def test_the_trials_of_a_row_share_a_batch_and_batches_are_no_larger_than_allowe
     assert [len(batch) for batch in in_batches(specs_of("a", count=9), Worker(parallel=8, trials=2))] == [18]
 
 
+def test_no_more_batches_run_at_once_than_the_engine_takes(tmp_path: Path) -> None:
+    running, seen = list[str](), list[int]()
+
+    async def around(job: BatchJob, work: Callable[[], None]) -> None:
+        running.append(job.name)
+        seen.append(len(running))
+        await asyncio.sleep(0.01)
+        work()
+        running.remove(job.name)
+
+    trials = run(tmp_path, Worker(parallel=2, trials=2).working(around=around), specs_of(*ROWS))
+    assert causes(trials) == {("base", None): 4, ("head", None): 4}
+    assert (len(seen), max(seen)) == (4, 2)
+
+
 def test_a_run_without_rows_needs_no_engine(tmp_path: Path) -> None:
     attempts = attempts_of(tmp_path, Worker(), plan_of("a"))
     assert Batches.of(attempts, Plan(rows=()), ()) is None

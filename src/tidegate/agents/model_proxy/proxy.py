@@ -26,7 +26,7 @@ from urllib.request import getproxies, proxy_bypass
 from tidegate.agents.model_proxy.answers import FRAMES, MOST_BYTES, Answer, FramedAnswer, error_words, request_letters
 from tidegate.agents.model_proxy.asked import NOTHING, Asked, read
 from tidegate.agents.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
-from tidegate.agents.model_proxy.traffic import REFUSED, SLOW_DOWN, Lease, RateLimit, Traffic, TrafficLimits
+from tidegate.agents.model_proxy.traffic import REFUSED, Lease, RateLimit, Traffic, TrafficLimits
 from tidegate.errors import ConfigurationError
 from tidegate.model.provider import KEY_HEADERS, Access, AccessError, ModelApi, ModelRequest
 
@@ -139,7 +139,6 @@ class ModelProxy:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
         self.port: int = self._listener.getsockname()[1]
         self._servers: list[tuple[_Server, Thread]] = []
-        self.throttled = 0  # answers by which providers asked for fewer requests, in trials that have ended
 
     def __enter__(self) -> Self:
         self.serve(self._listener)
@@ -183,7 +182,6 @@ class ModelProxy:
         try:
             yield lease
         finally:
-            self.throttled += lease.traffic.throttled
             del self._leases[token]
 
 
@@ -319,7 +317,6 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             with answered(lease.upstream, request.method, path, body or None, request.headers) as answer:
                 again = lease.limit.saw(answer.status, answer.headers, began)
-                lease.traffic.throttled += answer.status in SLOW_DOWN
                 if not again:
                     self._answer(answer, lease.traffic, request_letters(body))
                 return again

@@ -110,7 +110,6 @@ class Traffic:
         self._failure: int | None = None  # the status of the last answer, if that was an error
         self._said = ""  # what it was, in words
         self._reserved = 0  # bytes
-        self.throttled = 0  # answers by which the provider asked for fewer requests
         self._waited = 0.0  # seconds that requests were held back for that
 
     def count(self, answer: Answer) -> None:
