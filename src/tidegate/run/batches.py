@@ -21,7 +21,7 @@ from tidegate.errors import CannotRunError
 from tidegate.model.agent import Agent
 from tidegate.model.bundle import Batch, BatchSide
 from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError, Carry, Engine, EngineContext, LocalExecutor
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, key_of
 from tidegate.model.suite import Budget, Policy, Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
@@ -186,7 +186,7 @@ class Batches:
         """Run one batch and settle its trials; return those that are to be run again, with what they have shown."""
         for spec in specs:
             self._context.progress.started(spec)
-        keys = {RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs}
+        keys = {key_of(spec) for spec in specs}
         rows = tuple(row for row in self._plan.rows if row.key in keys)
         batch = self._batch(tuple(self._sides), rows, tuple(specs), share)
         usd, tokens = share.usd or 0.0, share.tokens or 0

@@ -26,7 +26,7 @@ from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Comparison
 from tidegate.model.gate import Gate
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey, key_of
 from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial import Trial
@@ -103,7 +103,7 @@ class MutantRunner:
         front = None if mutant is None else self.front(rows[0], mutant)
 
         async def one(spec: TrialSpec) -> ObservedTrial:
-            row = by_key[RowKey(scenario=spec.scenario, agent=spec.agent)]
+            row = by_key[key_of(spec)]
             if spec.side == "base" and not fresh:
                 return await self.base(row, spec.index)
             quick = row if mutant is None else self.quick(row)

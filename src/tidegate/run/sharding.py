@@ -25,7 +25,7 @@ from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey, key_of
 from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
@@ -137,7 +137,7 @@ def makespan(shards: Sequence[Sequence[Load]], jobs: int) -> float:
 
 def in_rounds(specs: Sequence[TrialSpec], seconds: Mapping[RowKey, float]) -> list[TrialSpec]:
     """Return a shard's trials in rounds, the longest of each round first. `seconds` is a trial's time."""
-    return sorted(specs, key=lambda spec: (spec.index, -seconds[RowKey(scenario=spec.scenario, agent=spec.agent)]))
+    return sorted(specs, key=lambda spec: (spec.index, -seconds[key_of(spec)]))
 
 
 def shards_for(loads: Sequence[Load], goal: float, jobs: int) -> int:
@@ -229,7 +229,7 @@ def _loads(repo: Path, work: RunJob, options: Options) -> list[Load]:
     foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
     known = earlier.begin(work.fingerprints(earlier.versions()), {}, foreign)
     specs = shard_trials(state_of(work, work.rows, known))
-    trials = Counter(RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs)
+    trials = Counter(key_of(spec) for spec in specs)
     seconds = seconds_of(work, known.past)
     return [Load(key, count, count * seconds[key]) for key, count in trials.items()]
 
