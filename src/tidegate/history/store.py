@@ -109,7 +109,7 @@ _versions = TypeAdapter(dict[str, str])
 ELSEWHERE = "history: {} stored trials do not count: they were measured on commits that the base branch does not have"
 
 
-class Read(NamedTuple):
+class ReadTrials(NamedTuple):
     """The trials of the requested rows, oldest first, and warnings about those that do not count."""
 
     trials: tuple[PastTrial, ...]
@@ -129,7 +129,7 @@ class History:
         """Return the recorded sessions, which are stored beside the trials."""
         return SessionStore(self._folder, self._limits, self._now)
 
-    def read(self, fingerprints: Mapping[RowKey, str], foreign: Container[str] = ()) -> Read:
+    def read(self, fingerprints: Mapping[RowKey, str], foreign: Container[str] = ()) -> ReadTrials:
         """Return the history of these rows. Damaged or unrelated lines are ignored with a warning, never an error.
 
         `foreign` holds the commits that base's branch does not have. Trials measured on them are left out, because they
@@ -147,7 +147,7 @@ class History:
             elsewhere += 0 if of_base else len(stored)
         if elsewhere:
             warnings.append(ELSEWHERE.format(elsewhere))
-        return Read(tuple(trials), tuple(warnings))
+        return ReadTrials(tuple(trials), tuple(warnings))
 
     def add(self, fingerprints: Mapping[RowKey, str], trials: Iterable[PastTrial]) -> None:
         """Add these trials, within the limits. Trials of rows without a fingerprint are dropped."""

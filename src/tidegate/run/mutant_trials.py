@@ -55,7 +55,7 @@ class ObservedTrial(NamedTuple):
     offered: dict[str, Any] | None = None  # by its MCP server, before the agent began; None if it did not answer
 
 
-class Shown(NamedTuple):
+class MutantResult(NamedTuple):
     """What a mutant, or a pull request that changes nothing, shows."""
 
     verdict: Decision
@@ -90,7 +90,7 @@ class MutantRunner:
 
     async def shown(
         self, rows: Sequence[PlanRow], mutant: Mutant | None, changed: Path | None = None, *, fresh: bool = False
-    ) -> Shown:
+    ) -> MutantResult:
         """Return what the procedure of pull requests finds, if head has the mutant. `changed`: head's checkout.
 
         `fresh`: base is run again, too.
@@ -118,7 +118,7 @@ class MutantRunner:
             state = observe(state, new)
         base, head = (self._run(side, plan, results).model_copy(update={"policy": policy}) for side in ("base", "head"))
         comparison = compare(base, head)
-        return Shown(decide(comparison, policy), comparison, tuple(ran))
+        return MutantResult(decide(comparison, policy), comparison, tuple(ran))
 
     def front(self, row: PlanRow, mutant: Mutant | None) -> Front:
         """Write the scripts in front of the row's tool."""

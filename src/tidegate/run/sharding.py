@@ -181,14 +181,14 @@ def overview(plan: ShardPlan) -> str:
     )
 
 
-class Wanted(NamedTuple):
+class ShardsWanted(NamedTuple):
     """How many shards are wanted; None: as many as it takes for the slowest to end within `goal_s` seconds."""
 
     shards: int | None
     goal_s: float
 
 
-def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options, wanted: Wanted) -> ShardPlan:
+def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options, wanted: ShardsWanted) -> ShardPlan:
     """Return which shard screens which rows. No agent is run, and nothing is built."""
     base, head = (side.revision for side in work.sides)
     return ShardPlan(
@@ -204,7 +204,7 @@ def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options
     )
 
 
-def shares_of(loads: Sequence[Load], wanted: Wanted, jobs: int) -> tuple[Share, ...]:
+def shares_of(loads: Sequence[Load], wanted: ShardsWanted, jobs: int) -> tuple[Share, ...]:
     """Return the rows of each shard, for shards that run so many trials at once."""
     count = shards_for(loads, wanted.goal_s, jobs) if wanted.shards is None else wanted.shards
     shards = longest_first(loads, min(count, most_shards(len(loads)))) if loads else []
@@ -371,7 +371,7 @@ def joining(work: RunJob, options: Options) -> Iterator[RunJob]:
         joined.close()
 
 
-def plan_shards(root: Path, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
+def plan_shards(root: Path, asked: RevisionPair, options: Options, wanted: ShardsWanted) -> ShardPlan:
     """Return which shards screen which rows of a pull request; no shards if there is nothing to run."""
     commits = commits_of(root, asked)
     with scratch_folder() as scratch, two_sides(root, commits, scratch, scratch / "out") as sides:
