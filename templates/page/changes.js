@@ -1,4 +1,4 @@
-// Files as diffs, and trends on the base branch.
+// Files as diffs.
 
 const DIFF_HEAD = /^(diff |index |---|\+\+\+|new |deleted |@@)/;
 
@@ -17,10 +17,4 @@ function changedFiles(files) {
     const found = files.filter((file) => file.role === role);
     return found.length > 0 && [el("h3", null, title), found.map((file) => folded(file.path, file.diff, open))];
   });
-}
-
-function trendTable(trends, caption) {
-  if (!trends.length) return null;
-  return table(caption, ["metric", "first", "latest", "this head", "each commit"], trends.map((trend) =>
-    [trend.title, trend.texts[0], trend.texts.at(-1), trend.head_text, sparkline(trend, 260)]));
 }

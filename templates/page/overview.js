@@ -92,7 +92,6 @@ function columnsOf() {
     ["base", (row) => rate(row.base), (row) => ["number", row.base]],
     ["head", (row) => rate(row.head), (row) => ["number", row.head]],
     ["effect", effect, (row) => [null, row.effect ? effectPlot(row.effect, row.effect_text) : row.effect_text]],
-    data.rows.some((row) => row.trends.length > 0) && ["trend", (row) => row.trends[0]?.values.at(-1) ?? null, (row) => [null, row.trends.length > 0 && sparkline(row.trends[0])]],
     ...data.columns.map((title, place) => [title, (row) => row.cells[place].value, (row) => [`number ${row.cells[place].trend}`, row.cells[place].text]]),
   ];
   return all.filter(Boolean).map(([name, value, cell]) => ({ name, value, cell }));

@@ -23,7 +23,6 @@ function scenario(row) {
     row.trials.length > 0 && section("Trials", trialTable(row)),
     row.gates.length > 0 && section("Gates × trials", gateGrid(row)),
     row.metrics.length > 0 && section("Metrics", metricTable("Metrics on both sides", row.metrics)),
-    row.trends.length > 0 && section("Trend on the base branch", trendTable(row.trends, "Trend of this row on the base branch")),
   ];
 }
 

@@ -62,7 +62,7 @@ class AgentLaunch:
 
 
 @dataclass
-class _Reading:
+class _Output:
     """The program's output so far, read as it arrives to show progress and to stop hopeless runs early."""
 
     session: Session
@@ -188,7 +188,7 @@ class CodingAgent(Agent):
     async def run(self, session: Session) -> End:
         """Start the program, record its output and its calls, and return how it ended."""
         launch = self.launch(session)
-        reading = _Reading(session, self.stream(session))
+        reading = _Output(session, self.stream(session))
         program, *arguments = launch.argv
         words = session.program_words(program) or (program,)
         command = f"{_preflight(session)}exec {shlex.join([*words, *arguments])}"
@@ -202,7 +202,7 @@ class CodingAgent(Agent):
             session.emit(event)
         return own_end(told, result)
 
-    def _record(self, session: Session, reading: _Reading) -> End | None:
+    def _record(self, session: Session, reading: _Output) -> End | None:
         """Read the whole output again, now that the side files and the time of the end are known."""
         stream = self.stream(session)
         last, told = 0.0, None

@@ -53,7 +53,7 @@ class DocFollower(Agent):
 
     async def run(self, session: Session) -> End:
         """Follow the prompt, then the guidance, then the README. Always completes."""
-        reading = _Reading(session, run_all=self.run_all)
+        reading = _Following(session, run_all=self.run_all)
         for name, blocks in _documents(session):
             await reading.follow(name, blocks)
         return End(end="completed", message=reading.summary())
@@ -76,7 +76,7 @@ def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
 
 
 @dataclass
-class _Reading:
+class _Following:
     """The agent's progress through its documents."""
 
     session: Session

@@ -11,7 +11,6 @@ from tidegate.cli import options
 if TYPE_CHECKING:
     from tidegate.model.plan import Plan
     from tidegate.model.suite import Scenario, Suite
-    from tidegate.suite.suggestions import Past
 
 DESCRIPTION = """\
 Validates the suite and every file that it names. Prints all errors at once, with file, line and column, or what would
@@ -36,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(suite)
     refuse_self_judging(suite, plan)
     hints = (
-        *advice(suite, plan, root, _past(root, suite, plan)),
+        *advice(suite, plan, root),
         *missing_here(suite, plan, options.environ()),
         *uncommitted(root, suite),
     )
@@ -52,19 +51,6 @@ def _root(folder: Path, config: str) -> Path:
     from tidegate.vcs.revisions import repository_root  # 110 ms
 
     return folder if (folder / config).exists() else repository_root(folder)
-
-
-def _past(root: Path, suite: Suite, plan: Plan) -> Past:
-    """Return the rows' history. Empty outside of a repository, or if no advice depends on history."""
-    if all(row.deterministic for row in plan.rows):
-        return {}
-    from tidegate.errors import ConfigurationError  # 400 ms
-    from tidegate.history.known_results import history_counts
-
-    try:
-        return history_counts(root, suite, plan)
-    except ConfigurationError:
-        return {}
 
 
 def _first_trials(suite: Suite, plan: Plan) -> int:

@@ -13,7 +13,7 @@ from tidegate.history.our_folder import shards_folder
 from tidegate.history.run_folder import write_value
 from tidegate.run.checkouts import RevisionPair
 from tidegate.run.run_job import Options
-from tidegate.run.sharding import PLAN_FILE, Wanted, add_shards, matrix, overview, plan_shards
+from tidegate.run.sharding import PLAN_FILE, ShardsWanted, add_shards, matrix, overview, plan_shards
 from tidegate.vcs.revisions import default_base, repository_root
 
 DESCRIPTION = """\
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     asked = RevisionPair(args.base or default_base(root), args.head)
     with make_progress(Console(stderr=True), quiet=args.quiet, verbose=args.verbose) as progress:
         chosen = Options(environ=options.environ(), progress=progress, config=args.config, jobs=args.jobs)
-        plan = plan_shards(root, asked, chosen, Wanted(args.shards, args.minutes * 60))
+        plan = plan_shards(root, asked, chosen, ShardsWanted(args.shards, args.minutes * 60))
     write_value(out, plan)
     Console(stderr=True).print(f"{overview(plan)}\nplan: {out}", highlight=False, soft_wrap=True)
     print(matrix(plan))

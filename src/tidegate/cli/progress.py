@@ -83,7 +83,7 @@ class PlainProgress(Progress):
     def __init__(self, console: Console, *, verbose: bool = False, said: set[str] | None = None) -> None:
         self._console = console
         self._said = said
-        self._told = _Told(repeats=verbose)
+        self._told = _PrintedReasons(repeats=verbose)
         self._expected = 0
         self._finished = 0
 
@@ -137,7 +137,7 @@ def _new_lines(text: str, said: set[str] | None) -> list[str]:
     return lines
 
 
-class _Told:
+class _PrintedReasons:
     """Remembers which reasons have been printed. With `repeats`, every reason counts as new."""
 
     def __init__(self, *, repeats: bool) -> None:
@@ -186,7 +186,7 @@ class LiveProgress(Progress):
         self._console = console
         self._said = said
         self._verbose = verbose
-        self._told = _Told(repeats=verbose)
+        self._told = _PrintedReasons(repeats=verbose)
         self._clock = clock
         self._since = clock()
         self._first: float | None = None  # when the first trial was started

@@ -42,7 +42,7 @@ _KINDS: dict[int, Kind] = {
 }
 
 
-class Pace(Value):
+class RequestPace(Value):
     """Timeouts and pauses in seconds. `retries` is the number of retries of one GET.
 
     GitHub asks for a second between writes, and for no pause between reads.
@@ -55,7 +55,7 @@ class Pace(Value):
     between_writes: float = 1.0
 
 
-def open_connection(api_url: str, token: SecretStr, pace: Pace) -> Github:
+def open_connection(api_url: str, token: SecretStr, pace: RequestPace) -> Github:
     """Return a PyGithub client with our timeouts. Nothing is sent yet. The import takes a third of a second.
 
     Only GET and HEAD are retried: with the library's defaults, one 502 can create four comments. An untrusted
@@ -164,16 +164,16 @@ ACTIONS_BOT = "github-actions[bot]"
 MAY_WRITE = frozenset({"admin", "write"})  # this endpoint reports `maintain` as `write`
 
 
-def connect(api_url: str, token: SecretStr, repository: str, pace: Pace | None = None) -> GitHubRepository:
+def connect(api_url: str, token: SecretStr, repository: str, pace: RequestPace | None = None) -> GitHubRepository:
     """Return the repository `owner/name`. Nothing is sent yet."""
-    pace = pace or Pace()
+    pace = pace or RequestPace()
     return GitHubRepository(lambda: open_connection(api_url, token, pace).get_repo(repository), repository, pace)
 
 
 class GitHubRepository:
     """One repository. PyGithub is imported only on the first request, since that is slow."""
 
-    def __init__(self, open_repository: Callable[[], Repository], name: str, pace: Pace) -> None:
+    def __init__(self, open_repository: Callable[[], Repository], name: str, pace: RequestPace) -> None:
         self._open, self._pace = open_repository, pace
         self._url = f"/repos/{name}"
         self._name = name

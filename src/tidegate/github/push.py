@@ -121,8 +121,6 @@ def adopt(repo: Path, result: Result, options: Options) -> str:
         history.add(same, trials)
         if trials:
             history.remember({name: agent.version for name, agent in result.agents.items()})
-            counted = {(row.key, point.sha) for row in history.trends.read() for point in row.points}
-            history.trends.add(trial for trial in trials if (trial.key, trial.sha) not in counted)
 
     try:
         keep_history(repo, suite, add, options.origin)

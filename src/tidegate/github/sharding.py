@@ -19,7 +19,7 @@ from tidegate.history.run_folder import write_value
 from tidegate.run.bundle import bundle_name
 from tidegate.run.sharding import (
     PLAN_FILE,
-    Wanted,
+    ShardsWanted,
     add_shard,
     add_shards,
     matrix,
@@ -39,7 +39,7 @@ async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
     given = _arguments(add_shards, job)
     asked = sides_of(event, job)
     options = options_of(asked, job, lenient_keys=is_lenient(event, job))
-    wanted = Wanted(given.shards, given.minutes * 60)
+    wanted = ShardsWanted(given.shards, given.minutes * 60)
     try:
         made = plan_shards(job.root, asked, options, wanted)
     except MissingKeyError:

@@ -1,1 +1,1 @@
-"""What earlier runs know: base's trials, resumable tests, fingerprints, trends, and where they are stored."""
+"""What earlier runs know: base's trials, resumable tests, fingerprints, and where they are stored."""

@@ -24,10 +24,10 @@ from tidegate.vcs.revisions import commit_of, is_shallow
 
 MARKER = "tidegate-history.json"
 _MARK = '{"schema_version": 1}\n'
-_OURS = re.compile(r"history/([0-9a-f]{1,64}\.(?:jsonl|sessions)|versions\.json|trends\.json)|" + re.escape(MARKER))
+_OURS = re.compile(r"history/([0-9a-f]{1,64}\.(?:jsonl|sessions)|versions\.json)|" + re.escape(MARKER))
 _FILE_MODE = "100644"
 MAX_FILES = 2_000
-MAX_BYTES = 16_000_000  # per file; enough for the trends of about 500 rows with 60 commits each
+MAX_BYTES = 16_000_000  # per file
 ATTEMPTS = 8
 PATIENCE_S = 120.0  # for each command that contacts `origin`
 _DENIED = re.compile(

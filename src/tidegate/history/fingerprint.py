@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate import __version__
-from tidegate.checks.evaluators.script_files import named_files
+from tidegate.checks.evaluators.script_files import files_of, named_files
 from tidegate.model.agent import Agent
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import Scenario, Suite
@@ -23,9 +23,8 @@ from tidegate.vcs.revisions import resolve, tree_hash
 
 def scripts_hash(root: Path, scenario: Scenario) -> str:
     """Return a hash of the scripts' folders and of the files that their commands name; "" without scripts."""
-    scripts = [script for evaluator in scenario.evaluators for script in evaluator.scripts]
-    named = [path for command, folder in scripts for path in (folder, *named_files(command, folder))]
-    return _tree(root, _globs(root, named))
+    folders = [folder for evaluator in scenario.evaluators for _, folder in evaluator.scripts]
+    return _tree(root, _globs(root, (*folders, *files_of(scenario.evaluators))))
 
 
 def program_hash(root: Path, agent: Agent, path: Sequence[str]) -> str:

@@ -28,7 +28,6 @@ from tidegate.model.measurement import PastTrial, Run, TrialResult, by_row
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.run_row import LEAST
 from tidegate.model.suite import Suite
-from tidegate.model.trend import RowTrend
 from tidegate.model.trial import SessionRecord
 from tidegate.model.trial_spec import Side
 from tidegate.model.value import Value
@@ -126,7 +125,6 @@ class KnownResults:
             self._history.add(self._fingerprints, new)
             self._history.prune()
             self._history.remember({name: agent.version for name, agent in base.agents.items()})
-            self._history.trends.add(new)
 
 
 def open_history(root: Path, suite: Suite) -> History:
@@ -193,13 +191,6 @@ def _own_folder(root: Path, suite: Suite) -> Path:
     if named.is_relative_to(root / OUR_FOLDER):
         make_our_folder(root)  # git ignores it, so that the store is not committed by accident
     return named
-
-
-def trends(root: Path, suite: Suite, plan: Plan) -> tuple[RowTrend, ...]:
-    """Return how the plan's rows performed over base's commits."""
-    history = open_history(root, suite)
-    keys = {row.key for row in plan.rows}
-    return tuple(trend for trend in history.trends.read() if trend.key in keys)
 
 
 def open_answers(root: Path, suite: Suite) -> AnswerStore:

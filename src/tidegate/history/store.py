@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from tidegate.history.run_folder import read_value, write_text
+from tidegate.history.run_folder import write_text
 from tidegate.model.measurement import PastTrial, by_row
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Store
-from tidegate.model.trend import TREND_METRICS, Mean, RowTrend, TrendPoint
 from tidegate.model.trial import SessionRecord
 from tidegate.model.value import Value
 from tidegate.text.redaction import without_secrets
@@ -102,7 +101,6 @@ class SessionStore:
         return self._folder / f"{fingerprint}{SESSIONS}"
 
 
-MOST_COMMITS = 30  # per row in the trends
 VERSIONS = "versions.json"
 _versions = TypeAdapter(dict[str, str])
 
@@ -111,7 +109,7 @@ _versions = TypeAdapter(dict[str, str])
 ELSEWHERE = "history: {} stored trials do not count: they were measured on commits that the base branch does not have"
 
 
-class Read(NamedTuple):
+class ReadTrials(NamedTuple):
     """The trials of the requested rows, oldest first, and warnings about those that do not count."""
 
     trials: tuple[PastTrial, ...]
@@ -127,16 +125,11 @@ class History:
         self._now = now
 
     @property
-    def trends(self) -> Trends:
-        """Return the trends, which span all fingerprints. Workflows cache them together with the history."""
-        return Trends(self._folder)
-
-    @property
     def sessions(self) -> SessionStore:
         """Return the recorded sessions, which are stored beside the trials."""
         return SessionStore(self._folder, self._limits, self._now)
 
-    def read(self, fingerprints: Mapping[RowKey, str], foreign: Container[str] = ()) -> Read:
+    def read(self, fingerprints: Mapping[RowKey, str], foreign: Container[str] = ()) -> ReadTrials:
         """Return the history of these rows. Damaged or unrelated lines are ignored with a warning, never an error.
 
         `foreign` holds the commits that base's branch does not have. Trials measured on them are left out, because they
@@ -154,7 +147,7 @@ class History:
             elsewhere += 0 if of_base else len(stored)
         if elsewhere:
             warnings.append(ELSEWHERE.format(elsewhere))
-        return Read(tuple(trials), tuple(warnings))
+        return ReadTrials(tuple(trials), tuple(warnings))
 
     def add(self, fingerprints: Mapping[RowKey, str], trials: Iterable[PastTrial]) -> None:
         """Add these trials, within the limits. Trials of rows without a fingerprint are dropped."""
@@ -192,63 +185,3 @@ class History:
         youth = self._now - DAY * self._limits.max_days
         young = sorted((trial for trial in trials if youth <= trial.at <= self._now + DAY), key=lambda trial: trial.at)
         return young[-self._limits.max_trials :]
-
-
-class Kept(Value):
-    """The contents of the file."""
-
-    schema_version: Literal[1] = 1
-    rows: tuple[RowTrend, ...] = ()
-
-
-class Trends:
-    """The trends in a folder. They are only displayed and decide nothing, so a damaged file counts as empty."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "trends.json"
-
-    def read(self) -> tuple[RowTrend, ...]:
-        """Return every row ever measured on base, with its points from oldest to newest."""
-        kept = read_value(self._path, Kept)
-        return kept.rows if kept else ()
-
-    def add(self, trials: Iterable[PastTrial]) -> None:
-        """Add these measured base trials to the points of their commits."""
-        new = by_row(trials)
-        if not new:
-            return
-        rows = {row.key: row.points for row in self.read()}
-        for key, more in new.items():
-            rows[key] = _with(rows.get(key, ()), more)
-        kept = (RowTrend(scenario=key.scenario, agent=key.agent, points=points) for key, points in rows.items())
-        write_text(self._path, Kept(rows=tuple(kept)).model_dump_json() + "\n")
-
-
-def _with(points: Sequence[TrendPoint], trials: Sequence[PastTrial]) -> tuple[TrendPoint, ...]:
-    """Return the points with the trials added: the newest MOST_COMMITS, oldest first."""
-    by_commit = {point.sha: point for point in points}
-    for trial in trials:
-        by_commit[trial.sha] = _counted(by_commit.get(trial.sha), trial)
-    return tuple(sorted(by_commit.values(), key=lambda point: point.at)[-MOST_COMMITS:])
-
-
-def _counted(point: TrendPoint | None, trial: PastTrial) -> TrendPoint:
-    """Return the point (or a new one) with one more trial counted."""
-    before = point or TrendPoint(sha=trial.sha, at=trial.at, passes=0, trials=0)
-    values = {name: getattr(trial.metrics, name) for name in TREND_METRICS}
-    metrics = {name: _mean(before.metrics.get(name), value) for name, value in values.items() if value is not None}
-    return TrendPoint(
-        sha=trial.sha,
-        at=min(before.at, trial.at),
-        passes=before.passes + (trial.decides == "pass"),
-        trials=before.trials + 1,
-        metrics={**before.metrics, **metrics},
-    )
-
-
-def _mean(before: Mean | None, value: float) -> Mean:
-    """Return the running mean with one more value."""
-    if before is None:
-        return Mean(mean=value, trials=1)
-    trials = before.trials + 1
-    return Mean(mean=before.mean + (value - before.mean) / trials, trials=trials)

@@ -80,7 +80,6 @@ class BundleContents(Value):
 
     `asked`: what went out, the id of a plan or the seal of a bundle of trials; `number`: the shard of the plan.
     `versions`: of the agents' programs. `trials`: how many it has.
-    `throttled` counts the answers by which providers asked to send fewer requests.
     """
 
     asked: str
@@ -91,7 +90,6 @@ class BundleContents(Value):
     seconds: float
     confinement: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()  # files of head's commit that its build has replaced
-    throttled: int = 0
 
 
 class BatchSide(Value):

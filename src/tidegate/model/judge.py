@@ -99,10 +99,6 @@ class ModelAnswer(Value):
     kind: Literal["model"] = "model"
     replies: tuple[Reply, ...]
 
-    def as_cached(self) -> ModelAnswer:
-        """Return the same replies, marked as paid for in an earlier run."""
-        return ModelAnswer(replies=tuple(reply.model_copy(update={"cached": True}) for reply in self.replies))
-
 
 def _rank(seed: str, sample: int, item: str) -> str:
     return hashlib.sha256(f"{sample}\n{item}\n{seed}".encode(errors="replace")).hexdigest()

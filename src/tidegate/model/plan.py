@@ -10,7 +10,7 @@ from pydantic import SerializeAsAny
 from tidegate.model.agent import Agent
 from tidegate.model.suite import Scenario
 from tidegate.model.target import Target
-from tidegate.model.trial_spec import NotMeasured, Side
+from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.model.value import Value
 
 
@@ -29,6 +29,11 @@ class RowKey(Value):
 def row_key(scenario: str, agent: str) -> RowKey:
     """Return the key of that row: the same object each time."""
     return RowKey(scenario=scenario, agent=agent)
+
+
+def key_of(spec: TrialSpec) -> RowKey:
+    """Return the key of the trial's row."""
+    return row_key(spec.scenario, spec.agent)
 
 
 class Texts(Value):

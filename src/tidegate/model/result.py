@@ -11,7 +11,6 @@ from tidegate.model.measurement import AgentInfo, TrialResult
 from tidegate.model.revision import Links
 from tidegate.model.suite import Diagnosis
 from tidegate.model.surface import Interface
-from tidegate.model.trend import RowTrend
 from tidegate.model.value import Value
 
 VerdictState = Literal["passed", "failed", "inconclusive", "not_run"]
@@ -149,6 +148,5 @@ class Result(Value):
     cost: Cost
     comment_template: str | None = None  # text of the suite's Jinja template, which extends the default one
     changes: tuple[FileChange, ...] = ()
-    trends: tuple[RowTrend, ...] = ()
     confinement: tuple[str, ...] = ()
     trials: tuple[TrialResult, ...] = ()

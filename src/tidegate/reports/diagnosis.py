@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 
+from tidegate.model.agent import FREE
 from tidegate.model.comparison import HeadCounts, MetricChange, Row
 from tidegate.model.measurement import AgentInfo, Run, TrialResult, by_row
 from tidegate.model.suite import RULES, Diagnosis
@@ -20,7 +21,6 @@ _POOR_HELP = "the help text is not enough: missing examples, unclear arguments"
 _WRONG_SYNTAX = "the agent guesses wrong syntax: check the examples in the docs"
 _NOT_THERE = MetricChange(base=None, head=None)
 _NAMES = ("error_rate", "help_count", "retry_rate", "first_try_success_rate", "step_efficiency", "completed")
-_NEVER_REACT = frozenset({"doc-follower", "scripted"})  # to an error message, or to help
 
 
 class Saying(Value):
@@ -50,7 +50,7 @@ def diagnose(
             yield _said(row, _rates("error rate", _metric(row, "error_rate")), says)
         elif row.head.trials:
             agent = (agents or {}).get(row.agent)
-            reacts = agent is None or agent.type not in _NEVER_REACT
+            reacts = agent is None or agent.type not in FREE  # only a model reacts to an error message, or to help
             yield from _patterns(row, limits, reacts=reacts)
             if reacts:
                 yield from _retries(row, of_head[row.key], limits)

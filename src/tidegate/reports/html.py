@@ -138,7 +138,6 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
     view = comment_view(result)
     verdict = view.verdict
     trials = by_row(result.trials)
-    trends = {trend.key: trend for trend in result.trends}
     columns = page_columns(view)
     return PageView(
         title=f"Tidegate: {words(verdict.state)}" + (f" ({view.instance})" if view.instance != "default" else ""),
@@ -149,10 +148,7 @@ def page_view(result: Result, folders: Mapping[Side, str]) -> PageView:
         causes=tuple(_cause(cause, view) for cause in view.causes),
         advice=(*_fix(result.fix), *view.next_steps),
         columns=tuple(title for title, _ in columns.values()),
-        rows=tuple(
-            row_view(line, PageOf(view, result, columns), trials[line.row.key], trends.get(line.row.key))
-            for line in view.table
-        ),
+        rows=tuple(row_view(line, PageOf(view, result, columns), trials[line.row.key]) for line in view.table),
         definitions=tuple(map(change_line, view.definitions)),
         interface=tuple((f"{title} · {one.tool}", lines) for one in view.interfaces for title, lines in sections(one)),
         changes=result.changes,

@@ -11,17 +11,24 @@ from tidegate.model.measurement import DETAILS, Metrics, TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.suite import RowState
-from tidegate.model.trend import TREND_METRICS, RowTrend
 from tidegate.model.trial_spec import Side, encoded
 from tidegate.model.value import Value
 from tidegate.reports.filters import count, measured, points, probability, signed, unfenced, words
 from tidegate.reports.for_agent import for_agent
 from tidegate.reports.links import recipe
 from tidegate.reports.model_filters import change_line, diff, moved, passed, sign, spread
-from tidegate.reports.trend_chart import Series, row_head, row_series
 from tidegate.reports.view import COLUMNS, CommentView, MetricCell, TableRow, Trend
 from tidegate.text.noise import noisy_words
 
+MAIN_METRICS = (
+    "error_rate",
+    "first_try_success_rate",
+    "command_count",
+    "duration_s",
+    "tokens_in",
+    "tokens_out",
+    "cost_usd",
+)
 SHARES = ("rate", "ratio")  # name endings of metrics from 0 to 1, whose differences are in percentage points
 
 
@@ -88,7 +95,6 @@ class RowView(Value):
     for_agent: str  # a text for a coding agent that fixes it; '' unless it regressed or may have
     pair: tuple[int, int]  # the base and the head trial to show side by side
     trials: tuple[Mark, ...]
-    trends: tuple[Series, ...]
 
 
 def row_path(key: RowKey) -> str:
@@ -115,7 +121,7 @@ class PageOf(NamedTuple):
     columns: dict[str, tuple[str, str]]
 
 
-def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult], trend: RowTrend | None) -> RowView:
+def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult]) -> RowView:
     """Return the view of one row. `trials`: the row's trials of both sides."""
     row, view = line.row, page.view
     alone = page.result.model_copy(update={"rows": (row,), "trials": tuple(trials)})
@@ -147,7 +153,6 @@ def row_view(line: TableRow, page: PageOf, trials: Sequence[TrialResult], trend:
         for_agent=for_agent(alone),
         pair=_shown_pair(row, trials),
         trials=tuple(mark(trial, row.gates) for trial in trials),
-        trends=row_series(trend, row_head(row)) if trend else (),
     )
 
 
@@ -251,7 +256,7 @@ def metric_line(key: str, change: MetricChange, tested: str = "") -> MetricLine:
 def suite_metrics(result: Result) -> Iterator[MetricLine]:
     """Yield each metric that at least one measured trial has."""
     base_metrics, head_metrics = _measured(result, "base"), _measured(result, "head")
-    for key in (*TREND_METRICS, *DETAILS, "case_score", "judge_score"):
+    for key in (*MAIN_METRICS, *DETAILS, "case_score", "judge_score"):
         base, head = _mean_of(base_metrics, key), _mean_of(head_metrics, key)
         if base is not None or head is not None:
             change = result.suite.metrics.get(key) or MetricChange(base=None, head=None)

@@ -10,8 +10,8 @@ import asyncio
 import math
 import secrets
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from itertools import count, groupby
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -21,7 +21,7 @@ from tidegate.errors import CannotRunError
 from tidegate.model.agent import Agent
 from tidegate.model.bundle import Batch, BatchSide
 from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError, Carry, Engine, EngineContext, LocalExecutor
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, key_of
 from tidegate.model.suite import Budget, Policy, Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec
@@ -29,34 +29,6 @@ from tidegate.run.attempts import RETRIES, Attempts
 from tidegate.run.bundle import JUDGE, BadBundleError, Bundle, pack, write_batch
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.vcs.worktrees import files_of
-
-
-class Throttle:
-    """Halves its limit after each batch that a provider slowed down, and raises it by one after every other."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.limit = most
-        self._running = 0
-        self._changed = asyncio.Condition()
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Wait until another batch may run."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._running < self.limit)
-            self._running += 1
-        try:
-            yield
-        finally:
-            self._running -= 1
-            async with self._changed:
-                self._changed.notify_all()
-
-    def saw(self, *, slowed: bool) -> None:
-        """Learn from a batch that has ended."""
-        self.limit = max(1, self.limit // 2) if slowed else min(self._most, self.limit + 1)
-
 
 GRACE_SECS = 60.0  # after the end of the run's budget: the worker stops its trials by then, and its results come back
 
@@ -81,7 +53,7 @@ class Batches:
         self._attempts = attempts
         self._context = attempts.context
         self._withheld = tuple(withheld)
-        self._throttle = Throttle(engine.parallel)
+        self._turns = asyncio.Semaphore(engine.parallel)
         self._folder = self._context.scratch / "batches"
         self._sides: dict[Side, BatchSide] = {}
         self._archives: dict[str, Path] = {}
@@ -176,7 +148,7 @@ class Batches:
 
     async def _run(self, specs: Sequence[TrialSpec], tries: int) -> None:
         """Run a batch, and again what was lost or met an outage."""
-        async with self._throttle.turn():
+        async with self._turns:
             share = self._share(len(specs))
             self._waiting -= len(specs)
             admitted = [spec for spec in specs if self._admits(spec, tries)]
@@ -214,7 +186,7 @@ class Batches:
         """Run one batch and settle its trials; return those that are to be run again, with what they have shown."""
         for spec in specs:
             self._context.progress.started(spec)
-        keys = {RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs}
+        keys = {key_of(spec) for spec in specs}
         rows = tuple(row for row in self._plan.rows if row.key in keys)
         batch = self._batch(tuple(self._sides), rows, tuple(specs), share)
         usd, tokens = share.usd or 0.0, share.tokens or 0
@@ -228,7 +200,6 @@ class Batches:
         report, trials = results.contents, results.trials(specs)
         self._attempts.spending.add(report.spent.usd - usd, report.spent.tokens - tokens)
         outages = {trial.spec: trial for trial in trials if trial.not_measured == "outage"}
-        self._throttle.saw(slowed=bool(report.throttled or outages))
         for trial in trials:
             await asyncio.to_thread(self._keep, trial.spec, results)
             seen = self._attempts.pace.charged(trial)

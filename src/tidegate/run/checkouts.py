@@ -95,7 +95,7 @@ def commits_of(root: Path, asked: RevisionPair) -> Commits:
     )
 
 
-class Sides(NamedTuple):
+class TwoSides(NamedTuple):
     """Both sides of a pull request, and clean checkouts of base and of the target branch's tip.
 
     Only `base` and `head` are built. What judges is read from `judge`, which no build and no trial can write.
@@ -108,7 +108,7 @@ class Sides(NamedTuple):
 
 
 @contextmanager
-def two_sides(root: Path, commits: Commits, scratch: Path, out: Path) -> Iterator[Sides]:
+def two_sides(root: Path, commits: Commits, scratch: Path, out: Path) -> Iterator[TwoSides]:
     """Yield worktrees of the merge base and of head; their runs are stored in `out/runs/base` and `out/runs/head`."""
     runs = out / "runs"
     _start_afresh(runs)
@@ -117,7 +117,7 @@ def two_sides(root: Path, commits: Commits, scratch: Path, out: Path) -> Iterato
     if commits.target.sha == commits.base.sha:
         tip = judge
     with checkouts(root, {folder: wanted[folder] for folder in dict.fromkeys((base, head, judge, tip))}):
-        yield Sides(
+        yield TwoSides(
             Checkout("base", commits.base, base, RunFolder(runs / "base")),
             Checkout("head", commits.head, head, RunFolder(runs / "head")),
             judge,

@@ -12,7 +12,7 @@ from pathlib import Path
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.bundle import BundleContents, ShardPlan, Spent
 from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, key_of
 from tidegate.model.trial_spec import Side, TrialSpec
 from tidegate.run.bundle import BadBundleError, Bundle, bundle_name
 
@@ -83,7 +83,7 @@ class Joined:
                 bundle.extract(spec, stores[spec.side])
                 stores[spec.side].finish_trial(result)
                 found.append(result)
-            elif (why := self._lost_rows.get(RowKey(scenario=spec.scenario, agent=spec.agent))) is not None:
+            elif (why := self._lost_rows.get(key_of(spec))) is not None:
                 found.append(_not_measured(spec, why))
                 stores[spec.side].finish_trial(found[-1])
         return found

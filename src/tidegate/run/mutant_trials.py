@@ -26,7 +26,7 @@ from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import Comparison
 from tidegate.model.gate import Gate
 from tidegate.model.measurement import Run, TrialResult
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey, key_of
 from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall
 from tidegate.model.trial import Trial
@@ -55,7 +55,7 @@ class ObservedTrial(NamedTuple):
     offered: dict[str, Any] | None = None  # by its MCP server, before the agent began; None if it did not answer
 
 
-class Shown(NamedTuple):
+class MutantResult(NamedTuple):
     """What a mutant, or a pull request that changes nothing, shows."""
 
     verdict: Decision
@@ -90,7 +90,7 @@ class MutantRunner:
 
     async def shown(
         self, rows: Sequence[PlanRow], mutant: Mutant | None, changed: Path | None = None, *, fresh: bool = False
-    ) -> Shown:
+    ) -> MutantResult:
         """Return what the procedure of pull requests finds, if head has the mutant. `changed`: head's checkout.
 
         `fresh`: base is run again, too.
@@ -103,7 +103,7 @@ class MutantRunner:
         front = None if mutant is None else self.front(rows[0], mutant)
 
         async def one(spec: TrialSpec) -> ObservedTrial:
-            row = by_key[RowKey(scenario=spec.scenario, agent=spec.agent)]
+            row = by_key[key_of(spec)]
             if spec.side == "base" and not fresh:
                 return await self.base(row, spec.index)
             quick = row if mutant is None else self.quick(row)
@@ -118,7 +118,7 @@ class MutantRunner:
             state = observe(state, new)
         base, head = (self._run(side, plan, results).model_copy(update={"policy": policy}) for side in ("base", "head"))
         comparison = compare(base, head)
-        return Shown(decide(comparison, policy), comparison, tuple(ran))
+        return MutantResult(decide(comparison, policy), comparison, tuple(ran))
 
     def front(self, row: PlanRow, mutant: Mutant | None) -> Front:
         """Write the scripts in front of the row's tool."""

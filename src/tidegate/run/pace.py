@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tidegate.model.bundle import KnownPace
 from tidegate.model.measurement import PastTrial, TrialResult
-from tidegate.model.plan import RowKey
+from tidegate.model.plan import RowKey, key_of
 from tidegate.model.probe import CommandAnswer
 from tidegate.model.progress import Progress
 from tidegate.model.trial import Trial
@@ -69,13 +69,13 @@ class Pace:
         on_head = set[RowKey]()
         for spec in specs:
             if spec.side == "head":
-                on_head.add(_row(spec))
-            elif self._of(_row(spec)).agent is None and _row(spec) not in on_head:
-                self._first_of_base[_row(spec)] = asyncio.Event()
+                on_head.add(key_of(spec))
+            elif self._of(key_of(spec)).agent is None and key_of(spec) not in on_head:
+                self._first_of_base[key_of(spec)] = asyncio.Event()
 
     def saw(self, trial: Trial) -> None:
         """Learn from an attempt that has just ended."""
-        key = _row(trial.spec)
+        key = key_of(trial.spec)
         if trial.spec.side == "base":
             if trial.not_measured is None:
                 self._raise(key, agent=trial.duration_s, around=trial.around_s)
@@ -90,7 +90,7 @@ class Pace:
 
         Otherwise a tool that hangs until the budget ends would not count as broken.
         """
-        needed = self._of(_row(trial.spec))
+        needed = self._of(key_of(trial.spec))
         base, own = needed.agent, trial.duration_s
         if own is None and trial.steps:  # it was cut off before its agent started
             base, own = needed.setup, trial.steps[-1].result.duration_s
@@ -105,16 +105,16 @@ class Pace:
 
     def ended(self, spec: TrialSpec) -> None:
         """Let head's trials go on: base's first trial of the row has ended, or will not be run."""
-        if spec.side == "base" and (event := self._first_of_base.get(_row(spec))) is not None:
+        if spec.side == "base" and (event := self._first_of_base.get(key_of(spec))) is not None:
             event.set()
 
     async def limits(self, spec: TrialSpec) -> TimeLimits:
         """Return the limits of a trial that is about to start; wait for base's first trial of the row if it runs."""
         if spec.side == "base":
             return TimeLimits()
-        if (event := self._first_of_base.get(_row(spec))) is not None:
+        if (event := self._first_of_base.get(key_of(spec))) is not None:
             await event.wait()
-        needed = self._of(_row(spec))
+        needed = self._of(key_of(spec))
         hangs = needed.hung or sum(row.hung for row in self._rows.values()) >= EVERYWHERE
         multiple = AFTER_A_HANG if hangs else FIRST
         after_hang = AFTER_A_HANG.of(needed.around)
@@ -138,10 +138,6 @@ def _hangs(trial: Trial) -> bool:
     """Return True if the agent, a setup command or a check was stopped for time."""
     results = [answer.result for answer in trial.answers if isinstance(answer, CommandAnswer)]
     return trial.end == "timeout" or any(one.end == "timeout" for one in (*(s.result for s in trial.steps), *results))
-
-
-def _row(spec: TrialSpec) -> RowKey:
-    return RowKey(scenario=spec.scenario, agent=spec.agent)
 
 
 SHARES = (0.1, 0.3, 0.6)  # of the time that the run may wait: most outages are short

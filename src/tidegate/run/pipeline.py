@@ -8,7 +8,6 @@ from pathlib import Path
 
 from tidegate.decide.comparison.whole_suite import cannot_guard
 from tidegate.decide.verdict import Decision, decide, nothing_to_do
-from tidegate.history.known_results import trends
 from tidegate.history.report_files import write_reports
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause
@@ -77,7 +76,7 @@ async def _fixed(root: Path, result: Result, job: RunJob, options: Options) -> R
 
 
 def _conclude(root: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Comparison, decision: Decision) -> Result:
-    """Put the result together, with the changed files and base's trends for the report."""
+    """Put the result together, with the changed files for the report."""
     job, warnings = loaded.job, (*loaded.warnings, *runs.ignored)
     result = make_result(comparison, decision, runs.base, runs.head, warnings=warnings, budget=job.suite.budget)
     result = with_files(result, {side.side: side.store for side in job.sides})
@@ -89,7 +88,6 @@ def _conclude(root: Path, loaded: PullRequestJob, runs: BothRuns, comparison: Co
         "comment_template": loaded.suites.comment_template,
         "changes": changes,
         "causes": _causes(root, result, changes, loaded),
-        "trends": trends(root, job.suite, job.plan),
     }
     return result.model_copy(update=more)
 

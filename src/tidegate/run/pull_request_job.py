@@ -24,7 +24,7 @@ from tidegate.model.suite import Policy, Suite
 from tidegate.model.trial_spec import Side
 from tidegate.reports.comment import without_blocks
 from tidegate.run.build import Checkout
-from tidegate.run.checkouts import Sides
+from tidegate.run.checkouts import TwoSides
 from tidegate.run.run_job import Options, RunJob
 from tidegate.suite.changes import RULES, changes, entrusted, with_changed_files
 from tidegate.suite.load import load_suite, try_load_suite
@@ -57,7 +57,7 @@ class PullRequestJob(NamedTuple):
         return self.suites.head, self.suites.base or self.suites.head
 
 
-def load_pull_request(root: Path, target: Revision, sides: Sides, scratch: Path, options: Options) -> PullRequestJob:
+def load_pull_request(root: Path, target: Revision, sides: TwoSides, scratch: Path, options: Options) -> PullRequestJob:
     """Return what to run for a pull request to the branch with that tip. The sides are checked out and not built."""
     suites = _load_both(target.ref, sides, config=options.config, environ=options.environ, lenient=options.lenient_keys)
     suite = _with_options(suites.judging, options)
@@ -138,7 +138,7 @@ def _with_head(plan: Plan, suites: BothSuites, touched: Collection[str], options
     return pull_request_plan(plan, make_plan(suites.product), chosen, changed)
 
 
-def _built(sides: Sides, suites: BothSuites) -> tuple[Checkout, ...]:
+def _built(sides: TwoSides, suites: BothSuites) -> tuple[Checkout, ...]:
     """Return both sides with their own build and `path`."""
     if suites.base is None:
         return sides.base, sides.head
@@ -200,7 +200,7 @@ class BothSuites(NamedTuple):
     tip: Suite | None = None
 
 
-def _load_both(branch: str, sides: Sides, *, config: str, environ: Mapping[str, str], lenient: bool) -> BothSuites:
+def _load_both(branch: str, sides: TwoSides, *, config: str, environ: Mapping[str, str], lenient: bool) -> BothSuites:
     """Load the suites of the pull request to this branch.
 
     Rules are read from the branch's tip, not from the merge base: the pull request's author chooses where it begins.
@@ -245,7 +245,7 @@ def _policy(tip: Suite, base: Suite) -> Policy:
     return tip.policy.model_copy(update={"agents": (*tip.policy.agents, *renamed)})
 
 
-def _product(folder: Path, sides: Sides, config: str, *, environ: Mapping[str, str], lenient: bool) -> Suite | None:
+def _product(folder: Path, sides: TwoSides, config: str, *, environ: Mapping[str, str], lenient: bool) -> Suite | None:
     """Return base's suite with the texts of files in prompts as head has them; None if it cannot be read so."""
     try:
         return load_suite(folder, config, environ=environ, without_secrets=lenient, texts=sides.head.folder)

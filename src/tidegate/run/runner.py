@@ -16,7 +16,7 @@ from tidegate.history.run_folder import AnswerStore
 from tidegate.model.agent import Agent
 from tidegate.model.bundle import NOTHING, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, key_of
 from tidegate.model.progress import Progress
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Trial
@@ -252,7 +252,7 @@ class Runner:
 
     def _row(self, spec: TrialSpec) -> PlanRow:
         """Return the trial's row, as its side's product has it."""
-        return self._plan.row(RowKey(scenario=spec.scenario, agent=spec.agent)).on(spec.side)
+        return self._plan.row(key_of(spec)).on(spec.side)
 
     def cannot_run(self, spec: TrialSpec) -> Trial | None:
         """Return the record of a trial that cannot run, as its side was not built or a secret is missing; else None."""

@@ -25,7 +25,7 @@ from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
 from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey, key_of
 from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
@@ -137,7 +137,7 @@ def makespan(shards: Sequence[Sequence[Load]], jobs: int) -> float:
 
 def in_rounds(specs: Sequence[TrialSpec], seconds: Mapping[RowKey, float]) -> list[TrialSpec]:
     """Return a shard's trials in rounds, the longest of each round first. `seconds` is a trial's time."""
-    return sorted(specs, key=lambda spec: (spec.index, -seconds[RowKey(scenario=spec.scenario, agent=spec.agent)]))
+    return sorted(specs, key=lambda spec: (spec.index, -seconds[key_of(spec)]))
 
 
 def shards_for(loads: Sequence[Load], goal: float, jobs: int) -> int:
@@ -181,14 +181,14 @@ def overview(plan: ShardPlan) -> str:
     )
 
 
-class Wanted(NamedTuple):
+class ShardsWanted(NamedTuple):
     """How many shards are wanted; None: as many as it takes for the slowest to end within `goal_s` seconds."""
 
     shards: int | None
     goal_s: float
 
 
-def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options, wanted: Wanted) -> ShardPlan:
+def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options, wanted: ShardsWanted) -> ShardPlan:
     """Return which shard screens which rows. No agent is run, and nothing is built."""
     base, head = (side.revision for side in work.sides)
     return ShardPlan(
@@ -204,7 +204,7 @@ def make_shard_plan(repo: Path, work: RunJob, target: Revision, options: Options
     )
 
 
-def shares_of(loads: Sequence[Load], wanted: Wanted, jobs: int) -> tuple[Share, ...]:
+def shares_of(loads: Sequence[Load], wanted: ShardsWanted, jobs: int) -> tuple[Share, ...]:
     """Return the rows of each shard, for shards that run so many trials at once."""
     count = shards_for(loads, wanted.goal_s, jobs) if wanted.shards is None else wanted.shards
     shards = longest_first(loads, min(count, most_shards(len(loads)))) if loads else []
@@ -229,7 +229,7 @@ def _loads(repo: Path, work: RunJob, options: Options) -> list[Load]:
     foreign = ForeignCommits(repo, *(side.revision for side in work.sides))
     known = earlier.begin(work.fingerprints(earlier.versions()), {}, foreign)
     specs = shard_trials(state_of(work, work.rows, known))
-    trials = Counter(RowKey(scenario=spec.scenario, agent=spec.agent) for spec in specs)
+    trials = Counter(key_of(spec) for spec in specs)
     seconds = seconds_of(work, known.past)
     return [Load(key, count, count * seconds[key]) for key, count in trials.items()]
 
@@ -371,7 +371,7 @@ def joining(work: RunJob, options: Options) -> Iterator[RunJob]:
         joined.close()
 
 
-def plan_shards(root: Path, asked: RevisionPair, options: Options, wanted: Wanted) -> ShardPlan:
+def plan_shards(root: Path, asked: RevisionPair, options: Options, wanted: ShardsWanted) -> ShardPlan:
     """Return which shards screen which rows of a pull request; no shards if there is nothing to run."""
     commits = commits_of(root, asked)
     with scratch_folder() as scratch, two_sides(root, commits, scratch, scratch / "out") as sides:

@@ -47,7 +47,6 @@ async def single_run(
             def add(history: History) -> None:
                 history.add(fingerprints, past_trials(run))
                 history.remember(versions)
-                history.trends.add(past_trials(run))
                 history.sessions.add(fingerprints, new_sessions(work, run, side.store))
 
             where = keep_history(repo, suite, add, options.origin)

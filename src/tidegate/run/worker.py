@@ -12,7 +12,7 @@ from tidegate.errors import CannotRunError
 from tidegate.history.run_folder import AnswerStore, RunFolder
 from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE
-from tidegate.model.plan import Plan, RowKey
+from tidegate.model.plan import Plan, key_of
 from tidegate.model.progress import Progress
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import TrialSpec
@@ -58,7 +58,6 @@ async def run_batch(
             seconds=round(time.monotonic() - began, 1),
             confinement=runner.confinement,
             replaced=runner.replaced,
-            throttled=attempts.model_proxy.throttled if attempts.model_proxy else 0,
         )
         write_trials(out / RESULTS_FILE, contents, batch.trials, {side.side: side.store for side in sides})
     return contents
@@ -71,7 +70,7 @@ async def _recorded(runner: Runner, batch: Batch) -> list[Trial]:
 
     async def one(spec: TrialSpec) -> Trial | None:
         try:
-            row = plan.row(RowKey(scenario=spec.scenario, agent=spec.agent)).on(spec.side)
+            row = plan.row(key_of(spec)).on(spec.side)
             return runner.cannot_run(spec) or await attempts.trial(spec, row)
         finally:
             attempts.pace.ended(spec)

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from math import inf
 from pathlib import PurePosixPath
 
-from tidegate.checks.evaluators.script_files import named_files
+from tidegate.checks.evaluators.script_files import files_of
 from tidegate.decide.procedure.rules import screening_trials
 from tidegate.model.agent import Agent
 from tidegate.model.comparison import DefinitionChange, Impact
@@ -21,7 +21,7 @@ from tidegate.model.value import Value
 from tidegate.text.shorten import few
 
 # Keys that cannot redirect an API key: a pull request may change them.
-FREE = frozenset(
+CHANGEABLE = frozenset(
     {
         "type",
         "model",
@@ -38,7 +38,7 @@ FREE = frozenset(
 
 
 def entrusted(base: Mapping[str, Agent], head: Mapping[str, Agent]) -> dict[str, Agent]:
-    """Return head's agents as they may be run: for agents that get an API key, all keys not in FREE are base's.
+    """Return head's agents as they may be run: for agents that get an API key, all keys not in CHANGEABLE are base's.
 
     If base does not have the agent, or has it with another type, these keys have the defaults of its type.
     """
@@ -54,7 +54,7 @@ def _trusted(before: Agent | None, agent: Agent) -> Agent:
         update={
             key: getattr(before, key) if same else field.get_default(call_default_factory=True)
             for key, field in fields.items()
-            if key not in FREE
+            if key not in CHANGEABLE
         }
     )
 
@@ -105,7 +105,7 @@ def with_changed_files(suite: Suite, touched: Collection[str]) -> frozenset[str]
 
 def touched_files(scenario: Scenario, guidance: Sequence[str], touched: Iterable[str]) -> list[str]:
     """Return which of these files are in the scenario's template, guidance aside, or belong to its scripts."""
-    scripts = {path for one in scenario.evaluators for script in one.scripts for path in named_files(*script)}
+    scripts = files_of(scenario.evaluators)
     globs = [entry.partition("#")[0] for entry in scenario.guidance_or(guidance)]
 
     def is_of_template(path: str) -> bool:

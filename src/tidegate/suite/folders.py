@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from tidegate.checks.evaluators.script_files import named_files
+from tidegate.checks.evaluators.script_files import files_of
 from tidegate.model.suite import INITIAL_STATE, Suite
 from tidegate.text.shorten import few
 from tidegate.vcs.revisions import untracked_files
@@ -113,6 +113,4 @@ def _files_of(root: Path, suite: Suite) -> Iterator[str]:
         yield scenario.file
         if scenario.template is not None:
             yield scenario.template
-        for evaluator in scenario.evaluators:
-            for command, folder in evaluator.scripts:
-                yield from (path for path in named_files(command, folder) if (root / path).exists())
+        yield from (path for path in files_of(scenario.evaluators) if (root / path).exists())

@@ -12,7 +12,7 @@ from itertools import product
 from posixpath import normpath
 from typing import Any
 
-from tidegate.checks.evaluators.script_files import named_files
+from tidegate.checks.evaluators.script_files import files_of
 from tidegate.errors import ConfigurationError, NothingToRunError
 from tidegate.model.agent import Agent
 from tidegate.model.plan import Plan, PlanRow, RowKey, Texts
@@ -190,8 +190,7 @@ def watched_files(*suites: Suite) -> tuple[str, ...]:
             patterns[glob.escape(scenario.file)] = None
             if scenario.template is not None:
                 patterns[f"{glob.escape(scenario.template)}/**"] = None
-            scripts = [script for evaluator in scenario.evaluators for script in evaluator.scripts]
-            named = [glob.escape(path) for script in scripts for path in named_files(*script)]
+            named = map(glob.escape, files_of(scenario.evaluators))
             patterns |= dict.fromkeys(pattern for path in named for pattern in (path, f"{path}/**"))
     return tuple(patterns)
 

@@ -6,26 +6,21 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tidegate.decide.procedure.detection import Screening, heads_to_confirm, weakness
+from tidegate.decide.procedure.detection import heads_to_confirm
 from tidegate.decide.procedure.rules import (
     HEAD_TRIALS,
-    LEAST_HISTORY,
     limit_of,
     screening_trials,
 )
 from tidegate.model.agent import Agent
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow
 from tidegate.model.suite import Scenario, Suite
 from tidegate.model.target import is_of_target
-from tidegate.reports.notes_text import weakness_text
 
 ENOUGH_CASES = 20  # regression scenarios
 
-Past = Mapping[RowKey, tuple[int, int]]
-"""Maps each row to its passes and its trials in the history of base."""
 
-
-def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None = None) -> tuple[str, ...]:
+def advice(suite: Suite, plan: Plan, root: Path | None = None) -> tuple[str, ...]:
     """Return one sentence per suggestion. Scenarios or rows with the same suggestion share one sentence.
 
     `root` is the checkout that the suite was read from. Without it, folders are not checked.
@@ -41,7 +36,6 @@ def advice(suite: Suite, plan: Plan, root: Path | None = None, past: Past | None
         *_once(map(_without_steps, plan.rows), "row"),
         *_once(map(_without_calls, plan.rows), "row"),
         *_once((_few_trials(row, suite) for row in plan.rows), "row"),
-        *_once((_weak(row, suite, past or {}) for row in plan.rows), "row"),
     )
 
 
@@ -150,17 +144,6 @@ def _few_trials(row: PlanRow, suite: Suite) -> tuple[str, str] | None:
     enough = heads_to_confirm(screening, limit_of(suite.policy.alpha))
     what = f"no regression can be confirmed without history; that takes {enough} trials on head"
     return (place, f"with trials.max {counts.max} {what}") if counts.max < enough else None
-
-
-def _weak(row: PlanRow, suite: Suite, past: Past) -> tuple[str, str] | None:
-    """Report a row that base passes so rarely that even a complete failure is easily missed."""
-    passes, trials = past.get(row.key, (0, 0))
-    if row.deterministic or row.scenario.purpose != "regression" or trials < LEAST_HISTORY:
-        return None
-    counts = row.scenario.trials.over(suite.trials)
-    seen = Screening(screening_trials(counts, suite.policy), passes / trials, trials, counts.max)
-    found = weakness(seen, suite.policy.alpha)
-    return (f"{row.scenario.file}, {row.key.agent}", weakness_text(found)) if found else None
 
 
 def missing_here(suite: Suite, plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:

@@ -20,13 +20,13 @@ from pydantic import SecretStr
 from tests.gh.emulated.front import Front
 from tests.gh.emulated.node import emulate_command
 from tidegate.github.api import Comment
-from tidegate.github.client import GitHubComments, Pace, connect
+from tidegate.github.client import GitHubComments, RequestPace, connect
 
 BOT = "github-actions[bot]"
 ORGANISATION, OWNER, STRANGER = "acme", "olivia", "mallory"
 APP, INSTALLATION = 15368, 1
 JOB_PERMISSIONS = {"contents": "read", "pull_requests": "write"}  # what the documented workflow gives
-NO_WAITING = Pace(backoff=0, longest_wait=1, between_writes=0)
+NO_WAITING = RequestPace(backoff=0, longest_wait=1, between_writes=0)
 
 
 class GitHub:

@@ -12,10 +12,10 @@ from tests.gh.emulated.front import Front
 from tests.gh.fake.routes import Routes
 from tests.gh.fake.state import BOT, PROFILES, ArtifactRow, CommentRow, Pull, Repo, State, StatusRow, Token
 from tidegate.github.api import Comment
-from tidegate.github.client import GitHubComments, GitHubRepository, Pace, connect
+from tidegate.github.client import GitHubComments, GitHubRepository, RequestPace, connect
 
 OWNER, STRANGER = "olivia", "mallory"
-NO_WAITING = Pace(timeout=60, backoff=0, longest_wait=1, between_writes=0)
+NO_WAITING = RequestPace(timeout=60, backoff=0, longest_wait=1, between_writes=0)
 HEAD_SHA = "d" * 40
 
 
@@ -118,7 +118,7 @@ class PullRequest:
             )
         )
 
-    def connect(self, token: str | None = None, pace: Pace = NO_WAITING) -> GitHubRepository:
+    def connect(self, token: str | None = None, pace: RequestPace = NO_WAITING) -> GitHubRepository:
         """Our own port to the repository, through the front, without pauses."""
         return connect(self.github.api_url, SecretStr(token or self.github.token), self.repository, pace)
 

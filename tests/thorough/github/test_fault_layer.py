@@ -25,7 +25,7 @@ from tests.make import HEAD_SHA
 from tests.unit.github.test_artifact import packed
 from tidegate.errors import TidegateError
 from tidegate.github import Outside, act
-from tidegate.github.client import GitHubRepository, Pace, connect
+from tidegate.github.client import GitHubRepository, RequestPace, connect
 from tidegate.github.comment import with_marker
 from tidegate.github.event import PullRequestEvent, read_event
 from tidegate.github.job import Job
@@ -38,7 +38,7 @@ from tidegate.model.result import Result
 from tidegate.reports.result_json import result_json
 
 Call = tuple[str, str]  # method, and what its path has to match
-QUICK = Pace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)
+QUICK = RequestPace(timeout=30, retries=1, backoff=0, longest_wait=0, between_writes=0)
 LABEL = "tidegate: accept"
 PROFILE = {"workflow_run": "publish"}
 OLD = "0" * 40

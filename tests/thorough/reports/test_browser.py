@@ -150,21 +150,6 @@ def test_a_row_s_page_has_each_metric_on_both_sides(opened: Opened, stories: Sto
     assert table.locator("tr", has_text="tokens in").locator("td").all_inner_texts() == ["41,000", "88,000"]
 
 
-def test_trends_are_lines_that_can_be_read_aloud(opened: Opened, stories: Stories) -> None:
-    """A point for each commit of base, one for this head, and the same in words."""
-    page = opened(stories["one_regression"](), told)
-    line = page.locator(".rows svg.spark").first
-    assert line.get_attribute("aria-label") == "success over 3 commits of base: from 100% to 100%; this head: 0%"
-    assert page.locator(".rows svg.spark").count() == 2
-    page.evaluate("location.hash = '#add_task/docs'")
-    page.get_by_role("heading", name="Trend on the base branch").wait_for()
-    rows = page.get_by_role("table", name="Trend of this row on the base branch").locator("tbody tr")
-    assert [rows.nth(n).locator("th").inner_text() for n in range(rows.count())] == ["success", "duration"]
-    assert rows.nth(1).locator("svg.spark circle.base").count() == 2
-    assert rows.nth(1).locator("svg.spark circle.head").count() == 1
-    assert rows.nth(1).locator("td").nth(0).inner_text() == "0.2 s"
-
-
 def test_what_the_judge_says_stands_by_criterion(opened: Opened, stories: Stories) -> None:
     page = opened(stories["judged"](), fragment="add_task/docs")
     section = page.locator("section", has=page.get_by_role("heading", name="Judged by a model"))

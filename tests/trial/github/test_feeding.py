@@ -16,8 +16,6 @@ from tests.gh.job import Job
 from tests.journeys.conftest import FILES, NOTES
 from tests.unit.github.test_artifact import packed
 from tidegate.history.known_results import history_counts
-from tidegate.history.store import Trends
-from tidegate.model.trend import TrendPoint
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import make_plan
 
@@ -60,10 +58,6 @@ def history(job: Job) -> list[dict[str, Any]]:
     return [json.loads(line) for path in folder.glob("*.jsonl") for line in path.read_text().splitlines()]
 
 
-def points(job: Job) -> list[tuple[TrendPoint, ...]]:
-    return [row.points for row in Trends(Path(job.repo.root, ".tidegate/store/history")).read()]
-
-
 def forget(job: Job) -> None:
     """Every job begins with what the cache holds: nothing here."""
     for path in Path(job.repo.root, ".tidegate/store/history").glob("*"):
@@ -88,8 +82,6 @@ def test_a_merged_pull_request_s_trials_are_base_s_history_and_no_agent_is_run(j
     again, _ = job.push(job.repo.git("rev-parse", "main"))
     assert again.exit_code == 0
     assert len(history(job)) == 6, "a re-run adopts nothing twice"
-    ((first, second),) = points(job)
-    assert [(point.trials, point.passes) for point in (first, second)] == [(3, 3)] * 2
 
 
 def test_what_a_store_that_outlives_its_job_has_already_is_not_counted_twice(job: Job, tested: Tested) -> None:
@@ -245,7 +237,6 @@ def test_a_branch_is_fed_by_a_push_and_by_hand_and_the_next_pull_request_runs_no
 
     assert [trial["side"] for trial in result["trials"]] == ["head"] * 3
     assert result["sides"]["base"]["history_trials"] == 16
-    assert [trend["points"][-1]["trials"] for trend in result["trends"]] == [10]
     assert on_branch(origin) == 16
 
 

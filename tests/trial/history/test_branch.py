@@ -199,7 +199,7 @@ def test_links_strange_names_and_large_files_never_reach_the_folder(
 
     def strange(person: Repository) -> None:
         (person.root / "history/abc.jsonl").symlink_to("/etc/passwd")
-        person.write({"history/x/../../no.txt": "", "history/trends.json.sh": "#!/bin/sh"})
+        person.write({"history/x/../../no.txt": "", "history/versions.json.sh": "#!/bin/sh"})
         person.write({"history/b.jsonl": "x" * (MAX_BYTES + 1)})
 
     by_hand(clone, strange)

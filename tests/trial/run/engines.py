@@ -18,7 +18,7 @@ from tidegate.checks.gates.text_gates import FileExists
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.bundle import Batch, BundleContents, Spent
 from tidegate.model.executor import RESULTS_FILE, BatchJob, Carry, Engine, EngineContext
-from tidegate.model.plan import Plan, PlanRow, RowKey
+from tidegate.model.plan import Plan, PlanRow, RowKey, key_of
 from tidegate.model.probe import FileAnswer
 from tidegate.model.progress import Progress
 from tidegate.model.revision import Revision
@@ -159,5 +159,5 @@ async def carried(batches: Batches, plan: Plan, specs: Sequence[TrialSpec]) -> l
     """Return the trials as the runner gets them."""
     batches.expect(specs)
     rows = {row.key: row for row in plan.rows}
-    waiting = [batches.trial(spec, rows[RowKey(scenario=spec.scenario, agent=spec.agent)]) for spec in specs]
+    waiting = [batches.trial(spec, rows[key_of(spec)]) for spec in specs]
     return await asyncio.gather(*waiting)

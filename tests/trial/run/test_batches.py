@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import time
 import zipfile
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -61,6 +60,21 @@ def test_the_trials_of_a_row_share_a_batch_and_batches_are_no_larger_than_allowe
     assert [[spec.scenario for spec in batch] for batch in batches] == [["a"] * 4 + ["b"] * 4, ["c"] * 4 + ["d"] * 4]
     assert [len(batch) for batch in in_batches(specs_of(*ROWS, count=2), Worker(parallel=1, trials=9))] == [8, 8]
     assert [len(batch) for batch in in_batches(specs_of("a", count=9), Worker(parallel=8, trials=2))] == [18]
+
+
+def test_no_more_batches_run_at_once_than_the_engine_takes(tmp_path: Path) -> None:
+    running, seen = list[str](), list[int]()
+
+    async def around(job: BatchJob, work: Callable[[], None]) -> None:
+        running.append(job.name)
+        seen.append(len(running))
+        await asyncio.sleep(0.01)
+        work()
+        running.remove(job.name)
+
+    trials = run(tmp_path, Worker(parallel=2, trials=2).working(around=around), specs_of(*ROWS))
+    assert causes(trials) == {("base", None): 4, ("head", None): 4}
+    assert (len(seen), max(seen)) == (4, 2)
 
 
 def test_a_run_without_rows_needs_no_engine(tmp_path: Path) -> None:
@@ -226,27 +240,17 @@ def test_the_check_runs_nothing_of_head_and_an_engine_that_fails_it_ends_the_run
         asyncio.run(check())
 
 
-def test_outages_are_run_again_fewer_at_a_time_and_are_no_failures(tmp_path: Path) -> None:
-    slow, running, most = iter(range(8)), set[str](), list[int]()
+def test_outages_are_run_again_and_are_no_failures(tmp_path: Path) -> None:
+    slow = iter(range(8))
 
     def draw(spec: TrialSpec) -> Trial:
         if next(slow, None) is not None:
             return make.trial(spec=spec, end=None, not_measured="outage", reason="429")
         return passing(spec)
 
-    async def around(job: BatchJob, work: Callable[[], None]) -> None:
-        running.add(job.name)
-        most.append(len(running))
-        again = len(most) > 4
-        gives_up = time.monotonic() + (0.2 if again else 20)
-        while max(most[4:] if again else most) < (3 if again else 4) and time.monotonic() < gives_up:
-            await asyncio.sleep(0.01)  # so that as many run at once as may
-        work()
-        running.remove(job.name)
-
-    worker = Worker(parallel=4, trials=2).working(draw, around)
+    worker = Worker(parallel=4, trials=2).working(draw)
     assert causes(run(tmp_path, worker, specs_of(*ROWS))) == {("base", None): 4, ("head", None): 4}
-    assert (max(most[:4]), max(most[4:])) == (4, 2)
+    assert len(worker.batches) == 8
 
 
 def test_each_batch_gets_its_part_of_the_budget(tmp_path: Path) -> None:

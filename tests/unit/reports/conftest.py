@@ -277,10 +277,6 @@ def one_regression() -> Result:
         causes=(refused_option(),),
         links=Links(repository="https://github.com/octo/taskmgr", pull_request=7),
         changes=situations.CHANGES,
-        trends=(
-            situations.trend("add_high_priority", (("a" * 40, 1, 1), ("b" * 40, 0, 1), ("c" * 40, 2, 2))),
-            situations.trend("add_task", (("a" * 40, 1, 1), ("c" * 40, 1, 1)), duration_s=(0.2, 0.4)),
-        ),
         cost=Cost(trials=TrialTotals(base=5, head=6), seconds=14.9, budget_used=0.01),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tests.make import result, row, trial_result
@@ -27,7 +26,6 @@ from tidegate.model.measurement import AgentInfo
 from tidegate.model.result import BaseSide, Cost, FileChange, HeadSide, Result, Sides, TrialTotals
 from tidegate.model.suite import ContextTokens, Policy, RowState
 from tidegate.model.surface import Interface, InterfaceChange
-from tidegate.model.trend import Mean, RowTrend, TrendPoint
 from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.reports.notes_text import notes_text
 from tidegate.reports.verdict_text import verdict_of
@@ -239,26 +237,6 @@ CHANGES = (
     ),
     FileChange(path="cli.py", role="watched", diff="diff --git a/cli.py b/cli.py\n@@ -1 +1 @@\n---prio\n+--priority\n"),
 )
-
-
-def trend(
-    scenario: str, points: Sequence[tuple[str, int, int]], agent: str = "docs", **metrics: Sequence[float]
-) -> RowTrend:
-    """A row over commits, each as (sha, passes, trials); metrics as one value for each commit."""
-    return RowTrend(
-        scenario=scenario,
-        agent=agent,
-        points=tuple(
-            TrendPoint(
-                sha=sha,
-                at=int(sha[1:]) if sha[1:].isdecimal() else place,
-                passes=passes,
-                trials=trials,
-                metrics={name: Mean(mean=values[place], trials=trials) for name, values in metrics.items()},
-            )
-            for place, (sha, passes, trials) in enumerate(points)
-        ),
-    )
 
 
 def _row(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Mapping
+from email.message import Message
 from typing import NamedTuple
 
 from pydantic_core import from_json
@@ -27,6 +29,19 @@ class Tokens(NamedTuple):
     def plus(self, other: Tokens) -> Tokens:
         """Return the sums."""
         return Tokens(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+
+LEAST_SECS = 0.1  # of a pause
+
+
+def asked_secs(headers: Mapping[str, str] | Message) -> float | None:
+    """Return the seconds after which the provider wants to be asked again; None if it does not name them."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            return max(LEAST_SECS, float(headers.get(name) or "") * unit)
+        except ValueError:  # absent, or a date
+            continue
+    return None
 
 
 def tokens_of(data: Json) -> Tokens:

@@ -37,7 +37,7 @@ class HostProxy:
 
     def __init__(self, listener: socket.socket) -> None:
         self._allowed: Collection[str] = ()
-        self._server = _Server(listener, self)
+        self._server = _HostServer(listener, self)
         self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self._refused: Counter[str] = Counter()
         self._thread.start()
@@ -79,16 +79,16 @@ def is_allowed(place: HostPort, entries: Collection[str]) -> bool:
     return False
 
 
-class _Server(Connections):
+class _HostServer(Connections):
     def __init__(self, listener: socket.socket, proxy: HostProxy) -> None:
-        super().__init__(listener, _Handler)
+        super().__init__(listener, _HostHandler)
         self.proxy = proxy
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _HostHandler(BaseHTTPRequestHandler):
     timeout = CONNECT_SECS
     rbufsize = 0  # what follows the headers is passed on as it is
-    server: _Server
+    server: _HostServer
     rfile: HeadReader  # type: ignore[assignment]
 
     def setup(self) -> None:

@@ -26,7 +26,7 @@ from urllib.request import getproxies, proxy_bypass
 from tidegate.agents.model_proxy.answers import FRAMES, MOST_BYTES, Answer, FramedAnswer, error_words, request_letters
 from tidegate.agents.model_proxy.asked import NOTHING, Asked, read
 from tidegate.agents.model_proxy.connections import HEAD_SECS, LARGEST_REQUEST, Connections, HeadReader, size_of
-from tidegate.agents.model_proxy.traffic import REFUSED, SLOW_DOWN, Lease, RateLimit, Traffic, TrafficLimits
+from tidegate.agents.model_proxy.traffic import REFUSED, Lease, RateLimit, Traffic, TrafficLimits
 from tidegate.errors import ConfigurationError
 from tidegate.model.provider import KEY_HEADERS, Access, AccessError, ModelApi, ModelRequest
 
@@ -39,7 +39,7 @@ NOT_PASSED = frozenset(
 )
 
 
-class RefusedError(Exception):
+class NotPassedError(Exception):
     """The proxy refuses to forward a request; carries the HTTP status and the API error type."""
 
     def __init__(self, status: int, kind: str, message: str) -> None:
@@ -139,7 +139,6 @@ class ModelProxy:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
         self.port: int = self._listener.getsockname()[1]
         self._servers: list[tuple[_Server, Thread]] = []
-        self.throttled = 0  # answers by which providers asked for fewer requests, in trials that have ended
 
     def __enter__(self) -> Self:
         self.serve(self._listener)
@@ -183,14 +182,13 @@ class ModelProxy:
         try:
             yield lease
         finally:
-            self.throttled += lease.traffic.throttled
             del self._leases[token]
 
 
-def _not_passed(lease: Lease, why: str, status: int = 400, kind: str = "invalid_request_error") -> RefusedError:
+def _not_passed(lease: Lease, why: str, status: int = 400, kind: str = "invalid_request_error") -> NotPassedError:
     """Return the error for a request that no provider gets, because of what it asks for, and keep that it was made."""
     lease.traffic.note(REFUSED, why)
-    return RefusedError(status, kind, why)
+    return NotPassedError(status, kind, why)
 
 
 class _Server(Connections):
@@ -226,9 +224,9 @@ class _Handler(BaseHTTPRequestHandler):
                 asked = self._asked(lease, body)
                 with lease.traffic.reserved(asked, lambda: self._is_over(lease)) as why:
                     if why is not None:  # 400, which agents do not send again
-                        raise RefusedError(400, "invalid_request_error", why)
+                        raise NotPassedError(400, "invalid_request_error", why)
                     self._forward(lease, body)
-        except RefusedError as refused:
+        except NotPassedError as refused:
             self._refuse(refused)
 
     do_GET = do_HEAD = do_POST  # noqa: N815
@@ -237,16 +235,16 @@ class _Handler(BaseHTTPRequestHandler):
         """Return what the request's token stands for. Nothing of its body is read by then."""
         if self.rfile.is_spent:
             self.close_connection = True
-            raise RefusedError(431, "request_too_large", "the request's headers are too large for the model proxy")
+            raise NotPassedError(431, "request_too_large", "the request's headers are too large for the model proxy")
         for name in KEY_HEADERS:
             lease = self.server.leases.get((self.headers.get(name) or "").removeprefix("Bearer ").strip())
             if lease is not None and self.server.admit(self.request, lease.token):
                 return lease
             if lease is not None:
                 self.close_connection = True
-                raise RefusedError(503, "overloaded_error", "this trial has too many connections to the model proxy")
+                raise NotPassedError(503, "overloaded_error", "this trial has too many connections to the model proxy")
         self.close_connection = True
-        raise RefusedError(401, "authentication_error", "this token is of no trial that is running")
+        raise NotPassedError(401, "authentication_error", "this token is of no trial that is running")
 
     def _check_path(self, lease: Lease) -> None:
         """Refuse paths other than model requests: the key may also grant access to files, accounts or keys."""
@@ -255,10 +253,10 @@ class _Handler(BaseHTTPRequestHandler):
         asked = path.removeprefix(base)
         known = any(re.fullmatch(pattern, asked) for pattern in lease.api.paths)
         if not path.startswith(base) or _DOTS.search(path) or not known:
-            raise RefusedError(404, "not_found_error", "the model proxy passes on nothing but requests to models")
+            raise NotPassedError(404, "not_found_error", "the model proxy passes on nothing but requests to models")
 
     def _asked(self, lease: Lease, body: bytes) -> Asked:
-        """Return what the request asks of the model. Raises RefusedError."""
+        """Return what the request asks of the model. Raises NotPassedError."""
         if self.command != "POST" or _COUNTING.search(self.path):
             return NOTHING
         limits = lease.traffic.limits
@@ -319,7 +317,6 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             with answered(lease.upstream, request.method, path, body or None, request.headers) as answer:
                 again = lease.limit.saw(answer.status, answer.headers, began)
-                lease.traffic.throttled += answer.status in SLOW_DOWN
                 if not again:
                     self._answer(answer, lease.traffic, request_letters(body))
                 return again
@@ -327,7 +324,7 @@ class _Handler(BaseHTTPRequestHandler):
             if error.of_request:
                 raise _not_passed(lease, str(error)) from None
             lease.traffic.note(502)
-            raise RefusedError(502, "api_error", str(error)) from None
+            raise NotPassedError(502, "api_error", str(error)) from None
 
     def _authorized(self, lease: Lease, body: bytes) -> ModelRequest:
         try:
@@ -335,7 +332,7 @@ class _Handler(BaseHTTPRequestHandler):
         except AccessError as error:
             status, kind = (401, "authentication_error") if error.denied else (503, "api_error")
             lease.traffic.note(status, str(error))
-            raise RefusedError(status, kind, str(error)) from None
+            raise NotPassedError(status, kind, str(error)) from None
 
     def _answer(self, answer: http.client.HTTPResponse, traffic: Traffic, asked: int) -> None:
         if answer.status >= 400:
@@ -391,7 +388,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
 
-    def _refuse(self, refused: RefusedError) -> None:
+    def _refuse(self, refused: NotPassedError) -> None:
         error = {"type": "error", "error": {"type": refused.kind, "message": str(refused), "code": refused.status}}
         body = json.dumps(error).encode()
         self.send_response(refused.status)

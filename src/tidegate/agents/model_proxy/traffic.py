@@ -12,14 +12,13 @@ from threading import Condition, Lock, RLock
 from typing import NamedTuple
 from urllib.parse import SplitResult
 
-from tidegate.agents.model_proxy.answers import Answer, Tokens
+from tidegate.agents.model_proxy.answers import Answer, Tokens, asked_secs
 from tidegate.agents.model_proxy.asked import Asked
 from tidegate.agents.streams.json_lines import end_of_api
 from tidegate.model.event import End, TrialEnd
 from tidegate.model.provider import Access, ModelApi
 
 SLOW_DOWN = (429, 529)  # by these, a provider asks for fewer requests
-LEAST_SECS = 0.1  # of a pause
 LONGEST_SECS = 60.0  # a provider that asks for a longer pause has a limit by the hour or the day
 FIRST_SECS, MOST_SECS = 1.0, 30.0  # of a pause whose length the provider does not name; each is twice the one before
 ROUNDS = 7  # pauses after which no request was answered: then the provider is out of order, or has refused for good
@@ -49,7 +48,7 @@ class RateLimit:
             if status not in SLOW_DOWN:
                 self._rounds = self._rounds if status >= 400 else 0
                 return False
-            asked = _asked_secs(headers)
+            asked = asked_secs(headers)
             secs = min(FIRST_SECS * 2**self._rounds, MOST_SECS) if asked is None else asked
             if secs > LONGEST_SECS or now - since > PATIENCE_SECS:
                 return False
@@ -61,16 +60,6 @@ class RateLimit:
                 return False
             self._last_secs, self._free_at = secs, max(self._free_at, now + secs)
             return True
-
-
-def _asked_secs(headers: Message) -> float | None:
-    """Return the seconds after which the provider wants to be asked again; None if it does not name them."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return max(LEAST_SECS, float(headers.get(name) or "") * unit)
-        except ValueError:  # absent, or a date
-            continue
-    return None
 
 
 TOO_MANY = 429
@@ -110,7 +99,6 @@ class Traffic:
         self._failure: int | None = None  # the status of the last answer, if that was an error
         self._said = ""  # what it was, in words
         self._reserved = 0  # bytes
-        self.throttled = 0  # answers by which the provider asked for fewer requests
         self._waited = 0.0  # seconds that requests were held back for that
 
     def count(self, answer: Answer) -> None:

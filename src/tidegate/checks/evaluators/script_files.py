@@ -1,10 +1,12 @@
-"""Find the repository files that a command may name: an evaluator's script, or a judge."""
+"""Find the repository files that a command may name: an evaluator's script, a judge, or an agent's program."""
 
 from __future__ import annotations
 
 import posixpath
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from tidegate.model.evaluator import Evaluator
 
 MAX_NAME = 255  # characters; longer words are not looked up as files
 NOT_IN_NAMES = set("*?[$`\0;|&()<>")
@@ -14,6 +16,12 @@ def named_files(command: str, folder: str) -> tuple[str, ...]:
     """Return paths, relative to the repository's root, that words of the command may name. They need not exist."""
     paths = (posixpath.normpath(posixpath.join(folder, word)) for word in _words(command))
     return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
+
+
+def files_of(evaluators: Iterable[Evaluator]) -> tuple[str, ...]:
+    """Return the paths that the evaluators' scripts may name."""
+    scripts = (script for evaluator in evaluators for script in evaluator.scripts)
+    return tuple(dict.fromkeys(path for command, folder in scripts for path in named_files(command, folder)))
 
 
 def _words(command: str) -> Iterator[str]:

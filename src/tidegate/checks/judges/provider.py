@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import Field, field_validator
 
-from tidegate.agents.model_proxy.answers import tokens_of
+from tidegate.agents.model_proxy.answers import asked_secs, tokens_of
 from tidegate.agents.providers import AnyProvider, types_with
 from tidegate.agents.providers.clouds import BedrockProvider, VertexProvider
 from tidegate.agents.providers.keyed import CompatibleProvider
@@ -176,7 +176,7 @@ class _Line(NamedTuple):
                 temporary = response.status_code in _TEMPORARY or response.status_code >= 500
                 if not temporary or attempt == RETRIES:
                     return response
-                wait = _asked_wait(response.headers, wait)
+                wait = min(asked_secs(response.headers) or wait, LONGEST_WAIT)
             await asyncio.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
@@ -209,16 +209,6 @@ def _end_of_status(status: int | None) -> ReplyEnd:
 def provider_error(status: int, kind: object, message: object) -> str:
     """Return the message of a provider's error: `HTTP 529, overloaded_error: Overloaded`."""
     return excerpt(f"the judge's provider said HTTP {status}, {kind}: {message}", 200)
-
-
-def _asked_wait(headers: Mapping[str, str], otherwise: float) -> float:
-    """Return how many seconds the provider asks to wait."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return min(max(0.0, float(headers[name]) * unit), LONGEST_WAIT)
-        except (KeyError, ValueError):  # a date is not read
-            continue
-    return otherwise
 
 
 def read_response(response: Response) -> Json:

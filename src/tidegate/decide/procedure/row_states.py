@@ -224,7 +224,7 @@ def _compared_once(entries: Sequence[RowSeen], alpha: float) -> dict[RowKey, Con
     return {entry.row.key: _of_finding(entry, pair, finding) for entry, pair, finding in found}
 
 
-def _of_finding(entry: RowSeen, pair: Pair, finding: Finding) -> Conclusion:
+def _of_finding(entry: RowSeen, pair: Pair, finding: OneShot) -> Conclusion:
     why: dict[str, Any] = {"p": finding.p, "limit": finding.limit}
     state: RowState = "flaky" if is_flaky((pair.base_pass, pair.base_n)) else "ok"
     if finding.better:
@@ -287,7 +287,7 @@ SCREEN = 0.25  # limit of the mid-p for "looks worse"
 IMPROVED = 0.05  # false discovery rate of improvements
 
 
-class Finding(NamedTuple):
+class OneShot(NamedTuple):
     """The one-shot tests of one row: p and Holm's limit for "worse", the BH-adjusted q for "better"."""
 
     p: float
@@ -302,14 +302,14 @@ class Finding(NamedTuple):
         return self.q_better <= IMPROVED * TIES
 
 
-def compare_once(pairs: Sequence[Pair], alpha: float) -> list[Finding]:
+def compare_once(pairs: Sequence[Pair], alpha: float) -> list[OneShot]:
     """Test all rows together: Fisher with Holm at `alpha` for "worse", Fisher with BH at 0.05 for "better"."""
     p_values = [fisher_less(*pair) for pair in pairs]
     limits = holm(p_values, alpha)
     worse = [p <= limit * TIES for p, limit in zip(p_values, limits, strict=True)]
     screen_hits = [fisher_midp_less(*pair) <= SCREEN * TIES for pair in pairs]
     q_better = bh([fisher_less(pair.base_pass, pair.base_n, pair.head_pass, pair.head_n) for pair in pairs])
-    return [Finding(*row) for row in zip(p_values, limits, worse, screen_hits, q_better, strict=True)]
+    return [OneShot(*row) for row in zip(p_values, limits, worse, screen_hits, q_better, strict=True)]
 
 
 def power(rate: float, head_n: int, base_n: int, limit: float) -> float:

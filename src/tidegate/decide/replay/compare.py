@@ -23,7 +23,7 @@ OFFERED = "tools/list"
 GATE = "gate "  # before a gate's name in the label of a check
 
 
-class Seen(NamedTuple):
+class ReplayStep(NamedTuple):
     """What one step of a replay showed; `label` is the step as reports name it."""
 
     label: str
@@ -40,14 +40,14 @@ class Seen(NamedTuple):
 class Replayed(NamedTuple):
     """All that one replay showed: the agent's steps in order, then gates and scripts. `lost`: why there is none."""
 
-    steps: tuple[Seen, ...]
-    checks: tuple[Seen, ...]
+    steps: tuple[ReplayStep, ...]
+    checks: tuple[ReplayStep, ...]
     guidance: str
     tools: str
     lost: str = ""
 
     @property
-    def everything(self) -> tuple[Seen, ...]:
+    def everything(self) -> tuple[ReplayStep, ...]:
         """The steps and the checks."""
         return (*self.steps, *self.checks)
 
@@ -62,7 +62,7 @@ def replayed(session: SessionRecord, trial: Trial, result: TrialResult) -> Repla
     taken = (step for step in session.steps if action_of(step, session.server).kind != "nothing")
     for number, step in zip(own, taken, strict=False):  # as the agent wrote it
         steps[number] = steps[number]._replace(label=excerpt(f"$ {step.command}" if step.command else step.tool, 120))
-    apart = (Seen("standard error", "ok", None, _printed(text, trial)) for text in errors)
+    apart = (ReplayStep("standard error", "ok", None, _printed(text, trial)) for text in errors)
     return Replayed(tuple(steps), (*apart, *_checks(trial, result)), trial.guidance, tools_of(trial), lost)
 
 
@@ -157,36 +157,36 @@ def _recorded(step: SessionStep) -> Printed:
     return Printed(kept, step.at, step.secs)
 
 
-def _seen_of(call: ToolCall | None, result: ToolResult, trial: Trial) -> Seen:
+def _seen_of(call: ToolCall | None, result: ToolResult, trial: Trial) -> ReplayStep:
     if call is None:
-        return Seen(OFFERED, result.status, None, Printed(result.output))
+        return ReplayStep(OFFERED, result.status, None, Printed(result.output))
     at = (trial.agent_started_at or trial.started_at) + result.at
     text = "\n".join(line for line in result.output.split("\n") if not line.startswith(FOLDER_MARK))
     printed = Printed(trial.places.hide(text), at, max(0.0, result.at - call.at))
-    return Seen(excerpt(trial.places.hide(call.line), 120), result.status, result.exit_code, printed)
+    return ReplayStep(excerpt(trial.places.hide(call.line), 120), result.status, result.exit_code, printed)
 
 
-def _checks(trial: Trial, result: TrialResult) -> list[Seen]:
+def _checks(trial: Trial, result: TrialResult) -> list[ReplayStep]:
     decided = [(gate.label, gate.passed) for gate in result.gates]
-    gates = [Seen(f"{GATE}{label}", "ok" if passed else "error", None, Printed("")) for label, passed in decided]
+    gates = [ReplayStep(f"{GATE}{label}", "ok" if passed else "error", None, Printed("")) for label, passed in decided]
     answers = [*trial.answers, *(one for several in trial.evaluator_answers for one in several)]
     shown = [_answer(answer, trial) for answer in answers if answer is not None]
     scripts = [
-        Seen(f"script {step.name}", step.result.status, step.result.shell_status, _apart(step.result, trial))
+        ReplayStep(f"script {step.name}", step.result.status, step.result.shell_status, _apart(step.result, trial))
         for step in trial.steps
         if step.kind in ("post", "evaluator")
     ]
     return [*gates, *shown, *scripts]
 
 
-def _answer(answer: Answer, trial: Trial) -> Seen:
+def _answer(answer: Answer, trial: Trial) -> ReplayStep:
     if isinstance(answer, CommandAnswer):
         done = answer.result
-        return Seen(f"check {excerpt(done.command, 80)}", done.status, done.shell_status, _apart(done, trial))
+        return ReplayStep(f"check {excerpt(done.command, 80)}", done.status, done.shell_status, _apart(done, trial))
     if isinstance(answer, FileAnswer):
         status: CallStatus = "ok" if answer.state == "present" else "error"
-        return Seen(f"file {answer.path}", status, None, _printed(f"{answer.state}\n{answer.text or ''}", trial))
-    return Seen("judge", "ok", None, Printed(""))
+        return ReplayStep(f"file {answer.path}", status, None, _printed(f"{answer.state}\n{answer.text or ''}", trial))
+    return ReplayStep("judge", "ok", None, Printed(""))
 
 
 def _apart(result: CommandResult, trial: Trial) -> Printed:
@@ -199,7 +199,7 @@ def _printed(text: str, trial: Trial) -> Printed:
     return Printed(trial.places.hide(text), began + (trial.duration_s or 0.0), 1.0)
 
 
-def _shown(base: Seen, head: Seen) -> tuple[str, str]:
+def _shown(base: ReplayStep, head: ReplayStep) -> tuple[str, str]:
     """Return how a step ended on both sides and what it printed; of long outputs that end alike, where they differ."""
     texts = base.printed.text, head.printed.text
     if base.ended == head.ended and len(max(texts, key=len)) > _SHOWN:

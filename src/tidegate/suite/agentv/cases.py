@@ -33,7 +33,7 @@ DEFAULT_TARGET = "default"
 
 
 @dataclass
-class _Told:
+class _CaseText:
     """The text of a case's input messages, and the files that they refer to. Paths are relative to the root."""
 
     question: str = ""
@@ -206,8 +206,8 @@ class Cases:
 
     # --- messages
 
-    def _told(self, document: Document, case: CaseFile, path: KeyPath) -> _Told:
-        told = _Told()
+    def _told(self, document: Document, case: CaseFile, path: KeyPath) -> _CaseText:
+        told = _CaseText()
         patterns = self._guideline_patterns(document)
         turns: list[Turn] = [(message.role, []) for message in case.input_messages]
         guidelines: list[str] = []

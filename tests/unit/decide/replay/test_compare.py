@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tests.unit.text.printed import CHANGED, NOW, VOLATILE
-from tidegate.decide.replay.compare import Base, Replayed, Seen, difference, on_base
+from tidegate.decide.replay.compare import Base, Replayed, ReplayStep, difference, on_base
 from tidegate.model.trial import SessionRecord, SessionStep
 from tidegate.text.noise import Printed
 
@@ -38,7 +38,7 @@ def recorded(steps: list[Printed]) -> SessionRecord:
 
 def replay(steps: list[Printed]) -> Replayed:
     """A replay that shows this."""
-    return Replayed(tuple(Seen(f"$ tool {n}", "ok", 0, one) for n, one in enumerate(steps)), (), "g", "")
+    return Replayed(tuple(ReplayStep(f"$ tool {n}", "ok", 0, one) for n, one in enumerate(steps)), (), "g", "")
 
 
 @pytest.mark.parametrize("number", range(SESSIONS))

@@ -41,7 +41,7 @@ NO_MEMORY = "less than a quarter of /dev/shm is free, which trials share here: g
 TREE_SHARE = 20  # checks of the process tree take at most 1/20 of the time
 
 
-class Command:
+class RunningCommand:
     """One command. `launcher` is the path of the program that starts it (launcher.c)."""
 
     def __init__(self, request: Request, control: Control, launcher: str, common: Sequence[str]) -> None:
@@ -266,7 +266,7 @@ def serve(launcher: str) -> None:
     common = json.loads(first or b"[]")
     while first is not None and (line := control.next_line()) is not None:
         if line != CANCEL:  # a late cancellation, sent before the answer arrived, has nothing to cancel
-            control.send(Command(Request(**json.loads(line)), control, launcher, common).run()._asdict())
+            control.send(RunningCommand(Request(**json.loads(line)), control, launcher, common).run()._asdict())
 
 
 def what_is_missing() -> str | None:
