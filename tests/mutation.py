@@ -1,7 +1,7 @@
 """Breaks the code in 60 places, one at a time in a copy, and shows which changes the tests of `make test` find.
 
 `python -m tests.mutation [FIRST [LAST]]`: all changes, or those with these numbers. A change runs the test files
-named like its module first, then the unit tests of its folder, and the layers only if it survives both. The exit code
+that import its module first, then the unit tests of its folder, and the layers only if it survives both. The exit code
 is 1 if more than two survive.
 """
 
@@ -143,11 +143,12 @@ class Tests:
         return None
 
     def nearest(self, file: str) -> Iterator[tuple[str, ...]]:
-        """Yield the test files named like the module, the unit tests of its folder, and each layer."""
+        """Yield the test files that import the module or have its name, those of its folder, and each layer."""
         module = Path(file)
         room = f"tests/unit/{module.parent}"
-        named = f"test_{module.stem}*.py"
-        files = [*self.copy.glob(f"{room}/**/{named}"), *self.copy.glob(f"tests/trial/**/{named}")]
+        imported = f"{module.parent.name}.{module.stem} import"
+        unit = [one for one in self.copy.glob(f"{room}/**/test_*.py") if imported in one.read_text(encoding="utf-8")]
+        files = {*unit, *self.copy.glob(f"tests/trial/**/test_{module.stem}.py")}
         if files:
             yield tuple(sorted(str(one.relative_to(self.copy)) for one in files))
         yield (room,)
@@ -162,7 +163,7 @@ class Tests:
 
 def failure(copy: Path, tests: Sequence[str]) -> str | None:
     """Return the first of these tests that fails on the copy's source, or None."""
-    workers = "0" if tests[0].endswith(".py") else "2"  # of one file, to start workers takes longer than the tests
+    workers = "0" if tests[0].endswith(".py") else "2"  # to start workers takes longer than a few files
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", workers, "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
     try:
