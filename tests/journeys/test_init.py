@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -14,7 +13,6 @@ from tidegate.authoring.callers import FOLDER
 Make = Callable[..., Any]
 TOOL = {"bin/notes": FILES["bin/notes"], "AGENTS.md": FILES["AGENTS.md"]}
 WORKFLOW = ".github/workflows/tidegate.yml"
-ROOT = Path(__file__).parents[2]
 
 
 def test_init_then_pr_works_and_the_next_pull_request_is_judged(make_repository: Make, tidegate: Make) -> None:
