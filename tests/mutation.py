@@ -1,7 +1,8 @@
 """Breaks the code in 60 places, one at a time in a copy, and shows which changes the tests of `make test` find.
 
-`python -m tests.mutation [FIRST [LAST]]`: all changes, or those with these numbers. A change runs the unit tests of its
-folder first, and the others only if it survives them. The exit code is 1 if more than two survive.
+`python -m tests.mutation [FIRST [LAST]]`: all changes, or those with these numbers. A change runs the test files
+that import its module first, then the unit tests of its folder, and the layers only if it survives both. The exit code
+is 1 if more than two survive.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -104,51 +106,82 @@ CHANGES = [
 def main(arguments: list[str]) -> int:
     """Try the changes and print the table. Returns the exit code."""
     first, last = (int(arguments[0]) if arguments else 1, int(arguments[-1]) if arguments else len(CHANGES))
-    survivors = 0
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         copy = Path(folder) / "tidegate"
         shutil.copytree(
             ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", ".tidegate", "__pycache__", ".*_cache")
         )
-        for room in sorted({room_of(file) for file, _, _ in CHANGES[first - 1 : last]} | {*LAYERS}):
-            assert (found := failure(copy, room)) is None, f"without any change: {found}"
-        for number, (file, old, new) in enumerate(CHANGES[first - 1 : last], first):
-            caught = tried(copy, file, old, new)
-            survivors += caught is None
-            print(f"{number:2}  {file}: {old} -> {new or '(nothing)'}: {caught or 'SURVIVED'}", flush=True)
-    print(f"{survivors} survived")
-    return int(survivors > MOST_SURVIVORS)
+        tests, left = Tests(copy), []
+        for number in range(first, last + 1):
+            file, old, new = CHANGES[number - 1]
+            if not _told(number, tests.find(file, old, new, tests.nearest(file))):
+                left.append(number)
+        survivors = [
+            one for one in left if not _told(one, tests.find(*CHANGES[one - 1], [(layer,) for layer in LAYERS]))
+        ]
+    print(f"{len(survivors)} survived")
+    return int(len(survivors) > MOST_SURVIVORS)
 
 
-def tried(copy: Path, file: str, old: str, new: str) -> str | None:
-    """Make one change in the copy and take it back; returns what failed, or None."""
-    path = copy / "src/tidegate" / file
-    text = path.read_text(encoding="utf-8")
-    assert text.count(old) == 1, f"{file} has {text.count(old)} times: {old}"
-    path.write_text(text.replace(old, new), encoding="utf-8")
-    try:
-        return next(filter(None, (failure(copy, layer) for layer in (room_of(file), *LAYERS))), None)
-    finally:
-        path.write_text(text, encoding="utf-8")
+def _told(number: int, found_by: str | None) -> bool:
+    """Print what has found a change; returns False if nothing has."""
+    file, old, new = CHANGES[number - 1]
+    print(f"{number:2}  {file}: {old} -> {new or '(nothing)'}: {found_by or 'survived'}", flush=True)
+    return found_by is not None
 
 
-def room_of(file: str) -> str:
-    """Return the folder of a module's unit tests."""
-    return f"tests/unit/{Path(file).parent}"
+class Tests:
+    """The tests of a copy, from the nearest to the widest."""
+
+    def __init__(self, copy: Path) -> None:
+        self.copy = copy
+        self._passing: set[tuple[str, ...]] = set()
+
+    def find(self, file: str, old: str, new: str, groups: Iterable[tuple[str, ...]]) -> str | None:
+        """Make one change in the copy and take it back; returns the first test of these groups that failed, or None."""
+        path = self.copy / "src/tidegate" / file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{file} has {text.count(old)} times: {old}"
+        for tests in groups:
+            self._check_unchanged(tests)
+            path.write_text(text.replace(old, new), encoding="utf-8")
+            failed = failure(self.copy, tests)
+            path.write_text(text, encoding="utf-8")
+            if failed is not None:
+                return failed
+        return None
+
+    def nearest(self, file: str) -> Iterator[tuple[str, ...]]:
+        """Yield the test files that import the module or have its name, and the unit tests of its folder."""
+        module = Path(file)
+        room = f"tests/unit/{module.parent}"
+        imported = f"{module.parent.name}.{module.stem} import"
+        unit = [one for one in self.copy.glob(f"{room}/**/test_*.py") if imported in one.read_text(encoding="utf-8")]
+        files = {*unit, *self.copy.glob(f"tests/trial/**/test_{module.stem}.py")}
+        if files:
+            yield tuple(sorted(str(one.relative_to(self.copy)) for one in files))
+        yield (room,)
+
+    def _check_unchanged(self, tests: tuple[str, ...]) -> None:
+        """Raise an error unless these tests pass without any change."""
+        if tests not in self._passing:
+            assert (found := failure(self.copy, tests)) is None, f"without any change: {found}"
+            self._passing.add(tests)
 
 
-def failure(copy: Path, layer: str) -> str | None:
+def failure(copy: Path, tests: Sequence[str]) -> str | None:
     """Return the first of these tests that fails on the copy's source, or None."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--numprocesses=auto", "-p", "no:cacheprovider", layer]
+    workers = "0" if tests[0].endswith(".py") else "2"  # to start workers takes longer than a few files
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", workers, "-p", "no:cacheprovider", *tests]
     environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return f"{layer} did not end"
+        return f"{tests[0]} did not end"
     if done.returncode not in (0, 1, 2):  # 2: stopped at the first failure
         raise SystemExit(done.stdout.decode()[-2000:] + done.stderr.decode()[-2000:])
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout.decode(), re.M)
-    return None if done.returncode == 0 else (failed or [layer])[0].removeprefix("tests/")
+    return None if done.returncode == 0 else (failed or tests)[0].removeprefix("tests/")
 
 
 if __name__ == "__main__":

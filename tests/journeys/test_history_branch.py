@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from tests.conftest import Repository
 from tests.journeys.conftest import FILES
-from tidegate.run.checkouts import make_run_folder
 
 Make = Callable[..., Any]
 BRANCH = "tidegate-history"
@@ -52,20 +50,3 @@ def test_what_is_on_the_branch_need_not_be_run_and_a_pull_request_adds_nothing(
     assert ran.result["sides"]["base"]["history_trials"] == 10
     assert repo.git("rev-parse", BRANCH) == before
     assert repo.git("status", "--porcelain") == ""
-
-
-def test_a_commit_that_has_the_store_s_folder_is_refused(repo: Repository, tidegate: Make) -> None:
-    repo.git("checkout", "--quiet", "main")
-    (repo.root / ".tidegate/.gitignore").unlink()
-    repo.commit({".tidegate/store/branch/history/f.jsonl": "{}\n"})
-
-    ran = tidegate("pr", "--base", "main~1", "--head", "main", "--pause", "0", cwd=repo.root)
-
-    assert (ran.code, ".tidegate/store is part of the commit" in ran.stderr) == (2, True)
-
-
-def test_runs_that_begin_at_once_have_a_folder_each(repo: Repository) -> None:
-    with ThreadPoolExecutor() as pool:
-        folders = list(pool.map(make_run_folder, [repo.root] * 8))
-    assert len(set(folders)) == 8
-    assert all(not list(folder.iterdir()) for folder in folders)

@@ -5,51 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.journeys.conftest import FILES
 
 Make = Callable[..., Any]
 
+
 # Nine calls of the target; a shell's own status hides every failure among them.
-NINE_CALLS = r"""
-version: 1
-scenarios: [scenarios/*.yaml]
-path: [bin]
-agents:
-  fake:
-    type: scripted
-    steps:
-      keep_notes:
-        - notes add first | cat
-        - notes add second; echo done
-        - notes bad || notes list
-        - for i in 1 2 3; do notes add "x $i"; done
-        - python3 -c "import subprocess; subprocess.run(['notes', 'bad'])"
-        - "notes list | head -n 1"
-"""
-
-
-def test_pipes_loops_alternatives_and_subprocesses_are_invocations_of_their_own(pull_request: Make) -> None:
-    ran = pull_request({**FILES, "tidegate.yaml": NINE_CALLS}, {"README.md": "more"})
-
-    assert ran.code == 0, ran.stderr
-    head = next(trial for trial in ran.result["trials"] if trial["side"] == "head")
-    assert [(call["command"], call["exit_code"]) for call in head["calls"]] == [
-        ("notes add first", 0),
-        ("notes add second", 0),
-        ("notes bad", 2),
-        ("notes list", 0),
-        ("notes add 'x 1'", 0),
-        ("notes add 'x 2'", 0),
-        ("notes add 'x 3'", 0),
-        ("notes bad", 2),
-        ("notes list", 0),
-    ]
-    assert head["invocations"]["recorder"] == 9
-    assert (head["metrics"]["command_count"], head["metrics"]["error_count"]) == (9, 2)
-
-
 def test_a_renamed_command_is_a_regression_with_its_evidence(pull_request: Make) -> None:
     ran = pull_request(FILES, {"bin/notes": FILES["bin/notes"].replace("  add)", "  append)")})
 
@@ -82,19 +43,6 @@ def test_a_build_that_breaks_on_head_is_a_regression_and_one_that_is_broken_on_b
     assert (ran.code, ran.row("keep_notes")["state"]) == (4, "not_measured"), ran.stderr
 
 
-def test_changed_guidance_at_the_root_reaches_each_sides_workspace(pull_request: Make) -> None:
-    ran = pull_request(
-        {**FILES, "AGENTS.md": FILES["AGENTS.md"].replace("notes add second", "notes append second")},
-        {"AGENTS.md": FILES["AGENTS.md"]},
-    )
-
-    assert ran.code == 0, ran.stderr
-    assert ran.row("keep_notes")["state"] == "improved"
-    calls = {trial["side"]: [call["command"] for call in trial["calls"]] for trial in ran.result["trials"]}
-    assert "notes append second" in calls["base"]
-    assert "notes append second" not in calls["head"]
-
-
 def test_a_removed_scenario_is_judged_until_the_merge_and_a_new_one_besides(pull_request: Make) -> None:
     other = FILES["scenarios/keep.yaml"].replace("keep_notes", "other")
 
@@ -119,15 +67,6 @@ def test_the_pull_request_that_brings_the_suite_is_judged_in_advisory_mode(pull_
     verdict = ran.result["verdict"]
     assert (ran.code, verdict["state"], verdict["mode"], verdict["would_block"]) == (0, "failed", "advisory", True)
     assert "failed (advisory: the target branch has no usable suite yet)" in ran.comment
-
-
-def test_what_no_agent_can_notice_is_not_run(pull_request: Make) -> None:
-    ran = pull_request(
-        {**FILES, "tidegate.yaml": FILES["tidegate.yaml"] + "watch: [bin/**, AGENTS.md]\n"},
-        {"docs/unrelated.md": "text"},
-    )
-
-    assert (ran.code, ran.result["verdict"]["reason"], ran.result["trials"]) == (0, "nothing_to_do", [])
 
 
 def test_no_secret_of_ours_reaches_the_agent_the_gates_or_the_build(pull_request: Make) -> None:
@@ -163,48 +102,3 @@ def test_a_pull_request_cannot_name_a_secret_that_base_does_not_pass_on(pull_req
     assert ran.code == 2
     assert "HUSH" in ran.stderr
     assert "secret-value" not in ran.stdout + ran.stderr
-
-
-def test_an_out_folder_may_be_relative_and_loses_the_reports_of_earlier_calls(
-    make_repository: Make, tidegate: Make
-) -> None:
-    repo = make_repository()
-    repo.commit(FILES)
-    repo.branch("pr", {"README.md": "x"})
-    (repo.root / "elsewhere").mkdir()
-    (repo.root / "elsewhere" / "comment.md").write_text("of another commit")
-    broken = {"tidegate.yaml": FILES["tidegate.yaml"] + "nonsense: 1\n"}
-
-    ran = tidegate("pr", "--base", "main", "--head", "pr", "--out", "elsewhere", cwd=repo.root)
-    kept = (repo.root / "elsewhere" / "comment.md").read_text()
-    repo.branch("broken", broken)
-    tidegate("pr", "--base", "main", "--head", "broken", "--out", "elsewhere", cwd=repo.root)
-
-    assert ran.code == 0, ran.stderr
-    assert "passed" in kept
-    assert not (repo.root / "elsewhere" / "comment.md").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "env"),
-    [
-        (["--base", "refs/heads/main", "--head", "refs/heads/pr"], {}),
-        (["--base", "main"], {"CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": "pr"}),  # HEAD is detached, as GitLab leaves it
-    ],
-)
-def test_a_pull_request_is_known_by_its_branch_however_that_is_named(
-    make_repository: Make, tidegate: Make, arguments: list[str], env: dict[str, str]
-) -> None:
-    """Six passes clear a row that was red, and not one: so the earlier push must not be forgotten."""
-    repo = make_repository()
-    repo.commit(FILES)
-    repo.branch("pr", {"bin/notes": FILES["bin/notes"].replace("  add)", "  append)")})
-    assert tidegate("pr", "--base", "main", "--head", "pr", cwd=repo.root).code == 1
-    repo.commit({"bin/notes": FILES["bin/notes"] + "# repaired\n"}, on="pr")
-    repo.git("checkout", "--quiet", "--detach", "HEAD")
-
-    ran = tidegate("pr", *arguments, cwd=repo.root, env=env)
-
-    assert ran.code == 0, ran.stderr
-    assert (ran.row("keep_notes")["head"]["passes"], ran.row("keep_notes")["head"]["trials"]) == (6, 6)
-    assert len([*repo.root.glob(".tidegate/store/pushes/*")]) == 1

@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import Repository
-from tests.journeys.conftest import AGENTS_MD, FILES, NOTES, SCENARIO, SUITE, Ran, start
+from tests.journeys.conftest import FILES, NOTES, SUITE, Ran, start
 
 Make = Callable[..., Any]
 RENAMED = NOTES.replace("  add)", "  append)")
-SILENT = NOTES.replace('echo "$1" >> notes.txt', "echo lost >> notes.txt")
 BASE_TEMPLATE = '{% extends "comment.md.j2" %}{% block footer %}Ask in the channel of base.{% endblock %}'
 
 
@@ -59,9 +58,9 @@ def test_a_pipe_gets_the_findings_the_summary_and_the_verdict_last(ran: Ran) -> 
     assert ran.stderr == ""
 
 
-def test_the_quietest_output_is_the_summary(repo: Any, tidegate: Make) -> None:
-    ran = compared(repo, tidegate, "-q")  # with --quiet, that is -qq
-    assert ran.stdout.startswith("--- short summary ---\nregressed  keep_notes × docs ")
+def test_the_quietest_output_is_the_summary(ran: Ran, tidegate: Make, tmp_path: Path) -> None:
+    done = tidegate("compare", "-qq", *(str(ran.out / "runs" / side) for side in ("base", "head")), cwd=tmp_path)
+    assert done.stdout.startswith("--- short summary ---\nregressed  keep_notes × docs ")
 
 
 def test_json_is_alone_on_stdout_and_what_is_in_the_file(repo: Any, tidegate: Make) -> None:
@@ -125,58 +124,6 @@ def test_the_template_of_base_makes_the_comment(repo: Any, tidegate: Make) -> No
     assert "## ❌ Tidegate: failed" in ran.comment
     assert ran.comment.endswith("\nAsk in the channel of base.\n")
     assert "all is well" not in ran.comment
-
-
-def test_a_template_that_is_not_there_on_base_is_said(repo: Any, tidegate: Make) -> None:
-    repo.commit({"tidegate.yaml": SUITE + "report: {comment_template: nowhere.j2}\n"}, on="main")
-    repo.git("checkout", "--quiet", "pr")
-    repo.git("merge", "--quiet", "main")
-    repo.commit({"nowhere.j2": "x"})
-    ran = compared(repo, tidegate)
-    assert ran.code == 2
-    assert "report.comment_template: nowhere.j2 cannot be read on base" in ran.stderr
-
-
-def test_what_changed_is_told_file_by_file(repo: Any, tidegate: Make) -> None:
-    other = {"README.md": "of the subject, which is everything by default"}
-    repo.commit({"scenarios/keep.yaml": SCENARIO.replace("Two notes", "Both notes"), **other})
-    ran = compared(repo, tidegate)
-    changes = {change["path"]: change for change in ran.result["changes"]}
-    assert list(changes) == ["scenarios/keep.yaml", "README.md", "bin/notes"], "definitions come first"
-    definition, _, subject = changes.values()
-    assert (definition["role"], definition["scenarios"]) == ("definition", ["keep_notes"])
-    assert "+description: Both notes are kept." in definition["diff"]
-    assert (subject["role"], subject["scenarios"]) == ("watched", [])
-    assert "+  append)" in subject["diff"]
-
-
-def test_no_attribute_of_a_commit_starts_a_program(repo: Any, tidegate: Make, tmp_path: Path) -> None:
-    """A diff driver that the machine knows could be named by anyone's .gitattributes."""
-    repo.git("config", "diff.evil.command", f"touch {tmp_path}/taken; true")
-    repo.git("config", "diff.evil.textconv", f"touch {tmp_path}/taken; true")
-    repo.commit({".gitattributes": "* diff=evil\n"})
-    ran = compared(repo, tidegate)
-    assert "+  append)" in ran.result["changes"][1]["diff"]
-    assert not (tmp_path / "taken").exists()
-
-
-def test_where_nothing_fails_base_s_answer_stands_beside_head_s(repo: Any, tidegate: Make) -> None:
-    """A tool that silently does something else: same commands, same exit codes."""
-    repo.commit({"AGENTS.md": AGENTS_MD.replace("second\n", "second\n$ notes list\n")}, on="main")
-    repo.git("checkout", "--quiet", "pr")
-    repo.git("merge", "--quiet", "main")
-    repo.commit({"bin/notes": SILENT})
-    ran = compared(repo, tidegate)
-    assert ran.code == 1, ran.stdout
-    assert "  $ notes list\n-     first\n-     second\n+     lost\n+     lost\n" in ran.comment
-    assert "that failed on head" not in ran.comment
-
-
-def test_output_that_went_to_a_file_is_shown_from_the_files_diff(repo: Any, tidegate: Make) -> None:
-    repo.commit({"bin/notes": SILENT}, on="pr")
-    ran = compared(repo, tidegate)
-    assert ran.code == 1, ran.stdout
-    assert "  notes.txt:\n-first\n-second\n+lost\n+lost\n" in ran.comment
 
 
 def test_a_coding_agent_gets_cause_divergence_and_how_to_verify(ran: Ran, tidegate: Make, tmp_path: Path) -> None:

@@ -63,19 +63,3 @@ def test_a_lost_shard_of_a_clean_pull_request_is_inconclusive(spoiled: Make, tid
 
     assert (merged.code, merged.result["verdict"]["reason"]) == (5, "unproven"), merged.stderr
     assert "shard-1-of-2.zip was cut off or changed" in merged.comment
-
-
-def test_mistakes_are_named(spoiled: Make, tidegate: Make) -> None:
-    repo = spoiled("mistakes")
-    nothing = ran(tidegate, repo, "merge")
-    assert (nothing.code, "`tidegate plan` writes it" in nothing.stderr) == (2, True), nothing.stderr
-    assert ran(tidegate, repo, "plan", "--base", "main", "--head", "pr", "--shards", "2").code == 0
-    for shard, said in (("3/2", "not I/N"), ("1/3", "the plan has 2 shards")):
-        wrong = ran(tidegate, repo, "shard", shard)
-        assert (wrong.code, said in wrong.stderr) == (2, True), wrong.stderr
-    repo.git("checkout", "--quiet", "pr")
-    plan = json.loads((repo.root / ".tidegate/shards/plan.json").read_text())
-    plan["suite_hash"] = "0" * 64
-    (repo.root / ".tidegate/shards/plan.json").write_text(json.dumps(plan))
-    other = ran(tidegate, repo, "shard", "1/2")
-    assert (other.code, "the plan is of another suite" in other.stderr) == (2, True), other.stderr

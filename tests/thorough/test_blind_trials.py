@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.conftest import Repository
 from tests.journeys.conftest import FILES, NOTES, SCENARIO, SUITE
 
-Make = Callable[..., Any]
 LOOK = """\
 look() {
   env | sort

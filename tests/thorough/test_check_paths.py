@@ -51,17 +51,10 @@ class Said(NamedTuple):
 
 
 SAID = {
-    "whole": Said(CHECKS, checks(BOTH, SHORT), 1, "pass"),
     "optional": Said(CHECKS, checks(BOTH, ("short", False)), 0.75, "borderline", "Because of short."),
     "required": Said(CHECKS, checks(("both", False), SHORT), 0.25, "fail", "Because of both."),
     "omitted": Said(CHECKS, checks(SHORT), None, "not_measured", "the criterion `both` is missing"),
-    "doubled": Said(CHECKS, checks(BOTH, BOTH, SHORT), None, "not_measured", "the criterion `both` is there twice"),
-    "unknown": Said(CHECKS, checks(BOTH, SHORT, ("nice", True)), None, "not_measured", "`nice` is not a criterion"),
-    "none": Said(CHECKS, checks(), None, "not_measured", "the criterion `both` is missing"),
-    "word": Said(CHECKS, checks(("both", "yes"), SHORT), None, "not_measured", "neither true nor false"),
     "one": Said(ONE_SCORE, score(0.9), 0.9, "pass", "It is so."),
-    "eighty": Said(ONE_SCORE, score(85), None, "not_measured", "is not between 0 and 1: 85"),
-    "text": Said(ONE_SCORE, score("0.9"), None, "not_measured", "is not a number: '0.9'"),
     "nothing": Said(ONE_SCORE, "{}", None, "not_measured", "it has no `score`"),
     "together": Said(AGGREGATED, score(0.6), 0.6, "borderline", "It is so."),
     "apart": Said(AGGREGATED, "Good.", None, "not_measured", "it is not JSON: Good."),

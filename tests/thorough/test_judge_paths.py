@@ -41,16 +41,10 @@ class Path(NamedTuple):
 
 PATHS = {
     "good": Path((said(*GOOD, weighted_score=0.2),)),
-    "broken": Path((Step('{"scores": ['),), 3, "the answer cannot be read: it is not JSON"),
     "prose": Path((Step("Very good work!"),), 3, "it is not JSON: Very good work!"),
     "mended": Path((Step("{"), said(*GOOD)), 2),
     "refusal": Path((Step("No.", stop="refusal"),), 3, "the model refused to answer"),
     "cut": Path((Step('{"scores"', stop="max_tokens"),), 3, "it was cut off"),
-    "missing": Path((said(*GOOD[:2]),), 3, "the criterion `direct` is missing"),
-    "extra": Path((said(*GOOD, ("nice", 1)),), 3, "`nice` is not a criterion of the rubric"),
-    "doubled": Path((said(*GOOD, GOOD[0]),), 3, "the criterion `complete` is there twice"),
-    "eighty": Path((said(*GOOD[:2], ("direct", 85)),), 3, "is not between 0 and 1: 85"),
-    "text": Path((said(*GOOD[:2], ("direct", "0.9")),), 3, "is not a number: '0.9'"),
     "busy": Path((Fault(429, "rate_limit_error", SOON), said(*GOOD)), 2),
     "outage": Path((Fault(529, "overloaded_error", SOON),), 3, "HTTP 529, overloaded_error: scripted 529"),
     "key": Path((Fault(401, "authentication_error"),), 1, "HTTP 401, authentication_error: scripted 401"),

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import Repository
 from tests.journeys.conftest import FILES
+from tests.warm import run_tidegate
 
 Make = Callable[..., Any]
 
@@ -31,14 +33,24 @@ def sessions(root: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for path in files for line in path.read_text().splitlines()]
 
 
+def recorded(root: Path, suite: str) -> Path:
+    """Make a repository whose main has five recorded sessions."""
+    made = Repository(root)
+    made.commit({**FILES, "tidegate.yaml": suite})
+    fed = run_tidegate("run", "--rev", "main", "--history", "--trials", "5", cwd=made.root)
+    assert fed.returncode == 0, fed.stderr
+    return made.root
+
+
+@pytest.fixture(scope="module")
+def plain(shared_path: Path) -> Path:
+    return recorded(shared_path / "plain", SUITE)
+
+
 @pytest.fixture
-def repo(make_repository: Make, tidegate: Make) -> Any:
+def repo(plain: Path, tmp_path: Path) -> Repository:
     """A repository whose main has five recorded sessions."""
-    made = make_repository()
-    made.commit({**FILES, "tidegate.yaml": SUITE})
-    fed = tidegate("run", "--rev", "main", "--history", "--trials", "5", cwd=made.root)
-    assert fed.code == 0, fed.stderr
-    return made
+    return Repository(tmp_path / "repo", plain)
 
 
 def test_sessions_of_base_are_replayed_in_the_working_tree(repo: Any, tidegate: Make) -> None:
@@ -115,14 +127,15 @@ def pr(repo: Any, tidegate: Make, changes: dict[str, str], *more: str) -> Any:
     return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", *more, cwd=repo.root)
 
 
+@pytest.fixture(scope="module")
+def skips(shared_path: Path) -> Path:
+    return recorded(shared_path / "skips", SUITE + "policy: {replay: {use: skip, spot_checks: 0}}\n")
+
+
 @pytest.fixture
-def skipping(make_repository: Make, tidegate: Make) -> Any:
+def skipping(skips: Path, tmp_path: Path) -> Repository:
     """The same, with a policy that skips what does not change."""
-    made = make_repository()
-    made.commit({**FILES, "tidegate.yaml": SUITE + "policy: {replay: {use: skip, spot_checks: 0}}\n"})
-    fed = tidegate("run", "--rev", "main", "--history", "--trials", "5", cwd=made.root)
-    assert fed.code == 0, fed.stderr
-    return made
+    return Repository(tmp_path / "repo", skips)
 
 
 def test_no_agent_is_run_where_nothing_changes_for_agents(skipping: Any, tidegate: Make) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import Repository
 from tests.journeys.conftest import FILES
+from tests.warm import run_tidegate
 
 Make = Callable[..., Any]
 JUDGE = """\
@@ -23,13 +25,20 @@ SCENARIO = FILES["scenarios/keep.yaml"]
 SUITE = FILES | {"scenarios/keep.yaml": SCENARIO + EVALUATORS, "scenarios/judge.py": JUDGE.replace("WORD", "second")}
 
 
-@pytest.fixture
-def stored(make_repository: Make, tidegate: Make) -> tuple[Any, Path]:
+@pytest.fixture(scope="module")
+def template(shared_path: Path) -> Path:
     """A repository and a run of it, in which everything passed."""
-    repo = make_repository()
+    repo = Repository(shared_path / "repo")
     repo.commit(SUITE)
-    ran = tidegate("run", "--out", "run", cwd=repo.root)
-    assert ran.code == 0, ran.stderr
+    ran = run_tidegate("run", "--out", "run", cwd=repo.root)
+    assert ran.returncode == 0, ran.stderr
+    return repo.root
+
+
+@pytest.fixture
+def stored(template: Path, tmp_path: Path) -> tuple[Repository, Path]:
+    """A copy of them, which the test may change."""
+    repo = Repository(tmp_path / "repo", template)
     return repo, repo.root / "run"
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from tests.conftest import Repository
 from tests.journeys.conftest import AGENTS_MD, FILES, NOTES, SCENARIO, SUITE
-from tests.thorough.attempts.test_hidden import FORGETFUL
 
 Make = Callable[..., Any]
 BEFORE = {"bin/notes": NOTES, "AGENTS.md": AGENTS_MD}  # there was a suite
@@ -116,9 +115,3 @@ def test_a_branch_may_name_no_secret_but_those_of_today(forked: Make) -> None:
 
     assert ran.code == 2
     assert "${SECRET} is not set" in ran.stderr
-
-
-def test_a_first_suite_is_advisory_as_ever(pull_request: Make) -> None:
-    ran = pull_request(BEFORE, {**FILES, **FORGETFUL})
-
-    assert (ran.code, ran.result["verdict"]["mode"]) == (0, "advisory")

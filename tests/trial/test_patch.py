@@ -10,8 +10,6 @@ import pytest
 
 from tests.unit.trial.test_patch import between
 
-WORDS = ["one\n", "two\n", "three\n", "\n", "  four\n", "two\r\n"]
-
 
 def by_git(folder: Path) -> bytes:
     def git(side: str, *arguments: str) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.gh.job import RENAMED, Job
-from tests.journeys.conftest import FILES
 from tidegate.history.run_folder import load_run
 
 
@@ -60,19 +59,6 @@ def test_nothing_that_an_agent_prints_reaches_the_runners_parser(job: Job) -> No
     assert ran.log.commands[0] == others[0]
     assert others[1].properties["title"].startswith("regressed")
     assert step.outputs()["verdict"] == "failed"
-
-
-@pytest.mark.own_process
-def test_a_broken_suite_is_said_in_log_summary_and_annotation(job: Job) -> None:
-    job.repo.commit({"tidegate.yaml": FILES["tidegate.yaml"] + "tirals: 3\n"}, on="pr")
-
-    ran, step = job.run()
-
-    assert ran.exit_code == 2
-    assert "did you mean `trials`" in ran.stderr
-    assert "tirals" in step.summary()
-    assert "tirals" in ran.log.annotations()[0].message
-    assert step.outputs()["verdict"] == "not_run"
 
 
 @pytest.mark.own_process

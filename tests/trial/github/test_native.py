@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from tests.gh.emulated.runner import Step, load_event, pull_request_payload
+from tests.gh.emulated.runner import pull_request_payload
 from tests.gh.job import Job
 
 ROOT = Path(__file__).parents[3]
@@ -51,20 +51,6 @@ def test_its_step_does_the_main_job(job: Job) -> None:
     assert ran.exit_code == 1, ran.stderr
     (comment,) = job.pull.bot_comments()
     assert (step.outputs()["verdict"], step.outputs()["comment_url"]) == ("failed", comment.url)
-
-
-def test_its_step_runs_tidegate(tmp_path: Path) -> None:
-    """With the environment that it would make already there: no test of ours downloads anything."""
-    step = Step(tmp_path / "step", tmp_path)
-    payload = load_event("push")
-    inputs = {name: field["default"] for name, field in NATIVE["inputs"].items() if name != "github_token"}
-    environ = step.environ("push", payload, inputs) | {"GITHUB_ACTION_PATH": str(ROOT / "native")}
-    (Path(environ["RUNNER_TEMP"]) / "tidegate-venv").symlink_to(sys.prefix)
-
-    ran = step.run(environ, ("bash", "-e", "-o", "pipefail", "-c", STEP["run"]))
-
-    assert ran.exit_code == 0, ran.stderr
-    assert step.outputs()["reason"] == "nothing_to_do"
 
 
 def test_an_old_python_is_named(tmp_path: Path) -> None:

@@ -173,13 +173,6 @@ def test_every_instance_has_an_artifact_of_its_own(fork: Job) -> None:
     assert marker.instance == "app"
 
 
-def test_publish_is_for_no_other_event(fork: Job) -> None:
-    ran, _ = fork.run(inputs={"command": "publish"})
-
-    assert ran.exit_code == 2
-    assert "`publish` is not for the event `pull_request`" in ran.stderr
-
-
 def test_dependabot_is_published_though_it_is_no_fork(fork: Job) -> None:
     """Its token can only read, too."""
     fork.pull.row.head_repo = fork.pull.repository

@@ -50,6 +50,18 @@ def test_the_suite_s_file_belongs_to_every_scenario(changes: Any) -> None:
     assert "+trials: {jobs: 2}" in change.diff
 
 
+def test_definitions_come_first_with_their_scenarios(changes: Any) -> None:
+    """By default, everything else is watched."""
+    definition = FILES["scenarios/keep.yaml"].replace("Two notes", "Both notes")
+    found = changes({"README.md": "x", "bin/notes": "#!/bin/sh\n", "scenarios/keep.yaml": definition})
+    assert [(path, one.role, one.scenarios) for path, one in found.items()] == [
+        ("scenarios/keep.yaml", "definition", ("keep_notes",)),
+        ("README.md", "watched", ()),
+        ("bin/notes", "watched", ()),
+    ]
+    assert "+description: Both notes are kept." in found["scenarios/keep.yaml"].diff
+
+
 def test_guidance_is_the_subject_s(changes: Any) -> None:
     (change,) = changes({"AGENTS.md": "other words\n"}).values()
     assert change.role == "watched"
@@ -85,6 +97,20 @@ def test_each_file_has_its_own_diff(make_repository: Make) -> None:
     assert list(found) == names
     assert found["a"].count("diff --git") == 2
     assert [f"+new {number}\n" in found[name] for number, name in enumerate(names)] == [False, *[True] * 4]
+
+
+def test_no_attribute_of_a_commit_starts_a_program(make_repository: Make, tmp_path: Path) -> None:
+    """A diff driver that the machine knows could be named by anyone's .gitattributes."""
+    repo = make_repository()
+    repo.commit({"a": "old\n"})
+    repo.branch("pr", {"a": "new\n", ".gitattributes": "* diff=evil\n"})
+    for key in ("command", "textconv"):
+        repo.git("config", f"diff.evil.{key}", f"touch {tmp_path}/taken; true")
+
+    found = file_diffs(repo.root, resolve(repo.root, "main"), resolve(repo.root, "pr"), ["a"])
+
+    assert found["a"].endswith("-old\n+new")
+    assert not (tmp_path / "taken").exists()
 
 
 TEMPLATE = {"scenarios/keep/list.txt": "first\n"}

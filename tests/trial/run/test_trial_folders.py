@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Repository
-from tidegate.run.checkouts import scratch_folder
+from tidegate.run.checkouts import make_run_folder, scratch_folder
 from tidegate.trial.sandbox.supervisor.starter import MEMORY
 
 MOST_FOLDERS, MOST_OPENED = 12, 120  # per trial
@@ -138,6 +139,13 @@ def test_the_folder_of_a_killed_run_is_removed_by_the_next(tmp_path: Path) -> No
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted([mine.name, "run-used", "run-new", "other"])
     os.close(lock)
     assert not mine.exists()
+
+
+def test_runs_that_begin_at_once_have_a_folder_each(repository: Repository) -> None:
+    with ThreadPoolExecutor() as pool:
+        folders = list(pool.map(make_run_folder, [repository.root] * 8))
+    assert len(set(folders)) == 8
+    assert all(not list(folder.iterdir()) for folder in folders)
 
 
 def test_the_folder_of_a_run_is_not_removed_by_another(tmp_path: Path) -> None:

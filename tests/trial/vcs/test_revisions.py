@@ -67,17 +67,6 @@ def test_a_checkout_has_the_commits_files_and_is_gone_afterwards(make_repository
     assert "side" not in repo.git("worktree", "list")
 
 
-def test_a_checkout_runs_no_hook_of_the_repository(make_repository: Make, tmp_path: Path) -> None:
-    repo = make_repository()
-    repo.commit({"a": "1"})
-    repo.write({".git/hooks/post-checkout": f"#!/bin/sh\ntouch {tmp_path}/hook-ran\n"})
-
-    with checkout(repo.root, resolve(repo.root, "main"), tmp_path / "side"):
-        pass
-
-    assert not (tmp_path / "hook-ran").exists()
-
-
 def test_a_shallow_clone_fetches_the_history_that_is_missing(make_repository: Make, tmp_path: Path) -> None:
     origin = make_repository("origin")
     start = origin.commit({"a": "1"})
