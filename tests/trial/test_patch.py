@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.trial.test_patch import between
+from tests.unit.trial.test_snapshot import between
 
 WORDS = ["one\n", "two\n", "three\n", "\n", "  four\n", "two\r\n"]
 
