@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from tidegate.agents.doc_follower import DocFollower
 from tidegate.decide.verdict import decide
@@ -17,8 +17,21 @@ from tidegate.model.trial_spec import TrialSpec
 from tidegate.reports.verdict_text import verdict_of
 
 Passes = tuple[int, int]
+T = TypeVar("T")
 DOCS = DocFollower(type="doc-follower")
 BASE_SHA, HEAD_SHA = "b" * 40, "d" * 40
+
+
+def sure(value: T | None) -> T:
+    """Return a value that has to be there."""
+    assert value is not None
+    return value
+
+
+def typed(kind: type[T], value: object) -> T:
+    """Return a value that has to be of that class."""
+    assert isinstance(value, kind), value
+    return value
 
 
 def scenario(name: str = "s", **fields: Any) -> Scenario:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.trial.test_patch import between
+from tests.unit.trial.test_snapshot import between
 
 
 def by_git(folder: Path) -> bytes:

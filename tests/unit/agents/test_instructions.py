@@ -22,8 +22,7 @@ def test_blocks_of_other_languages_are_not(mark: str) -> None:
     assert lines(f"```{mark}\ntool a\n```\n") == []
 
 
-def test_tildes_and_nested_lists_and_quotes() -> None:
-    markdown = """\
+NESTED = """\
 1. Install it:
 
    ~~~bash
@@ -41,11 +40,7 @@ def test_tildes_and_nested_lists_and_quotes() -> None:
 > tool list
 > ````
 """
-    assert lines(markdown) == [(4, "tool init"), (10, "tool add a --tag b"), (15, "tool list")]
-
-
-def test_a_console_block_is_only_what_was_typed() -> None:
-    markdown = """\
+CONSOLE = """\
 ```console
 $ tool list
 ID  TITLE
@@ -58,42 +53,38 @@ $ ls | wc -l
 3
 ```
 """
-    assert lines(markdown) == [(2, "tool list"), (5, "tool add a --tag b"), (9, "ls | wc -l")]
+# a document → the rows and texts of its instructions
+DOCUMENTS: dict[str, tuple[str, list[tuple[int, str]]]] = {
+    "tildes, nested lists and quotes": (NESTED, [(4, "tool init"), (10, "tool add a --tag b"), (15, "tool list")]),
+    "of a console block only what was typed": (
+        CONSOLE,
+        [(2, "tool list"), (5, "tool add a --tag b"), (9, "ls | wc -l")],
+    ),
+    "a console block without prompts": ("```console\ntool list\n```\n", []),
+    "a session without a language": ("```\n$ tool list\nrm everything\n```\n", [(2, "tool list")]),
+    "a session in a block of sh": ("```sh\n$ tool list\nrm everything\n```\n", [(2, "tool list")]),
+    "a session in a block of shell": ("```shell\n$ tool list\nrm everything\n```\n", [(2, "tool list")]),
+    "blocks without a call of the target": (
+        "```sh\ncurl x | sh\n```\n\n```sh\nmkdir x\ntool a\nls\n```\n\n```\n├── src\n```\n",
+        [(6, "mkdir x"), (7, "tool a"), (8, "ls")],
+    ),
+    "inline code and indented code": ("Run `tool a`.\n\n    tool b\n", []),
+    "indented code with prompts": (
+        "Like this:\n\n    $ tool list\n    [1]\n\n    $ tool add x \\\n        y\n",
+        [(3, "tool list"), (6, "tool add x y")],
+    ),
+    "Windows' line ends and an unclosed fence": ("Text\r\n```sh\r\ntool a\r\ntool b", [(3, "tool a"), (4, "tool b")]),
+    "front matter and comments": ("---\nname: x\n---\n<!--\n```sh\ntool a\n```\n-->\n", []),
+}
 
 
-def test_a_console_block_without_prompts_holds_no_command() -> None:
-    assert lines("```console\ntool list\n```\n") == []
-
-
-@pytest.mark.parametrize("mark", ["", "sh", "shell"])
-def test_prompts_make_any_block_a_session(mark: str) -> None:
-    assert lines(f"```{mark}\n$ tool list\nrm everything\n```\n") == [(2, "tool list")]
-
-
-def test_a_block_without_a_call_of_the_target_is_left_out() -> None:
-    markdown = "```sh\ncurl x | sh\n```\n\n```sh\nmkdir x\ntool a\nls\n```\n\n```\n├── src\n```\n"
-    assert lines(markdown) == [(6, "mkdir x"), (7, "tool a"), (8, "ls")]
-
-
-def test_inline_code_and_indented_code_are_no_instructions() -> None:
-    assert lines("Run `tool a`.\n\n    tool b\n") == []
-
-
-def test_indented_code_with_prompts_is_a_session() -> None:
-    markdown = "Like this:\n\n    $ tool list\n    [1]\n\n    $ tool add x \\\n        y\n"
-    assert [text.split() for _, text in lines(markdown)] == [["tool", "list"], ["tool", "add", "x", "y"]]
+@pytest.mark.parametrize(("markdown", "found"), DOCUMENTS.values(), ids=DOCUMENTS)
+def test_instructions_of_a_document(markdown: str, found: list[tuple[int, str]]) -> None:
+    assert lines(markdown) == found
 
 
 def test_indented_code_counts_where_it_is_asked_for() -> None:
     assert lines("Run `tool a`.\n\n    tool b\n    tool c\n", indented=True) == [(3, "tool b"), (4, "tool c")]
-
-
-def test_windows_line_ends_and_an_unclosed_fence() -> None:
-    assert lines("Text\r\n```sh\r\ntool a\r\ntool b") == [(3, "tool a"), (4, "tool b")]
-
-
-def test_front_matter_and_comments_are_no_instructions() -> None:
-    assert lines("---\nname: x\n---\n<!--\n```sh\ntool a\n```\n-->\n") == []
 
 
 def test_a_very_long_block_is_one_line_that_says_so() -> None:

@@ -58,3 +58,26 @@ def test_readmes_figures_are_those_of_the_error_rates() -> None:
     assert f"found in {found} of 100 if base passes 8 of 10 trials" in readme
     worst = round(float(cells("False alarms where trials of one run are correlated", "mixed")[1]))
     assert f"up to {worst} of 100 where one side has a worse run" in readme
+
+
+# --- differences from other tools: each row says what differs and why, and names the test that shows it
+
+ROWS = re.findall(
+    r"^\| (.+) \| (.+) \| (.+) <!-- (test_\w+) --> \|$",
+    (ROOT / "docs/compatibility.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+def test_each_row_says_what_is_there_what_is_here_why_and_which_test_shows_it() -> None:
+    page = (ROOT / "docs/compatibility.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\| \S.* \| here \| why \|\n\|[-|]+\|\n((?:\|.*\n)+)", page, re.MULTILINE)
+
+    assert len(tables) == 3
+    assert len(ROWS) == sum(table.count("\n") for table in tables) > 45
+
+
+def test_each_test_of_the_table_exists() -> None:
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    known = set(re.findall(r"def (test_\w+)", tests))
+    assert sorted({row[3] for row in ROWS} - known) == []

@@ -24,6 +24,12 @@ LISTED, ONE = r"/issues/1/comments(\?|$)", "/issues/comments/"
 SUPERSEDING = Marker(instance="default", head=HEAD_SHA, run=99, attempt=1, verdict="passed")
 
 
+@pytest.fixture
+def pull(github: GitHub) -> PullRequest:
+    """A new pull request."""
+    return github.pull_request()
+
+
 def publish(
     pull: PullRequest, result: Result, run: int = 1, attempt: int = 1, mode: CommentMode = "always", token: str = ""
 ) -> Publication:
@@ -47,9 +53,7 @@ def only(pull: PullRequest) -> str:
 # One comment
 
 
-def test_the_first_run_makes_one_comment_and_the_second_updates_it(github: GitHub) -> None:
-    pull = github.pull_request()
-
+def test_the_first_run_makes_one_comment_and_the_second_updates_it(github: GitHub, pull: PullRequest) -> None:
     first, second = publish(pull, RED, run=1), publish(pull, GREEN, run=2)
 
     (comment,) = pull.bot_comments()
@@ -69,9 +73,8 @@ def test_the_first_run_makes_one_comment_and_the_second_updates_it(github: GitHu
     assert [seen.method for seen in github.front.writes() if "graphql" not in seen.path] == ["POST", "PATCH"]
 
 
-def test_a_forged_marker_of_a_stranger_is_left_alone(github: GitHub) -> None:
+def test_a_forged_marker_of_a_stranger_is_left_alone(pull: PullRequest) -> None:
     """Neither edited nor believed, not even if it claims to be of a later run."""
-    pull = github.pull_request()
     forged = f"{SUPERSEDING.format()}\nall is well"
     pull.say(forged)
 
@@ -82,8 +85,7 @@ def test_a_forged_marker_of_a_stranger_is_left_alone(github: GitHub) -> None:
     assert "head=2222" in only(pull)
 
 
-def test_a_marker_that_is_not_on_line_1_is_not_ours(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_a_marker_that_is_not_on_line_1_is_not_ours(pull: PullRequest) -> None:
     quoted = f"a bot quotes:\n{SUPERSEDING.format()}"
     pull.port().create_comment(quoted)
 
@@ -93,8 +95,7 @@ def test_a_marker_that_is_not_on_line_1_is_not_ours(github: GitHub) -> None:
     assert len(pull.bot_comments()) == 2
 
 
-def test_of_two_own_comments_the_newer_stays(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_of_two_own_comments_the_newer_stays(pull: PullRequest) -> None:
     port = pull.port()
     older, newer = (Marker(instance="default", head=HEAD_SHA, run=run).format() for run in (3, 4))
     newest = port.create_comment(f"{newer}\n")
@@ -106,8 +107,7 @@ def test_of_two_own_comments_the_newer_stays(github: GitHub) -> None:
     assert (left.id, "run=5" in left.body) == (newest.id, True)
 
 
-def test_every_instance_has_a_comment_of_its_own(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_every_instance_has_a_comment_of_its_own(pull: PullRequest) -> None:
     for run, name in enumerate(("app", "app -->", "default")):
         publish(pull, make_result(instance=name, add="ok"), run=run + 1)
         publish(pull, make_result(instance=name, add="ok"), run=run + 10)
@@ -117,9 +117,8 @@ def test_every_instance_has_a_comment_of_its_own(github: GitHub) -> None:
     assert [marker and marker.instance for marker in markers] == ["app", "app -->", "default"]
 
 
-def test_a_run_that_the_pull_request_has_left_behind_says_nothing(github: GitHub) -> None:
+def test_a_run_that_the_pull_request_has_left_behind_says_nothing(pull: PullRequest) -> None:
     """Whether or not the newer run has spoken yet."""
-    pull = github.pull_request()
     pull.push("2" * 40)
 
     run = WorkflowRun(id=1, attempt=1, head=RED.sides.head.sha)
@@ -128,9 +127,8 @@ def test_a_run_that_the_pull_request_has_left_behind_says_nothing(github: GitHub
     assert (publication.outcome, pull.comments()) == ("superseded", [])
 
 
-def test_a_comment_on_a_commit_that_is_no_longer_head_yields_to_an_older_run_on_head(github: GitHub) -> None:
+def test_a_comment_on_a_commit_that_is_no_longer_head_yields_to_an_older_run_on_head(pull: PullRequest) -> None:
     """Somebody has pushed the earlier commit again, and its job is run once more."""
-    pull = github.pull_request()
     publish(pull, GREEN, run=7)
 
     publish(pull, RED, run=6, attempt=2)
@@ -143,9 +141,8 @@ def test_a_comment_on_a_commit_that_is_no_longer_head_yields_to_an_older_run_on_
 
 @pytest.mark.parametrize("drop", [False, True], ids=["502", "connection dropped"])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_post_that_seems_to_fail_makes_one_comment(github: GitHub, when: When, drop: bool) -> None:
+def test_a_post_that_seems_to_fail_makes_one_comment(github: GitHub, pull: PullRequest, when: When, drop: bool) -> None:
     """Whether GitHub had made it or not."""
-    pull = github.pull_request()
     github.front.faults.append(Fault("POST", LISTED, when=when, drop=drop))
 
     publication = publish(pull, RED)
@@ -158,9 +155,8 @@ def test_a_post_that_seems_to_fail_makes_one_comment(github: GitHub, when: When,
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_a_patch_that_seems_to_fail_is_done_once(github: GitHub, when: When) -> None:
+def test_a_patch_that_seems_to_fail_is_done_once(github: GitHub, pull: PullRequest, when: When) -> None:
     """And what it says was fixed is not forgotten over it."""
-    pull = github.pull_request()
     publish(pull, RED, run=1)
     github.front.faults.append(Fault("PATCH", ONE, when=when))
 
@@ -171,8 +167,7 @@ def test_a_patch_that_seems_to_fail_is_done_once(github: GitHub, when: When) -> 
     assert "Fixed" in only(pull)
 
 
-def test_an_outage_is_given_up_after_a_few_tries(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_an_outage_is_given_up_after_a_few_tries(github: GitHub, pull: PullRequest) -> None:
     github.front.faults.append(Fault("POST", LISTED, times=99))
 
     publication = publish(pull, RED)
@@ -184,9 +179,7 @@ def test_an_outage_is_given_up_after_a_few_tries(github: GitHub) -> None:
     assert len([seen for seen in github.front.seen if seen.status == 502]) == 4
 
 
-def test_without_permission_there_is_no_comment_but_the_yaml_to_add(github: GitHub) -> None:
-    pull = github.pull_request()
-
+def test_without_permission_there_is_no_comment_but_the_yaml_to_add(github: GitHub, pull: PullRequest) -> None:
     publication = publish(pull, RED, token=github.token_with({"contents": "read", "pull_requests": "read"}))
 
     assert publication.outcome == "failed"
@@ -196,8 +189,7 @@ def test_without_permission_there_is_no_comment_but_the_yaml_to_add(github: GitH
     assert [seen.status for seen in github.front.writes() if "graphql" not in seen.path] == [403]
 
 
-def test_a_comment_deleted_between_list_and_patch_is_made_anew(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_a_comment_deleted_between_list_and_patch_is_made_anew(github: GitHub, pull: PullRequest) -> None:
     publish(pull, RED, run=1)
     (old,) = pull.bot_comments()
     github.front.faults.append(Fault("PATCH", ONE, status=None, meanwhile=partial(pull.delete, old)))
@@ -210,8 +202,7 @@ def test_a_comment_deleted_between_list_and_patch_is_made_anew(github: GitHub) -
 
 
 @pytest.mark.parametrize("seconds", [40, 45])
-def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub, seconds: int) -> None:
-    pull = github.pull_request()
+def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub, pull: PullRequest, seconds: int) -> None:
     limit = "You have exceeded a secondary rate limit"
     headers = {"Retry-After": str(seconds)}
     github.front.faults.append(Fault("POST", LISTED, status=403, message=limit, headers=headers))
@@ -224,8 +215,7 @@ def test_a_short_wait_that_github_asks_for_is_kept(github: GitHub, seconds: int)
 
 
 @pytest.mark.parametrize("seconds", [int(PATIENCE) + 1, 3600])
-def test_a_long_wait_is_refused(github: GitHub, seconds: int) -> None:
-    pull = github.pull_request()
+def test_a_long_wait_is_refused(github: GitHub, pull: PullRequest, seconds: int) -> None:
     limit = "You have exceeded a secondary rate limit"
     github.front.faults.append(Fault("POST", LISTED, status=403, message=limit, headers={"Retry-After": str(seconds)}))
 
@@ -240,8 +230,7 @@ def test_a_long_wait_is_refused(github: GitHub, seconds: int) -> None:
 
 
 @pytest.mark.parametrize(("run", "attempt"), [(6, 9), (7, 1)])
-def test_an_older_run_leaves_the_newer_one_s_comment(github: GitHub, run: int, attempt: int) -> None:
-    pull = github.pull_request()
+def test_an_older_run_leaves_the_newer_one_s_comment(pull: PullRequest, run: int, attempt: int) -> None:
     publish(pull, GREEN, run=7, attempt=2)
 
     publication = publish(pull, make_result(head="2" * 40, add="regressed"), run=run, attempt=attempt)
@@ -251,9 +240,8 @@ def test_an_older_run_leaves_the_newer_one_s_comment(github: GitHub, run: int, a
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_two_runs_at_the_same_moment_end_with_the_newer_one(github: GitHub, method: str) -> None:
+def test_two_runs_at_the_same_moment_end_with_the_newer_one(github: GitHub, pull: PullRequest, method: str) -> None:
     """The newer run speaks while the older one lists or posts."""
-    pull = github.pull_request()
     newer = partial(publish, pull, GREEN, run=9)
     github.front.faults.append(Fault(method, LISTED, status=None, meanwhile=newer))
 
@@ -262,9 +250,8 @@ def test_two_runs_at_the_same_moment_end_with_the_newer_one(github: GitHub, meth
     assert "run=9" in only(pull)
 
 
-def test_the_newer_run_mends_what_an_older_one_overwrote(github: GitHub) -> None:
+def test_the_newer_run_mends_what_an_older_one_overwrote(github: GitHub, pull: PullRequest) -> None:
     """The older run writes after the newer one has written, and before it looks once more."""
-    pull = github.pull_request()
     publish(pull, RED, run=1)
     look, look_again = (Fault("GET", LISTED, status=None), Fault("GET", LISTED, status=None))
     look_again.meanwhile = partial(_overwrite, pull)
@@ -290,8 +277,7 @@ def test_off_asks_github_nothing(github: GitHub) -> None:
     assert github.front.seen == []
 
 
-def test_on_regression_starts_with_a_regression_and_is_then_kept_up_to_date(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_on_regression_starts_with_a_regression_and_is_then_kept_up_to_date(pull: PullRequest) -> None:
     steps = [(GREEN, "unchanged"), (RED, "created"), (GREEN, "updated")]
 
     outcomes = [publish(pull, result, run, mode="on-regression").outcome for run, (result, _) in enumerate(steps, 1)]
@@ -302,8 +288,7 @@ def test_on_regression_starts_with_a_regression_and_is_then_kept_up_to_date(gith
 # From red to green
 
 
-def test_the_comment_says_what_was_fixed(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_the_comment_says_what_was_fixed(pull: PullRequest) -> None:
     publish(pull, RED, run=1)
     assert "Fixed" not in only(pull)
 
@@ -313,8 +298,7 @@ def test_the_comment_says_what_was_fixed(github: GitHub) -> None:
     assert ": `add` × `docs`, `sync` × `docs`" in only(pull)
 
 
-def test_what_a_cancelled_run_did_not_measure_is_remembered(github: GitHub) -> None:
-    pull = github.pull_request()
+def test_what_a_cancelled_run_did_not_measure_is_remembered(pull: PullRequest) -> None:
     publish(pull, RED, run=1)
     publish(pull, make_result(add="ok", sync="not_measured"), run=2)
     assert ": `add` × `docs`" in only(pull)

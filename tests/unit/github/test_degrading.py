@@ -12,7 +12,7 @@ from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import Step, pull_request_payload
 from tests.gh.fake.server import FakeGitHub
 from tests.gh.fixtures import make_result
-from tests.make import HEAD_SHA
+from tests.make import HEAD_SHA, sure
 from tests.thorough.github.test_fault_layer import ENDLESS, KINDS, QUICK
 from tidegate.errors import CannotRunError, ConfigurationError, MissingKeyError, NothingToRunError, TidegateError
 from tidegate.github import Outside
@@ -50,8 +50,7 @@ def test_a_status_that_cannot_be_set_is_a_warning(github: FakeGitHub, tmp_path: 
     step = Step(tmp_path / "step", tmp_path, github.api_url)
     payload = pull_request_payload(pull.repository, 1, HEAD_SHA, "0" * 40)
     job, commands = job_of(step, "pull_request", payload, github.token_like("maintainer"))
-    repository = job.connect()
-    assert repository is not None
+    repository = sure(job.connect())
     github.front.faults.append(fault_at("/statuses/", fault, 99, "POST"))
 
     subject = Subject(1, HEAD_SHA, repository)

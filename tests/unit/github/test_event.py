@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from tests.gh.emulated.runner import load_event, pull_request_payload
+from tests.make import typed
 from tidegate.errors import ConfigurationError
 from tidegate.github.event import MergeGroupEvent, OtherEvent, PullRequestEvent, read_event
 
 
 def pull_request(**changes: Any) -> PullRequestEvent:
-    event = read_event("pull_request", pull_request_payload("acme/tool", 7, "1" * 40, "2" * 40, **changes))
-    assert isinstance(event, PullRequestEvent)
-    return event
+    return typed(
+        PullRequestEvent,
+        read_event("pull_request", pull_request_payload("acme/tool", 7, "1" * 40, "2" * 40, **changes)),
+    )
 
 
 def test_a_push_to_a_pull_request() -> None:
@@ -39,23 +41,19 @@ def test_an_edit_knows_whether_it_is_of_the_base_branch(changes: dict[str, Any],
     assert pull_request(action="edited", changes=changes).retargeted == retargeted
 
 
-def test_a_branch_of_the_repository_has_its_secrets() -> None:
-    event = pull_request()
-
-    assert (event.is_fork, event.without_secrets) == (False, False)
-
-
-@pytest.mark.parametrize("head_repo", ["mallory/tool", None], ids=["a fork", "a deleted fork"])
-def test_a_fork_has_no_secrets(head_repo: str | None) -> None:
+@pytest.mark.parametrize(
+    ("head_repo", "is_fork"),
+    [("acme/tool", False), ("mallory/tool", True), (None, True)],
+    ids=["a branch of the repository", "a fork", "a deleted fork"],
+)
+def test_only_a_branch_of_the_repository_has_its_secrets(head_repo: str | None, is_fork: bool) -> None:
     event = pull_request(head_repo=head_repo)
 
-    assert (event.head_repo, event.is_fork, event.without_secrets) == (head_repo, True, True)
+    assert (event.head_repo, event.is_fork, event.without_secrets) == (head_repo, is_fork, is_fork)
 
 
 def test_a_merge_queue() -> None:
-    event = read_event("merge_group", load_event("merge_group.checks_requested"))
-
-    assert isinstance(event, MergeGroupEvent)
+    event = typed(MergeGroupEvent, read_event("merge_group", load_event("merge_group.checks_requested")))
     assert (len(event.head_sha), len(event.base_sha)) == (40, 40)
     assert event.head_sha != event.base_sha
     assert event.base_ref == "refs/heads/main"

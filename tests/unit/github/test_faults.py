@@ -7,7 +7,7 @@ import pytest
 from tests.gh.emulated.front import ANY, Fault
 from tests.gh.fake.server import FakeGitHub, PullRequest
 from tests.gh.fixtures import make_result
-from tests.make import HEAD_SHA
+from tests.make import HEAD_SHA, sure
 from tidegate.github.comment import Statement, WorkflowRun, publish_comment
 from tidegate.model.marker import Marker
 
@@ -91,8 +91,7 @@ def _before_request(github: FakeGitHub, pull: PullRequest, boundary: int) -> New
 def head_of_the_only_comment(pull: PullRequest) -> str:
     """By its marker."""
     (comment,) = pull.bot_comments()
-    marker = Marker.parse(comment.body)
-    assert marker is not None
+    marker = sure(Marker.parse(comment.body))
     return marker.head
 
 

@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.gh.emulated.node import HERE, EquipmentMissingError, npm_packages
-from tests.journeys.conftest import FILES
 from tidegate.github.event import OtherEvent, read_event
 
-SUITE = FILES["tidegate.yaml"] + "watch: [bin/**]\n"
 Payload = dict[str, Any]
 
 

@@ -17,12 +17,9 @@ JOB = {
 }
 
 
-def test_without_inputs_everything_has_its_default() -> None:
-    assert Settings.from_environ({"HOME": "/root"}) == Settings()
-
-
-def test_a_blank_input_is_its_default() -> None:
-    assert Settings.from_environ({"INPUT_COMMENT": " ", "INPUT_GITHUB_TOKEN": ""}) == Settings()
+@pytest.mark.parametrize("environ", [{"HOME": "/root"}, {"INPUT_COMMENT": " ", "INPUT_GITHUB_TOKEN": ""}])
+def test_an_input_that_is_absent_or_blank_has_its_default(environ: dict[str, str]) -> None:
+    assert Settings.from_environ(environ) == Settings()
 
 
 def test_every_input_is_read() -> None:

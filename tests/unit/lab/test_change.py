@@ -1,4 +1,4 @@
-"""What each kind of mutant changes in a call."""
+"""What each kind of mutant changes in a call, and which mutants do the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.lab.mutants import meets
+from tidegate.lab.mutants import done_to, meets
 from tidegate.model.proof import Mutant
 from tidegate.model.surface import ObservedCall
 from tidegate.trial import mutation as change
@@ -199,3 +199,27 @@ def test_a_mutant_of_one_input_leaves_the_others_alone() -> None:
     crash = mutant("input_crashes", command="list", value=change.JOIN.join(["list", "a b"]))
     assert changed(crash, ["list", "a b"], (0, "x", ""))[1][0] == 1
     assert changed(crash, ["list", "a"], (0, "x", ""))[1] == (0, "x", "")
+
+
+# --- which mutants do the same to recorded calls
+
+ADD = ObservedCall(argv=("add", "--due", "1", "T"), exit_code=0, stdout="added T\n")
+NEW = ObservedCall(argv=("add", "--new-due", "1", "T"), exit_code=2, stderr="unknown\n")
+
+
+def test_an_option_that_is_gone_is_like_a_renamed_one_for_calls_of_its_old_name_only() -> None:
+    gone, renamed = mutant("option_removed", **DUE), mutant("option_renamed", **DUE)
+    assert done_to(gone, [ADD]) == done_to(renamed, [ADD]) is not None
+    assert done_to(gone, [ADD, NEW]) != done_to(renamed, [ADD, NEW])
+
+
+def test_what_a_call_printed_before_it_was_changed_counts() -> None:
+    """Otherwise two mutants would be alike for each call that the first one emptied."""
+    emptied, cut = mutant("output_emptied", command="add"), mutant("line_dropped", command="add")
+    seen = ObservedCall(argv=("add", "T"), exit_code=0, stdout="", was=(0, "a\nb\n", ""))
+    assert done_to(emptied, [seen]) != done_to(cut, [seen])
+
+
+def test_effects_and_values_are_not_seen_in_calls() -> None:
+    kinds = ("effect_lost", "crashes_after", "hangs", "option_ignored")
+    assert [done_to(mutant(kind, **DUE), [ADD]) for kind in kinds] == [None] * len(kinds)

@@ -50,13 +50,15 @@ def test_outside_of_github_there_is_no_run() -> None:
     assert Marker(instance="default", head="abc").format() == "<!-- tidegate instance=default head=abc -->"
 
 
-def test_a_windows_line_end_does_not_hide_it() -> None:
-    """Browsers send CRLF when a person edits the comment."""
-    assert Marker.parse("<!-- tidegate instance=a head=b -->\r\nrest") == Marker(instance="a", head="b")
-
-
-def test_words_of_a_later_version_do_no_harm() -> None:
-    assert Marker.parse("<!-- tidegate instance=a head=b colour=red -->") == Marker(instance="a", head="b")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<!-- tidegate instance=a head=b -->\r\nrest",  # browsers send CRLF when a person edits the comment
+        "<!-- tidegate instance=a head=b colour=red -->",
+    ],
+)
+def test_neither_a_windows_line_end_nor_a_later_version_s_words_hide_it(body: str) -> None:
+    assert Marker.parse(body) == Marker(instance="a", head="b")
 
 
 @pytest.mark.parametrize(

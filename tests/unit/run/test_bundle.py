@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -41,9 +43,20 @@ def test_the_plan_of_each_example_survives(folder: Path) -> None:
     assert load(dump(sent), Batch) == sent
 
 
-def test_only_our_own_classes_are_read() -> None:
-    with pytest.raises(ValueError, match=r"no class builtins\.dict"):
-        load(f'{{"{CLASS}": "builtins.dict"}}', Batch)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("builtins.dict", "os.PathLike", "tidegate.nothing.Value", "tidegate.suite.plan.make_plan"),
+        *("tidegate.suite.plan.Nothing", "PlanRow", ""),
+    ],
+)
+def test_only_our_own_classes_are_read(name: str) -> None:
+    """Also by a process that has not imported them."""
+    with pytest.raises(ValueError, match=f"there is no class {re.escape(name)}"):
+        load(json.dumps({CLASS: name}), Batch)
+
+
+def test_a_value_of_another_class_is_refused() -> None:
     with pytest.raises(ValueError, match="no Batch"):
         load(dump(make.spec()), Batch)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -18,7 +19,7 @@ from tidegate.model.measurement import TrialResult
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import Side, TrialSpec
-from tidegate.run.bundle import bundle_name, write_results
+from tidegate.run.bundle import Bundle, bundle_name, sealed_archive, write_results
 from tidegate.run.join import join
 
 SHARDS = 3
@@ -238,3 +239,30 @@ def test_a_link_that_a_trial_left_in_its_record_takes_nothing_along(tmp_path: Pa
 def test_the_parts_of_the_budget_sum_to_it() -> None:
     parts = [PLAN.part_of_budget(number) for number in (1, 2, 3)]
     assert sum(parts, Spent()) == Spent(usd=3, tokens=100, trials=10)
+
+
+# --- a bundle has a trial's record, and never its result beside it: that would mark the trial as finished
+
+
+def test_a_record_is_sent_without_the_result(tmp_path: Path) -> None:
+    (spec, *_), store = specs(1), RunFolder(tmp_path / "ran")
+    store.trial_folder(spec).mkdir(parents=True)
+    (store.trial_folder(spec) / "prompt.txt").write_text("do it")
+    store.finish_trial(results(1)[0])
+    write_results(tmp_path / "bundle", contents(0), results(1)[:1], {spec.side: store})
+    with zipfile.ZipFile(tmp_path / "bundle") as archive:
+        assert archive.namelist() == ["bundle.json", "results.jsonl", f"{spec.id}/prompt.txt"]
+    (store.trial_folder(spec) / "result.json").unlink()
+
+
+def test_a_result_in_a_bundle_is_not_extracted(tmp_path: Path) -> None:
+    (spec, *_), store = specs(1), RunFolder(tmp_path / "here")
+    with sealed_archive(tmp_path / "bundle") as archive:
+        archive.writestr("bundle.json", contents(0).model_dump_json())
+        for name in ("prompt.txt", "result.json", "results/result.json"):
+            archive.writestr(f"{spec.id}/{name}", name)
+    Bundle(tmp_path / "bundle").extract(spec, store)
+    kept = store.trial_folder(spec)
+    names = sorted(path.relative_to(kept).as_posix() for path in kept.rglob("*.*"))
+    (kept / "results/result.json").unlink()
+    assert names == ["prompt.txt", "results/result.json"]

@@ -1,4 +1,4 @@
-"""The waits for a provider that does not answer."""
+"""The waits for a provider that does not answer, and the estimate for a tool's mutants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import asyncio
 import math
 import time
 
+from tidegate.lab.prove import FIRST, MutantPace
 from tidegate.model.progress import Progress
+from tidegate.model.proof import Mutant, MutantResult
 from tidegate.run.pace import OutageWaits
 
 
@@ -58,3 +60,23 @@ def test_a_run_that_may_not_wait_goes_on_at_once() -> None:
 
 def test_a_wait_that_would_outlast_the_budget_is_not_begun() -> None:
     assert not asyncio.run(OutageWaits(600, time.monotonic() + 1, Progress()).wait())
+
+
+# --- the time that is left for a tool's mutants
+
+
+CAUGHT = MutantResult(mutant=Mutant(kind="hangs", words="w"), state="caught")
+
+
+def test_the_first_mutants_give_an_estimate() -> None:
+    told = Told()
+    pace = MutantPace(100, told, began=time.monotonic() - 60)  # 12 s for each of the first 5
+    for _ in range(FIRST):
+        pace.saw(CAUGHT)
+    pace.saw(CAUGHT.model_copy(update={"state": "alive"}))
+    while pace.seen < 100:
+        pace.saw(CAUGHT)
+    assert told.lines[0].startswith("5 of 100 mutants run, 5 caught, about 19 min left")
+    assert told.lines[1].startswith("10 of 100 mutants run, 9 caught, about 9 min left")
+    assert told.lines[-2].startswith("90 of 100 mutants run, 89 caught, about 7 s left")
+    assert told.lines[-1] == "100 of 100 mutants run, 99 caught"

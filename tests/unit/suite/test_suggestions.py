@@ -16,7 +16,6 @@ from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.judges.scripted import ScriptedJudge
 from tidegate.model.evaluator import Evaluator
 from tidegate.model.gate import Gate
-from tidegate.model.prices import BUILTIN_PRICES
 from tidegate.model.suite import Policy, Scenario, TrialCounts
 from tidegate.suite.plan import make_plan
 from tidegate.suite.suggestions import advice
@@ -105,14 +104,6 @@ def test_a_scenario_that_only_a_judge_looks_at() -> None:
         "a.yaml: a judge alone decides, and a judge errs; add a gate or an evaluator of code"
     ]
     assert said(scenario("a", GATE, evaluators=(judged,)), judge=judge) == []
-
-
-def test_reading_the_cache_has_a_price_of_its_own() -> None:
-    """By the providers' pages: a tenth of the input, but a twentieth for the newest Opus and Sonnet."""
-    read = {name: BUILTIN_PRICES[name].cache_read for name in ("claude-opus-5-5", "claude-sonnet-5-5", "claude-opus-5")}
-    assert read == {"claude-opus-5-5": 0.2, "claude-sonnet-5-5": 0.1, "claude-opus-5": 0.5}
-    assert BUILTIN_PRICES["claude-fable-5-1"].cache_read == 0.25
-    assert BUILTIN_PRICES["gpt-5.5"].cache_read == 0.5
 
 
 def test_few_regression_cases() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.make import typed
 from tidegate.agents.invocations.metrics import subcommand
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.parameters import Parameters
@@ -67,8 +68,7 @@ def _call() -> None:
 
 def _evaluator(evaluator: ToolTrajectory | Parameters) -> None:
     record = EvaluatorRecord(binary="", prompt="", events=(ToolCall(id="1", tool="say", input={"text": LONG}),))
-    score = advance(evaluator, record, ())
-    assert isinstance(score, Score)
+    score = typed(Score, advance(evaluator, record, ()))
     assert (score.value, score.missing) == (None, "evaluator")
     assert score.reason == "a pattern is not decided: the search was given up after 0.1 s"
 
@@ -119,6 +119,5 @@ def test_patterns_in_paths_and_schemas_still_find_what_they_should() -> None:
             for number, given in enumerate(({"text": "two"}, {"text": "one"}, {"n_1": 1}, {"n_1": "x"}))
         ),
     )
-    score = advance(Parameters.model_validate({"schemas": {"say": schema}}), record, ())
-    assert isinstance(score, Score)
+    score = typed(Score, advance(Parameters.model_validate({"schemas": {"say": schema}}), record, ()))
     assert score.details == {"parameter_schema_valid": 0.5}

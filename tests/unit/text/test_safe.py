@@ -1,3 +1,5 @@
+"""None"""
+
 from __future__ import annotations
 
 import json
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.text.safe import is_visible_json, log_line, one_line, printable, visible
+from tidegate.text.scores import score_text
 from tidegate.text.shorten import shortened
 
 
@@ -32,6 +35,7 @@ def test_what_cannot_be_seen_is_removed_or_named(text: str, seen: str) -> None:
 
 def test_printable_text_has_no_escape_sequence_and_nothing_hidden() -> None:
     assert printable("\x1b[31mred\u202e\u3164\ue000\tand\r\nplain") == "red\tand\nplain"
+    assert printable("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ a\x1b]never closed\nb\ud800") == "link a\nb\ufffd"
 
 
 @given(st.text())
@@ -71,3 +75,25 @@ def test_json_is_visible_only_if_no_text_in_it_changes() -> None:
     assert seen > 13_000
     assert all(is_visible_json(f'["1{space}000"]') for space in "\u00a0\u2009\u202f")
     assert is_visible_json(json.dumps({"a": 'two\nlines\tand "quotes"\\ …'}, ensure_ascii=False))
+
+
+# --- scores
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "shown"),
+    [
+        (0.825, None, "0.825"),
+        (0.825, 0.83, "0.825"),
+        (0.82, 0.83, "0.82"),
+        (1.0, None, "1.00"),
+        (2 / 3, None, "0.67"),
+        (0.7999, 0.8, "0.7999"),
+        (0.79999999, 0.8, "0.79999999"),
+        (0.8 - 1e-12, 0.8, "0.80"),  # a rounding error of the sum
+        (0.8, 0.8, "0.80"),
+        (0.8049, 0.8, "0.80"),
+    ],
+)
+def test_a_rounded_score_never_contradicts_its_comparison(value: float, limit: float | None, shown: str) -> None:
+    assert score_text(value, limit) == shown

@@ -7,6 +7,7 @@ import secrets
 
 import pytest
 
+from tests.make import sure
 from tests.unit.text.printed import CHANGED, NOW, VOLATILE
 from tidegate.text.noise import Names, Printed, new_names, steady, with_names, without_clock
 
@@ -84,8 +85,7 @@ def test_only_a_clock_of_now_and_possible_durations_are_masked(text: str, left: 
 
 def test_cut_and_reordered_records_are_found_in_a_replay() -> None:
     """Agents print both outputs of a command in an order of their own, and cut long ones."""
-    found = steady(Printed("one\ntwo 3f8a1\nthree"), Printed("one\ntwo 91bc2\nthree"))
-    assert found is not None
+    found = sure(steady(Printed("one\ntwo 3f8a1\nthree"), Printed("one\ntwo 91bc2\nthree")))
     assert found.holds(Printed("three\none\ntwo 77ae3"), cut=False)
     assert not found.holds(Printed("three"), cut=False)
     assert found.holds(Printed("three"), cut=True)
@@ -95,13 +95,11 @@ def test_cut_and_reordered_records_are_found_in_a_replay() -> None:
 @pytest.mark.parametrize("now", ["a b 7\n", "a\tb -5\n", "a\tb 7 \n", "a\tb 7\r\n"])
 def test_only_what_differs_between_base_s_runs_is_masked(now: str) -> None:
     """A tab, a sign, white space at the end and line ends are not."""
-    found = steady(Printed("a\tb 5\n"), Printed("a\tb 6\n"))
-    assert found is not None
+    found = sure(steady(Printed("a\tb 5\n"), Printed("a\tb 6\n")))
     assert found.agrees(Printed("a\tb 7\n"), {})
     assert not found.agrees(Printed(now), {})
 
 
 def test_a_key_that_occurs_twice_is_a_difference() -> None:
-    found = steady(Printed('{"a": 1}'), Printed('{"a": 1}'))
-    assert found is not None
+    found = sure(steady(Printed('{"a": 1}'), Printed('{"a": 1}')))
     assert not found.agrees(Printed('{"a": 2, "a": 1}'), {})

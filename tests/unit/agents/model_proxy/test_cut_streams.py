@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.unit.agents.model_proxy.test_proxy import HEAD, lent_by
+from tests.unit.agents.model_proxy.test_proxy import HEAD, client, lent_by, posted
 from tidegate.agents.model_proxy.answers import request_letters
 from tidegate.agents.model_proxy.traffic import Lease
 from tidegate.model.event import End
@@ -112,12 +111,8 @@ def lines(events: tuple[dict[str, Any], ...]) -> bytes:
 @contextmanager
 def asked(lease: Lease, shape: Shape) -> Iterator[http.client.HTTPResponse]:
     """The answer to a streamed request, of which nothing is read yet."""
-    place = urlsplit(lease.address)
-    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-    connection.request("POST", shape.path, BODY, {"x-api-key": lease.token})
-    with connection.getresponse() as answer:
+    with client(lease) as connection, posted(connection, lease, BODY, shape.path) as answer:
         yield answer
-    connection.close()
 
 
 def counted(end: End | None) -> tuple[int | None, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from http.client import HTTPConnection, HTTPResponse, IncompleteRead
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -15,12 +15,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.make import sure
 from tests.model_server import Fault, ModelServer, Step, serving
 from tidegate.agents.model_proxy.connections import MOST_CONNECTIONS, MOST_OF_ONE_TRIAL
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.agents.model_proxy.traffic import Lease
 from tidegate.agents.providers.access import KeyAccess
 from tidegate.errors import ConfigurationError
+from tidegate.model.event import End
 from tidegate.model.provider import ANTHROPIC, GOOGLE, OPENAI, ModelApi
 
 KEY = "the-real-key"
@@ -40,6 +42,25 @@ def lent(*faults: Fault) -> Iterator[tuple[ModelServer, Lease]]:
         yield server, lease
 
 
+@contextmanager
+def client(lease: Lease) -> Iterator[HTTPConnection]:
+    """A connection to the proxy, as an agent's library makes one."""
+    place = urlsplit(lease.address)
+    with closing(HTTPConnection(str(place.hostname), place.port, timeout=60)) as connection:
+        yield connection
+
+
+def posted(connection: HTTPConnection, lease: Lease, body: bytes = b"{}", path: str = "/v1/messages") -> HTTPResponse:
+    """The answer to a request, of which nothing is read yet."""
+    connection.request("POST", path, body, {"x-api-key": lease.token})
+    return connection.getresponse()
+
+
+def told(lease: Lease) -> End:
+    """What the proxy knows of the agent's requests."""
+    return sure(lease.traffic.told())
+
+
 def ask(
     lease: Lease,
     path: str = "/v1/messages",
@@ -50,16 +71,12 @@ def ask(
     body: dict[str, Any] = QUESTION,
 ) -> tuple[int, bytes]:
     """What the model proxy answers."""
-    place = urlsplit(lease.address)
-    connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
     sent = {header: lease.token if token is None else token, "anthropic-version": "2026-10-21"}
-    try:
-        asked = json.dumps(body).encode() if method == "POST" else None
-        connection.request(method, place.path + path, asked, sent)
+    asked = json.dumps(body).encode() if method == "POST" else None
+    with client(lease) as connection:
+        connection.request(method, urlsplit(lease.address).path + path, asked, sent)
         answer = connection.getresponse()
         return answer.status, answer.read()
-    finally:
-        connection.close()
 
 
 @pytest.mark.parametrize(("header", "form"), [("x-api-key", "{}"), ("authorization", "Bearer {}")])
@@ -134,16 +151,12 @@ def test_every_provider_has_requests_of_its_own(provider: Any, path: str, known:
 
 
 def test_the_providers_errors_are_passed_on_with_their_headers() -> None:
-    with lent(Fault(529, "overloaded_error", TOMORROW)) as (_, lease):
-        place = urlsplit(lease.address)
-        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": lease.token})
-        answer = connection.getresponse()
+    with lent(Fault(529, "overloaded_error", TOMORROW)) as (_, lease), client(lease) as connection:
+        answer = posted(connection, lease)
         assert (answer.status, answer.headers["retry-after"]) == (529, "86400")
         assert json.loads(answer.read())["error"]["type"] == "overloaded_error"
-        connection.request("POST", "/v1/messages", json.dumps(QUESTION).encode(), {"x-api-key": lease.token})
-        assert connection.getresponse().status == 200, "the connection can be used again"
-        connection.close()
+        again = posted(connection, lease, json.dumps(QUESTION).encode())
+        assert again.status == 200, "the connection can be used again"
 
 
 def test_a_provider_that_is_not_there_is_an_error_of_the_gateway() -> None:
@@ -195,37 +208,27 @@ def lent_by(*parts: bytes, go_on: Event, provider: ModelApi = ANTHROPIC) -> Iter
 def test_a_stream_is_passed_on_as_it_comes() -> None:
     """The second part is only sent when the first has arrived."""
     go_on = Event()
-    with lent_by(HEAD + b"\r\ndata: 1\n\n", b"data: 2\n\n", go_on=go_on) as lease:
-        place = urlsplit(lease.address)
-        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": lease.token})
-        answer = connection.getresponse()
+    with lent_by(HEAD + b"\r\ndata: 1\n\n", b"data: 2\n\n", go_on=go_on) as lease, client(lease) as connection:
+        answer = posted(connection, lease)
         assert answer.read1() == b"data: 1\n\n"
         go_on.set()
         assert answer.read() == b"data: 2\n\n"
-        connection.close()
 
 
 def test_a_stream_that_breaks_off_is_no_whole_answer() -> None:
     with (
         lent_by(HEAD + b"content-length: 100\r\n\r\ndata: 1\n\n", go_on=Event()) as lease,
-        pytest.raises(http.client.IncompleteRead),
+        pytest.raises(IncompleteRead),
     ):
         ask(lease)
 
 
 def test_an_agent_that_leaves_at_an_error_s_first_line_ends_with_an_outage() -> None:
     """The rest of the provider's answer is not needed to know that it failed."""
-    go_on = Event()
-    with lent_by(b"HTTP/1.1 503 Busy\r\ncontent-length: 2\r\n\r\n", b"{}", go_on=go_on) as lease:
-        place = urlsplit(lease.address)
-        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", b"{}", {"x-api-key": lease.token})
-        assert connection.getresponse().status == 503
-        told = lease.traffic.told()
-        connection.close()
-    assert told is not None
-    assert told.end == "outage"
+    first_line = b"HTTP/1.1 503 Busy\r\ncontent-length: 2\r\n\r\n"
+    with lent_by(first_line, b"{}", go_on=Event()) as lease, client(lease) as connection:
+        assert posted(connection, lease).status == 503
+        assert told(lease).end == "outage"
 
 
 def test_an_address_that_is_none_is_said() -> None:
@@ -241,11 +244,9 @@ def test_it_counts_the_tokens_of_whole_and_of_streamed_answers() -> None:
     with lent() as (_, lease):
         assert lease.traffic.told() is None
         ask(lease)
-        once = lease.traffic.told()
+        once = told(lease)
         ask(lease, body={**QUESTION, "stream": True})
-        twice = lease.traffic.told()
-    assert once
-    assert twice
+        twice = told(lease)
     assert (once.end, once.tokens_in, once.tokens_out, once.tokens_cache_write) == ("killed", 150, 20, 50)
     assert (twice.tokens_in, twice.tokens_out, twice.tokens_cache_write) == (300, 40, 100)
 
@@ -258,20 +259,22 @@ def test_every_providers_tokens_are_counted(provider: Any, path: str) -> None:
         model_proxy.lent(provider, KeyAccess(KEY), server.url) as lease,
     ):
         ask(lease, path)
-        told = lease.traffic.told()
-    assert told
-    assert (told.tokens_in, told.tokens_out) == (100, 20)
+        assert (told(lease).tokens_in, told(lease).tokens_out) == (100, 20)
 
 
-@pytest.mark.parametrize(("status", "end"), [(401, "auth"), (429, "outage"), (500, "outage"), (529, "outage")])
+@pytest.mark.parametrize(
+    ("status", "end"),
+    [
+        *((401, "auth"), (429, "outage"), (500, "outage"), (529, "outage")),
+        *((400, "refused_request"), (413, "refused_request")),  # the request has brought it about
+    ],
+)
 def test_it_knows_when_the_agent_gets_no_answers(status: int, end: str) -> None:
     with lent(Fault(status, headers=TOMORROW)) as (_, lease):
+        assert ask(lease)[0] == status
+        failed = told(lease)
         ask(lease)
-        failed = lease.traffic.told()
-        ask(lease)
-        answered = lease.traffic.told()
-    assert failed
-    assert answered
+        answered = told(lease)
     assert (failed.end, failed.message) == (end, f"the model's provider answered {status}: scripted {status}")
     assert (answered.end, answered.message) == ("killed", "")
 
@@ -286,10 +289,9 @@ def test_an_agent_that_hangs_up_is_not_the_providers_failure() -> None:
             assert agent.recv(10)
         go_on.set()
         deadline = time.monotonic() + 60
-        while (told := lease.traffic.told()) is None and time.monotonic() < deadline:
+        while lease.traffic.told() is None and time.monotonic() < deadline:
             time.sleep(0.01)
-    assert told
-    assert told.end == "killed"
+        assert told(lease).end == "killed"
 
 
 @contextmanager
@@ -361,9 +363,7 @@ def test_what_one_trial_has_read_at_once_is_bounded() -> None:
         third = opened.enter_context(connected(lease))
         third.sendall(head % (lease.token.encode(), 30 << 20))
         assert third.recv(100)[:12] == b"HTTP/1.1 413"
-        told = lease.traffic.told()
-        assert told is not None
-        assert told.end == "refused_request"
+        assert told(lease).end == "refused_request"
         assert server.requests == []
 
 
@@ -383,18 +383,5 @@ def test_a_request_with_a_control_character_is_no_outage(request_line: bytes) ->
     with lent() as (server, lease), connected(lease) as connection:
         connection.sendall(request_line + b"Host: x\r\nx-api-key: %s\r\n\r\n" % lease.token.encode())
         assert connection.recv(100)[:12] == b"HTTP/1.1 400"
-        told = lease.traffic.told()
-        assert told is not None
-        assert told.end == "refused_request"
+        assert told(lease).end == "refused_request"
         assert server.requests == []
-
-
-@pytest.mark.parametrize(
-    ("status", "end"), [(400, "refused_request"), (413, "refused_request"), (429, "outage"), (500, "outage")]
-)
-def test_an_answer_that_the_request_brought_about_is_no_outage(status: int, end: str) -> None:
-    with lent(Fault(status, headers=TOMORROW)) as (_, lease):
-        assert ask(lease)[0] == status
-        told = lease.traffic.told()
-        assert told is not None
-        assert told.end == end

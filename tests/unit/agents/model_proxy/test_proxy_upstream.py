@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import base64
 import datetime
-import http.client
 import ipaddress
-import json
 import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
-from urllib.parse import urlsplit
 
 import pytest
 from cryptography import x509
@@ -22,11 +19,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.model_server import ModelServer, Step, serving
+from tests.unit.agents.model_proxy.test_proxy import ask
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.agents.providers.access import KeyAccess
 from tidegate.model.provider import ANTHROPIC
-
-QUESTION = json.dumps({"model": "m", "max_tokens": 9, "messages": [], "tools": [{"name": "bash"}]}).encode()
 
 
 @pytest.fixture
@@ -106,18 +102,17 @@ def proxy() -> Iterator[tuple[int, list[bytes]]]:
             thread.join(10)
 
 
-def status_of_one_request(server: ModelServer) -> int:
+def answer(port: int) -> tuple[int, bytes]:
+    """What the model proxy answers to a request for the provider there."""
     with (
         ModelProxy() as model_proxy,
-        model_proxy.lent(ANTHROPIC, KeyAccess("the-key"), f"https://127.0.0.1:{server.server_port}") as lease,
+        model_proxy.lent(ANTHROPIC, KeyAccess("the-key"), f"https://127.0.0.1:{port}") as lease,
     ):
-        place = urlsplit(lease.address)
-        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": lease.token})
-        answer = connection.getresponse()
-        answer.read()
-        connection.close()
-        return answer.status
+        return ask(lease)
+
+
+def status_of_one_request(server: ModelServer) -> int:
+    return answer(server.server_port)[0]
 
 
 def test_only_known_certificates_are_trusted(authority: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,10 +148,5 @@ def test_hosts_of_no_proxy_are_asked_directly(authority: tuple[Path, Path], monk
 @pytest.mark.parametrize("value", ["socks5://127.0.0.1:1080", "http://127.0.0.1:many", "https://127.0.0.1:1"])
 def test_a_proxy_that_it_cannot_use_is_said(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", value)
-    with ModelProxy() as model_proxy, model_proxy.lent(ANTHROPIC, KeyAccess("the-key"), "https://127.0.0.1:1") as lease:
-        place = urlsplit(lease.address)
-        connection = http.client.HTTPConnection(str(place.hostname), place.port, timeout=60)
-        connection.request("POST", "/v1/messages", QUESTION, {"x-api-key": lease.token})
-        answer = connection.getresponse()
-        assert (answer.status, b"HTTPS_PROXY has to be" in answer.read()) == (502, True)
-        connection.close()
+    status, body = answer(1)
+    assert (status, b"HTTPS_PROXY has to be" in body) == (502, True)

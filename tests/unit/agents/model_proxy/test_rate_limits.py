@@ -1,4 +1,4 @@
-"""Requests wait while a provider asks for fewer, with real servers on loopback as providers."""
+"""Requests that wait for a provider or that a trial's limits do not allow, with real servers on loopback."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 from tests.model_server import Fault, Step, serving
 from tests.unit.agents.model_proxy.test_proxy import KEY, ask
 from tidegate.agents.model_proxy.proxy import ModelProxy
-from tidegate.agents.model_proxy.traffic import FIRST_SECS, ROUNDS, RateLimit
+from tidegate.agents.model_proxy.traffic import FIRST_SECS, ROUNDS, RateLimit, TrafficLimits
 from tidegate.agents.providers.access import KeyAccess
 from tidegate.model.provider import ANTHROPIC
+from tidegate.model.suite import Budget
+from tidegate.trial.cost_meter import Spending
 
 SOON = {"retry-after-ms": "300"}
 
@@ -102,3 +104,42 @@ def test_unnamed_pauses_double_and_answers_to_requests_of_before_a_pause_begin_n
     assert [limit.saw(500, headers(), now), limit.saw(200, headers(), now)] == [False, False]
     assert not limit.saw(429, headers(), now - 1000), "no request waits for ever"
     assert list(limit.pause(now - 1000)) == []
+
+
+# --- requests at the same time, of which no more are passed on than the limits of their trial allow
+
+
+def asked_at_once(limits: TrafficLimits, times: int, faults: tuple[Fault, ...] = ()) -> tuple[list[int], int]:
+    """The statuses that so many requests get, and how many the provider got."""
+    with (
+        serving([Step("Well.")] * times, list(faults)) as server,
+        ModelProxy() as proxy,
+        proxy.lent(ANTHROPIC, KeyAccess(KEY), server.url, limits) as lease,
+        ThreadPoolExecutor(times) as pool,
+    ):
+        statuses = sorted(pool.map(lambda _: ask(lease)[0], range(times)))
+        return statuses, len(server.requests)
+
+
+def test_no_more_turns_than_the_limit_pass_at_once() -> None:
+    assert asked_at_once(TrafficLimits(turns=3), 40) == ([200] * 3 + [400] * 37, 3)
+
+
+def test_a_request_that_failed_gives_its_turn_back() -> None:
+    statuses, _ = asked_at_once(TrafficLimits(turns=3), 12, (Fault(status=500),))
+    assert statuses.count(200) == 3
+
+
+@pytest.mark.parametrize(("tokens", "passed"), [(40, 1), (1_000_000, 30)])
+def test_requests_at_once_spend_no_more_than_one_beyond_the_budget(tokens: int, passed: int) -> None:
+    spending = Spending(Budget(tokens=tokens))
+    meter = spending.meter(None, None)
+
+    def spent(told: object) -> str | None:
+        meter.tell(told)  # type: ignore[arg-type]
+        over = meter.over()
+        return over[0] if over else None
+
+    statuses, asked = asked_at_once(TrafficLimits(None, spent, meter.leaves_room), 30)
+
+    assert statuses.count(200) == asked == passed

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -30,21 +31,20 @@ def test_messages_calls_and_results_in_order() -> None:
     )
 
 
-def test_a_shells_command_line_is_a_command() -> None:
-    (call,) = read({"output_messages": [{"tool_calls": [{"tool": "Bash", "input": {"command": "taskmgr list"}}]}]})
-    assert isinstance(call, ToolCall)
-    assert call.command == "taskmgr list"
+LIST = {"command": "taskmgr list"}
 
 
-def test_another_tools_command_argument_is_no_command_line() -> None:
-    (call,) = read({"output_messages": [{"tool_calls": [{"tool": "robot", "input": {"command": "go"}}]}]})
-    assert isinstance(call, ToolCall)
-    assert call.command is None
-
-
-def test_an_input_that_is_no_object_is_kept() -> None:
-    (call,) = read({"output_messages": [{"tool_calls": [{"tool": "echo", "input": "hi"}]}]})
-    assert call == ToolCall(id="call-001", tool="echo", input={"input": "hi"})
+@pytest.mark.parametrize(
+    ("written", "call"),
+    [
+        ({"tool": "Bash", "input": LIST}, ToolCall(id="call-001", tool="Bash", input=LIST, command="taskmgr list")),
+        ({"tool": "robot", "input": LIST}, ToolCall(id="call-001", tool="robot", input=LIST)),
+        ({"tool": "echo", "input": "hi"}, ToolCall(id="call-001", tool="echo", input={"input": "hi"})),
+    ],
+    ids=["a shell's command line", "another tool's argument", "an input that is no object"],
+)
+def test_only_a_shell_s_command_is_a_command_line(written: dict[str, Any], call: ToolCall) -> None:
+    assert read({"output_messages": [{"tool_calls": [written]}]}) == (call,)
 
 
 def test_the_older_trace() -> None:
@@ -71,13 +71,9 @@ def test_what_is_not_this_format_is_plain_text(text: str) -> None:
     assert parse(text) == (Message(text=text),)
 
 
-def test_text_alone() -> None:
-    assert read({"text": "The answer."}) == (Message(text="The answer."),)
-
-
-def test_a_text_that_repeats_the_last_message_is_said_once() -> None:
-    output = {"text": "The answer.", "output_messages": [{"role": "assistant", "content": "The answer."}]}
-    assert read(output) == (Message(text="The answer."),)
+@pytest.mark.parametrize("messages", [[], [{"role": "assistant", "content": "The answer."}]])
+def test_a_text_is_a_message_unless_it_repeats_the_last_one(messages: list[Any]) -> None:
+    assert read({"text": "The answer.", "output_messages": messages}) == (Message(text="The answer."),)
 
 
 def test_damaged_parts_are_warnings_that_name_their_place() -> None:

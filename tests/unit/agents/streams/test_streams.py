@@ -2,37 +2,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
-from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.agents.streams.captures import CODING
 from tidegate.agents.streams import STREAMS
 from tidegate.agents.streams.json_lines import MAX_WARNINGS
 from tidegate.model.event import Event, Message, ToolResult, Warning
 from tidegate.text.shorten import MAX_CHARACTERS
 
-CAPTURES = Path(__file__).with_name("captures")
 Parse = Callable[[str], tuple[Event, ...]]
+each_parser = pytest.mark.parametrize("parse", [stream.parse for stream in STREAMS.values()], ids=STREAMS)
 
-KEYS = [
-    "type",
-    "text",
-    "trace",
-    "output_messages",
-    "role",
-    "content",
-    "tool_calls",
-    "tool",
-    "input",
-    "output",
-    "id",
-    "name",
-]
+OF_MESSAGES = ("output_messages", "role", "content", "text")
+KEYS = [*OF_MESSAGES, *("type", "trace", "tool_calls", "tool", "input", "output", "id", "name")]
 WORDS = st.sampled_from(["tool_call", "tool_result", "message", "end", "assistant", "bash", "\ud800", ""]) | st.text()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | WORDS,
@@ -41,38 +25,14 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("parse", [stream.parse for stream in STREAMS.values()], ids=STREAMS)
+@each_parser
 @given(text=st.text() | JSON.map(json.dumps) | st.lists(JSON.map(json.dumps)).map("\n".join))
 def test_no_parser_ever_raises_and_every_event_can_be_stored(parse: Parse, text: str) -> None:
     for event in parse(text):
         event.model_dump_json()
 
 
-def altered(value: Any, chance: Random) -> Any:
-    """The same, but for a value here and there, and keys that are missing."""
-    if chance.random() < 0.05:
-        return chance.choice([None, True, -1, 1.5, 10**30, "", "x", [], [1, "a", {}], {}, {"a": 1}])
-    match value:
-        case dict():
-            return {key: altered(inner, chance) for key, inner in value.items() if chance.random() > 0.02}
-        case list():
-            return [altered(inner, chance) for inner in value]
-        case _:
-            return value
-
-
-@pytest.mark.parametrize("agent", CODING)
-def test_no_field_of_another_kind_makes_a_parser_raise(agent: str) -> None:
-    """What real agents have printed, with fields as another version might write them."""
-    for capture in sorted(CAPTURES.glob(f"{agent}*.jsonl")):
-        lines = [json.loads(line) for line in capture.read_text(encoding="utf-8").splitlines() if line[:1] == "{"]
-        for seed in range(30):
-            chance = Random(f"{capture.name}/{seed}")
-            for event in STREAMS[agent].parse("\n".join(json.dumps(altered(line, chance)) for line in lines)):  # type: ignore[index]
-                event.model_dump_json()
-
-
-@pytest.mark.parametrize("parse", [stream.parse for stream in STREAMS.values()], ids=STREAMS)
+@each_parser
 @pytest.mark.parametrize(
     "text", ["[" * 100_000, "1" * 10_000, '"\\ud800"', '{"text": "\\ud800"}', '{"type": NaN}', "\0"]
 )
@@ -80,7 +40,7 @@ def test_hostile_output_is_read_without_an_exception(parse: Parse, text: str) ->
     assert len(parse(text)) == 1
 
 
-@pytest.mark.parametrize("parse", [stream.parse for stream in STREAMS.values()], ids=STREAMS)
+@each_parser
 @pytest.mark.parametrize("text", ["", " \n\t\n"])
 def test_nothing_is_no_event(parse: Parse, text: str) -> None:
     assert parse(text) == ()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
 
 from tests import make
+from tests.unit.checks.evaluators.records import record, score
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.tool_trajectory import ToolF1
 from tidegate.checks.gates.text_gates import FileExists
 from tidegate.checks.measure import measure_trial
-from tidegate.model.evaluator import EvaluatorRecord, Score
+from tidegate.model.evaluator import Score
 from tidegate.model.event import CommandResult, ToolCall
 from tidegate.model.measurement import DETAILS, TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
@@ -131,9 +131,7 @@ def test_without_stored_answers_it_is_not_measured() -> None:
     assert (result.outcome, result.reason) == (None, "evaluator a: nothing was found out for it")
 
 
-def test_an_evaluator_that_breaks_is_not_measured_and_ends_no_run(
-    record: Callable[..., EvaluatorRecord], score: Callable[..., Score]
-) -> None:
+def test_an_evaluator_that_breaks_is_not_measured_and_ends_no_run() -> None:
     """A schema that refers to itself has no end."""
     found = score(record(("t", {"a": 1}, "")), type="parameters", schemas={"t": {"$ref": "#"}})
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from tests.make import typed
+from tests.unit.checks.evaluators.records import exited, record, score
 from tidegate.agents.streams.agentv import parse
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.code_judge import CodeJudge
-from tidegate.model.evaluator import Case, EvaluatorRecord, Score
-from tidegate.model.probe import CommandAnswer, RunJudge
+from tidegate.model.evaluator import Case, EvaluatorRecord
+from tidegate.model.probe import RunJudge
 
-Give = Callable[..., Score]
 JUDGE = {"type": "code_judge", "script": "x"}
 
 
@@ -39,15 +39,7 @@ JUDGE = {"type": "code_judge", "script": "x"}
         ("", 127, "sh: no-such: not found", None),
     ],
 )
-def test_what_a_script_prints(
-    record: Callable[..., EvaluatorRecord],
-    score: Give,
-    exited: Callable[..., CommandAnswer],
-    stdout: str,
-    code: int,
-    stderr: str,
-    value: float | None,
-) -> None:
+def test_what_a_script_prints(stdout: str, code: int, stderr: str, value: float | None) -> None:
     given = score(record(), exited(stdout, code, stderr=stderr), **JUDGE)
     assert given.value == value
     assert given.missing == ("evaluator" if value is None else None)
@@ -57,27 +49,21 @@ def test_what_a_script_prints(
 @pytest.mark.parametrize(
     "end", [{"end": "timeout"}, {"end": "signal", "signal": 9}, {"end": "limit", "limit": "memory"}]
 )
-def test_a_script_that_did_not_end_by_itself_says_nothing(
-    record: Callable[..., EvaluatorRecord], score: Give, exited: Callable[..., CommandAnswer], end: dict[str, Any]
-) -> None:
+def test_a_script_that_did_not_end_by_itself_says_nothing(end: dict[str, Any]) -> None:
     assert score(record(), exited('{"score": 1}', exit_code=None, **end), **JUDGE).value is None
 
 
-def test_words_of_the_script_are_kept(
-    record: Callable[..., EvaluatorRecord], score: Give, exited: Callable[..., CommandAnswer]
-) -> None:
+def test_words_of_the_script_are_kept() -> None:
     said = {"score": 0.5, "hits": ["a", 5], "misses": ["b"], "reasoning": "half of it"}
     given = score(record(), exited(json.dumps(said)), **JUDGE)
     assert (given.hits, given.misses, given.reason) == (("a",), ("b",), "half of it")
 
 
-def test_the_script_is_told_the_case_and_the_answer(record: Callable[..., EvaluatorRecord]) -> None:
+def test_the_script_is_told_the_case_and_the_answer() -> None:
     case = Case(expected_outcome="It is written down.", reference_answer="done")
     made = record(("search", {"q": 1}, "found"), said="I have done it").model_copy(update={"case": case})
 
-    request = advance(CodeJudge(type="code_judge", script="./judge.py", cwd="evals"), made, ())
-
-    assert isinstance(request, RunJudge)
+    request = typed(RunJudge, advance(CodeJudge(type="code_judge", script="./judge.py", cwd="evals"), made, ()))
     assert (request.command, request.folder) == ("./judge.py", "evals")
     told = json.loads(request.stdin)
     assert (told["question"], told["expected_outcome"]) == ("p", "It is written down.")
@@ -98,9 +84,7 @@ def test_the_script_is_told_objects_as_objects() -> None:
     case = Case(question="Screen the customer.")
     made = EvaluatorRecord(binary="", prompt="@[User]:\nScreen the customer.", case=case, events=events)
 
-    request = advance(CodeJudge(type="code_judge", script="./judge.py"), made, ())
-
-    assert isinstance(request, RunJudge)
+    request = typed(RunJudge, advance(CodeJudge(type="code_judge", script="./judge.py"), made, ()))
     told = json.loads(request.stdin)
     (said,) = told["output_messages"]
     assert (said["content"], said["timestamp"]) == (content, "2024-01-15T10:31:00Z")

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from tests.unit.checks.evaluators.conftest import EVALUATOR
+from tests.unit.checks.evaluators.records import EVALUATOR, exited, record, score
 from tidegate.checks.evaluators.assess import advance
-from tidegate.model.evaluator import EvaluatorRecord, Score
+from tidegate.model.evaluator import Score
 from tidegate.model.judge import ModelAnswer, Reply
-from tidegate.model.probe import Answer, CommandAnswer, RunJudge
-
-Make = Callable[..., EvaluatorRecord]
-Give = Callable[..., Score]
+from tidegate.model.probe import Answer, RunJudge
 
 
 def order(name: str, tools: str, **fields: Any) -> dict[str, Any]:
@@ -24,7 +20,7 @@ def order(name: str, tools: str, **fields: Any) -> dict[str, Any]:
     return {"type": "tool_trajectory", "name": name, "mode": "in_order", "expected": expected, **fields}
 
 
-def test_a_weighted_average_by_the_members_weights_and_by_its_own(record: Make, score: Give) -> None:
+def test_a_weighted_average_by_the_members_weights_and_by_its_own() -> None:
     members = [order("all", "AB", weight=3), order("half", "AX", weight=1)]
     composite = {"type": "composite", "evaluators": members}
     assert score(record(*"AB"), **composite).value == pytest.approx((3 * 1 + 1 * 0.5) / 4)
@@ -32,19 +28,19 @@ def test_a_weighted_average_by_the_members_weights_and_by_its_own(record: Make, 
     assert score(record(*"AB"), **composite, aggregator=weights).value == pytest.approx((1 * 1 + 1 * 0.5) / 2)
 
 
-def test_composite_inside_composite(record: Make, score: Give) -> None:
+def test_composite_inside_composite() -> None:
     inner = {"type": "composite", "name": "inner", "evaluators": [order("a", "AB"), order("b", "XY")]}  # 1 and 0 → 0.5
     outer = score(record(*"AB"), type="composite", evaluators=[inner, order("c", "A", weight=3)])
     assert outer.value == pytest.approx((0.5 + 3) / 4)
     assert outer.details == {"inner": 0.5, "c": 1}
 
 
-def test_a_member_with_weight_0_is_shown_and_counts_for_nothing(record: Make, score: Give) -> None:
+def test_a_member_with_weight_0_is_shown_and_counts_for_nothing() -> None:
     composite = score(record(*"AB"), type="composite", evaluators=[order("a", "AB"), order("b", "XY", weight=0)])
     assert (composite.value, composite.details) == (1, {"a": 1, "b": 0})
 
 
-def test_a_failed_required_member_fails_it_whatever_the_mean(record: Make, score: Give) -> None:
+def test_a_failed_required_member_fails_it_whatever_the_mean() -> None:
     members = [order("a", "AB", weight=9), order("b", "XY", required=True)]
     given = score(record(*"AB"), type="composite", evaluators=members)
     assert given.value == pytest.approx(0.9)
@@ -52,7 +48,7 @@ def test_a_failed_required_member_fails_it_whatever_the_mean(record: Make, score
     assert given.reason.startswith("b, which is required, did not pass: called A → B, expected X → Y")
 
 
-def test_a_member_that_was_not_measured_makes_it_so(record: Make, score: Give) -> None:
+def test_a_member_that_was_not_measured_makes_it_so() -> None:
     members = [{"type": "tool_f1", "name": "target", "expected": ["taskmgr:add"]}, order("a", "A")]
     made = record(traced=False, target="add")
     assert score(made, type="composite", evaluators=members).missing == "no_trace"
@@ -60,9 +56,7 @@ def test_a_member_that_was_not_measured_makes_it_so(record: Make, score: Give) -
     assert score(made, type="composite", evaluators=members).value == 1
 
 
-def test_a_script_aggregates_after_the_members_have_asked(
-    record: Make, score: Give, exited: Callable[..., CommandAnswer]
-) -> None:
+def test_a_script_aggregates_after_the_members_have_asked() -> None:
     members = [{"type": "code_judge", "name": "lint", "script": "lint"}, order("a", "AB")]
     aggregator = {"type": "code_judge", "path": "./merge.py"}
     composite = {"type": "composite", "evaluators": members, "aggregator": aggregator}
@@ -76,9 +70,7 @@ def test_a_script_aggregates_after_the_members_have_asked(
     assert (given.value, given.reason) == (0.4, "meh")
 
 
-def test_what_looks_at_the_workspace_is_asked_before_any_model_however_deep(
-    record: Make, exited: Callable[..., CommandAnswer]
-) -> None:
+def test_what_looks_at_the_workspace_is_asked_before_any_model_however_deep() -> None:
     """The workspace is gone once a model is asked."""
 
     def pair(name: str) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.make import sure, typed
+from tests.unit.checks.evaluators.records import EVALUATOR, record, score
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.asking import Criterion
@@ -17,7 +18,6 @@ from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.event import Message
 from tidegate.model.judge import AskModel, ModelAnswer, Reply, ReplyEnd
 
-Make = Callable[..., Any]
 ITEMS = [
     {"id": "a", "description": "A", "weight": 1},
     {"id": "b", "description": "B", "weight": 2},
@@ -58,13 +58,13 @@ def scores(a: object, b: object, c: object, **more: object) -> dict[str, Any]:
 # --- inline rubrics
 
 
-def test_an_optional_rubric_that_is_unmet_costs_its_weight(score: Make, record: Make) -> None:
+def test_an_optional_rubric_that_is_unmet_costs_its_weight() -> None:
     found = score(record(), answer(checks("a", "b", "c", "e")), type="rubrics", rubrics=ITEMS)
     assert found.value == pytest.approx(0.80)  # 6 / 7.5
     assert found.verdict == "pass"
 
 
-def test_a_required_rubric_that_is_unmet_fails_the_whole(score: Make, record: Make) -> None:
+def test_a_required_rubric_that_is_unmet_fails_the_whole() -> None:
     found = score(record(), answer(checks("a", "c", "d", "e")), type="rubrics", rubrics=ITEMS)
     assert found.value == pytest.approx(5.5 / 7.5)
     assert found.verdict == "fail"
@@ -74,15 +74,15 @@ def test_a_required_rubric_that_is_unmet_fails_the_whole(score: Make, record: Ma
 @pytest.mark.parametrize(
     "said", [{"checks": []}, checks("a", ids="a"), checks(ids="aab"), checks(ids="abx"), {}, "fine", [1]]
 )
-def test_an_answer_without_each_check_once_is_no_answer(score: Make, record: Make, said: Any) -> None:
+def test_an_answer_without_each_check_once_is_no_answer(said: Any) -> None:
     found = score(record(), answer(said), answer(said), answer(said), type="rubrics", rubrics=["a", "b"])
     assert (found.value, found.missing) == (None, "unreadable_judge")
 
 
-def test_half_of_the_samples_do_not_meet_a_check(score: Make, record: Make) -> None:
+def test_half_of_the_samples_do_not_meet_a_check() -> None:
     found = score(record(), answer(checks("a", ids="a"), checks(ids="a")), type="rubrics", rubrics=ITEMS[:1])
     assert found.value == 0
-    assert found.judgement.agreement == 0
+    assert sure(found.judgement).agreement == 0
 
 
 # --- the scenario's judge
@@ -102,23 +102,20 @@ def test_scores_may_be_a_mapping_as_in_llm_tool_test() -> None:
     }
     found = judged(answer(said))
     assert found.value == pytest.approx(0.5)
-    assert found.judgement is not None
-    assert found.judgement.criteria[2].reason == "No."
+    assert sure(found.judgement).criteria[2].reason == "No."
 
 
 def test_medians_count_and_the_spread_is_shown() -> None:
     found = judged(answer(scores(0.9, 0.9, 0.2), scores(0.8, 0.9, 0.9), scores(0.7, 0.9, 0.8)))
     assert found.value == pytest.approx(0.3 * 0.8 + 0.4 * 0.9 + 0.3 * 0.8)
-    assert found.judgement is not None
-    assert found.judgement.criteria[2].spread == pytest.approx(0.7)
+    assert sure(found.judgement).criteria[2].spread == pytest.approx(0.7)
     # three criteria, three pairs each; only of the last criterion two pairs disagree at 0.7
-    assert found.judgement.agreement == pytest.approx(7 / 9)
+    assert sure(found.judgement).agreement == pytest.approx(7 / 9)
 
 
 def test_a_sample_that_cannot_be_read_is_asked_for_again_alone() -> None:
     first = answer(scores(1, 1, 1), "no", scores(1, 1, 1))
-    step = advance(JUDGE, RECORD, [first])
-    assert isinstance(step, AskModel)
+    step = typed(AskModel, advance(JUDGE, RECORD, [first]))
     assert (step.attempt, step.again) == (2, ((0, 2),))
     again = ModelAnswer(replies=(Reply(sample=2, text=json.dumps(scores(0, 0, 0))),))
     assert judged(first, again).value == 1  # the median of 1, 0, 1
@@ -157,8 +154,7 @@ def test_what_is_no_answer_stays_none_however_often_it_comes(text: str) -> None:
 
 def test_criteria_come_in_another_order_in_another_sample_and_the_same_each_time() -> None:
     many = tuple(Criterion(id=f"c{n}", description="x", weight=1 / 8) for n in range(8))
-    step = advance(RubricJudge(criteria=many), RECORD, ())
-    assert isinstance(step, AskModel)
+    step = typed(AskModel, advance(RubricJudge(criteria=many), RECORD, ()))
     assert step.prompt(1) == step.prompt(1)
     assert len({step.prompt(sample) for sample in range(1, 9)}) == 8
     assert {"".join(sorted(step.prompt(sample))) for sample in range(1, 9)} == {"".join(sorted(step.prompt(1)))}
@@ -167,19 +163,16 @@ def test_criteria_come_in_another_order_in_another_sample_and_the_same_each_time
 # --- llm_judge, composite, plan
 
 
-def test_an_llm_judge_gives_one_score(score: Make, record: Make) -> None:
+def test_an_llm_judge_gives_one_score() -> None:
     said = {"score": 0.7, "hits": ["short"], "misses": ["no source"], "reasoning": "Right, but."}
     found = score(record(said="x"), answer(said), type="llm_judge")
     assert (found.value, found.verdict, found.reason) == (0.7, "borderline", "Right, but.")
     assert (found.hits, found.misses) == (("short",), ("no source",))
 
 
-def test_a_prompt_of_ones_own_gets_the_variables_in_fences(record: Make) -> None:
-    from tests.unit.checks.evaluators.conftest import EVALUATOR
-
+def test_a_prompt_of_ones_own_gets_the_variables_in_fences() -> None:
     judge = EVALUATOR.validate_python({"type": "llm_judge", "prompt": "Q: {{question}} A: {{ candidate_answer }}"})
-    step = advance(judge, record(said="the {{question}} is open"), ())
-    assert isinstance(step, AskModel)
+    step = typed(AskModel, advance(judge, record(said="the {{question}} is open"), ()))
     assert step.before.count("<data ") == 2
     assert "the {{question}} is open" in step.before  # what the agent says is no variable
 
@@ -192,17 +185,14 @@ def judge_named(name: str) -> dict[str, Any]:
     return {"type": "llm_judge", "name": name}
 
 
-def test_a_model_aggregates_what_the_members_said(score: Make, record: Make) -> None:
-    from tests.unit.checks.evaluators.conftest import EVALUATOR
-
+def test_a_model_aggregates_what_the_members_said() -> None:
     fields = {"type": "composite", "evaluators": [judge_named("a")], "aggregator": {"type": "llm_judge"}}
-    step = advance(EVALUATOR.validate_python(fields), record(said="x"), [one(0.2)])
-    assert isinstance(step, AskModel)
+    step = typed(AskModel, advance(EVALUATOR.validate_python(fields), record(said="x"), [one(0.2)]))
     assert '"score": 0.2' in step.before
     assert score(record(said="x"), one(0.2), one(0.4), **fields).value == 0.4
 
 
-def test_a_member_that_could_not_be_judged_is_no_zero(score: Make, record: Make) -> None:
+def test_a_member_that_could_not_be_judged_is_no_zero() -> None:
     lost = ModelAnswer(replies=(Reply(end="outage", message="busy"),))
     found = score(record(said="x"), lost, type="composite", evaluators=[judge_named("a")])
     assert (found.value, found.missing, found.reason) == (None, "judge", "a: busy")

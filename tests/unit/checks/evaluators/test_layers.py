@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
-from tidegate.model.evaluator import EvaluatorRecord, Score
-from tidegate.model.probe import CommandAnswer, FileAnswer
+from tests.unit.checks.evaluators.records import exited, record, score
+from tidegate.model.probe import FileAnswer
 
-Make = Callable[..., EvaluatorRecord]
-Give = Callable[..., Score]
-Exited = Callable[..., CommandAnswer]
 STATE = json.dumps({"tasks": [{"id": 1, "done": True}], "count": 1.0, "a.b": "dotted"})
 
 
 # expected_state
 
 
-def test_state_is_compared_field_by_field_and_by_type(record: Make, score: Give, exited: Exited) -> None:
+def test_state_is_compared_field_by_field_and_by_type() -> None:
     expected = {"tasks.0.done": True, "count": 1, "tasks.0.id": "1", "tasks.1.id": 2, "a.b": "dotted"}
     given = score(record(), exited(STATE), type="expected_state", command="export", expected=expected)
     assert given.value == 3 / 5
     assert given.reason == 'tasks.0.id is 1, expected "1"; tasks.1.id is missing, expected 2'
 
 
-def test_a_task_is_complete_if_every_field_is_as_expected(record: Make, score: Give, exited: Exited) -> None:
+def test_a_task_is_complete_if_every_field_is_as_expected() -> None:
     """As Agent Surface grades it: four of five fields are a task that is not done, whatever the share."""
     expected = {"invoice.status": "sent", "invoice.id": "inv_01", "customer": "c", "sum": 5, "draft": False}
     state = '{"invoice": {"status": "STATUS", "id": "inv_01"}, "customer": "c", "sum": 5, "draft": false}'
@@ -38,7 +34,7 @@ def test_a_task_is_complete_if_every_field_is_as_expected(record: Make, score: G
     assert (draft.value, draft.verdict) == (0.8, "fail")
 
 
-def test_no_state_scores_0_and_says_why(record: Make, score: Give, exited: Exited) -> None:
+def test_no_state_scores_0_and_says_why() -> None:
     by_command = {"type": "expected_state", "command": "x", "expected": {"a": 1}}
     by_file = {"type": "expected_state", "file": "out.json", "expected": {"a": 1}}
     assert score(record(), exited("prose"), **by_command).reason.startswith("no state: it is not JSON")
@@ -61,16 +57,7 @@ def test_no_state_scores_0_and_says_why(record: Make, score: Give, exited: Exite
         ("AB", "", 0, None, 0, 0),
     ],
 )
-def test_f1(
-    record: Make,
-    score: Give,
-    expected: str,
-    called: str,
-    f1: float,
-    precision: float | None,
-    recall: float,
-    routing: float,
-) -> None:
+def test_f1(expected: str, called: str, f1: float, precision: float | None, recall: float, routing: float) -> None:
     given = score(record(*called), type="tool_f1", expected=list(expected))
     details = given.details
     assert given.value == pytest.approx(f1)
@@ -78,16 +65,12 @@ def test_f1(
     assert (details["tool_recall"], details["tool_routing_accuracy"]) == pytest.approx((recall, routing))
 
 
-def test_f1_without_a_trace_is_not_measured(record: Make, score: Give) -> None:
-    assert score(record(traced=False), type="tool_f1", expected=["A"]).missing == "no_trace"
-
-
 # parameters
 
 SCHEMA = {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}}}
 
 
-def test_parameters_are_the_mean_of_both_shares(record: Make, score: Give) -> None:
+def test_parameters_are_the_mean_of_both_shares() -> None:
     made = record(("search", {"q": "tides"}, ""), ("search", {"q": 5}, ""), ("other", {}, ""))
     rule: dict[str, Any] = {"type": "parameters", "schemas": {"search": SCHEMA}}
     assert score(made, **rule).details == {"parameter_schema_valid": 0.5}
@@ -98,12 +81,12 @@ def test_parameters_are_the_mean_of_both_shares(record: Make, score: Give) -> No
     assert given.reason == "search: $.q: 5 is not of type 'string'"
 
 
-def test_parameters_of_tools_that_were_not_called(record: Make, score: Give) -> None:
+def test_parameters_of_tools_that_were_not_called() -> None:
     assert score(record("other"), type="parameters", schemas={"search": SCHEMA}).missing == "evaluator"
     assert score(record("other"), type="parameters", reference={"search": {"q": 1}}).value == 0
 
 
-def test_a_schema_never_reaches_for_the_network(record: Make, score: Give) -> None:
+def test_a_schema_never_reaches_for_the_network() -> None:
     remote = {"search": {"$ref": "http://localhost:1/schema.json"}}
     given = score(record(("search", {}, "")), type="parameters", schemas=remote)
     assert given.missing == "evaluator"
@@ -113,14 +96,14 @@ def test_a_schema_never_reaches_for_the_network(record: Make, score: Give) -> No
 # plan
 
 
-def test_a_plan_in_the_first_message(record: Make, score: Give) -> None:
+def test_a_plan_in_the_first_message() -> None:
     made = record("search", "write", said="I will `search`, then read, and then write the answer.")
     given = score(made, type="plan", **{"from": "first_message"}, expected=["search", "read", "write", "check"])
     assert given.value == 3 / 4
     assert given.details == {"plan_adherence": pytest.approx(2 / 3)}
 
 
-def test_a_plan_may_be_steps_that_name_their_tool(record: Make, score: Give) -> None:
+def test_a_plan_may_be_steps_that_name_their_tool() -> None:
     """As in Agent Surface's grader: `[step["tool"] for step in plan]`."""
     steps = '[{"tool": "get_invoice", "why": "to read it"}, {"note": "then"}, {"tool": "send_invoice"}]'
     rule = {"type": "plan", "expected": ["get_invoice", "send_invoice"]}
@@ -128,7 +111,7 @@ def test_a_plan_may_be_steps_that_name_their_tool(record: Make, score: Give) -> 
     assert score(record(said=f'{{"plan": {steps}}}'), **rule, **{"from": "field", "path": "$.plan"}).value == 1
 
 
-def test_a_plan_in_a_file_and_in_a_field(record: Make, score: Give) -> None:
+def test_a_plan_in_a_file_and_in_a_field() -> None:
     file = {"type": "plan", "from": "file", "file": "plan.json", "expected": ["a", "b"]}
     assert score(record(), FileAnswer(state="present", text='["b", "a"]'), **file).value == 0.5
     assert score(record(), FileAnswer(state="missing"), **file).reason == "no plan: the file is missing"
@@ -152,6 +135,6 @@ def test_a_plan_in_a_file_and_in_a_field(record: Make, score: Give) -> None:
         {"type": "tool_f1", "expected": ["a"], "weight": -1},
     ],
 )
-def test_a_wrong_definition_is_refused(record: Make, score: Give, wrong: dict[str, Any]) -> None:
+def test_a_wrong_definition_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         score(record(), **wrong)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,11 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.unit.checks.evaluators.records import record, score
 from tidegate.checks.evaluators.matching import common_length, matches, pairs
-from tidegate.model.evaluator import EvaluatorRecord, Score
-
-Make = Callable[..., EvaluatorRecord]
-Give = Callable[..., Score]
 
 
 def calls(names: str) -> list[dict[str, str]]:
@@ -41,7 +37,7 @@ def calls(names: str) -> list[dict[str, str]]:
         ("subset", "AB", "", 1),
     ],
 )
-def test_modes(record: Make, score: Give, mode: str, expected: str, called: str, value: float) -> None:
+def test_modes(mode: str, expected: str, called: str, value: float) -> None:
     given = score(record(*called), type="tool_trajectory", mode=mode, expected=calls(expected))
     assert given.value == pytest.approx(value)
 
@@ -50,30 +46,30 @@ def test_modes(record: Make, score: Give, mode: str, expected: str, called: str,
     ("minimums", "called", "value"),
     [({"A": 0}, "", 1), ({"A": 1}, "", 0), ({"A": 2, "B": 1}, "AA", 0.5), ({"A": 2, "B": 1}, "ABA", 1)],
 )
-def test_any_order_counts(record: Make, score: Give, minimums: dict[str, int], called: str, value: float) -> None:
+def test_any_order_counts(minimums: dict[str, int], called: str, value: float) -> None:
     assert score(record(*called), type="tool_trajectory", mode="any_order", minimums=minimums).value == value
 
 
-def test_no_trace_is_not_measured_which_no_calls_are_not(record: Make, score: Give) -> None:
+def test_no_trace_is_not_measured_which_no_calls_are_not() -> None:
     rule = {"type": "tool_trajectory", "mode": "in_order", "expected": calls("A")}
     silent, idle = score(record(traced=False), **rule), score(record(), **rule)
     assert (silent.value, silent.missing, silent.verdict) == (None, "no_trace", "not_measured")
     assert (idle.value, idle.verdict) == (0, "fail")
 
 
-def test_the_targets_subcommands_are_known_without_the_agents_trace(record: Make, score: Give) -> None:
+def test_the_targets_subcommands_are_known_without_the_agents_trace() -> None:
     rule = {"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": "taskmgr:add"}, {"tool": "taskmgr:done"}]}
     assert score(record(traced=False, target="add done"), **rule).value == 1
     assert score(record("bash", "bash", "Read", target="add list"), **rule).value == 0.5
 
 
-def test_tools_and_subcommands_together_are_in_the_order_of_time(record: Make, score: Give) -> None:
+def test_tools_and_subcommands_together_are_in_the_order_of_time() -> None:
     names = ["bash", "taskmgr:add", "Read", "taskmgr:done"]
     rule = {"type": "tool_trajectory", "mode": "exact", "expected": [{"tool": name} for name in names]}
     assert score(record("bash", "Read", target="add done"), **rule).value == 1
 
 
-def test_forbidden_and_max_calls_hold_in_every_mode(record: Make, score: Give) -> None:
+def test_forbidden_and_max_calls_hold_in_every_mode() -> None:
     rule = {"type": "tool_trajectory", "mode": "in_order", "expected": calls("A")}
     assert score(record(*"AB"), **rule, forbidden=["B"]).reason == "B was called, which is forbidden"
     assert score(record(*"AAA"), **rule, max_calls={"A": 2}).value == 0
@@ -81,7 +77,7 @@ def test_forbidden_and_max_calls_hold_in_every_mode(record: Make, score: Give) -
     assert score(record("A", target="rm"), **rule, forbidden=["taskmgr:rm"]).value == 0
 
 
-def test_input_and_output_match_as_a_subset(record: Make, score: Give) -> None:
+def test_input_and_output_match_as_a_subset() -> None:
     made = record(("search", {"query": "tides today", "limit": 5}, '{"hits": [1, 2], "more": true}'))
     rule: dict[str, Any] = {"type": "tool_trajectory", "mode": "exact"}
 
@@ -108,7 +104,7 @@ def test_input_and_output_match_as_a_subset(record: Make, score: Give) -> None:
         {"mode": "sorted", "expected": [{"tool": "A"}]},
     ],
 )
-def test_a_wrong_expectation_is_refused(record: Make, score: Give, wrong: dict[str, Any]) -> None:
+def test_a_wrong_expectation_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         score(record(), type="tool_trajectory", **wrong)
 
@@ -146,16 +142,14 @@ def test_pairs_gives_each_its_own() -> None:
         ([[1]], [[2], [3, 1]], True),
     ],
 )
-def test_a_list_in_an_expected_output_is_a_subset(
-    record: Make, score: Give, expected: object, actual: object, met: bool
-) -> None:
+def test_a_list_in_an_expected_output_is_a_subset(expected: object, actual: object, met: bool) -> None:
     """Every expected item matches a different actual item, in any order."""
     made = record(("A", {}, json.dumps(actual)))
     given = score(made, type="tool_trajectory", mode="in_order", expected=[{"tool": "A", "output": expected}])
     assert given.value == met
 
 
-def test_a_list_in_an_expected_input_is_the_whole_list(record: Make, score: Give) -> None:
+def test_a_list_in_an_expected_input_is_the_whole_list() -> None:
     """The order and number of a call's arguments matter."""
     made = record(("A", {"args": ["add", "milk"]}, ""))
     given = score(made, type="tool_trajectory", mode="exact", expected=[{"tool": "A", "input": {"args": ["milk"]}}])
@@ -174,7 +168,7 @@ def test_a_list_in_an_expected_input_is_the_whole_list(record: Make, score: Give
         ({"title": {"regex": "^Q"}}, 'output.title is "plan", expected a match of ^Q'),
     ],
 )
-def test_the_reason_names_the_part_that_differs(record: Make, score: Give, expected: object, why: str) -> None:
+def test_the_reason_names_the_part_that_differs(expected: object, why: str) -> None:
     made = record(("A", {}, '{"rows": [{"id": 1}], "state": {"open": 1}, "title": "plan"}'), "B")
     given = score(
         made,
@@ -186,14 +180,14 @@ def test_the_reason_names_the_part_that_differs(record: Make, score: Give, expec
     assert given.reason == f"called A → B, expected A → B → C; A: {why}; C was not called"
 
 
-def test_the_pattern_that_no_output_of_a_called_tool_matches_is_kept(record: Make, score: Give) -> None:
+def test_the_pattern_that_no_output_of_a_called_tool_matches_is_kept() -> None:
     expected = [{"tool": tool, "output": {"regex": "^Q"}} for tool in ("A", "B", "C")]
     made = record(("A", {}, "plan"), ("B", {}, "Quay"))
     given = score(made, type="tool_trajectory", mode="superset", expected=expected)
     assert given.unmatched == (("A", "^Q"),)
 
 
-def test_args_are_agentvs_name_of_the_input(record: Make, score: Give) -> None:
+def test_args_are_agentvs_name_of_the_input() -> None:
     """AgentV 1.6: `args: any` accepts every input."""
     asked = ("search", {"query": "weather Paris"}, "")
     rule = {"type": "tool_trajectory", "mode": "exact"}
@@ -202,6 +196,6 @@ def test_args_are_agentvs_name_of_the_input(record: Make, score: Give) -> None:
     assert score(record(asked), **rule, expected=[{"tool": "search", "args": "any"}]).value == 1
 
 
-def test_expected_calls_in_any_order_are_another_mode(score: Give, record: Make) -> None:
+def test_expected_calls_in_any_order_are_another_mode() -> None:
     with pytest.raises(ValidationError, match="`expected` calls in any order are the mode `superset`"):
         score(record(), type="tool_trajectory", mode="any_order", expected=calls("A"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.unit.checks.gates.seen import sees
 from tidegate.checks.gates.json_path import CommandJsonPath
-from tidegate.model.gate import GateDecision, GateInput
+from tidegate.model.gate import GateDecision
 
 TASKS = {"tasks": [{"id": 1, "title": "buy milk", "done": True}, {"id": 2, "title": "call", "tag": None}], "next": 3}
 
@@ -39,7 +39,7 @@ def gate(path: str, assertion: str) -> CommandJsonPath:
         ("next", "equals 3.0"),
     ],
 )
-def test_passes_when_the_assertion_holds(sees: Callable[..., GateInput], path: str, assertion: str) -> None:
+def test_passes_when_the_assertion_holds(path: str, assertion: str) -> None:
     decision = gate(path, assertion).decide(sees(stdout=json.dumps(TASKS)))
     assert decision.passed, decision.message
 
@@ -60,7 +60,7 @@ def test_passes_when_the_assertion_holds(sees: Callable[..., GateInput], path: s
         ("$.tasks[*].id", "> 0", "`$.tasks[*].id` is an array ([1, 2]), `>` needs a number"),
     ],
 )
-def test_fails_with_what_was_found(sees: Callable[..., GateInput], path: str, assertion: str, message: str) -> None:
+def test_fails_with_what_was_found(path: str, assertion: str, message: str) -> None:
     decision = gate(path, assertion).decide(sees(stdout=json.dumps(TASKS)))
     missing = ("count",) if path == "$.count" and "missing" in message else ()
     assert decision == GateDecision(passed=False, message=message, missing=missing)
@@ -73,25 +73,23 @@ def test_fails_with_what_was_found(sees: Callable[..., GateInput], path: str, as
         ("", "the output is not JSON (EOF while parsing a value at line 1 column 0): it is empty"),
     ],
 )
-def test_output_that_is_not_json_fails_with_its_beginning(
-    sees: Callable[..., GateInput], stdout: str, message: str
-) -> None:
+def test_output_that_is_not_json_fails_with_its_beginning(stdout: str, message: str) -> None:
     decision = gate("$", "exists").decide(sees(stdout=stdout))
     assert not decision.passed
     assert message in decision.message
 
 
-def test_of_doubled_keys_the_last_one_counts(sees: Callable[..., GateInput]) -> None:
+def test_of_doubled_keys_the_last_one_counts() -> None:
     assert gate("$.a", "equals 2").decide(sees(stdout='{"a": 1, "a": 2}')).passed
 
 
-def test_a_cut_output_is_not_read(sees: Callable[..., GateInput]) -> None:
+def test_a_cut_output_is_not_read() -> None:
     decision = gate("$", "exists").decide(sees(stdout="{}", truncated=True))
     assert not decision.passed
     assert "was cut" in decision.message
 
 
-def test_a_path_that_cannot_be_applied_fails_and_says_so(sees: Callable[..., GateInput]) -> None:
+def test_a_path_that_cannot_be_applied_fails_and_says_so() -> None:
     decision = gate("$.`parent`", "exists").decide(sees(stdout="{}"))
     assert decision.message.startswith("`$.`parent`` cannot be applied")
 
@@ -113,10 +111,6 @@ def test_wrong_parameters_are_refused(fields: dict[str, Any], message: str) -> N
     assert message in str(error.value)
 
 
-def test_is_named_by_command_path_and_assertion() -> None:
-    assert gate("$.a", "> 1").label == "command_json_path: taskmgr list --json must print JSON with $.a > 1"
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "b", "a-b"]), inner),
@@ -124,31 +118,15 @@ json_values = st.recursive(
 )
 paths = st.sampled_from(
     [
-        "$",
-        "$.a",
-        "$..a",
-        "$[0]",
-        "$.*",
-        "$[?(@.a>1)]",
-        "$[?(@.a=~'x')]",
-        "$..[0]",
-        "$[/a]",
-        "$.`keys`",
-        "$.a+1",
-        "$.`sorted`",
-        "$.`len`",
-        "$.`path`",
-        "$.a.`split(-,0,1)`",
-        "$.`parent`",
-        "$.a*$.b",
-        "$[::2]",
+        *("$", "$.a", "$..a", "$[0]", "$.*", "$[?(@.a>1)]", "$[?(@.a=~'x')]", "$..[0]", "$[/a]", "$.a+1", "$.a*$.b"),
+        *("$[::2]", "$.`keys`", "$.`sorted`", "$.`len`", "$.`path`", "$.a.`split(-,0,1)`", "$.`parent`"),
     ]
 )
 assertions = st.sampled_from(["exists", "equals 1", "contains a", "contains 1", "len == 1", "> 0", "!= 2", "equals {}"])
 
 
 @given(json_values, paths, assertions)
-def test_deciding_never_raises(sees: Callable[..., GateInput], document: Any, path: str, assertion: str) -> None:
+def test_deciding_never_raises(document: Any, path: str, assertion: str) -> None:
     decision = gate(path, assertion).decide(sees(stdout=json.dumps(document)))
     assert decision.message
     assert GateDecision.model_validate_json(decision.model_dump_json()) == decision

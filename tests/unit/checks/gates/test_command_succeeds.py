@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from tests.unit.checks.gates.seen import file, sees
 from tidegate.checks.gates.command_gate import CommandExits, CommandGate, CommandSucceeds
 from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.checks.gates.text_gates import CommandOutputContains, CommandOutputMatches, CommandOutputWords
@@ -51,20 +51,18 @@ def test_a_failure_says_what_happened(result: CommandResult, message: str) -> No
         CommandJsonPath(command="lint", status=(1, 2), path="$", assertion="len == 0"),
     ],
 )
-def test_a_command_has_to_exit_with_one_of_the_statuses_named(
-    sees: Callable[..., GateInput], gate: CommandGate
-) -> None:
+def test_a_command_has_to_exit_with_one_of_the_statuses_named(gate: CommandGate) -> None:
     ends = {code: gate.decide(sees(exit_code=code, stdout="[]")) for code in (0, 1, 2, 127)}
     assert {code: end.passed for code, end in ends.items()} == {0: False, 1: True, 2: True, 127: False}
     assert ends[0].message == "exit 0, expected exit 1 or 2: []"
     assert not gate.decide(sees(end="signal", signal=1, stdout="[]")).passed
 
 
-def test_exit_status_0_passes(sees: Callable[..., GateInput]) -> None:
+def test_exit_status_0_passes() -> None:
     assert GATE.decide(sees(stdout="fine")) == GateDecision(passed=True, message="exit 0")
 
 
-def test_without_an_answer_nothing_passes(file: Callable[..., GateInput]) -> None:
+def test_without_an_answer_nothing_passes() -> None:
     assert not GATE.decide(GateInput()).passed
     assert not GATE.decide(file(text="exit 0")).passed
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.unit.checks.gates.seen import file, sees
 from tidegate.checks.gates.text_gates import FileExists
 from tidegate.model.gate import GateDecision, GateInput
 from tidegate.model.probe import ReadFile
@@ -21,7 +20,7 @@ def test_asks_for_the_file() -> None:
 
 
 @pytest.mark.parametrize("answer", [{"text": "{}"}, {"text": ""}, {"text": None}, {"state": "too_large"}])
-def test_passes_for_a_file_whatever_is_in_it(file: Callable[..., GateInput], answer: dict[str, str]) -> None:
+def test_passes_for_a_file_whatever_is_in_it(answer: dict[str, str]) -> None:
     assert GATE.decide(file(**answer)) == GateDecision(passed=True, message="`out/tasks.json` exists")
 
 
@@ -34,7 +33,7 @@ def test_passes_for_a_file_whatever_is_in_it(file: Callable[..., GateInput], ans
         ("unreadable", "`out/tasks.json` could not be read"),
     ],
 )
-def test_fails_for_anything_else(file: Callable[..., GateInput], state: str, message: str) -> None:
+def test_fails_for_anything_else(state: str, message: str) -> None:
     assert GATE.decide(file(state=state)) == GateDecision(passed=False, message=message)
 
 
@@ -61,7 +60,7 @@ def test_paths_inside_are_taken_as_they_are(path: str) -> None:
     assert FileExists(path=path).label == f"file_exists: {path}"
 
 
-def test_without_an_answer_nothing_passes(sees: Callable[..., GateInput]) -> None:
+def test_without_an_answer_nothing_passes() -> None:
     assert not GATE.decide(GateInput()).passed
     assert not GATE.decide(sees()).passed
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from tests.unit.checks.gates.seen import file, sees
 from tidegate.checks.gates import AnyGate
 from tidegate.checks.gates.text_gates import CommandOutputWords
-from tidegate.model.gate import Gate, GateDecision, GateInput
+from tidegate.model.gate import Gate, GateDecision
 
 GATE: TypeAdapter[Gate] = TypeAdapter(AnyGate)
-Make = Callable[..., GateInput]
 
 
 def gate(kind: str, **fields: Any) -> Gate:
@@ -35,9 +34,7 @@ WORDS = {"words": ["--prio", "add"]}
         ("matches", LOOKAHEADS, "--one --all", "matches `(?s)^(?=.*--all)(?=.*--one)`"),
     ],
 )
-def test_a_text_that_is_found_passes(
-    kind: str, fields: dict[str, Any], text: str, message: str, sees: Make, file: Make
-) -> None:
+def test_a_text_that_is_found_passes(kind: str, fields: dict[str, Any], text: str, message: str) -> None:
     printed = gate(f"command_output_{kind}", **fields).decide(sees(stdout=text))
     assert printed == GateDecision(passed=True, message=f"the output {message}")
     written = gate(f"file_{kind}", **fields).decide(file(text=text))
@@ -53,7 +50,7 @@ def test_a_text_that_is_found_passes(
     ],
 )
 def test_a_text_that_is_not_found_fails_with_an_excerpt(
-    kind: str, fields: dict[str, Any], text: str, message: str, sees: Make, file: Make
+    kind: str, fields: dict[str, Any], text: str, message: str
 ) -> None:
     printed = gate(f"command_output_{kind}", **fields).decide(sees(stdout=text, stderr="milk #1 milk"))
     assert printed == GateDecision(passed=False, message=f"the output {message}")
@@ -63,7 +60,7 @@ def test_a_text_that_is_not_found_fails_with_an_excerpt(
 
 @pytest.mark.parametrize("state", ["missing", "escapes", "not_a_file", "too_large", "unreadable"])
 @pytest.mark.parametrize("kind", ["contains", "matches"])
-def test_a_file_without_a_text_fails(kind: str, state: str, file: Make) -> None:
+def test_a_file_without_a_text_fails(kind: str, state: str) -> None:
     assert not gate(f"file_{kind}", **(CONTAINS if kind == "contains" else MATCHES)).decide(file(state=state)).passed
 
 
@@ -75,9 +72,7 @@ def test_a_file_without_a_text_fails(kind: str, state: str, file: Make) -> None:
         ("words", WORDS, "add --prio"),
     ],
 )
-def test_of_a_failed_command_or_a_cut_output_nothing_is_decided(
-    kind: str, fields: dict[str, Any], text: str, sees: Make
-) -> None:
+def test_of_a_failed_command_or_a_cut_output_nothing_is_decided(kind: str, fields: dict[str, Any], text: str) -> None:
     """What was cut off could hold the word that a pattern forbids."""
     one = gate(f"command_output_{kind}", **fields)
     assert one.decide(sees(stdout=text)).passed
@@ -87,7 +82,7 @@ def test_of_a_failed_command_or_a_cut_output_nothing_is_decided(
 
 
 @pytest.mark.parametrize("printed", ["add --priority", "add x--prio", "add --prio-high"])
-def test_words_that_are_missing_as_a_whole_are_named(printed: str, sees: Make) -> None:
+def test_words_that_are_missing_as_a_whole_are_named(printed: str) -> None:
     words = gate("command_output_words", **WORDS)
     assert words.decide(sees(stdout="add   Adds a task\n[--prio=P]")).message == "the output has all 2 words"
     missing = GateDecision(passed=False, message="the output lacks `--prio`", missing=("--prio",))
@@ -108,13 +103,13 @@ def test_words_that_are_missing_as_a_whole_are_named(printed: str, sees: Make) -
         ("  --due-by DATE", False),
     ],
 )
-def test_a_listed_word_begins_a_line(printed: str, has: bool, sees: Make) -> None:
+def test_a_listed_word_begins_a_line(printed: str, has: bool) -> None:
     decision = CommandOutputWords(command="x", words=("--due",), listed=True).decide(sees(stdout=printed))
     message = "the output lists the word" if has else "the output does not list `--due`"
     assert (decision.passed, decision.message, decision.missing) == (has, message, () if has else ("--due",))
 
 
-def test_of_many_missing_words_the_first_are_named_and_the_rest_counted(sees: Make) -> None:
+def test_of_many_missing_words_the_first_are_named_and_the_rest_counted() -> None:
     words = CommandOutputWords(command="x", words=tuple(f"-{letter}" for letter in "abcdefghijk"))
     assert words.decide(sees()).message.endswith("`-g`, `-h` and 3 more")
 

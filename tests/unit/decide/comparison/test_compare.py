@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from tests import make
+from tests.make import sure
 from tidegate.decide.comparison.compare import compare
 from tidegate.decide.procedure.detection import Screening, detection, weakness
 from tidegate.decide.statistics.e_process import Pairs, e_of_drop
 from tidegate.decide.statistics.rates import newcombe
-from tidegate.model.comparison import Comparison, DefinitionChange, FailedCall, GateCounts, Row
+from tidegate.model.comparison import Comparison, DefinitionChange, Evidence, FailedCall, GateCounts, Row
 from tidegate.model.measurement import Call, GateResult, Metrics, Outcome, PastTrial, Run, TrialResult
 from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
@@ -96,6 +97,16 @@ def only(line: str) -> Row:
     return row
 
 
+def evidence_of(line: str, *calls: Call) -> Evidence:
+    """The evidence of a row; `calls` are those of all trials of head if they are given."""
+    head = run("head", line)
+    if calls:
+        trials = tuple(trial.model_copy(update={"calls": calls}) for trial in head.trials)
+        head = head.model_copy(update={"trials": trials})
+    (row,) = compare(run("base", line), head).rows
+    return sure(row.evidence)
+
+
 REGRESSED = "create_and_link det base:P|P head:F|FF"
 
 
@@ -111,11 +122,10 @@ def test_rates_and_their_difference_have_intervals() -> None:
     (row,) = compared("docs base:PPP head:FFF", stored=True).rows
     assert row.base.interval == pytest.approx((0.43850296824495444, 1))
     assert row.head.interval == pytest.approx((0, 0.5614970317550455))
-    assert row.effect is not None
-    assert row.effect.difference == -1
-    assert row.effect.interval == pytest.approx((-1, -0.2059232824597782))
-    assert row.effect.p == pytest.approx(0.05)
-    assert row.effect.level == 0.02
+    effect = sure(row.effect)
+    assert (effect.difference, effect.level) == (-1, 0.02)
+    assert effect.interval == pytest.approx((-1, -0.2059232824597782))
+    assert effect.p == pytest.approx(0.05)
 
 
 def test_without_trials_there_is_no_rate_and_no_effect() -> None:
@@ -125,13 +135,12 @@ def test_without_trials_there_is_no_rate_and_no_effect() -> None:
 
 
 def test_metrics_are_means_over_the_measured_trials() -> None:
-    row = only("docs base:PPX head:PFX")
-    rate = row.metrics["error_rate"]
+    found = only("docs base:PPX head:PFX").metrics
+    rate, completed = found["error_rate"], found["completed"]
     assert (rate.base, rate.head, rate.effect, rate.warns) == (0, 0.25, 0.25, False)
-    assert (row.metrics["completed"].base, row.metrics["completed"].head) == (1, 0.5)
-    assert row.metrics["command_count"].base == 2
-    assert row.metrics["cost_usd"].base is None
-    assert row.metrics.keys() == Metrics.model_fields.keys()
+    assert (completed.base, completed.head) == (1, 0.5)
+    assert (found["command_count"].base, found["cost_usd"].base) == (2, None)
+    assert found.keys() == Metrics.model_fields.keys()
 
 
 def test_gates_are_counted_on_both_sides() -> None:
@@ -157,16 +166,19 @@ def test_gates_of_one_label_are_not_mixed() -> None:
 # --- history
 
 
-def with_history(base: Run, letters: str) -> Run:
-    past = [
-        PastTrial(scenario=row.scenario, agent="docs", decides=OUTCOMES[letter], at=n, sha="", metrics=PAST)
-        for row in base.rows
+PAST = Metrics(command_count=4, error_rate=0.5)
+
+
+def history_of(scenario: str, letters: str) -> list[PastTrial]:
+    return [
+        PastTrial(scenario=scenario, agent="docs", decides=OUTCOMES[letter], at=n, sha="", metrics=PAST)
         for n, letter in enumerate(letters)
     ]
+
+
+def with_history(base: Run, letters: str) -> Run:
+    past = [trial for row in base.rows for trial in history_of(row.scenario, letters)]
     return base.model_copy(update={"history": tuple(past)})
-
-
-PAST = Metrics(command_count=4, error_rate=0.5)
 
 
 def test_a_row_that_base_seldom_passes_is_said_to_show_little_with_what_would_help() -> None:
@@ -174,10 +186,9 @@ def test_a_row_that_base_seldom_passes_is_said_to_show_little_with_what_would_he
     lines = ("rare base: head:FPF", "rarer base: head:FFP", "steady base: head:PPP", "new base:FPF head:FPF")
     base = run("base", *lines)
     past = {"rare": "FFFFPPFFFP", "rarer": "FFFFPPFFFP", "steady": "P" * 10, "new": ""}
-    seen = [
-        one for name, letters in past.items() for one in with_history(base, letters).history if one.scenario == name
-    ]
-    base = base.model_copy(update={"history": tuple(seen)})
+    base = base.model_copy(
+        update={"history": tuple(one for name, letters in past.items() for one in history_of(name, letters))}
+    )
 
     (note,) = compare(base, run("head", *lines)).notes
 
@@ -196,16 +207,17 @@ def test_history_is_counted_for_people_and_compared_with_by_the_test() -> None:
     assert row.state == "regressed"
     assert (row.base.passes, row.base.trials, row.base.history, row.base.fresh) == (54, 54, (40, 40), (14, 14))
     assert (row.head.passes, row.head.screen, row.head.confirm) == (0, (0, 1), (0, 14))
-    assert row.effect is not None
-    assert row.effect.difference == -1
-    assert row.effect.interval == pytest.approx(newcombe(0, 14, 14, 14, 0.999))
-    assert row.effect.p == pytest.approx(1 / e_of_drop(Pairs(14, 0, 14)))
+    effect = sure(row.effect)
+    assert effect.difference == -1
+    assert effect.interval == pytest.approx(newcombe(0, 14, 14, 14, 0.999))
+    assert effect.p == pytest.approx(1 / e_of_drop(Pairs(14, 0, 14)))
 
 
-def test_stored_runs_are_compared_without_the_history() -> None:
+@pytest.mark.parametrize(("letters", "stored"), [("P" * 40, True), ("PPPPPPP", False)])
+def test_stored_runs_and_a_short_history_are_compared_without_it(letters: str, stored: bool) -> None:
     line = "docs base:PPP head:PPP"
-    (row,) = compare(with_history(run("base", line), "P" * 40), run("head", line), stored=True).rows
-    assert (row.base.trials, row.base.history) == (3, (0, 0))
+    (row,) = compare(with_history(run("base", line), letters), run("head", line), stored=stored).rows
+    assert (row.base.trials, row.base.history, row.metrics["command_count"].base) == (3, (0, 0), 2)
 
 
 def test_head_s_trials_that_were_run_for_the_history_count_as_its_first_ones() -> None:
@@ -221,22 +233,11 @@ def test_metrics_of_the_history_count_for_base() -> None:
     assert (row.state, row.metrics["command_count"].base, row.metrics["command_count"].head) == ("ok", 4, 2)
 
 
-def test_a_history_that_is_too_short_to_be_used_is_not_counted() -> None:
-    line = "docs base:PPP head:PPP"
-    (row,) = compare(with_history(run("base", line), "PPPPPPP"), run("head", line)).rows
-    assert (row.base.trials, row.base.history, row.metrics["command_count"].base) == (3, (0, 0), 2)
-
-
-@pytest.mark.parametrize(
-    ("history", "half"),
-    [
-        ("P" * 20, detection(Screening(3, 1.0, 20), 0.02)["-0.5"]),
-        ("", detection(Screening(3, 1.0), 0.02)["-0.5"]),
-    ],
-)
-def test_a_clean_run_says_what_it_would_have_caught(history: str, half: float) -> None:
-    line = f"docs base:{'' if history else 'PPP'} head:PPP"
-    suite = compare(with_history(run("base", line), history), run("head", line)).suite
+@pytest.mark.parametrize(("history", "base"), [(20, ""), (0, "PPP")])
+def test_a_clean_run_says_what_it_would_have_caught(history: int, base: str) -> None:
+    line = f"docs base:{base} head:PPP"
+    suite = compare(with_history(run("base", line), "P" * history), run("head", line)).suite
+    half = detection(Screening(3, 1.0, history), 0.02)["-0.5"]
     assert (suite.detection["-0.5"], suite.detection["-1.0"]) == (half, 1.0)
 
 
@@ -244,75 +245,53 @@ def test_the_suite_s_own_test_is_in_the_comparison() -> None:
     lines = [f"{name} base: head:PPF|PPP" for name in "abcdefgh"]
     suite = compare(with_history(run("base", *lines), "P" * 18 + "FF"), run("head", *lines)).suite
     assert suite.state == "unconfirmed"
-    assert suite.p is not None
-    assert suite.p <= 0.10
+    assert sure(suite.p) <= 0.10
 
 
 # --- evidence
 
 
 def test_a_regression_shows_the_failed_gate_the_calls_and_where_head_left_the_way() -> None:
-    row = only(REGRESSED)
-    assert (row.state, row.kind) == ("regressed", "outcome")
-    evidence = row.evidence
-    assert evidence is not None
-    assert evidence.trial == "head/create_and_link/docs/1"
-    assert (evidence.gate, evidence.message) == ("out.json", "missing")
+    evidence = evidence_of(REGRESSED)
+    assert (evidence.trial, evidence.gate, evidence.message) == ("head/create_and_link/docs/1", "out.json", "missing")
     assert evidence.calls == (FailedCall(command=BROKEN.command, exit_code=2, message=BROKEN.message),)
-    assert evidence.divergence is not None
-    assert (evidence.divergence.step, evidence.divergence.head) == (
-        2,
-        "taskmgr add a --prio 1 (exit 2: unknown option --prio)",
-    )
+    parting = sure(evidence.divergence)
+    assert (parting.step, parting.head) == (2, "taskmgr add a --prio 1 (exit 2: unknown option --prio)")
     assert evidence.reproduce == f"tidegate run --rev {'c0ffee' * 7} --scenario create_and_link --agent docs"
     assert evidence.clears_when == ""
 
 
 def test_an_improvement_shows_what_failed_on_base() -> None:
-    evidence = only("docs det base:F|F head:P|PP").evidence
-    assert evidence is not None
+    evidence = evidence_of("docs det base:F|F head:P|PP")
     assert (evidence.trial, evidence.gate, evidence.message) == ("head/docs/docs/1", "out.json", "missing")
-    assert evidence.divergence is not None
-    assert evidence.divergence.base.endswith("(exit 2: unknown option --prio)")
+    assert sure(evidence.divergence).base.endswith("(exit 2: unknown option --prio)")
 
 
 def test_a_setup_regression_shows_the_reason_of_a_trial_without_a_way() -> None:
-    row = only("docs det base:P|P head:S|SS")
-    assert (row.state, row.kind) == ("regressed", "setup")
-    assert row.evidence is not None
-    assert (row.evidence.gate, row.evidence.message, row.evidence.divergence) == (None, "because of S", None)
+    evidence = evidence_of("docs det base:P|P head:S|SS")
+    assert (evidence.gate, evidence.message, evidence.divergence) == (None, "because of S", None)
 
 
 def test_a_suspicion_shows_a_trial_that_fails() -> None:
-    evidence = only("docs base:PPP head:PFP").evidence
-    assert evidence is not None
-    assert evidence.trial == "head/docs/docs/2"
+    assert evidence_of("docs base:PPP head:PFP").trial == "head/docs/docs/2"
 
 
 def test_a_side_that_had_ended_has_no_line() -> None:
-    base, head = run("base", REGRESSED), run("head", REGRESSED)
-    shorter = tuple(t.model_copy(update={"calls": (LIST,)}) for t in head.trials)
-    (row,) = compare(base, head.model_copy(update={"trials": shorter})).rows
-    assert row.evidence is not None
-    assert row.evidence.divergence is not None
-    assert (row.evidence.divergence.head, row.evidence.divergence.head_steps) == ("", ())
+    parting = sure(evidence_of(REGRESSED, LIST).divergence)
+    assert (parting.head, parting.head_steps) == ("", ())
 
 
 def test_at_most_three_failed_calls_are_shown_each_once() -> None:
-    base, head = run("base", REGRESSED), run("head", REGRESSED)
     calls = [BROKEN.model_copy(update={"command": f"taskmgr add {n}"}) for n in (1, 1, 2, 3, 4)]
-    many = tuple(t.model_copy(update={"calls": tuple(calls)}) for t in head.trials)
-    (row,) = compare(base, head.model_copy(update={"trials": many})).rows
-    assert row.evidence is not None
-    assert [call.command for call in row.evidence.calls] == ["taskmgr add 1", "taskmgr add 2", "taskmgr add 3"]
+    shown = [call.command for call in evidence_of(REGRESSED, *calls).calls]
+    assert shown == ["taskmgr add 1", "taskmgr add 2", "taskmgr add 3"]
 
 
 def test_names_are_quoted_and_the_working_tree_has_no_revision() -> None:
     line = "it's det base:P|P head:F|FF"
     head = run("head", line, revision=Revision(sha="", ref="working tree", dirty=True))
     (row,) = compare(run("base", line), head).rows
-    assert row.evidence is not None
-    assert row.evidence.reproduce == """tidegate run --scenario 'it'"'"'s' --agent docs"""
+    assert sure(row.evidence).reproduce == """tidegate run --scenario 'it'"'"'s' --agent docs"""
 
 
 # --- rows of one side
@@ -372,8 +351,8 @@ def test_the_suite_is_the_mean_over_the_rows_measured_on_both_sides() -> None:
 def test_chance_widens_the_suite_s_interval() -> None:
     suite = compared("a base:PPP head:PPP", "b base:PPF head:PPP").suite
     assert suite.difference == pytest.approx(1 / 6)
-    assert suite.interval is not None
-    assert suite.interval[0] < 0 < 1 / 6 < suite.interval[1]
+    low, high = sure(suite.interval)
+    assert low < 0 < 1 / 6 < high
 
 
 def test_nothing_measured_has_no_suite_effect() -> None:
@@ -393,12 +372,9 @@ def test_detection_promises_only_what_could_have_been_confirmed(line: str, store
     assert compared(line, stored=stored).suite.detection == {"-1.0": caught}
 
 
-@pytest.mark.parametrize("more", ["", "det "])
-def test_a_row_that_passes_nowhere_promises_nothing(more: str) -> None:
-    base, head = ("F", "F") if more else ("FFF", "FFF")
-    dead = f"dead {more}base:{base} head:{head}"
-    (row,) = compared(dead).rows
-    assert row.state == "ok"
+@pytest.mark.parametrize("dead", ["dead base:FFF head:FFF", "dead det base:F head:F"])
+def test_a_row_that_passes_nowhere_promises_nothing(dead: str) -> None:
+    assert only(dead).state == "ok"
     assert compared(dead).suite.detection == {}
     alive = "docs base:PPP head:PPP"
     assert compared(dead, alive).suite.detection == compared(alive).suite.detection

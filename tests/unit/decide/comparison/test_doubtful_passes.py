@@ -1,20 +1,34 @@
-"""Trials and builds that change what checks or what is tested: they pass, and it shows nothing."""
+"""Rows whose passes on head show nothing: changed checks, no use of the tool, trials that were cut short."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests import make
-from tidegate.decide.comparison.compare import compare
+from tidegate.decide.comparison.compare import compare, doubting_passes
+from tidegate.decide.comparison.metric_tests import RowTrials
+from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.decide.verdict import is_unproven
 from tidegate.model.comparison import Row
-from tidegate.model.measurement import Outcome, TrialResult
-from tidegate.model.run_row import RunRow
+from tidegate.model.measurement import InvocationCounts, Outcome, PastTrial, TrialResult
+from tidegate.model.plan import RowKey
+from tidegate.model.run_row import Reason, RunRow
+from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import Side
 from tidegate.reports.verdict_text import reason_text
 
 
-def trials(side: Side, *files: str, outcome: Outcome = "pass") -> list[TrialResult]:
+def doubted(trials: RowTrials, state: RowState = "ok", *, deterministic: bool = True) -> Conclusion:
+    """A row with these trials, which was found to be in that state."""
+    key = RowKey(scenario="s", agent="a")
+    found = Conclusion(key=key, state=state, why=Reason(code="repeats"), deterministic=deterministic)
+    return doubting_passes(found, trials)
+
+
+# --- files that were changed
+
+
+def changing(side: Side, *files: str, outcome: Outcome = "pass") -> list[TrialResult]:
     """Trials that have changed these files, each of one letter."""
     return [
         make.trial_result(side=side, index=number, outcome=outcome, rewritten=tuple(names))
@@ -29,19 +43,19 @@ def row(base: list[TrialResult], head: list[TrialResult], *replaced: str) -> Row
 
 @pytest.mark.parametrize("files", [["f"], ["f", "g", "f"], ["fg"]])
 def test_a_pass_that_changes_a_file_that_base_leaves_alone_has_no_outcome(files: list[str]) -> None:
-    found = row(trials("base", "", "g"), trials("head", *files))
+    found = row(changing("base", "", "g"), changing("head", *files))
 
     counted = sum(names == "g" for names in files)
     assert (found.head.passes, found.head.trials, found.head.not_measured) == (counted, counted, len(files) - counted)
     assert (found.state, found.kind, found.not_measured) == ("unconfirmed", "rewritten", None)
     assert is_unproven(found)
-    assert found.why is not None
-    assert "it changes files that no passing trial of base changes: f" in reason_text(found.state, found.why)
+    said = reason_text(found.state, make.sure(found.why))
+    assert "it changes files that no passing trial of base changes: f" in said
 
 
 @pytest.mark.parametrize(("base", "head"), [(["f"], ["f"]), (["", "f"], ["f", "f"]), ([""], [""])])
 def test_a_file_that_passes_of_base_change_is_a_product(base: list[str], head: list[str]) -> None:
-    found = row(trials("base", *base), trials("head", *head))
+    found = row(changing("base", *base), changing("head", *head))
 
     assert (found.state, found.head.passes) == ("ok", len(head))
 
@@ -53,22 +67,99 @@ def test_a_file_that_passes_of_base_change_is_a_product(base: list[str], head: l
 def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
     of_base: tuple[str, ...] | None, of_head: tuple[str, ...] | None, unmeasured: int
 ) -> None:
-    base = [one.model_copy(update={"made": of_base}) for one in trials("base", "", "")]
-    head = [one.model_copy(update={"made": of_head}) for one in trials("head", "f")]
+    base = [one.model_copy(update={"made": of_base}) for one in changing("base", "", "")]
+    head = [one.model_copy(update={"made": of_head}) for one in changing("head", "f")]
 
     assert row(base, head).head.not_measured == unmeasured
 
 
 def test_what_failing_trials_of_base_change_is_no_product() -> None:
-    base = [*trials("base", "f", outcome="fail"), make.trial_result(side="base", index=2, outcome="pass")]
+    base = [*changing("base", "f", outcome="fail"), make.trial_result(side="base", index=2)]
 
-    assert row(base, trials("head", "f")).head.not_measured == 1
+    assert row(base, changing("head", "f")).head.not_measured == 1
 
 
 def test_a_build_that_replaces_files_of_the_commit_is_not_what_is_merged() -> None:
-    found = row(trials("base", ""), trials("head", ""), "bin/notes")
+    found = row(changing("base", ""), changing("head", ""), "bin/notes")
 
     assert (found.state, found.kind) == ("unconfirmed", "rewritten")
-    assert found.why is not None
-    assert reason_text(found.state, found.why).endswith("which are then not what is tested: bin/notes")
+    said = reason_text(found.state, make.sure(found.why))
+    assert said.endswith("which are then not what is tested: bin/notes")
     assert is_unproven(found)
+
+
+# --- a tool that was not used
+
+
+def using(side: Side, *uses: int, outcome: Outcome = "pass") -> list[TrialResult]:
+    """Trials that have used the tool so many times."""
+    return [
+        make.trial_result(side=side, index=number, outcome=outcome, invocations=InvocationCounts(uses=count))
+        for number, count in enumerate(uses, 1)
+    ]
+
+
+def past(count: int) -> list[PastTrial]:
+    return [PastTrial(scenario="s", agent="a", decides="pass", at=0, sha="", uses=1)] * count
+
+
+def test_a_pass_without_a_use_is_unproven_where_base_uses_the_tool() -> None:
+    found = doubted(RowTrials((), using("base", 2), using("head", 0)))
+
+    assert (found.state, found.kind) == ("unconfirmed", "unused")
+    said = reason_text(found.state, found.why)
+    assert said == "no trial on head uses the tool under test, but all 1 passing trials on base do"
+    assert is_unproven(make.row(found.state, (1, 1), (1, 1), kind=found.kind))
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "state"),
+    [
+        (using("base", 2), using("head", 0, 1), "ok"),  # a use in one trial of head
+        (using("base", 2, 0), using("head", 0), "ok"),  # none in one of base
+        (using("base", 0), using("head", 0), "ok"),
+        # a base that fails without the tool still needs it to pass
+        ([*using("base", 0, outcome="fail"), *using("base", 3)], using("head", 0), "unconfirmed"),
+    ],
+)
+def test_one_trial_of_a_side_shows_that_the_tool_is_not_needed(
+    base: list[TrialResult], head: list[TrialResult], state: RowState
+) -> None:
+    assert doubted(RowTrials((), base, head)).state == state
+
+
+@pytest.mark.parametrize(
+    ("trials", "state"),
+    [
+        (RowTrials((), using("base", 1, 1), using("head", 0)), "ok"),
+        (RowTrials((), using("base", 1, 1), using("head", 0, 0)), "unconfirmed"),
+        (RowTrials(past(5), (), using("head", 0)), "unconfirmed"),
+        # an agent that gives up in half of its trials does so in all of a few now and then
+        (RowTrials(past(20), (), using("head", 0, 0, 0, outcome="fail")), "ok"),
+    ],
+)
+def test_agents_that_use_the_tool_now_and_then_need_enough_trials_that_pass(trials: RowTrials, state: RowState) -> None:
+    assert doubted(trials, deterministic=False).state == state
+
+
+def test_a_regression_stays_one() -> None:
+    assert doubted(RowTrials((), using("base", 1), using("head", 0)), "regressed").state == "regressed"
+
+
+# --- a budget that ended
+
+DONE = make.trial_result(side="head")
+CUT = make.trial_result(side="head", index=2, outcome=None, not_measured="budget")
+
+
+@pytest.mark.parametrize("state", ["ok", "flaky", "improved", "unconfirmed"])
+def test_a_row_that_was_cut_short_is_unconfirmed(state: RowState) -> None:
+    assert doubted(RowTrials((), (), (DONE,)), state).state == state
+    found = doubted(RowTrials((), (), (DONE, CUT)), state)
+    assert (found.state, found.kind) == ("unconfirmed", "cut_short")
+
+
+@pytest.mark.parametrize(("passes", "by_head", "unproven"), [(2, True, True), (2, False, False), (0, False, True)])
+def test_it_is_unproven_if_head_can_be_why_or_failed_every_trial(passes: int, *, by_head: bool, unproven: bool) -> None:
+    row = make.row("unconfirmed", (3, 3), (passes, 3), kind="cut_short")
+    assert is_unproven(row, {"budget"} if by_head else ()) is unproven

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.make import trial_result
+import pytest
+
+from tests.make import sure, trial_result
 from tidegate.decide.comparison.evidence import find_evidence
 from tidegate.decide.procedure.row_states import Conclusion
 from tidegate.model.comparison import Evidence
@@ -27,19 +29,13 @@ def trial(side: Side, outcome: Outcome, said: str, call: CallStatus = "ok") -> T
 
 def found(base: TrialResult, head: TrialResult, state: RowState = "regressed") -> Evidence:
     conclusion = Conclusion(key=KEY, state=state, why=Reason(code="repeats"), deterministic=True)
-    evidence = find_evidence(conclusion, [base], [head], REVISION)
-    assert evidence is not None
-    return evidence
+    return sure(find_evidence(conclusion, [base], [head], REVISION))
 
 
-def test_where_no_call_failed_the_gate_s_words_on_base_stand_beside_head_s() -> None:
-    evidence = found(trial("base", "pass", "it is there"), trial("head", "fail", "it is missing"))
-    assert (evidence.base_message, evidence.message) == ("it is there", "it is missing")
-
-
-def test_a_failed_call_says_why_by_itself() -> None:
-    evidence = found(trial("base", "pass", "it is there"), trial("head", "fail", "it is missing", call="error"))
-    assert (evidence.base_message, evidence.message) == ("", "it is missing")
+@pytest.mark.parametrize(("call", "of_base"), [("ok", "it is there"), ("error", "")])
+def test_where_no_call_failed_the_gate_s_words_on_base_stand_beside_head_s(call: CallStatus, of_base: str) -> None:
+    evidence = found(trial("base", "pass", "it is there"), trial("head", "fail", "it is missing", call))
+    assert (evidence.base_message, evidence.message) == (of_base, "it is missing")
 
 
 def test_a_call_that_was_stopped_has_failed_and_one_that_was_denied_has_not() -> None:

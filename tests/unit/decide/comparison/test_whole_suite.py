@@ -1,4 +1,4 @@
-"""Success over the suite: what it is estimated from, and how far its interval can be relied on."""
+"""Success over the suite and the size of a named drop: how far their intervals can be relied on."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from random import Random
 
 import pytest
 
+from tests.make import sure
 from tests.unit.decide.comparison.test_compare import compared, run, with_history
 from tidegate.decide.comparison.compare import compare
+from tidegate.decide.comparison.one_row import NAMED_CONFIDENCE
 from tidegate.decide.comparison.whole_suite import Successes, success_over
+from tidegate.decide.statistics.rates import newcombe
 from tidegate.lab.simulate import Gate, Situation, drawn_history, judge
 
 MIXED = (1.0,) * 5 + (0.95,) * 5 + (0.8,) * 5 + (0.5,) * 5
@@ -26,10 +29,9 @@ def test_success_over_the_suite_is_unbiased_and_its_interval_covers(history: int
         facts = drawn_history(situation.past, gate, chance)
         rows = judge(situation, gate, facts, chance).report.rows
         effect = success_over([Successes(row.head, row.compared_with) for row in rows])
-        assert effect.difference is not None
-        assert effect.interval is not None
-        shifts.append(effect.difference - truth)
-        covered += effect.interval[0] <= truth <= effect.interval[1]
+        low, high = sure(effect.interval)
+        shifts.append(sure(effect.difference) - truth)
+        covered += low <= truth <= high
     assert abs(sum(shifts) / PRS) < 0.02
     assert covered / PRS >= 0.85, "a run that ends at its first regression has fewer trials of the other rows"
 
@@ -43,9 +45,21 @@ def test_once_base_has_changed_its_success_is_not_compared() -> None:
     line = "docs base:|FFFFFFFFFFFF head:FFF|FFFFFFFFFFFF"
     found = compare(with_history(run("base", line), "P" * 40), run("head", line))
     assert found.rows[0].state == "baseline_changed"
-    assert found.suite.model_dump(include={"base_rate", "head_rate", "difference", "interval"}) == {
-        "base_rate": None,
-        "head_rate": None,
-        "difference": None,
-        "interval": None,
-    }
+    told = (found.suite.base_rate, found.suite.head_rate, found.suite.difference, found.suite.interval)
+    assert told == (None, None, None, None)
+
+
+# --- the size of a named drop
+
+
+@pytest.mark.parametrize(("base", "drop"), [(1.0, 0.2), (1.0, 0.3), (0.8, 0.3)])
+def test_the_true_drop_is_at_least_what_a_named_row_is_said_to_drop_by(base: float, drop: float) -> None:
+    """An interval of 95 % covers 44 to 93 % of these."""
+    gate, chance, covered, named = Gate(), Random(1), 0, 0
+    situation = Situation.of("one row", (base,), (base - drop,))
+    while named < 60:
+        end = judge(situation, gate, drawn_history(situation.past, gate, chance), chance).report.rows[0].paired
+        if end is not None and end.found == "regressed":
+            named += 1
+            covered += newcombe(*end.head, *end.base, NAMED_CONFIDENCE)[1] >= -drop
+    assert covered >= 0.97 * named

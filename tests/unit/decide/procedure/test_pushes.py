@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests import make
 from tests.simulated_pushes import simulate_pushes
 from tidegate.decide.procedure.observed import RowSeen
+from tidegate.decide.procedure.pairs import Paired
 from tidegate.decide.procedure.pushes import after_push, after_run
 from tidegate.decide.procedure.row_states import conclusions_of
 from tidegate.decide.procedure.rules import Ask, Facts
@@ -21,6 +23,7 @@ from tidegate.model.suite import Policy
 from tidegate.model.trial_spec import NotMeasured, Side
 
 RED = EarlierPushes(state="regressed", pairs=(14, 0, 14), pushes=1)
+HALF = EarlierPushes(state="regressed", pairs=(20, 10, 20), pushes=1)
 KEY = RowKey(scenario="add", agent="docs")
 Passes = Callable[[int], bool]
 
@@ -41,9 +44,15 @@ def played(earlier: EarlierPushes, head: Passes, base: Passes = lambda _: True, 
         return machine.report()
 
 
-def found(*given: object) -> str:
-    (row,) = played(*given).rows  # type: ignore[arg-type]
+def found(*given: Any) -> str:
+    (row,) = played(*given).rows
     return row.paired.found if row.paired else "not tested"
+
+
+def paired(earlier: EarlierPushes, head: Passes) -> Paired:
+    """What the pairs show of a row that is tested on pairs."""
+    (row,) = played(earlier, head).rows
+    return make.sure(row.paired)
 
 
 def test_a_lucky_screening_does_not_clear_it() -> None:
@@ -56,14 +65,9 @@ def test_what_an_earlier_push_left_unconfirmed_is_tested_again() -> None:
 
 
 def test_a_repair_clears_it_on_pairs() -> None:
-    (row,) = played(RED, lambda _: True).rows
-    assert row.paired is not None
-    assert row.paired.found == "ok"
-    assert row.paired.pairs.number == 5, "a drop from 100 to 0 is contradicted quickly"
-    half = RED.model_copy(update={"pairs": (20, 10, 20)})
-    (row,) = played(half, lambda _: True).rows
-    assert row.paired is not None
-    assert (row.paired.found, row.paired.pairs.number) == ("ok", 17)
+    whole, half = paired(RED, lambda _: True), paired(HALF, lambda _: True)
+    assert (whole.found, whole.pairs.number) == ("ok", 5), "a drop from 100 to 0 is contradicted quickly"
+    assert (half.found, half.pairs.number) == ("ok", 17)
 
 
 @pytest.mark.parametrize("history", [40, 0])
@@ -82,34 +86,25 @@ def test_a_smaller_drop_does_not_clear_a_complete_failure() -> None:
 
 
 def test_pairs_that_neither_repeat_nor_contradict_the_drop_leave_it_red() -> None:
-    half = RED.model_copy(update={"pairs": (20, 10, 20)})
-    (row,) = played(half, lambda trial: trial % 4 > 0).rows
-    assert row.paired is not None
-    assert row.paired.found == "regressed"
+    assert found(HALF, lambda trial: trial % 4 > 0) == "regressed"
 
 
 def test_every_push_spends_of_the_same_budget() -> None:
-    limits = []
-    for pushes in range(3):
-        (row,) = played(EarlierPushes(pushes=pushes), lambda _: False).rows
-        assert row.paired is not None
-        limits.append(row.paired.limit)
+    limits = [paired(EarlierPushes(pushes=pushes), lambda _: False).limit for pushes in range(3)]
     assert limits == pytest.approx([0.02 / 2 / 2, 0.02 / 2 / 6, 0.02 / 2 / 12])
 
 
 def test_what_is_known_adds_up_while_the_row_regresses_again() -> None:
     (row,) = played(RED, lambda _: False).rows
-    assert row.paired is not None
     (known,) = after_push({KEY: row}, {KEY: RED}).values()
-    pairs = 14 + row.paired.pairs.number
+    pairs = 14 + make.sure(row.paired).pairs.number
     assert known == EarlierPushes(state="regressed", pairs=(pairs, 0, pairs), pushes=2)
 
 
 def test_pairs_that_show_nothing_do_not_make_the_earlier_drop_smaller() -> None:
     (row,) = played(RED, lambda trial: trial % 2 > 0).rows
-    assert row.paired is not None
     kept = after_push({KEY: row}, {KEY: RED})[KEY].pairs
-    assert kept == RED.pairs if row.paired.carried else kept[0] > RED.pairs[0]
+    assert kept == RED.pairs if make.sure(row.paired).carried else kept[0] > RED.pairs[0]
 
 
 def test_a_row_that_another_push_did_not_reach_stays_red() -> None:

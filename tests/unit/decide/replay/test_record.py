@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.make import DOCS, spec, trial, trial_result
+from tests.make import DOCS, spec, sure, trial, trial_result, typed
 from tidegate.decide.replay.compare import Base, Replayed, difference, on_base, replayed
 from tidegate.decide.replay.record import session_of
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
@@ -31,9 +31,7 @@ def ran(*calls: tuple[str, str], **fields: Any) -> Trial:
 
 
 def session(made: Trial) -> SessionRecord:
-    found = session_of(made, DOCS, Target(binary="notes"), "b" * 40, passed=True)
-    assert found is not None
-    return found
+    return sure(session_of(made, DOCS, Target(binary="notes"), "b" * 40, passed=True))
 
 
 def seen(recorded: SessionRecord, *calls: tuple[str, str], **fields: Any) -> Replayed:
@@ -71,12 +69,15 @@ def test_a_session_of_more_than_a_megabyte_is_not_kept() -> None:
 
 def test_a_replay_like_the_record_counts_and_what_head_shows_is_compared() -> None:
     recorded = session(ran(("notes add a", "added 1 in 4 ms"), ("notes list", "a")))
-    base = on_base(recorded, *[seen(recorded, ("notes add a", "added 1 in 3 ms"), ("notes list", "a"))] * 2)
-    assert isinstance(base, Base)
+    base = typed(
+        Base, on_base(recorded, *[seen(recorded, ("notes add a", "added 1 in 3 ms"), ("notes list", "a"))] * 2)
+    )
     assert difference(base, seen(recorded, ("notes add a", "added 1 in 9 ms"), ("notes list", "a"))) is None
-    differs = difference(base, seen(recorded, ("notes add a", "added 1 in 9 ms"), ("notes list", "b")))
-    assert differs is not None
+    differs = sure(difference(base, seen(recorded, ("notes add a", "added 1 in 9 ms"), ("notes list", "b"))))
     assert (differs.step, differs.base, differs.head) == ("$ notes list", "exit 0: a", "exit 0: b")
+
+
+LISTED = session(ran(("notes list", "a")))
 
 
 @pytest.mark.parametrize(
@@ -91,31 +92,25 @@ def test_a_replay_like_the_record_counts_and_what_head_shows_is_compared() -> No
 def test_a_session_that_does_not_replay_on_base_does_not_count(
     one: dict[str, Any], other: dict[str, Any], why: str
 ) -> None:
-    recorded = session(ran(("notes list", "a")))
-    replays = [seen(recorded, ("notes list", more.pop("output", "a")), **more) for more in (dict(one), dict(other))]
-    found = on_base(recorded, *replays)
-    assert isinstance(found, LeftOut)
+    replays = [seen(LISTED, ("notes list", more.pop("output", "a")), **more) for more in (dict(one), dict(other))]
+    found = typed(LeftOut, on_base(LISTED, *replays))
     assert why in left_out_text(found)
 
 
+def listed_on_base() -> Base:
+    return typed(Base, on_base(LISTED, *[seen(LISTED, ("notes list", "a"))] * 2))
+
+
 def test_a_step_that_takes_far_longer_on_head_is_a_difference() -> None:
-    recorded = session(ran(("notes list", "a")))
-    base = on_base(recorded, *[seen(recorded, ("notes list", "a"))] * 2)
-    assert isinstance(base, Base)
     slow = (
         ToolCall(id="1", tool="shell", command="notes list"),
         ToolResult(id="1", status="ok", exit_code=0, output="a", at=11.0),
         End(end="completed"),
     )
-    found = difference(base, replayed(recorded, ran(events=slow), trial_result()))
-    assert found is not None
+    found = sure(difference(listed_on_base(), replayed(LISTED, ran(events=slow), trial_result())))
     assert found.head == "takes 11.0 s"
 
 
 def test_guidance_that_head_changes_is_a_difference() -> None:
-    recorded = session(ran(("notes list", "a")))
-    base = on_base(recorded, *[seen(recorded, ("notes list", "a"))] * 2)
-    assert isinstance(base, Base)
-    found = difference(base, seen(recorded, ("notes list", "a"), guidance="new"))
-    assert found is not None
+    found = sure(difference(listed_on_base(), seen(LISTED, ("notes list", "a"), guidance="new")))
     assert found.step == "the guidance files"

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.make import trial_result
+from tests.make import sure, trial_result
 from tidegate.decide.procedure.observed import Past
 from tidegate.decide.procedure.steps import State, conclude, next_step, observe, start
 from tidegate.decide.replay.decide import chosen_for_check, spot_checks
@@ -84,11 +84,9 @@ def test_a_check_that_head_may_have_kept_from_being_measured_counts_as_worse(cau
     ("share", "rows", "count"), [(0.2, 1, 1), (0.2, 15, 3), (0.2, 16, 4), (0.0, 9, 0), (1.0, 9, 9)]
 )
 def test_the_share_of_checked_rows_is_rounded_up(share: float, rows: int, count: int) -> None:
-    replays = {RowKey(scenario=str(n), agent="a"): unchanged(str(n)) for n in range(rows)}
-    differing = ReplayFinding(scenario="x", agent="a", difference=DifferingStep(step="s", base="", head=""))
     without = row("y", unchanged("y"), "secret")
-    replays |= {differing.key: differing, without.key: unchanged("y")}
-    all_rows = [row(found.scenario, found) for found in replays.values() if found.scenario != "y"] + [without]
+    all_rows = [*(row(str(n), unchanged(str(n))) for n in range(rows)), differing("x"), without]
+    replays = {one.key: sure(one.replay) for one in all_rows}
 
     keys, number = spot_checks(replays, all_rows, ReplayRules(spot_checks=share))
     chosen = with_spot_checks(replays, all_rows, ReplayRules(spot_checks=share))
@@ -107,11 +105,12 @@ def test_no_choice_can_be_predicted() -> None:
     assert len(seen) > 30  # of 45 pairs
 
 
-def test_what_differs_is_screened_first_the_worst_before_the_rest() -> None:
-    def differing(name: str, **fields: int | tuple[str, ...]) -> RunRow:
-        found = ReplayFinding(scenario=name, agent="a", same=2, difference=DifferingStep(step="s", base="", head=""))
-        return row(name, found.model_copy(update=fields))
+def differing(name: str, **fields: int | tuple[str, ...]) -> RunRow:
+    found = ReplayFinding(scenario=name, agent="a", same=2, difference=DifferingStep(step="s", base="", head=""))
+    return row(name, found.model_copy(update=fields))
 
+
+def test_what_differs_is_screened_first_the_worst_before_the_rest() -> None:
     rows = [
         row("same", ReplayFinding(scenario="same", agent="a", same=5)),
         differing("late", differing=1, first_step=9),
@@ -127,20 +126,14 @@ def test_a_row_with_a_gate_that_fails_in_replays_is_confirmed_whatever_screening
     failing: tuple[str, ...], asked: int
 ) -> None:
     """A commit that breaks one of two ways to work passes three screening trials in one of eight runs."""
-    found = ReplayFinding(
-        scenario="b", agent="a", same=2, differing=3, difference=DifferingStep(step="s", base="", head="")
-    )
-    one = row("b", found.model_copy(update={"failing": failing, "first_step": 1}))
+    one = differing("b", differing=3, failing=failing, first_step=1)
     trials, states = play(start([one], Policy(), {one.key: Past([True] * 40)}), "P")
 
     assert (trials, states) == ({"b": asked}, {"b": "ok"})
 
 
 def test_a_row_that_fails_in_replays_and_half_of_the_time_with_agents_is_found_after_a_lucky_screening() -> None:
-    found = ReplayFinding(
-        scenario="b", agent="a", same=2, differing=3, difference=DifferingStep(step="s", base="", head="")
-    )
-    one = row("b", found.model_copy(update={"failing": ("a gate",), "first_step": 1}))
+    one = differing("b", differing=3, failing=("a gate",), first_step=1)
     _, states = play(start([one], Policy(), {one.key: Past([True] * 40)}), "PPP" + "FP" * 20)
 
     assert states == {"b": "regressed"}

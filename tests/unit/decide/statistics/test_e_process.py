@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from math import exp
 
 import pytest
@@ -35,76 +36,50 @@ def test_wherever_it_stands_one_more_pair_is_not_expected_to_raise_the_mixture(
     assert grown <= e_of_drop(pairs) * (1 + 1e-9)
 
 
-def crossing(rates: list[float], limit: float) -> float:
-    """Return the exact probability that it ever reaches 1/limit; both sides have the n-th rate in the n-th pair."""
+def crossing(rates: list[tuple[float, float]], limit: float, evidence: Callable[[Pairs], float] = e_of_drop) -> float:
+    """Return the exact probability that it ever reaches 1/limit; `rates` are head's and base's in each pair."""
     going, crossed = {(0, 0): 1.0}, 0.0
     for number, rate in enumerate(rates, 1):
         reached: defaultdict[tuple[int, int], float] = defaultdict(float)
         for (heads, bases), share in going.items():
             for one in OUTCOMES:
-                reached[heads + one[0], bases + one[1]] += share * chance(one, rate, rate)
-        going = {}
-        for counts, share in reached.items():
-            if e_of_drop(Pairs(number, *counts)) >= 1 / limit:
-                crossed += share
-            else:
-                going[counts] = share
+                if more := share * chance(one, *rate):
+                    reached[heads + one[0], bases + one[1]] += more
+        over = {counts for counts in reached if evidence(Pairs(number, *counts)) >= 1 / limit}
+        crossed += sum(reached[counts] for counts in over)
+        going = {counts: share for counts, share in reached.items() if counts not in over}
     return crossed
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(RATES, st.sampled_from([0.2, 0.05, 0.01, 0.001]))
 def test_a_look_after_every_pair_crosses_the_limit_no_more_often_than_it_says(rate: float, limit: float) -> None:
-    assert crossing([rate] * 25, limit) <= limit
+    assert crossing([(rate, rate)] * 25, limit) <= limit
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(RATES, min_size=20, max_size=20), st.sampled_from([0.2, 0.05, 0.01]))
 def test_a_drift_that_both_sides_share_makes_it_cross_no_more_often(rates: list[float], limit: float) -> None:
-    assert crossing(rates, limit) <= limit
+    assert crossing([(rate, rate) for rate in rates], limit) <= limit
 
 
 def test_a_limit_that_is_too_weak_would_be_seen() -> None:
-    assert crossing([0.8] * 25, 0.2) > 0.03, "the calculation can tell a crossing"
+    assert crossing([(0.8, 0.8)] * 25, 0.2) > 0.03, "the calculation can tell a crossing"
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.floats(0.3, 1.0), st.floats(0.0, 1.0))
 def test_a_drop_that_is_there_is_seldom_contradicted(base: float, kept: float) -> None:
     """At any look, by exact calculation; the rates of the largest likelihood are on a grid."""
     drop, limit = 0.3, 0.05
-    head = max(0.0, base - drop) * kept
-    going, crossed = {(0, 0): 1.0}, 0.0
-    for number in range(1, 21):
-        reached: defaultdict[tuple[int, int], float] = defaultdict(float)
-        for (heads, bases), share in going.items():
-            for one in OUTCOMES:
-                reached[heads + one[0], bases + one[1]] += share * chance(one, head, base)
-        going = {}
-        for counts, share in reached.items():
-            if e_against_drop(Pairs(number, *counts), drop) >= 1 / limit:
-                crossed += share
-            else:
-                going[counts] = share
-    assert crossed <= limit
+    rates = (max(0.0, base - drop) * kept, base)
+    assert crossing([rates] * 20, limit, lambda seen: e_against_drop(seen, drop)) <= limit
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.floats(0.75, 1.0), st.sampled_from([0.05, 0.01]))
 def test_a_base_that_fell_by_a_quarter_seldom_seems_to_have_fallen_by_half(rate: float, limit: float) -> None:
-    before, going, crossed = 1.0, {0: 1.0}, 0.0
-    for number in range(1, 42):
-        reached: defaultdict[int, float] = defaultdict(float)
-        for passes, share in going.items():
-            reached[passes + 1] += share * rate
-            reached[passes] += share * (1 - rate)
-        going = {}
-        for passes, share in reached.items():
-            if e_of_fall(passes, number, before) >= 1 / limit:
-                crossed += share
-            else:
-                going[passes] = share
-    assert crossed <= limit
+    assert crossing([(0.0, rate)] * 41, limit, lambda seen: e_of_fall(seen.base, seen.number, 1.0)) <= limit
 
 
 @pytest.mark.parametrize(("number", "least"), [(5, 100), (8, 5_000)])

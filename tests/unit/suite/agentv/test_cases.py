@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.make import typed
 from tidegate.agents.agentv_cli import AgentVBatch, AgentVCli, CommandCheck
 from tidegate.agents.anthropic import AnthropicAgent
 from tidegate.agents.codex import CodexAgent
@@ -113,15 +114,13 @@ def test_the_roles_of_several_messages_are_told(load: Load, messages: list[Any],
     text = "evalcases:\n  - {id: talk, target: default, input_messages: " + json.dumps(told) + "}\n"
     suite = load(FILES | {"evals/research.yaml": text}, ENVIRON)
     assert suite.scenarios[0].prompt == question
-    cli = suite.agents["default"]
-    assert isinstance(cli, AgentVCli)
+    cli = typed(AgentVCli, suite.agents["default"])
     assert cli.cases["evals/research/talk"].question == question
 
 
 def test_a_command_is_told_the_names_of_files(load: Load) -> None:
     """It gets their paths by {FILES}, and the guidelines by {GUIDELINES}."""
-    cli = load(FILES, ENVIRON).agents["default"]
-    assert isinstance(cli, AgentVCli)
+    cli = typed(AgentVCli, load(FILES, ENVIRON).agents["default"])
     assert cli.cases["research/tides"].question == (
         "@[System]:\nBe short.\n\n"
         '@[User]:\nWhat makes tides?\n<file: path="notes.md">\n<Attached: style.instructions.md>'
@@ -130,12 +129,10 @@ def test_a_command_is_told_the_names_of_files(load: Load) -> None:
 
 def test_targets_become_agents(load: Load) -> None:
     agents = load(FILES, ENVIRON).agents
-    cli, mock = agents["default"], agents["quick"]
-    assert isinstance(cli, AgentVCli)
+    cli, mock = typed(AgentVCli, agents["default"]), typed(CommandAgent, agents["quick"])
     assert (cli.folder, cli.timeout_secs) == ("evals", 20)
     assert cli.cases["research/tides"].guidelines == '<file path="style.instructions.md">\nthe style\n</file>'
     assert cli.cases["research/tides"].files == ("style.instructions.md", "evals/notes.md")  # guidelines first
-    assert isinstance(mock, CommandAgent)
     assert mock.command == "printf %s 'hi there'"
     assert "cloud" not in agents  # nobody asks for it, so what is wrong with it is no problem
 
@@ -154,10 +151,8 @@ targets:
     retry_status_codes: [500, 429]
 """
     agents = load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents
-    codex, model = agents["default"], agents["quick"]
-    assert isinstance(codex, CodexAgent)
+    codex, model = typed(CodexAgent, agents["default"]), typed(AnthropicAgent, agents["quick"])
     assert (codex.model, codex.args, codex.timeout_secs) == ("m", ("--full-auto",), 9)
-    assert isinstance(model, AnthropicAgent)
     assert (model.model, model.max_tokens, model.thinking_budget) == ("there", 4000, 2000)
 
 
@@ -184,8 +179,7 @@ def test_a_target_with_one_worker_runs_alone(load: Load) -> None:
 
 def test_a_target_may_run_at_the_root(load: Load) -> None:
     targets = TARGETS.replace("timeout_seconds: 20", "cwd: ..")
-    cli = load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"]
-    assert isinstance(cli, AgentVCli)
+    cli = typed(AgentVCli, load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"])
     assert cli.folder == "."
 
 
@@ -194,8 +188,7 @@ def test_batches_and_healthchecks_are_part_of_the_agent(load: Load) -> None:
         "timeout_seconds: 20",
         "provider_batching: true, healthcheck: {type: command, command_template: 'up ${{ WORD }}', cwd: evals}",
     )
-    agent = load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"]
-    assert isinstance(agent, AgentVBatch)
+    agent = typed(AgentVBatch, load(FILES | {".agentv/targets.yaml": targets}, ENVIRON).agents["default"])
     assert agent.health == CommandCheck(type="command", command_template="up there", cwd="evals")
 
 
@@ -203,8 +196,7 @@ def test_a_cases_own_evaluators_replace_those_of_the_file(load: Load) -> None:
     tides, storms = load(FILES, ENVIRON).scenarios
     assert [evaluator.label for evaluator in tides.evaluators] == ["f1"]
     (own,) = storms.evaluators
-    assert isinstance(own, CodeJudge)
-    assert own.cwd == "evals"
+    assert typed(CodeJudge, own).cwd == "evals"
 
 
 def test_an_execution_without_evaluators_keeps_those_of_the_file(load: Load) -> None:
@@ -216,9 +208,8 @@ def test_an_execution_without_evaluators_keeps_those_of_the_file(load: Load) -> 
 def test_rubrics_of_a_case_stand_in_front_of_its_evaluators(load: Load) -> None:
     text = EVALS.replace("    execution: {target: quick}\n", "    execution: {target: quick}\n    rubrics: [Be nice]\n")
     storms = load(FILES | {"evals/research.yaml": text}, ENVIRON).scenarios[1]
-    rubrics, own = storms.evaluators
-    assert isinstance(rubrics, Rubrics)
-    assert (rubrics.label, rubrics.weight, rubrics.rubrics[0].required, own.label) == ("rubrics", 1, True, "own")
+    (first, own), rubrics = storms.evaluators, typed(Rubrics, storms.evaluators[0])
+    assert (first.label, first.weight, rubrics.rubrics[0].required, own.label) == ("rubrics", 1, True, "own")
 
 
 def test_a_case_without_evaluators_is_judged_by_a_model(load: Load) -> None:
@@ -236,8 +227,7 @@ def test_native_scenarios_beside_them_keep_to_the_agents_of_the_suite(load: Load
 
 def test_an_agent_of_the_suite_comes_before_a_target_of_the_same_name(load: Load) -> None:
     own = SUITE + "agents: {quick: {type: command, command: mine}}\n"
-    quick = load(FILES | {"tidegate.yaml": own}, ENVIRON).agents["quick"]
-    assert isinstance(quick, CommandAgent)
+    quick = typed(CommandAgent, load(FILES | {"tidegate.yaml": own}, ENVIRON).agents["quick"])
     assert quick.command == "mine"
 
 
@@ -378,8 +368,7 @@ def test_a_judge_target_is_the_judge_where_there_is_one_for_it(
 ) -> None:
     targets = JUDGED.replace("clever}", f"{first}}}").replace("OTHER", second)
     suite = load(FILES | {"evals/research.yaml": RUBRICS, ".agentv/targets.yaml": targets}, ENVIRON)
-    assert isinstance(suite.judge, AnthropicJudge)
-    assert suite.judge.model == "claude-a"
+    assert typed(AnthropicJudge, suite.judge).model == "claude-a"
     why = "it is not a model in targets.yaml; name a judge in tidegate.yaml"
     assert suite.unread == tuple(
         f"judge_target: `{name}` of the target `default` is not read: {why}" for name in unread

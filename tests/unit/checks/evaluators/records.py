@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import pytest
 from pydantic import TypeAdapter
 
 from tidegate.checks.evaluators import AnyEvaluator
@@ -17,9 +15,10 @@ from tidegate.model.probe import Answer, CommandAnswer
 EVALUATOR: TypeAdapter[Evaluator] = TypeAdapter(AnyEvaluator)
 
 
-def _record(
+def record(
     *tools: str | tuple[str, Any, str], traced: bool = True, said: str = "", target: str = ""
 ) -> EvaluatorRecord:
+    """The record of an agent that called these tools (or `(tool, input, output)`), and the target's subcommands."""
     events: list[Event] = [Message(text=said)] if said else []
     for number, tool in enumerate(tools):
         name, given, output = (tool, {}, "") if isinstance(tool, str) else tool
@@ -35,30 +34,14 @@ def _record(
     )
 
 
-def _score(record: EvaluatorRecord, *answers: Answer, **fields: Any) -> Score:
+def score(record: EvaluatorRecord, *answers: Answer, **fields: Any) -> Score:
+    """The score that an evaluator of these fields gives to a record, with these answers."""
     step = advance(EVALUATOR.validate_python(fields), record, answers)
     assert isinstance(step, Score), f"it asks for more: {step}"
     return step
 
 
-def _exited(stdout: str = "", code: int = 0, **fields: Any) -> CommandAnswer:
+def exited(stdout: str = "", code: int = 0, **fields: Any) -> CommandAnswer:
+    """What a command printed that ended by itself."""
     ended = {"command": "x", "end": "exited", "exit_code": code, "stdout": stdout, **fields}
     return CommandAnswer(result=CommandResult.model_validate(ended))
-
-
-@pytest.fixture(scope="session")
-def record() -> Callable[..., EvaluatorRecord]:
-    """The record of an agent that called these tools (or `(tool, input, output)`), and the target's subcommands."""
-    return _record
-
-
-@pytest.fixture(scope="session")
-def score() -> Callable[..., Score]:
-    """The score that an evaluator of these fields gives to a record, with these answers."""
-    return _score
-
-
-@pytest.fixture(scope="session")
-def exited() -> Callable[..., CommandAnswer]:
-    """What a command printed that ended by itself."""
-    return _exited

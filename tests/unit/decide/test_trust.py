@@ -1,4 +1,4 @@
-"""Calibration of a panel: agreement and kappa, on 20 labels; every number is counted by hand."""
+"""Agreement of raters, and the calibration of a panel on 20 labels; every number is counted by hand."""
 
 from __future__ import annotations
 
@@ -10,11 +10,23 @@ from tests import make
 from tidegate.checks.evaluators.assess import advance
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.checks.rubrics.asking import Criterion
-from tidegate.decide.trust import calibrate
+from tidegate.decide.trust import agreement_rate, calibrate, cohens_kappa
 from tidegate.model.evaluator import EvaluatorRecord, Score
 from tidegate.model.judge import ModelAnswer, Reply
 from tidegate.model.judge_result import JudgeResult, Label
 from tidegate.model.measurement import TrialResult
+
+
+def test_a_table_computed_by_hand() -> None:
+    table = {("met", "met"): 20, ("met", "unmet"): 5, ("unmet", "met"): 10, ("unmet", "unmet"): 15}
+    assert agreement_rate(table) == 0.7
+    assert cohens_kappa(table) == pytest.approx(0.4)  # (.7 − .5) / (1 − .5): .5 = .5·.6 + .5·.4
+
+
+@pytest.mark.parametrize("table", [{}, {("met", "met"): 9}])
+def test_where_chance_agrees_every_time_there_is_no_kappa(table: dict[tuple[str, str], int]) -> None:
+    assert cohens_kappa(table) is None
+
 
 RUBRIC = RubricJudge(criteria=(Criterion(id="kept", description="It is kept.", weight=1),))
 # Which of the trials 1 to 20 each finds met. Trials 1 to 10 are, by the person.
@@ -32,8 +44,7 @@ def trial(number: int) -> TrialResult:
         Reply(judge=place, model=name, text=json.dumps({"scores": {"kept": 0.9 if number in MET[name] else 0.1}}))
         for place, name in enumerate(JUDGES)
     )
-    score = advance(RUBRIC, EvaluatorRecord(binary="t", prompt="p"), [ModelAnswer(replies=replies)])
-    assert isinstance(score, Score)
+    score = make.typed(Score, advance(RUBRIC, EvaluatorRecord(binary="t", prompt="p"), [ModelAnswer(replies=replies)]))
     judged = JudgeResult(weighted_score=score.value, pass_threshold=0.7, judgement=score.judgement)
     return make.trial_result(index=number, judge=judged)
 

@@ -1,4 +1,4 @@
-"""Which causes of a trial that was not measured can come from the pull request."""
+"""Values that stages pass on: causes of what was not measured, names, memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import typing
 
 import pytest
 
+from tidegate.model.measurement import Metrics
+from tidegate.model.plan import RowKey
 from tidegate.model.trial_spec import NotMeasured, is_inside
 
 
@@ -21,3 +23,20 @@ def test_every_other_cause_is_inside() -> None:
     inside = {cause for cause in causes if is_inside(cause)}
     assert inside >= {"record_lost", "no_session", "resources", "refused_request", "supervisor_lost", "agent_error"}
     assert len(causes - inside) == 8
+
+
+# --- names of rows
+
+
+def test_a_row_has_one_name_in_every_report() -> None:
+    assert str(RowKey(scenario="add task", agent="claude:opus")) == "add task × claude:opus"
+
+
+# --- memory
+
+
+def test_a_copy_has_the_changed_fields_and_remembers_no_names_of_them() -> None:
+    before = Metrics(turns=3)
+    after = before.model_copy(update={"turns": 4})
+    assert (after.turns, before.turns) == (4, 3)
+    assert after.model_fields_set == before.model_fields_set == set()
