@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from tests.journeys.conftest import AGENTS_MD, NOTES, SUITE
@@ -43,21 +42,3 @@ def test_output_that_went_to_a_file_is_shown_from_the_files_diff(repo: Any, tide
     ran = compared(repo, tidegate)
     assert ran.code == 1, ran.stdout
     assert "  notes.txt:\n-first\n-second\n+lost\n+lost\n" in ran.comment
-
-
-def test_base_s_runs_become_trends(repo: Any, tidegate: Make, tmp_path: Path) -> None:
-    repo.git("checkout", "--quiet", "main")
-    before = repo.git("rev-parse", "HEAD")
-    after = repo.commit({"README.md": "x"})
-    for number, sha in enumerate((before, after)):
-        out = tmp_path / f"run{number}"
-        ran = tidegate("run", "--rev", sha, "--history", "--quiet", "--out", str(out), cwd=repo.root)
-        assert ran.code == 0, ran.stderr
-
-    result = compared(repo, tidegate).result
-    (row,) = result["trends"]
-    assert (row["scenario"], row["agent"]) == ("keep_notes", "docs")
-    assert [(point["sha"], point["passes"], point["trials"]) for point in row["points"]] == [
-        (before, 3, 3),  # two of them of this very comparison, whose base it is
-        (after, 1, 1),
-    ]
