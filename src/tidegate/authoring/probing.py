@@ -26,7 +26,7 @@ SECONDS, PLANS_SECONDS = 5.0, 100.0  # of one call, and of all plans, two of whi
 MOST_BASES, MOST_MORE = 20, 60  # lines that get options, and calls with options that are kept
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
-MOST_WRONG, MOST_OF_VARIABLE = 3, 2  # lines that are spoilt, and calls with one variable
+MOST_WRONG, MOST_SET = 3, 5  # lines that are spoilt, and that get a variable
 LARGEST_FILE, MOST_FILES = 200_000, 20
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
 _FOLDER = re.compile(r"(?:path|dir|folder|src)\w*/?|.+/")
@@ -96,13 +96,8 @@ class Prober(Agent):
                     probe.more += filter(None, kept)
                     del silent[place]
         probe.silent += [line for own in silent.values() for line in own[:1]]
-        for name in self.settings:
-            tries = (Try(ways=tuple(f"export {name}={value}; {base}" for value in ("1", "name"))) for base in bases)
-            kept = [
-                await probe.kept(one.model_copy(update={"wants": "news"}), base=base)
-                for one, base in zip(tries, bases, strict=True)
-            ]
-            probe.more += [*filter(None, kept)][:MOST_OF_VARIABLE]
+        for name in filter(_is_fit, self.settings):
+            await probe.set(name, bases)
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
         session.emit(Message(text=probe.found().model_dump_json()))
@@ -179,6 +174,14 @@ class _Probe:
                 silent.append(line)
         return None
 
+    async def set(self, name: str, bases: Sequence[str]) -> None:
+        """Keep a line for which this variable of the environment changes something."""
+        for base in bases[:MOST_SET]:
+            ways = tuple(f"export {name}={value}; {base}" for value in ("1", "name"))
+            if (line := await self.kept(Try(ways=ways, wants="news"), base=base)) is not None:
+                self.more.append(line)
+                return
+
     async def spoil(self, line: str) -> None:
         """Try the line with a damaged file in place of its own, and with one that is not there."""
         own = next((name for name in self.files if name in line.split()), None)
@@ -253,6 +256,11 @@ class _Probe:
                     self.session.write_text(name, text)
                     self.files[name] = text
         return len(self.files) > before
+
+
+def _is_fit(variable: str) -> bool:
+    """Return True if no word of the variable's name is that of an option which is not tried, such as `debug`."""
+    return not any(UNFIT.match(f"--{word}") for word in variable.lower().split("_"))
 
 
 def _are_alike(name: str, other: str | None) -> bool:

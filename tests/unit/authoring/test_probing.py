@@ -101,10 +101,10 @@ def test_a_file_that_is_damaged_or_not_there_is_tried_in_place_of_one_that_works
 
 def test_a_variable_of_the_environment_is_kept_if_it_changes_what_is_printed(tmp_path: Path) -> None:
     def loud(words: list[str], files: dict[str, str]) -> str | None:
-        return "LOUD" if words[0] == "COUNT_LOUD=1;" else "quiet"
+        return "LOUD" if words[0] in ("COUNT_LOUD=1;", "COUNT_DEBUG=1;") else "quiet"
 
     session = FakeSession(loud, tmp_path)
-    prober = Prober(plans={"plan": (Try(ways=("count a",)),)}, settings=("COUNT_LOUD", "COUNT_NOTHING"))
+    prober = Prober(plans={"plan": (Try(ways=("count a",)),)}, settings=("COUNT_DEBUG", "COUNT_LOUD", "COUNT_NOTHING"))
     asyncio.run(prober.run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
     assert found.more == ("export COUNT_LOUD=1; count a",)
