@@ -12,6 +12,8 @@ from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from pydantic import PrivateAttr
+
 from tidegate.agents.invocations.shell_grammar import shell_lines
 from tidegate.authoring.observed_gates import complaint, is_usage
 from tidegate.authoring.samples import kind_of, sample
@@ -75,6 +77,7 @@ class Prober(Agent):
     parts: tuple[Part, ...] = ()
     inputs: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()  # variables of the environment
+    _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
 
     async def run(self, session: Session) -> End:
         """Try everything until the time is up, and report what was found as a message in JSON."""
@@ -86,16 +89,18 @@ class Prober(Agent):
             if await probe.kept(Try(ways=(line,), wants="prints")) is not None:
                 probe.lines.append(line)
         bases = sorted(dict.fromkeys(probe.lines), key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
-        options = [part for part in self.parts if part.kind == "option" and not UNFIT.match(part.name)]
-        silent: dict[int, list[str]] = {place: [] for place, _ in enumerate(options)}  # calls that show no news
-        for base, (place, part) in product(bases, enumerate(options)):
-            if place in silent and len(probe.more) < MOST_MORE:
+        silent: dict[tuple[str, str, str], list[str]] = {
+            part.id: [] for part in self.parts if part.kind == "option" and not UNFIT.match(part.name)
+        }
+        for base, part in product(bases, self.parts):
+            if part.id in silent and part.id not in self._told and len(probe.more) < MOST_MORE:
                 tries = with_option(base, session.binary, part, self.parts)
-                kept = [await probe.kept(one, base=base, silent=silent[place]) for one in tries]
+                kept = [await probe.kept(one, base=base, silent=silent[part.id]) for one in tries]
                 if any(kept):
                     probe.more += filter(None, kept)
-                    del silent[place]
-        probe.silent += [line for own in silent.values() for line in own[:1]]
+                    del silent[part.id]
+                    self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
+        probe.silent += [line for option, own in silent.items() if option not in self._told for line in own[:1]]
         for name in filter(_is_fit, self.settings):
             await probe.set(name, bases)
         for line in bases[:MOST_WRONG]:

@@ -77,6 +77,18 @@ def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_
     assert found.silent == ("count --quick sample.py",)
 
 
+def test_an_option_that_showed_something_in_one_plan_is_not_tried_in_another(tmp_path: Path) -> None:
+    line = (Try(ways=("count sample.py",)),)
+    prober = Prober(plans={"plan": line, "other": line}, parts=of_help({"": HELP}, "count"))
+    found = []
+    for name in prober.plans:
+        session = FakeSession(of_python, tmp_path)
+        session.scenario = name  # type: ignore[misc]
+        asyncio.run(prober.run(cast("Session", session)))
+        found += [read_found([one.text for one in session.events if isinstance(one, Message)])]
+    assert [one.more for one in found] == [("count --long sample.py",), ()]
+
+
 def test_an_output_that_only_repeats_the_input_or_its_name_is_none(tmp_path: Path) -> None:
     def repeating(words: list[str], files: dict[str, str]) -> str | None:
         return files.get(words[-1])
