@@ -83,7 +83,7 @@ def test_an_option_that_showed_something_in_one_plan_is_not_tried_in_another(tmp
     found = []
     for name in prober.plans:
         session = FakeSession(of_python, tmp_path)
-        session.scenario = name  # type: ignore[misc]
+        session.scenario = name
         asyncio.run(prober.run(cast("Session", session)))
         found += [read_found([one.text for one in session.events if isinstance(one, Message)])]
     assert [one.more for one in found] == [("count --long sample.py",), ()]
