@@ -41,7 +41,7 @@ _ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push
 _READS = re.compile(r"list|ls|show|get|status|all|report|view|print|dump|count|stats|search|find|export|tree|next")
 _CHANGES = re.compile(r"done|do|complete|edit|update|rename|move|mv|prepend|replace|tag|pri|pause|stop|finish|close")
 _REMOVES = re.compile(r"rm|remove|del|delete|clear|reset|cancel|drop|undo|archive")
-_UNFIT = re.compile(r"help|completions?|server?|edit|open|watch|shell|repl|prompt|login|upgrade|self")
+UNFIT_COMMANDS = re.compile(r"help|completions?|server?|edit|open|watch|shell|repl|prompt|login|upgrade|self")
 _TEXTS = ("'Buy milk'", "first 'Buy milk'", "first 2")
 _OTHER_TEXTS = ("'Call Ada'", "second 'Call Ada'", "second 5")
 _MORE_TEXTS = ("'Send 3 letters'", "third 'Send 3 letters'", "third 7")
@@ -61,6 +61,7 @@ class Candidate(NamedTuple):
     gates: tuple[dict[str, Any], ...] = ()
     guidance: tuple[str, ...] = ()  # documents to follow instead of commands
     silent: tuple[str, ...] = ()  # those of `more` with an option that changes nothing
+    wrong: tuple[str, ...] = ()  # those of `more` that the tool may refuse
     statuses: tuple[int, ...] = ()  # other than 0, with which calls of the agent end
 
 
@@ -133,7 +134,7 @@ def main_use(binary: str, files: Sequence[str]) -> Plan:
 def state(binary: str, parts: Sequence[Part]) -> Plan:
     """Return the plan that calls the subcommands: those that add, then those that list, change and remove."""
     names = [part.name for part in parts if part.kind == "subcommand" and " " not in part.name]
-    names = [name for name in names if not _UNFIT.fullmatch(name)]
+    names = [name for name in names if not UNFIT_COMMANDS.fullmatch(name)]
     usual = re.compile("|".join(kind.pattern for kind in (_ADDS, _READS, _CHANGES, _REMOVES)))
     others = re.compile("|".join(re.escape(name) for name in names if not usual.fullmatch(name)) or r"(?!)")
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tryout
-from tidegate.authoring.examples import MOST_SUBCOMMANDS, Candidate, Plan
-from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, Found, Prober, read_found
+from tidegate.authoring.examples import MOST_SUBCOMMANDS, UNFIT_COMMANDS, Candidate, Plan
+from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, UNFIT, Found, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
+from tidegate.authoring.survey import find_variables
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, write_files
 from tidegate.checks.gates.command_gate import CommandExits
@@ -29,8 +30,9 @@ from tidegate.run.run_job import Options
 
 _ASKING = ("--help", "-h", "help", "")
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
-MOST_VALUES = 8  # options that are given without a value, and with one that does not exist
-MOST_SECONDS = 24.0  # of the commands of all scenarios
+MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
+MOST_ALONE, REFUSED_SECONDS = 16, 5.0  # options and subcommands without anything else; of all that may be refused
+MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 
 
@@ -72,10 +74,14 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
     shown.texts += examples.texts_of(here.folder, where, tool.binary)
     inputs = examples.inputs(here.folder / where, shown.texts)
     plans = _plans(here.folder, where, tool, shown, inputs)
-    prober = Prober(plans={plan.candidate.name: plan.tries for plan in plans}, parts=shown.parts, inputs=inputs)
+    prober = Prober(
+        plans={plan.candidate.name: plan.tries for plan in plans},
+        parts=shown.parts,
+        inputs=inputs,
+        settings=find_variables(here.folder / where, shown.texts),
+    )
     found = await _probed(here, tool, plans, prober)
-    kept = [_filled(plan.candidate, found[plan.candidate.name], MOST_SECONDS / len(plans)) for plan in plans]
-    kept = [one for one in kept if one.commands]
+    kept = [one for one in _filled(plans, found) if one.commands]
     if (document := examples.followed(here.folder, where, tool.binary)) is not None:
         files = {name: text for one in kept for name, text in one.files.items()}
         kept.append(document._replace(files=files))
@@ -147,30 +153,38 @@ def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[s
 async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Prober) -> dict[str, Found]:
     """Return what each plan found; with a network, if more of it works with the hosts that were asked for."""
 
-    async def probe() -> dict[str, Found]:
+    async def probe(plans: Sequence[Plan]) -> dict[str, Found]:
         scenarios = [_scenario_of(tool, plan.candidate, PLANS_SECONDS) for plan in plans]
         suite = draft(tool, scenarios).model_copy(update={"agents": {AGENT: prober}})
         runs = await here.run(suite, 1)
         texts = {name: [one.text for one in seen.events if isinstance(one, Message)] for name, (seen,) in runs.items()}
         return {plan.candidate.name: read_found(texts.get(plan.candidate.name, ())) for plan in plans}
 
-    found = await probe() if plans else {}
-    if any(one.failed for one in found.values()) and here.asked:
+    found = await probe(plans) if plans else {}
+    lacking = [plan for plan in plans if found[plan.candidate.name].failed]
+    if lacking and here.asked:
         here.open_network()
-        wider = await probe()
-        if sum(len(one.lines) for one in wider.values()) > sum(len(one.lines) for one in found.values()):
-            return wider
+        wider = {name: one for name, one in (await probe(lacking)).items() if len(one.lines) > len(found[name].lines)}
+        if wider:
+            return found | wider
         here.reach = False
     return found
 
 
-def _filled(candidate: Candidate, found: Found, most_seconds: float) -> Candidate:
-    """Return the candidate with what was found; if that takes long, with less of it."""
-    lines = (*found.lines, *found.more, *found.silent)
-    each = found.seconds / max(1, len(lines))
-    checked = lines[: max(4, int(most_seconds / (each or 0.01)))]
-    commands = checked[: min(MOST_CALLS, len(found.lines))]
-    return candidate._replace(commands=commands, more=checked, files=found.files, silent=found.silent)
+def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate]:
+    """Return the candidates with what was found; of what takes long, less. What one does not need, others get."""
+    seconds, filled = MOST_SECONDS, dict[str, Candidate]()
+    for number, plan in enumerate(sorted(plans, key=lambda plan: found[plan.candidate.name].seconds)):
+        own = found[plan.candidate.name]
+        lines = (*own.lines, *own.more, *own.wrong, *own.silent)
+        each = own.seconds / max(1, len(lines)) or 0.01
+        checked = lines[: max(FEWEST_LINES, int(seconds / (len(plans) - number) / each))]
+        seconds -= len(checked) * each
+        commands = checked[: min(MOST_CALLS, len(own.lines))]
+        filled[plan.candidate.name] = plan.candidate._replace(
+            commands=commands, more=checked, files=own.files, silent=own.silent, wrong=own.wrong
+        )
+    return [filled[plan.candidate.name] for plan in plans]
 
 
 def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
@@ -178,15 +192,21 @@ def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
     if not shown.pages:
         return []
     gates = observed_gates.distinct(gate for ran in shown.pages.values() for gate in observed_gates.help_gates(ran))
-    values = [part.name for part in shown.parts if part.kind == "option" and part.takes_value and not part.command]
-    words = [_WRONG, _ABSENT, "", *(word for name in values[:MOST_VALUES] for word in (name, f"{name} {_ABSENT}"))]
+    own = [part for part in shown.parts if not (UNFIT if part.kind == "option" else UNFIT_COMMANDS).match(part.name)]
+    alone = [f"{part.command} {part.name}".strip() for part in own if part.kind == "option" and not part.command]
+    values = [part.name for part in own if part.kind == "option" and part.takes_value and not part.command]
+    named = [part.name for part in own if part.kind == "subcommand" and " " not in part.name]
+    page = shown.pages[""].printed
+    versions = [one for one in ("--version", "-V", "version") if re.search(rf"(?<![\w-]){one}(?![\w-])", page)]
+    words = [_WRONG, _ABSENT, "", *versions, *(f"{name} {_ABSENT}" for name in values[:MOST_VALUES])]
+    words += [*(f"{name} {_WRONG}" for name in named[:MOST_VALUES]), *named[:MOST_ALONE], *alone[:MOST_ALONE]]
+    seconds = max(ran.duration_s for ran in shown.pages.values())
+    most = max(MOST_VALUES, int(REFUSED_SECONDS / (seconds or 0.01)))
     wrong = [*(f"{tool.binary} {word}".strip() for word in words), f"printf '{{\"a\": [1,, b' | {tool.binary}"]
+    asked = tuple(ran.command for ran in shown.pages.values())
+    wrong = [line for line in wrong[:most] if line not in asked]
     described = f"`{tool.binary}` explains itself, and refuses what it does not know."
-    return [
-        Candidate(
-            "help", described, tuple(ran.command for ran in shown.pages.values()), tuple(wrong), gates=tuple(gates)
-        )
-    ]
+    return [Candidate("help", described, asked, tuple(wrong), gates=tuple(gates), wrong=tuple(wrong))]
 
 
 async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> list[Candidate]:
@@ -194,12 +214,18 @@ async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> lis
     for one in found:
         write_files(here.folder, starter.template_files(tool, one))
     trials = await here.run(draft(tool, [_scenario_of(tool, one) for one in found]), tryout.OBSERVED)
-    asked = {"help"} & {one.name for one in found}
-    return [_proposed(tool, one, trials[one.name], refusing=one.name in asked) for one in found]
+    seen = [one for runs in trials.values() for one in runs[0].checked]
+    refusing = frozenset(one.result.exit_code for one in seen if one.result.command == f"{tool.binary} {_WRONG}")
+    return [_proposed(tool, one, trials[one.name], refusing) for one in found]
 
 
-def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], *, refusing: bool) -> Candidate:
-    """Return the candidate with gates for what was the same in all runs."""
+def _proposed(
+    tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], refusing: frozenset[int | None]
+) -> Candidate:
+    """Return the candidate with gates for what was the same in all runs.
+
+    A document's lines may end as they do, but not with the status that refuses an unknown option (`refusing`).
+    """
     facts = _facts(runs)
     given = "\n".join([*candidate.files.values(), *candidate.commands])
     gates: list[dict[str, Any] | None] = [
@@ -207,12 +233,13 @@ def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], *, r
         *observed_gates.file_gates([one.diff for one in runs], given, facts),
     ]
     for seen in zip(*(one.checked for one in runs), strict=False):
-        if refusing:
-            gates.append(observed_gates.refused_gate(seen, seen[0].result.command.split()[-1].lstrip("-")))
-        else:
-            gates.append(observed_gates.result_gate(seen, given, facts))
+        command = seen[0].result.command
+        gate = observed_gates.result_gate(seen, given, facts)
+        if command in candidate.wrong and (gate is None or gate.get("status") or observed_gates.helps(seen[0].result)):
+            gate = observed_gates.refused_gate(seen, command.split()[-1].lstrip("-"))
+        gates.append(gate)
     found = {code for one in runs for code in one.statuses if code}
-    statuses = found if candidate.commands else ()  # of a document's lines, nothing shows whether one failed
+    statuses = found if candidate.commands or (refusing and found.isdisjoint(refusing)) else ()
     return candidate._replace(
         gates=tuple(observed_gates.distinct(filter(None, gates))), statuses=tuple(sorted(statuses))
     )
@@ -228,15 +255,21 @@ def _facts(runs: Sequence[TriedTrial]) -> frozenset[str]:
 
 async def _confirmed(here: Tryout, tool: Tool, kept: list[Candidate]) -> list[Candidate]:
     """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
+    proven: set[str] = set()
     for _ in range(tryout.MOST_ROUNDS):
         kept = [one for one in kept if one.gates or one.guidance]
         if not kept:
             break
         write_files(here.folder, _files(tool, kept, here))
-        count = f"{len(kept)} scenario{'' if len(kept) == 1 else 's'}"
+        suite = here.load()
+        left = tuple(one for one in suite.scenarios if one.name not in proven)
+        if not left:
+            return kept
+        count = f"{len(left)} scenario{'' if len(left) == 1 else 's'}"
         here.options.progress.say(f"running {count} {tryout.CONFIRMED} times, to keep the checks that always pass")
-        trials = await here.run(here.load(), tryout.CONFIRMED)
-        failed = [one for one in kept if not all(_is_proof(seen) for seen in trials[one.name])]
+        trials = await here.run(suite.model_copy(update={"scenarios": left}), tryout.CONFIRMED)
+        proven |= {name for name, runs in trials.items() if all(map(_is_proof, runs))}
+        failed = [one for one in kept if one.name not in proven]
         if not failed:
             return kept
         passing = {one.name: _passing(one, trials[one.name]) for one in failed}

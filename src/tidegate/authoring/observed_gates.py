@@ -15,6 +15,7 @@ from tidegate.text.noise import VOLATILE, without_clock
 from tidegate.text.shorten import excerpt
 
 MOST_LISTED = 10
+MOST_OPTIONS = 2  # in an output other than a help text
 
 MOST_LINES, MOST_CHARACTERS = 120, 6_000  # of one output that is checked as a whole
 FIRST, LAST = 20, 10  # lines of a longer one
@@ -32,7 +33,11 @@ _COMPLAINT = re.compile(
     re.IGNORECASE,
 )
 _FINDING = re.compile(r"[\w./-]+\.\w+:\d+|^\s*\d+:\d+|\bline \d+")  # of a linter: it may call this an error
-_CRASH = re.compile(r"^Traceback \(most recent|^\s+at .+:\d+:\d+\)?$|^thread '.*' panicked|core dumped", re.MULTILINE)
+_CRASH = re.compile(
+    r"^Traceback \(most recent|^\s+at .+:\d+:\d+\)?$|^thread '.*' panicked|core dumped"
+    r"|: line \d+: .*(?:no such file|not found|unbound variable|syntax error|bad substitution)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
 _RELATIVE = re.compile(
     r"(?i)\b(?:\d+|an?) (?:second|minute|hour|day|week|month|year)s? ago\b|\b(?:today|yesterday|tomorrow|just now)\b"
@@ -74,6 +79,11 @@ def is_usage(printed: str) -> bool:
     return _USAGE.search("\n".join(printed.splitlines()[:8])) is not None
 
 
+def helps(ran: CommandResult) -> bool:
+    """Return True if the call prints a help text, or the list of options that is a part of it."""
+    return is_usage(ran.printed) or len(listed(ran.printed)) > MOST_OPTIONS
+
+
 def help_gates(ran: CommandResult) -> Iterator[dict[str, Any]]:
     """Yield gates for what the help lists; if it lists nothing, one for its first line.
 
@@ -102,11 +112,12 @@ def listed(text: str) -> list[str]:
 def refused_gate(runs: Sequence[Seen], word: str) -> dict[str, Any] | None:
     """Return the gate that a call with this wrong word is refused as in all runs; None if it is not."""
     first = runs[0].result
-    same = all(one.result.end == "exited" and one.result.exit_code == first.exit_code for one in runs)
-    if not same or not first.exit_code or first.exit_code >= 126 or _CRASH.search(first.printed):
+    code = first.exit_code
+    same = all(one.result.end == "exited" and one.result.exit_code == code for one in runs)
+    if not same or code is None or code >= 126 or _CRASH.search(first.printed) or not (code or complaint(first)):
         return None
-    described = f"{_short(first.command)} is refused with exit {first.exit_code}"
-    gate = {"type": "command_exits", "command": first.command, "status": first.exit_code, "description": described}
+    described = f"{_short(first.command)} is refused with exit {code}"
+    gate = {"type": "command_exits", "command": first.command, "status": code, "description": described}
     if all(word in one.result.printed for one in runs):
         gate |= {"type": "command_output_contains", "command": first.command + _BOTH, "substring": word}
     return gate

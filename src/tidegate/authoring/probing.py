@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Literal
+
+from pydantic import PrivateAttr
 
 from tidegate.agents.invocations.shell_grammar import shell_lines
 from tidegate.authoring.observed_gates import complaint, is_usage
@@ -21,14 +24,16 @@ from tidegate.model.event import CommandResult, End, Message
 from tidegate.model.surface import Part
 from tidegate.model.value import Value
 
-SECONDS, PLANS_SECONDS = 5.0, 80.0  # of one call, and of all plans, two of which run at once
+SECONDS, PLANS_SECONDS = 5.0, 100.0  # of one call, and of all plans, two of which run at once
 MOST_BASES, MOST_MORE = 20, 60  # lines that get options, and calls with options that are kept
 MOST_VARIED = 3  # inputs of a line, beside its own
+MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
+MOST_WRONG, MOST_SET = 3, 5  # lines that are spoilt, and that get a variable
 LARGEST_FILE, MOST_FILES = 200_000, 20
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
 _FOLDER = re.compile(r"(?:path|dir|folder|src)\w*/?|.+/")
 _WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
-_UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
+UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
     r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
     r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|out\S*|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
 )
@@ -55,6 +60,7 @@ class Found(Value):
     lines: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()  # calls with an option that show the same without it
+    wrong: tuple[str, ...] = ()  # calls with a file that is not there, or that is damaged
     files: dict[str, str] = {}
     failed: tuple[tuple[str, str], ...] = ()  # with the reason
     seconds: float = 0.0  # of all that is kept
@@ -70,6 +76,8 @@ class Prober(Agent):
     plans: dict[str, tuple[Try, ...]] = {}
     parts: tuple[Part, ...] = ()
     inputs: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()  # variables of the environment
+    _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
 
     async def run(self, session: Session) -> End:
         """Try everything until the time is up, and report what was found as a message in JSON."""
@@ -81,16 +89,22 @@ class Prober(Agent):
             if await probe.kept(Try(ways=(line,), wants="prints")) is not None:
                 probe.lines.append(line)
         bases = sorted(dict.fromkeys(probe.lines), key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
-        options = [part for part in self.parts if part.kind == "option" and not _UNFIT.match(part.name)]
-        silent: dict[int, list[str]] = {place: [] for place, _ in enumerate(options)}  # calls that show no news
-        for base, (place, part) in product(bases, enumerate(options)):
-            if place in silent and len(probe.more) < MOST_MORE:
+        silent: dict[tuple[str, str, str], list[str]] = {
+            part.id: [] for part in self.parts if part.kind == "option" and not UNFIT.match(part.name)
+        }
+        for base, part in product(bases, self.parts):
+            if part.id in silent and part.id not in self._told and len(probe.more) < MOST_MORE:
                 tries = with_option(base, session.binary, part, self.parts)
-                kept = [await probe.kept(one, base=base, silent=silent[place]) for one in tries]
+                kept = [await probe.kept(one, base=base, silent=silent[part.id]) for one in tries]
                 if any(kept):
                     probe.more += filter(None, kept)
-                    del silent[place]
-        probe.silent += [line for own in silent.values() for line in own[:1]]
+                    del silent[part.id]
+                    self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
+        probe.silent += [line for option, own in silent.items() if option not in self._told for line in own[:1]]
+        for name in filter(_is_fit, self.settings):
+            await probe.set(name, bases)
+        for line in bases[:MOST_WRONG]:
+            await probe.spoil(line)
         session.emit(Message(text=probe.found().model_dump_json()))
         return End(end="completed")
 
@@ -103,6 +117,7 @@ class _Probe:
     began: float = field(default_factory=time.monotonic)
     lines: list[str] = field(default_factory=list)
     more: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
     known: set[str] = field(default_factory=set)  # all that was shown
@@ -112,17 +127,22 @@ class _Probe:
     took: dict[str, float] = field(default_factory=dict)
 
     def found(self) -> Found:
-        kept = (*self.lines, *self.more, *self.silent)
+        kept = (*self.lines, *self.more, *self.silent, *self.wrong)
         failed = tuple((line, why) for line, why in self.failed.items() if line not in kept)
-        seconds, called = sum(self.took[line] for line in kept), " ".join(kept)
+        seconds, called = sum(self.took[line] for line in kept), {*re.split(r"[^\w.-]+", " ".join(kept))}
         files = {name: text for name, text in self.files.items() if name.partition("/")[0] in called}
-        return Found(lines=self.lines, more=self.more, silent=self.silent, files=files, failed=failed, seconds=seconds)
+        shown = {"lines": self.lines, "more": self.more, "silent": self.silent, "wrong": self.wrong}
+        return Found.model_validate({**shown, "files": files, "failed": failed, "seconds": seconds})
 
     async def varied(self, line: str) -> list[str]:
         """Return the line, and with inputs on which it shows other things; without it if it alone is silent."""
         own = next((name for name in self.inputs if name in line.split()), None)
         silent, found = self.printed[line].endswith(" "), list[str]()
-        ways = [line.replace(own, name) for name in self.inputs if name != own] if own else []
+        others = sorted((name for name in self.inputs if name != own), key=lambda name: not _are_alike(name, own))
+        ways = [line.replace(own, name) for name in others] if own else []
+        if own and others and not silent and not _REDIRECTED.search(line):
+            ways.insert(0, line.replace(own, f"{own} {others[0]}"))
+        ways = ways if silent else ways[:MOST_INPUTS]
         if silent and not own and not _REDIRECTED.search(line):
             ways = [f"{line} < {name}" for name in self.inputs[:2]]
         for way in ways:
@@ -159,6 +179,32 @@ class _Probe:
                 silent.append(line)
         return None
 
+    async def set(self, name: str, bases: Sequence[str]) -> None:
+        """Keep a line for which this variable of the environment changes something."""
+        for base in bases[:MOST_SET]:
+            ways = tuple(f"export {name}={value}; {base}" for value in ("1", "name"))
+            if (line := await self.kept(Try(ways=ways, wants="news"), base=base)) is not None:
+                self.more.append(line)
+                return
+
+    async def spoil(self, line: str) -> None:
+        """Try the line with a damaged file in place of its own, and with one that is not there."""
+        own = next((name for name in self.files if name in line.split()), None)
+        if own is None or time.monotonic() - self.began > self.seconds:
+            return
+        damaged = f"damaged{PurePosixPath(own).suffix}"
+        text = f"}}]) (\"'<%\n{self.files[own][:200]}"
+        for name, content in ((damaged, text), (f"no-such-{PurePosixPath(own).name}", None)):
+            if content is not None:
+                self.session.write_text(name, content)
+            ran = await self.session.shell(line.replace(own, name), timeout_secs=SECONDS)
+            shown = f"{ran.exit_code} {ran.printed.replace(name, '')}"
+            if ran.end == "exited" and shown not in self.known:
+                self.known.add(shown)
+                self.wrong.append(ran.command)
+                self.took[ran.command] = ran.duration_s
+                self.files |= {name: content} if content is not None else {}
+
     def _shown(self, line: str, ran: CommandResult) -> str:
         """Return the status, a blank, and the output without the name of its input, if it does not just repeat that."""
         printed = ran.stdout.strip() or ran.stderr.strip()
@@ -172,9 +218,13 @@ class _Probe:
         """Return the line that was run at last, what it did, and why that does not show a result, if so."""
         ran = await self.session.shell(line, timeout_secs=SECONDS)
         why = self._wrong(ran)
+        before = {*self.files}
         if (why or not ran.printed.strip()) and self._provide(line, ran.printed):
             ran = await self.session.shell(line, timeout_secs=SECONDS)
             why = self._wrong(ran)
+            if why and (unused := [name for name in self.files if name not in before]):
+                await self.session.shell(shlex.join(["rm", "-f", *unused]), timeout_secs=SECONDS)
+                self.files = {name: text for name, text in self.files.items() if name in before}
         if not why and not more and (copied := self._on_copy(line)) is not None:
             line, ran = copied, await self.session.shell(copied, timeout_secs=SECONDS)
             why = self._wrong(ran)
@@ -211,6 +261,15 @@ class _Probe:
                     self.session.write_text(name, text)
                     self.files[name] = text
         return len(self.files) > before
+
+
+def _is_fit(variable: str) -> bool:
+    """Return True if no word of the variable's name is that of an option which is not tried, such as `debug`."""
+    return not any(UNFIT.match(f"--{word}") for word in variable.lower().split("_"))
+
+
+def _are_alike(name: str, other: str | None) -> bool:
+    return other is not None and PurePosixPath(name).suffix == PurePosixPath(other).suffix
 
 
 def _words(line: str, binary: str) -> list[str]:

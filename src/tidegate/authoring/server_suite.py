@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tidegate.agents.scripted import Scripted, parameters
 from tidegate.authoring import starter, tryout
-from tidegate.authoring.build_systems.files import json_value, text
+from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, folder_variables, sources, starts
 from tidegate.authoring.observed_gates import lasting, listed_rows
+from tidegate.authoring.samples import sample
+from tidegate.authoring.server_calls import FILES, Example, examples, is_risky, step, with_files
 from tidegate.authoring.tool import Tool as Server
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, needs_network, write_files
 from tidegate.checks.evaluators.matching import as_json
@@ -27,95 +30,26 @@ from tidegate.text.noise import VOLATILE
 from tidegate.text.shorten import excerpt
 from tidegate.trial.start import HEALTH_CHECK_TIMEOUT_SECS
 
-MOST_CALLS, MOST_OF_TOOL = 60, 3
 MOST_TOOLS = 60
-_CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _WORD_END = r"(?!\S)"
 _ANY = {"any": True}
-_NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
-_TEXTS = {  # by the name of a parameter; the last one is for all others
-    r"ur[il]|host|address|mail|token|key|id$": (None,),
-    r"file|path": ("sample.txt", "notes.txt"),
-    r"dir|folder": (".",),
-    r"name|title|label": ("first", "second"),
-    r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
-    r"date": ("2024-02-29",),
-    r"zone": ("Europe/Paris", "UTC"),
-    r"json": ('{"name": "Ada", "score": 42.5}',),
-    r"": ("Ada has 42 points.", "first", "banana apple banana"),
-}
-
-
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
-_VERBS = {
-    verb: rank
-    for rank, verbs in (
-        (_WRITES, "create write add new insert make save store set put init register import"),
-        (_READS, "read get list search find show view describe count query"),
-        (_REMOVES, "delete remove clear drop reset close"),
-    )
-    for verb in verbs.split()
-}
-
-
-class Example(NamedTuple):
-    """A call of a tool with its input. `known`: the schema or a document shows it, else it is made by its types."""
-
-    tool: str
-    input: dict[str, Any]
-    known: bool = True
-
-
-def examples(tools: Sequence[Tool], documents: Sequence[str]) -> tuple[Example, ...]:
-    """Return calls of each tool: with the input that a document or its schema shows, and with inputs of its types.
-
-    Tools whose annotations report that they destroy something, or that they reach other systems, are left out. Where a
-    tool writes, those that read follow with the same names, and are called again after the last change.
-    """
-    shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
-    ranked = sorted((tool for tool in tools if not is_risky(tool)), key=_order)
-    shared = _shared(ranked)
-    most = max(1, min(MOST_OF_TOOL, MOST_CALLS // max(1, len(tools))))
-    found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
-    for tool in ranked:
-        documented = [Example(tool.name, inner) for value in shown if (inner := _input(tool, value)) is not None]
-        made = [one for one in (_made_call(tool, turn, shared) for turn in range(MOST_OF_TOOL)) if one is not None]
-        own = [*documented[:1], *made]
-        repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
-        own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
-        found += [(_rank(tool), turn, one) for turn, one in enumerate(own[:most])]
-    return tuple(_in_order(found)[:MOST_CALLS])
-
-
-def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:
-    """Return the calls turn by turn, and what removes something last; `found` is in the order of one turn."""
-    turns = sorted(found, key=lambda one: one[1])
-    removing = [one for rank, _, one in turns if rank == _REMOVES]
-    others = [one for rank, _, one in turns if rank != _REMOVES]
-    if not any(rank == _WRITES for rank, *_ in turns):
-        return [*others, *removing]
-    reading = [one for rank, turn, one in turns if rank == _READS and turn == 0]
-    return [*(one for one in reading if not one.input), *others, *reading, *removing]
-
-
-def _rank(tool: Tool) -> int:
-    """Return if the tool creates, reads, changes or removes something, by the first verb in its name."""
-    verbs = (_VERBS[word.lower()] for word in _WORD.findall(tool.name) if word.lower() in _VERBS)
-    return next(verbs, _READS if tool.hints.get("readOnlyHint") is True else _CHANGES)
-
-
-def _order(tool: Tool) -> tuple[int, int]:
-    """Return the place of the tool among others: what is created first needs the least."""
-    rank = _rank(tool)
-    return rank, len(parameters(tool)[1]) if rank == _WRITES else 0
-
-
-def _shared(tools: Sequence[Tool]) -> frozenset[str]:
-    """Return parameters that name what one tool writes and another one reads or removes."""
-    written = {name for tool in tools if _rank(tool) == _WRITES for name in parameters(tool)[1]}
-    used = {name for tool in tools if _rank(tool) in (_READS, _REMOVES) for name in parameters(tool)[0]}
-    return frozenset(written & used)
+SCENARIO = "tools"
+NAME = "target"  # of the server, for agents
+_GUESSES: tuple[tuple[str, ...], ...] = ((), (".",), ("stdio",), ("mcp",), ("serve",), ("--stdio",))
+_CARRIERS = ("", " streamableHttp", " streamable-http", " --transport streamable-http", " --transport http", " http")
+_HTTP = re.compile(r"(?i)streamable-?_?http|SSEServerTransport|transport *= *[\"']sse")
+_STDIO = re.compile(r"(?i)stdio(?:ServerTransport|_server)|[\"']stdio[\"']|\.run\(\)")
+_PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\(|getenv\()\s*["'])(\w*PORT)\b""")
+_PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
+MOST_PORT_NAMES = 3
+_READ_ONLY = re.compile(r"Read-only file system:? \W*[^'\"\n]*?(\.tidegate/[^'\"\n]*)/([\w.-]+)")
+_WRITES_INSIDE = (
+    ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
+)
+_LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
+MOST_MOVED = 3
+MOST_TRIES = 3
+MOST_REFUSED = 4  # calls in gates, each of which starts the server
 
 
 def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
@@ -183,91 +117,8 @@ def _passes(value: Any, given: str) -> bool:
     return own or any(_passes(one, given) for one in inner)
 
 
-def is_risky(tool: Tool) -> bool:
-    """Return True if the tool's annotations report that it destroys something, or that it reaches other systems."""
-    return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
-
-
-def _made_call(tool: Tool, turn: int, shared: Container[str] = ()) -> Example | None:
-    """Return a call with a value for each parameter that is required; None if one cannot be made.
-
-    Names of what other tools use as well, in `shared`, come back in the turn after the next.
-    """
-    properties, required = parameters(tool)
-    known, given, before = not turn, dict[str, Any](), list[list[Any]]()
-    for place, name in enumerate(sorted(required)):
-        schema = properties[name] if isinstance(properties[name], dict) else {}
-        shown = [schema[key] for key in ("const", "default", "example") if key in schema]
-        shown += [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
-        known = known and bool(shown)
-        variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
-        twins = before.count(shown)  # such as the two units of a conversion
-        before.append(shown)
-        given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)
-    return None if None in given.values() else Example(tool.name, given, known)
-
-
-def made_value(name: str, schema: Any, turn: int) -> Any:
-    """Return a value for a parameter by its type and name; None if that does not tell enough."""
-    kinds = [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if schema.get(key))]
-    schema = next((one for one in kinds if isinstance(one, dict) and "type" in one), {})
-    match schema.get("type"):
-        case "integer" | "number" as kind:
-            return _NUMBERS[turn % 6] if kind == "number" else (7, 3, 5, 2, 1, 4)[turn % 6]
-        case "boolean":
-            return turn % 2 == 0
-        case "array" if isinstance(schema.get("items"), dict):
-            items = [made_value(name, schema["items"], place) for place in range(turn, turn + 4)]
-            again = items[:1] if turn % 4 < 2 else []  # lists of odd and of even length
-            return None if None in items else items + again
-        case "string":
-            return next((texts[turn % len(texts)] for key, texts in _TEXTS.items() if re.search(key, name, re.I)), None)
-        case _:
-            return None
-
-
-def _objects(block: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a block of JSON, those inside of others too."""
-    waiting = [json_value(block)]
-    while waiting:
-        value = waiting.pop(0)
-        if isinstance(value, dict):
-            yield value
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
-
-
-def _input(tool: Tool, value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the tool's input if the object is an example of a call: by its name, or by its required keys."""
-    for key in ("arguments", "input", "params"):
-        if value.get("name", value.get("tool")) == tool.name and isinstance(value.get(key), dict):
-            return dict(value[key])
-    properties, required = parameters(tool)
-    return dict(value) if len(required) > 1 and required <= value.keys() <= properties.keys() else None
-
-
 def _short(text: str) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
-
-
-def step(call: Example) -> dict[str, Any]:
-    """Return the call as a step of the agent `scripted`."""
-    return {"call": call.tool, **({"input": json.loads(json.dumps(call.input))} if call.input else {})}
-
-
-SCENARIO = "tools"
-NAME = "target"  # of the server, for agents
-_GUESSES: tuple[tuple[str, ...], ...] = ((), (".",), ("stdio",), ("mcp",), ("serve",), ("--stdio",))
-_CARRIERS = ("", " streamableHttp", " streamable-http", " --transport streamable-http", " --transport http", " http")
-_HTTP = re.compile(r"(?i)streamable-?_?http|SSEServerTransport|transport *= *[\"']sse")
-_STDIO = re.compile(r"(?i)stdio(?:ServerTransport|_server)|[\"']stdio[\"']|\.run\(\)")
-_PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\(|getenv\()\s*["'])(\w*PORT)\b""")
-_PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
-MOST_PORT_NAMES = 3
-_READ_ONLY = (
-    ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
-)
 
 
 class _Listing(Agent):
@@ -292,6 +143,8 @@ class _Draft:
     mcp: McpServer  # how it is started
     calls: tuple[Example, ...] = ()
     checks: tuple[dict[str, Any], ...] = ()
+    refused: tuple[Example, ...] = ()  # calls that have to fail
+    samples: tuple[str, ...] = ()  # files in the workspace
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -307,47 +160,113 @@ class _Draft:
         """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
         suite = starter.server_suite_text(self.server, self.mcp, file, {SCENARIO: self.steps}, reach)
-        scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks)
-        return {starter.SUITE: suite.encode(), file: scenario.encode()}
+        gates = [
+            {"type": "mcp_call", "tool": call.tool, "input": call.input, "must_fail": True} for call in self.refused
+        ]
+        scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, gates)
+        return {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
+
+    @property
+    def template(self) -> dict[str, bytes]:
+        """The files of the workspace."""
+        folder = f"{self.server.scenarios}/{SCENARIO}"
+        return {f"{folder}/{name}": sample(name, place).encode() for place, name in enumerate(self.samples)}
 
 
 async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     """Return the suite of the server; a problem if it cannot be started."""
-    server = _with_folders(server, folder_variables(here.folder / where))
-    found = await _started(here, where, server)
-    if isinstance(found, str) and "no answer within" not in found:
-        here.open_network()
-        found = await _started(here, where, server)
+    server, found = await _startable(here, where, _with_folders(server, folder_variables(here.folder / where)))
     if isinstance(found, str):
         here.reach = False
         needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name in one.needs)
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
-        advice = _READ_ONLY if "Read-only file system" in found else ""
+        advice = _WRITES_INSIDE if "Read-only file system" in found else ""
         return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}{advice}")
     mcp, tools = found
     documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
-    tried = _Draft(server, mcp, examples(tools, documents))
-    pairs, failed = await _working(here, tried)
-    worked = [call for call, _ in pairs]
-    known = tuple(call for call in tried.calls if call.known or call in worked)  # no made input reaches the network
-    if len(pairs) < len(known) and here.reach is False:
-        here.open_network()
-        wider, why = await _working(here, replace(tried, calls=known))
-        if len(wider) > len(pairs):
-            pairs, failed = wider, why
-        else:
-            here.reach = False
+    tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, documents)), tools, documents)
+    seen = await _with_network(here, tried, seen)
     checks = [*surface_checks(tools)]
-    for call, pair in pairs:
+    for call, pair in seen.pairs:
         checks += answer_checks(NAME, call, [answer.output for answer in pair])
-    named = distinctly_named(checks)
-    kept = await _confirmed(here, replace(tried, calls=tuple(call for call, _ in pairs), checks=named))
+    calls, named = tuple(call for call, _ in seen.pairs), distinctly_named(checks)
+    kept = await _confirmed(here, replace(tried, calls=calls, checks=named, refused=seen.refused))
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
     called = {call.tool for call in kept.calls}
     told = f"the server offers {len(tools)} tools; {len(called)} of them are called"
-    reasons = [f"{tool.name}: {why_not_called(tool, tried.calls, failed)}" for tool in tools if tool.name not in called]
+    reasons = [
+        f"{tool.name}: {why_not_called(tool, tried.calls, seen.failed)}" for tool in tools if tool.name not in called
+    ]
     return Tried(kept.server, kept.files(here.reach), (told, *listed_rows(reasons), *needs_network(here)))
+
+
+async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: Sequence[str]) -> tuple[_Draft, _Seen]:
+    """Return the calls with which most works, and what they show.
+
+    Answers give ids for other calls, and errors tell what a file has to be named, or that it has to be there.
+    """
+    seen, errors = await _working(here, tried), list[str]()
+    for _ in range(MOST_TRIES):
+        errors += seen.failed.values()
+        calls = with_files(examples(tools, documents, seen.answers), errors)
+        lacks = any(map(_LACKING.search, errors))
+        samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
+        more = replace(tried, calls=calls, samples=samples or tried.samples)
+        if more == tried:
+            break
+        wider = await _working(here, more)
+        if len(wider.pairs) < len(seen.pairs) or wider.failed == seen.failed:
+            break
+        tried, seen = more, wider
+    return tried, seen
+
+
+async def _with_network(here: Tryout, tried: _Draft, seen: _Seen) -> _Seen:
+    """Return what is seen with a network if more calls then work. No input that was made reaches it."""
+    worked = [call for call, _ in seen.pairs]
+    known = tuple(call for call in tried.calls if call.known or call in worked)
+    if len(worked) >= len(known) or here.reach is not False:
+        return seen
+    here.open_network()
+    wider = await _working(here, replace(tried, calls=known))
+    if len(wider.pairs) > len(worked):
+        return wider
+    here.reach = False
+    return seen
+
+
+async def _startable(
+    here: Tryout, where: str, server: Server
+) -> tuple[Server, tuple[McpServer, tuple[Tool, ...]] | str]:
+    """Return the server as it is built, and how it starts or why it does not.
+
+    A file that it opens beside its installed code becomes one of the current folder.
+    """
+    found = await _started(here, where, server)
+    for _ in range(MOST_MOVED):
+        command = moved(found) if isinstance(found, str) else None
+        if command is None or command in server.build:
+            break
+        subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
+        server = server._replace(build=(*server.build, command))
+        found = await _started(here, where, server)
+    if isinstance(found, str) and "no answer within" not in found and here.asked:
+        here.open_network()
+        found = await _started(here, where, server)
+    return server, found
+
+
+def moved(reason: str) -> str | None:
+    """Return the command that links the file, which a server cannot write in its build, to the current folder.
+
+    None if the reason names no such file. The link is the same in each environment of Python.
+    """
+    found = _READ_ONLY.search(reason)
+    if found is None:
+        return None
+    folder = re.sub(r"python3\.\d+", "python3*", shlex.quote(found[1]))
+    return f'for at in {folder}; do ln -sfn /proc/self/cwd/{found[2]} "$at/{found[2]}"; done'
 
 
 def why_not_called(tool: Tool, calls: Iterable[Example], failed: Mapping[str, str]) -> str:
@@ -396,6 +315,8 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
                 if said and (tools := tuple(Tool(**tool) for tool in json.loads(said[-1]))):
                     return mcp, tools
                 why = why or seen.result.reason or "it lists no tools"
+        if moved(why):
+            break  # it fails so in all ways
     return why
 
 
@@ -417,17 +338,41 @@ def at_url(program: str, readme: str, code: str) -> Iterator[McpServer]:
                 yield McpServer(command=f"{line}{words}", url=f"http://127.0.0.1:{{port}}{path}", name=NAME)
 
 
-async def _working(here: Tryout, tried: _Draft) -> tuple[list[tuple[Example, list[ToolResult]]], dict[str, str]]:
-    """Return the calls that worked in each trial, with their results, and by tool what the others answered."""
+class _Seen(NamedTuple):
+    """What trials of the calls showed: those that worked in each trial, with their results, and those that never did.
+
+    `failed`: what calls that failed answered, by tool; `answers`: all answers of each trial.
+    """
+
+    pairs: list[tuple[Example, list[ToolResult]]]
+    failed: dict[str, str]
+    refused: tuple[Example, ...]
+    answers: list[str]
+
+
+async def _working(here: Tryout, tried: _Draft) -> _Seen:
+    """Run the calls, and return what they show."""
     answers = [_answers(seen) for seen in await _run(here, tried, tryout.OBSERVED)]
     pairs = [(call, pair) for call, *pair in zip(tried.calls, *answers, strict=True)]
     working = [(call, pair) for call, pair in pairs if all(answer.status == "ok" for answer in pair)]
-    return working, {call.tool: answer.output for call, pair in pairs for answer in pair if answer.status != "ok"}
+    failed = {
+        call.tool: answer.output
+        for call, pair in pairs
+        for answer in pair
+        if answer.status != "ok" and call.tries != "absent"
+    }
+    refused = [
+        call for call, pair in pairs if call.tries == "absent" and all(answer.status == "error" for answer in pair)
+    ]
+    texts = ["\n".join(answer.output for answer in one) for one in answers]
+    return _Seen(working, failed, tuple(refused[:MOST_REFUSED]), texts)
 
 
 async def _run(here: Tryout, tried: _Draft, trials: int) -> list[TriedTrial]:
     """Run the calls without checks."""
-    suite = draft(tried.server, [_scenario(SCENARIO, tried.server, tried.mcp)])
+    write_files(here.folder, tried.template)
+    template = f"{tried.server.scenarios}/{SCENARIO}" if tried.samples else None
+    suite = draft(tried.server, [_scenario(SCENARIO, tried.server, tried.mcp, template)])
     return (await here.run(suite.model_copy(update={"agents": {AGENT: tried.agent}}), trials))[SCENARIO]
 
 
@@ -448,7 +393,9 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
         )
         if not checks:
             return None
-        tried = replace(tried, calls=calls, checks=checks)
+        gates = [[gate.passed for gate in seen.result.gates[1:]] for seen in runs]
+        refused = tuple(call for call, *passed in zip(tried.refused, *gates, strict=False) if all(passed))
+        tried = replace(tried, calls=calls, checks=checks, refused=refused)
     return None
 
 
@@ -460,11 +407,12 @@ def _answers(seen: TriedTrial) -> list[ToolResult]:
     return [results.get(call.id, missing) for call in calls]
 
 
-def _scenario(name: str, server: Server, mcp: McpServer) -> Scenario:
+def _scenario(name: str, server: Server, mcp: McpServer, template: str | None = None) -> Scenario:
     return Scenario(
         name=name,
         description="",
         file=f"{name}.yaml",
+        template=template,
         target=Target(binary=NAME, mcp=mcp, env=dict(server.env)),
         setup=server.setup,
         prompt=starter.SERVER_PROMPT,

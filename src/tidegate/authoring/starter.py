@@ -77,8 +77,10 @@ def server_suite_text(
     return before + "\n".join(lines) + "\n"
 
 
-def server_scenario_text(server: Tool, name: str, checks: Iterable[Mapping[str, Any]]) -> str:
-    """Return the text of the scenario in which the agent `calls` makes its calls, with these evaluators."""
+def server_scenario_text(
+    server: Tool, name: str, checks: Iterable[Mapping[str, Any]], gates: Iterable[Mapping[str, Any]] = ()
+) -> str:
+    """Return the text of the scenario in which the agent `calls` makes its calls, with these evaluators and gates."""
     lines = [
         *_head(server),
         f"name: {name}",
@@ -89,6 +91,7 @@ def server_scenario_text(server: Tool, name: str, checks: Iterable[Mapping[str, 
         "evaluation:",
         "  gates:",
         "    - {type: no_transcript_errors, description: no call failed}",
+        *(f"    - {flow(dict(gate))}" for gate in gates),
         "  evaluators:",
         *(f"    - {flow(dict(check))}" for check in checks),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -14,8 +15,11 @@ from tidegate.authoring.tool import Tool
 
 MOST_FILES = 5_000
 MOST_OF_KIND, MOST_INPUTS = 8, 16  # files of the repository that become inputs
+MOST_NAMED, MOST_VARIABLES, LARGEST_CODE = 40, 8, 300_000
 MEDIUM, LARGEST = 1_500, 10_000  # bytes of a good input, and of the largest
 _SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
+_VARIABLE = re.compile(r"(?<![\w{-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_DOCS = frozenset({".md", ".rst", ".txt", ".adoc", ".1", ".json", ".lock", ".yml", ".yaml"})
 _BINARY = frozenset("\0\ufffd")
 _CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
 _INPUTS = re.compile(
@@ -64,6 +68,15 @@ def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
             found.setdefault(kind, []).append((not for_tests, abs(path.stat().st_size - MEDIUM), path))
     fit = [one for own in found.values() for one in sorted(own)[:MOST_OF_KIND]][:MOST_INPUTS]
     return tuple(path.relative_to(root).as_posix() for *_, path in fit)
+
+
+def find_variables(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the variables of the environment that these texts name and that code reads, the most frequent first."""
+    named = Counter(name for one in texts for name in _VARIABLE.findall(one))
+    names = [name for name, _ in named.most_common(MOST_NAMED)]
+    code = (text(path) for path in _files(root) if path.suffix not in _DOCS and path.stat().st_size < LARGEST_CODE)
+    read = {name for own in code for name in names if name in own} if names else set()
+    return tuple(name for name in names if name in read)[:MOST_VARIABLES]
 
 
 def find_scripts(root: Path) -> tuple[Path, ...]:

@@ -165,7 +165,7 @@ def _done_to(data: dict[str, object], call: ObservedCall) -> tuple[tuple[str, ..
     return None if instead else tuple(given), change.after(data, argv, instead or was)
 
 
-MOST_KEYS, MOST_INPUTS = 30, 8  # of one subcommand
+MOST_KEYS, MOST_INPUTS = 30, 12  # of one subcommand
 _HEADING = re.compile(r"^(#{1,6})\s+(.+?)\s*#*$")
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]{2,}")
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -337,7 +337,8 @@ def _of_outputs(command: str, calls: Sequence[ObservedCall], binary: str) -> Ite
     name = f"`{command or binary}`"
     for kind, words in OF_OUTPUT.items():
         yield _mutant(kind, words.format(of=name), command)
-    for argv in list(dict.fromkeys(call.argv for call in calls))[:MOST_INPUTS]:
+    of_results = {(call.exit_code, call.stdout): call.argv for call in reversed(calls)}  # equal ones show nothing more
+    for argv in list(dict.fromkeys(reversed(of_results.values())))[:MOST_INPUTS]:
         for kind, words in OF_INPUT.items():
             shown = words.format(call=shlex.join([binary, *argv]))
             yield _mutant(kind, shown, command, value=change.JOIN.join(argv))

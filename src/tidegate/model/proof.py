@@ -137,20 +137,22 @@ _SURFACE = frozenset(
 _OPTIONS = frozenset(("option_ignored", "default_changed"))
 _REFUSALS = frozenset(("exit_succeeds", "exit_changed", "error_emptied", "error_wrong"))
 _WEIGHTS = {"results": 9, "options": 3, "refusals": 2, "surface": 6}  # as often as each breaks in real tools
-_INPUTS = frozenset(("input_fails", "result_emptied"))  # one for each call whose result is known
+_UNSEEN = {"input_fails": 3, "result_emptied": 1}  # per part, beside one for each different result that is known
 
 
 def share_of(results: Iterable[MutantResult]) -> float | None:
     """Return how much of the tool is protected: the mean of its groups, weighted; None if unknown.
 
-    In each of these, a part counts once, however many mutants it has. Of a part with few calls, a breakage is often in
-    what none of them shows: the next of n calls is one of n + 1.
+    In each of these, a part counts once, however many mutants it has. Of a part with few different results, a breakage
+    is often in what none of them shows: n of n + 3 are seen, of a server's tool one of two.
     """
     parts: dict[str, dict[tuple[str, str], list[bool]]] = {}
-    calls, used = Counter[str](), set[tuple[str, str]]()
+    seen, unseen, used = Counter[str](), dict[str, int](), set[tuple[str, str]]()
     for one in results:
         part, reached = (one.mutant.command, one.mutant.name), one.state != "not_reached"
-        calls[one.mutant.command] += reached and one.mutant.kind in _INPUTS
+        if reached and one.mutant.kind in _UNSEEN:
+            seen[one.mutant.command] += 1
+            unseen[one.mutant.command] = _UNSEEN[one.mutant.kind]
         used |= {part} if reached and one.mutant.kind in _OPTIONS else set()
         if one.state in ("caught", "alive", "not_reached"):
             parts.setdefault(_group(one.mutant.kind), {}).setdefault(part, []).append(one.state == "caught")
@@ -159,9 +161,9 @@ def share_of(results: Iterable[MutantResult]) -> float | None:
         """Return how much of a part is seen: of an option that no call has, its help, of results those of the calls."""
         if group == "surface":
             return 0.5 if name.startswith("-") and (command, name) not in used else 1.0
-        if group != "results" or (name and not calls[command]):  # of a sample without a call
+        if group != "results" or (name and not seen[command]):  # of a sample without a call
             return 1.0
-        return calls[command] / (calls[command] + 1)
+        return seen[command] / (seen[command] + unseen.get(command, 1))
 
     of_groups = {
         group: fmean(weight(group, *part) * fmean(caught) for part, caught in own.items())

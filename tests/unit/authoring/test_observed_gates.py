@@ -126,6 +126,7 @@ def test_a_linter_that_exits_with_1_shows_a_result() -> None:
             ran("", 1),
             ran("x\n", 1, "no such file\n"),
         ),
+        ran("Hello,\n" * 5 + "count: line 807: cd: demo: No such file or directory\n"),
         *(ran("ok\n", 127), ran(stderr="Traceback (most recent call last):\n  x\n", code=1)),
         CommandResult(command="x", end="timeout"),
     ],

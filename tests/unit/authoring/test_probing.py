@@ -68,13 +68,25 @@ HELP = "usage: count [options] FILE\n\nOptions:\n  --long   Longer\n  --quick  Q
 def test_a_line_on_whose_input_the_tool_prints_nothing_gets_an_input_on_which_it_does(tmp_path: Path) -> None:
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),))
     assert found.lines == ("count sample.py",)
-    assert [*found.files] == ["sample.py"]
+    assert {*found.files} == {"sample.py", "damaged.py"}
 
 
 def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_is_silent(tmp_path: Path) -> None:
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),), HELP)
     assert found.more == ("count --long sample.py",)
     assert found.silent == ("count --quick sample.py",)
+
+
+def test_an_option_that_showed_something_in_one_plan_is_not_tried_in_another(tmp_path: Path) -> None:
+    line = (Try(ways=("count sample.py",)),)
+    prober = Prober(plans={"plan": line, "other": line}, parts=of_help({"": HELP}, "count"))
+    found = []
+    for name in prober.plans:
+        session = FakeSession(of_python, tmp_path)
+        session.scenario = name
+        asyncio.run(prober.run(cast("Session", session)))
+        found += [read_found([one.text for one in session.events if isinstance(one, Message)])]
+    assert [one.more for one in found] == [("count --long sample.py",), ()]
 
 
 def test_an_output_that_only_repeats_the_input_or_its_name_is_none(tmp_path: Path) -> None:
@@ -87,6 +99,41 @@ def test_an_output_that_only_repeats_the_input_or_its_name_is_none(tmp_path: Pat
         return f"read {words[-1]}" if words[-1] in files else None
 
     assert probed(naming, tmp_path, (Try(ways=("count sample.txt",)),)).lines == ("count sample.txt",)
+
+
+def test_a_file_that_is_damaged_or_not_there_is_tried_in_place_of_one_that_works(tmp_path: Path) -> None:
+    def strict(words: list[str], files: dict[str, str]) -> str | None:
+        text = files.get(words[-1], "")
+        return "ok" if text and not text.startswith("}") else None
+
+    found = probed(strict, tmp_path, (Try(ways=("count sample.json",)),))
+    assert found.lines == ("count sample.json",)
+    assert found.wrong == ("count damaged.json",)  # the same message for one that is not there shows nothing more
+
+
+def test_a_variable_of_the_environment_is_kept_if_it_changes_what_is_printed(tmp_path: Path) -> None:
+    def loud(words: list[str], files: dict[str, str]) -> str | None:
+        return "LOUD" if words[0] in ("COUNT_LOUD=1;", "COUNT_DEBUG=1;") else "quiet"
+
+    session = FakeSession(loud, tmp_path)
+    prober = Prober(plans={"plan": (Try(ways=("count a",)),)}, settings=("COUNT_DEBUG", "COUNT_LOUD", "COUNT_NOTHING"))
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert found.more == ("export COUNT_LOUD=1; count a",)
+
+
+def test_files_that_do_not_make_a_line_work_are_left_out(tmp_path: Path) -> None:
+    found = probed(lambda words, files: None, tmp_path, (Try(ways=("count data.txt",)),))
+    assert (found.lines, found.files) == ((), {})
+
+
+def test_two_files_are_given_where_one_works(tmp_path: Path) -> None:
+    def joined(words: list[str], files: dict[str, str]) -> str | None:
+        texts = [files[word] for word in words if word in files]
+        return f"{len(texts)} files" if len(texts) == len(words) else None
+
+    found = probed(joined, tmp_path, (Try(ways=("count sample.txt",)),))
+    assert found.lines == ("count sample.txt", "count sample.txt sample.json")
 
 
 def test_what_only_reads_is_tried_again_after_what_adds(tmp_path: Path) -> None:

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from tidegate.agents.scripted import signature
+from tidegate.authoring.server_calls import Example, examples, made_value, with_files
 from tidegate.authoring.server_suite import (
-    Example,
     answer_checks,
     at_url,
     distinctly_named,
-    examples,
-    made_value,
+    moved,
     surface_checks,
     why_not_called,
 )
@@ -74,9 +73,45 @@ def test_what_one_tool_writes_others_read_by_the_same_name_and_again_after_it_ch
         *("write_note first", "read_note first", "list_notes", "update_note first"),
         *("read_note first", "list_notes"),
         *("delete_note first", "delete_note second"),
+        *("read_note no-such-title", "update_note no-such-title", "delete_note no-such-title"),
     ]
     contents = [one.input["content"] for one in found if one.input.get("title") == "first" and "content" in one.input]
     assert len(set(contents[:3])) == 3
+
+
+def test_each_parameter_that_is_not_required_is_given_once_with_a_value_other_than_its_default() -> None:
+    kinds = {"enum": ["plain", "html"], "default": "plain"}
+    tools = [tool("show", ("path",), path={"type": "string"}, style=kinds, deep={"type": "boolean"})]
+    more = [one.input for one in examples(tools, []) if one.tries == "option"]
+    assert more == [{"path": "notes.txt", "deep": True}, {"path": "notes.txt", "style": "html"}]
+
+
+def test_ids_that_all_answers_give_are_used() -> None:
+    tools = [tool("next_task", ("requestId",), requestId={"type": "string"})]
+    assert examples(tools, []) == ()
+    answers = ['{"requestId": "req-1", "at": 7}', '{"requestId": "req-1", "at": 8}']
+    assert examples(tools, [], answers)[0].input == {"requestId": "req-1"}
+    assert examples(tools, [], ["id: a1", "id: b2"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        ("Invalid filename: sample.txt, must be an absolute path", "/proc/self/cwd/sample.txt"),
+        ("does not support .txt files. Supported formats are: .xlsx, .xlsm", "sample.xlsx"),
+        ("no such note", "sample.txt"),
+    ],
+)
+def test_files_are_named_as_the_errors_of_the_server_want_them(error: str, name: str) -> None:
+    (call,) = with_files([Example("read", {"path": "sample.txt", "count": 3})], [error])
+    assert call.input == {"path": name, "count": 3}
+
+
+def test_a_file_that_cannot_be_written_in_the_build_is_linked_to_the_current_folder() -> None:
+    reason = "OSError: [Errno 30] Read-only file system: '/tmp/run-1/.tidegate/venv/lib/python3.10/own.log'"
+    command = 'for at in .tidegate/venv/lib/python3*; do ln -sfn /proc/self/cwd/own.log "$at/own.log"; done'
+    assert moved(reason) == command
+    assert moved("OSError: [Errno 30] Read-only file system: '/etc/own.log'") is None
 
 
 def test_two_parameters_with_the_same_values_get_different_ones() -> None:
@@ -126,6 +161,13 @@ def test_it_is_told_why_a_tool_is_not_called(made: Tool, failed: dict[str, str],
         ("file_path", {"type": "string"}, "sample.txt", "notes.txt"),
         ("url", {"type": "string"}, None, None),
         ("other", {"type": "object"}, None, None),
+        (
+            "task",
+            {"type": "object", "properties": {"title": {"type": "string"}}},
+            {"title": "first"},
+            {"title": "second"},
+        ),
+        ("mode", {"type": "string", "enum": ["a", "b"]}, "a", "b"),
     ],
 )
 def test_a_value_is_made_by_type_and_name_and_differs_by_turn(name: str, schema: Any, first: Any, second: Any) -> None:

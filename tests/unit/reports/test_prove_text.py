@@ -64,7 +64,8 @@ def test_a_suite_that_calls_nothing_but_the_help_protects_half_of_the_surface() 
     assert found.share == pytest.approx((6 / 2 + 2) / (9 + 6 + 2))
 
 
-def test_results_of_a_part_that_few_calls_show_count_less() -> None:
+def test_results_of_a_part_that_few_different_ones_show_count_less() -> None:
     one, three = ([of_kind("input_fails", "caught")] * count for count in (1, 3))
-    assert proof(*one).share == pytest.approx(1 / 2)
-    assert proof(*three).share == pytest.approx(3 / 4)
+    assert proof(*one).share == pytest.approx(1 / 4)
+    assert proof(*three).share == pytest.approx(3 / 6)
+    assert proof(of_kind("result_emptied", "caught")).share == pytest.approx(1 / 2)

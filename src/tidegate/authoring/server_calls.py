@@ -1,0 +1,244 @@
+"""Which calls of an MCP server a first suite tries. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from tidegate.agents.scripted import parameters
+from tidegate.authoring.build_systems.files import json_value
+from tidegate.model.agent import Tool
+
+MOST_CALLS, MOST_OF_TOOL = 60, 3
+MOST_OPTIONS = 40  # calls with one more parameter, of all tools
+_CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_SUFFIX = re.compile(r"(?<![\w.])\.[a-z][a-z0-9]{1,4}\b")
+_FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
+_HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
+FILES = ("sample.txt", "notes.txt")
+_NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
+_TEXTS = {  # by the name of a parameter; the last one is for all others
+    r"ur[il]|host|address|mail|token|key|id$": (None,),
+    r"file|path": FILES,
+    r"dir|folder": (".",),
+    r"name|title|label": ("first", "second"),
+    r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
+    r"date": ("2024-02-29",),
+    r"zone": ("Europe/Paris", "UTC"),
+    r"json": ('{"name": "Ada", "score": 42.5}',),
+    r"": ("Ada has 42 points.", "first", "banana apple banana"),
+}
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
+_VERBS = {
+    verb: rank
+    for rank, verbs in (
+        (_WRITES, "create write add new insert make save store set put init register import"),
+        (_READS, "read get list search find show view describe count query"),
+        (_REMOVES, "delete remove clear drop reset close"),
+    )
+    for verb in verbs.split()
+}
+
+
+class Example(NamedTuple):
+    """A call of a tool with its input. `known`: the schema or a document shows it, else it is made by its types.
+
+    `tries`: one more parameter, or something that is not there, which a server may refuse.
+    """
+
+    tool: str
+    input: dict[str, Any]
+    known: bool = True
+    tries: Literal["", "option", "absent"] = ""
+
+
+def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[str] = ()) -> tuple[Example, ...]:
+    """Return calls of each tool: with the input that a document or its schema shows, and with inputs of its types.
+
+    Tools whose annotations report that they destroy something, or that they reach other systems, are left out. Where a
+    tool writes, those that read follow with the same names, and are called again after the last change. Then come
+    calls with one more parameter, and those with names that are not there. `answers`: all that the server answered, by
+    trial: ids that it gives are used.
+    """
+    shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
+    ranked = sorted((tool for tool in tools if not is_risky(tool)), key=_order)
+    shared = _shared(ranked)
+    most = max(1, min(MOST_OF_TOOL, MOST_CALLS // max(1, len(tools))))
+    found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
+    options: list[tuple[int, Example]] = []  # with their number among those of the tool
+    for tool in ranked:
+        documented = [Example(tool.name, inner) for value in shown if (inner := _input(tool, value)) is not None]
+        calls = (_made_call(tool, turn, shared, answers) for turn in range(MOST_OF_TOOL))
+        made = [one for one in calls if one is not None]
+        own = [*documented[:1], *made]
+        repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
+        own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
+        found += [(_rank(tool), turn, one) for turn, one in enumerate(own[:most])]
+        options += enumerate(_with_options(tool, own[0].input, shared) if own else ())
+    more = [one for _, one in sorted(options, key=lambda pair: pair[0])][:MOST_OPTIONS]
+    return (*_in_order(found)[:MOST_CALLS], *more, *_absent(ranked, found))
+
+
+def _with_options(tool: Tool, given: dict[str, Any], shared: Container[str]) -> Iterator[Example]:
+    """Yield calls with one more parameter each. One that writes something gets other names each time."""
+    properties, required = parameters(tool)
+    for number, name in enumerate(sorted(properties.keys() - given.keys())):
+        schema = properties[name] if isinstance(properties[name], dict) else {}
+        base = _made_call(tool, MOST_OF_TOOL + number, shared) if _rank(tool) == _WRITES and required else None
+        values = [one for one in _shown(schema) if one != schema.get("default")][:2]
+        if schema.get("type") == "boolean":
+            values = [not schema.get("default")]
+        for value in values or [made_value(name, schema, 1)]:
+            if value is not None:
+                yield Example(tool.name, {**(base.input if base else given), name: value}, False, "option")
+
+
+def _absent(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]]) -> Iterator[Example]:
+    """Yield a call of each tool with texts that name nothing, unless it writes something new."""
+    first = {one.tool: one.input for _, _, one in reversed([*found])}
+    for tool in tools:
+        given = first.get(tool.name, {})
+        absent = {key: f"no-such-{key}" for key, value in given.items() if isinstance(value, str)}
+        if absent and _rank(tool) != _WRITES:
+            yield Example(tool.name, given | absent, False, "absent")
+
+
+def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:
+    """Return the calls turn by turn, and what removes something last; `found` is in the order of one turn."""
+    turns = sorted(found, key=lambda one: one[1])
+    removing = [one for rank, _, one in turns if rank == _REMOVES]
+    others = [one for rank, _, one in turns if rank != _REMOVES]
+    if not any(rank == _WRITES for rank, *_ in turns):
+        return [*others, *removing]
+    reading = [one for rank, turn, one in turns if rank == _READS and turn == 0]
+    return [*(one for one in reading if not one.input), *others, *reading, *removing]
+
+
+def _rank(tool: Tool) -> int:
+    """Return if the tool creates, reads, changes or removes something, by the first verb in its name."""
+    verbs = (_VERBS[word.lower()] for word in _WORD.findall(tool.name) if word.lower() in _VERBS)
+    return next(verbs, _READS if tool.hints.get("readOnlyHint") is True else _CHANGES)
+
+
+def _order(tool: Tool) -> tuple[int, int]:
+    """Return the place of the tool among others: what is created first needs the least."""
+    rank = _rank(tool)
+    return rank, len(parameters(tool)[1]) if rank == _WRITES else 0
+
+
+def _shared(tools: Sequence[Tool]) -> frozenset[str]:
+    """Return parameters that name what one tool writes and another one reads or removes."""
+    written = {name for tool in tools if _rank(tool) == _WRITES for name in parameters(tool)[1]}
+    used = {name for tool in tools if _rank(tool) in (_READS, _REMOVES) for name in parameters(tool)[0]}
+    return frozenset(written & used)
+
+
+def with_files(calls: Iterable[Example], errors: Iterable[str]) -> tuple[Example, ...]:
+    """Return the calls with names of files as these errors want them: absolute, or with a suffix that they list."""
+    told = "\n".join(errors)
+    folder = _HERE if re.search(r"(?i)\babsolute\b", told) else ""
+    suffix = next((one for one in _SUFFIX.findall(told) if one != ".txt"), ".txt") if _FORMATS.search(told) else ".txt"
+    names = {name: f"{folder}{name.removesuffix('.txt')}{suffix}" for name in FILES}
+    return tuple(call._replace(input={key: _named(one, names) for key, one in call.input.items()}) for call in calls)
+
+
+def _named(value: Any, names: Mapping[str, str]) -> Any:
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def is_risky(tool: Tool) -> bool:
+    """Return True if the tool's annotations report that it destroys something, or that it reaches other systems."""
+    return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
+
+
+def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequence[str] = ()) -> Example | None:
+    """Return a call with a value for each parameter that is required; None if one cannot be made.
+
+    Names of what other tools use as well, in `shared`, come back in the turn after the next. Ids are in `answers`.
+    """
+    properties, required = parameters(tool)
+    known, given, before = not turn, dict[str, Any](), list[list[Any]]()
+    for place, name in enumerate(sorted(required)):
+        schema = properties[name] if isinstance(properties[name], dict) else {}
+        shown = _shown(schema)
+        known = known and bool(shown)
+        variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
+        twins = before.count(shown)  # such as the two units of a conversion
+        before.append(shown)
+        given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)
+        if given[name] is None:
+            given[name] = _told(name, turn, answers)
+    return None if None in given.values() else Example(tool.name, given, known)
+
+
+def _shown(schema: dict[str, Any]) -> list[Any]:
+    """Return the values that a parameter's schema names."""
+    shown = [schema[key] for key in ("const", "default", "example") if key in schema]
+    return shown + [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
+
+
+def _told(name: str, turn: int, answers: Sequence[str]) -> str | None:
+    """Return a value that all trials' answers give to this name, or as an id; None without one."""
+    words = r"[\W_]?".join(map(re.escape, _WORD.findall(name) or [name]))
+    for key in (words, *(["id"] if re.search(r"(?i)id$", name) else [])):
+        pattern = re.compile(rf"""(?i)(?<![a-z]){key}["'`]?\s*[:=]\s*["'`]?([\w.-]*\w)""")
+        found = [dict.fromkeys(one[1] for one in pattern.finditer(answer)) for answer in answers]
+        same = [value for value in found[0] if all(value in one for one in found)] if found else []
+        if same:
+            return same[turn % len(same)]
+    return None
+
+
+def made_value(name: str, schema: Any, turn: int) -> Any:
+    """Return a value for a parameter by its type and name; None if that does not tell enough."""
+    kinds = [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if schema.get(key))]
+    schema = next((one for one in kinds if isinstance(one, dict) and "type" in one), {})
+    match schema.get("type"):
+        case "integer" | "number" as kind:
+            return _NUMBERS[turn % 6] if kind == "number" else (7, 3, 5, 2, 1, 4)[turn % 6]
+        case "boolean":
+            return turn % 2 == 0
+        case "array" if isinstance(schema.get("items"), dict):
+            inner = schema["items"] or {"type": "string"}
+            items = [made_value(name, inner, place) for place in range(turn, turn + 4)]
+            again = items[:1] if turn % 4 < 2 else []  # lists of odd and of even length
+            return None if None in items else items + again
+        case "object" if schema.get("properties"):
+            known = {key: made_value(key, own, turn) for key, own in schema["properties"].items()}
+            lacking = [key for key in schema.get("required", known) if known.get(key) is None]
+            return None if lacking else {key: value for key, value in known.items() if value is not None}
+        case "string" if schema.get("enum"):
+            return schema["enum"][turn % len(schema["enum"])]
+        case "string":
+            return next((texts[turn % len(texts)] for key, texts in _TEXTS.items() if re.search(key, name, re.I)), None)
+        case _:
+            return None
+
+
+def _objects(block: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a block of JSON, those inside of others too."""
+    waiting = [json_value(block)]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, dict):
+            yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _input(tool: Tool, value: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the tool's input if the object is an example of a call: by its name, or by its required keys."""
+    for key in ("arguments", "input", "params"):
+        if value.get("name", value.get("tool")) == tool.name and isinstance(value.get(key), dict):
+            return dict(value[key])
+    properties, required = parameters(tool)
+    return dict(value) if len(required) > 1 and required <= value.keys() <= properties.keys() else None
+
+
+def step(call: Example) -> dict[str, Any]:
+    """Return the call as a step of the agent `scripted`."""
+    return {"call": call.tool, **({"input": json.loads(json.dumps(call.input))} if call.input else {})}
