@@ -80,10 +80,10 @@ def test_the_source_archive_makes_the_same_wheel_and_holds_no_tests(tree: Path, 
 
 def test_the_wheel_alone_in_a_fresh_environment_runs_the_demo(wheel: Path, tmp_path: Path) -> None:
     """With what it depends on from the index, as after `pipx install`."""
-    made = run(sys.executable, "-m", "venv", "fresh", cwd=tmp_path)
+    made = run("uv", "venv", "--quiet", "--python", sys.executable, "fresh", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    options = ["--quiet", "--disable-pip-version-check"]
-    installed = run(tmp_path / "fresh/bin/python", "-m", "pip", "install", *options, wheel, cwd=tmp_path)
+    options = ["--quiet", "--python", "fresh/bin/python"]
+    installed = run("uv", "pip", "install", *options, wheel, cwd=tmp_path, UV_NATIVE_TLS="true")
     if installed.returncode != 0 and not os.environ.get("CI"):
         pytest.skip(f"what the wheel depends on cannot be had: {installed.stderr.strip()[-300:]}")
     assert installed.returncode == 0, installed.stderr

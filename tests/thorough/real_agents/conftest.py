@@ -8,13 +8,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.as_root import SYSTEM_PATH, open_python, tidegate
-from tests.conftest import Repository
+from tests.conftest import Repository, open_to_others
 from tests.thorough.real_agents.agents import KEYS, Case, Compared, Job, Ran
 from tidegate.agents.coding import CodingAgent
 from tidegate.model.trial import Trial
@@ -28,6 +30,15 @@ PROGRAMS = {
     "gemini": "@google/gemini-cli/bundle/gemini.js",
     "opencode": "opencode-linux-x64/bin/opencode",
 }
+
+
+class Started(NamedTuple):
+    """How Tidegate is started: as a user whose trials have users of their own, with the agent's program on PATH."""
+
+    command: tuple[str, ...]
+    path: str
+
+
 RunAlone = Callable[..., tuple[subprocess.CompletedProcess[str], str]]
 LARGE_AND_SLOW = ("gemini", "opencode")
 CACHE = Path(os.environ.get("TIDEGATE_TEST_AGENTS") or Path.home() / ".cache" / "tidegate-test-agents")
@@ -122,16 +133,28 @@ def compare_agent(open_folder: Path, run_alone: RunAlone) -> Callable[[Case, Job
     return compare
 
 
+@pytest.fixture(scope="session")
+def started(installed: Callable[[type[CodingAgent]], Path]) -> Iterator[Callable[[type[CodingAgent]], Started]]:
+    """Returns how to start Tidegate with an agent. As root, it is a copy of hundreds of MB, which is made once."""
+    with open_to_others() as folder:
+
+        @cache
+        def start(agent: type[CodingAgent]) -> Started:
+            programs = installed(agent)
+            if os.geteuid() == 0 and open_python() is not None:
+                programs = for_others(programs, agent, folder / agent.program)
+                return Started((*tidegate(),), f"{programs}:{SYSTEM_PATH}")
+            return Started((sys.executable, "-m", "tidegate"), f"{programs}:{os.environ['PATH']}")
+
+        yield start
+
+
 @pytest.fixture
-def run_alone(open_folder: Path, installed: Callable[[type[CodingAgent]], Path]) -> RunAlone:
+def run_alone(open_folder: Path, started: Callable[[type[CodingAgent]], Started]) -> RunAlone:
     """Runs a command of Tidegate's in the job's repository; returns how it ended, and what the model was asked."""
 
     def run(case: Case, job: Job, *arguments: str) -> tuple[subprocess.CompletedProcess[str], str]:
-        programs = installed(case.agent)
-        command, path = [sys.executable, "-m", "tidegate"], os.environ["PATH"]
-        if os.geteuid() == 0 and open_python() is not None:
-            programs = for_others(programs, case.agent, open_folder / "agent")
-            command, path = tidegate(), SYSTEM_PATH
+        command, path = started(case.agent)
         repository = Repository(open_folder / "repository")
         job.repository(repository.root, case.written)
         repository.commit({})
@@ -144,7 +167,7 @@ def run_alone(open_folder: Path, installed: Callable[[type[CodingAgent]], Path])
                 *(*command, *arguments),
             ],
             cwd=repository.root,
-            env={**os.environ, **KEYS, "PATH": f"{programs}:{path}"},
+            env={**os.environ, **KEYS, "PATH": path},
             capture_output=True,
             text=True,
             timeout=300,

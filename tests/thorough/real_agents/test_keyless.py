@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.as_root import SYSTEM_PATH, open_python, tidegate
 from tests.clouds import JOB_TOKEN, POOL, ROLE, clouds
 from tests.conftest import Repository
 from tests.model_server import Step
 from tests.thorough.real_agents.agents import example
-from tests.thorough.real_agents.conftest import for_others
+from tests.thorough.real_agents.conftest import Started
 from tidegate.agents.claude_code import ClaudeCodeAgent
 from tidegate.agents.codex import CodexAgent
 from tidegate.agents.coding import CodingAgent
@@ -42,11 +40,9 @@ STEPS = [Step("I look.", ("taskmgr list; env; cat /proc/[0-9]*/environ 2>/dev/nu
     ids=["claude-bedrock", "codex-azure", "gemini-vertex", "opencode-azure", "opencode-openai-azure"],
 )
 def test_a_real_agent_finishes_and_sees_nothing_of_a_credential(
-    agent: type[CodingAgent], written: str, open_folder: Path, installed: Callable[[type[CodingAgent]], Path]
+    agent: type[CodingAgent], written: str, open_folder: Path, started: Callable[[type[CodingAgent]], Started]
 ) -> None:
-    programs, path, command = installed(agent), os.environ["PATH"], [sys.executable, "-m", "tidegate"]
-    if os.geteuid() == 0 and open_python() is not None:
-        programs, path, command = for_others(programs, agent, open_folder / "agent"), SYSTEM_PATH, tidegate()
+    command, path = started(agent)
     repository, out = Repository(open_folder / "repository"), open_folder / "run"
     example(repository.root, written)
     repository.commit({})
@@ -54,7 +50,7 @@ def test_a_real_agent_finishes_and_sees_nothing_of_a_credential(
         done = subprocess.run(
             [*command, "run", "--trials", "1", "--out", str(out)],
             cwd=repository.root,
-            env={**os.environ, **environ, "AWS_EC2_METADATA_DISABLED": "true", "PATH": f"{programs}:{path}"},
+            env={**os.environ, **environ, "AWS_EC2_METADATA_DISABLED": "true", "PATH": path},
             capture_output=True,
             text=True,
             timeout=120,

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -69,19 +70,35 @@ def used(scripts: Path, client: str, version: str, carrier: str, *where: str) ->
     return done.stdout.splitlines()
 
 
+@pytest.fixture(scope="module")
+def told_without(scripts: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str, str], list[str]]:
+    """Returns what a client of a version is told by a server without the recorder, on stdio; asked once for each."""
+
+    @cache
+    def told(server: str, client: str, version: str) -> list[str]:
+        folder = tmp_path_factory.mktemp("plain")
+        command = server_command(scripts, server, version, "stdio").replace("{port}", "0")
+        lines = used(scripts, client, version, "stdio", "sh", "-c", f"cd {folder} && {command}")
+        assert lines[0] == version
+        return lines
+
+    return told
+
+
 @pytest.mark.parametrize(("version", "carrier"), CELLS)
 @pytest.mark.parametrize(("server", "client"), PAIRS)
 def test_a_session_is_passed_unchanged_and_recorded(
-    scripts: Path, tmp_path: Path, version: str, carrier: str, server: str, client: str
+    scripts: Path,
+    told_without: Callable[[str, str, str], list[str]],
+    tmp_path: Path,
+    version: str,
+    carrier: str,
+    server: str,
+    client: str,
 ) -> None:
-    plain = tmp_path / "plain"
-    plain.mkdir()
-    command = server_command(scripts, server, version, "stdio").replace("{port}", "0")
-    expected = used(scripts, client, version, "stdio", "sh", "-c", f"cd {plain} && {command}")
-    assert expected[0] == version
-
     if carrier == "stdio":
         environment = {"PATH": os.environ["PATH"]}
+        command = server_command(scripts, server, version, carrier).replace("{port}", "0")
         (tmp_path / "calls").touch()
         where = (environment, tmp_path, tmp_path / "calls", tmp_path / "early")
         script = recording.install(tmp_path / "script", McpServer(command=command), *where)
@@ -91,7 +108,7 @@ def test_a_session_is_passed_unchanged_and_recorded(
         with proxied(tmp_path, server_command(scripts, server, version, carrier), path) as port:
             seen = used(scripts, client, version, carrier, f"http://127.0.0.1:{port}{path}")
 
-    assert seen == expected
+    assert seen == told_without(server, client, version)
     told = recording.read(tmp_path / "calls", Stops())
     assert told.opened
     assert told.warnings == ()

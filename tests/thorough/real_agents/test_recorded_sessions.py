@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.as_root import SYSTEM_PATH, open_python, tidegate
 from tests.conftest import Repository, open_to_others
 from tests.thorough.real_agents.agents import CASES, KEYS, Script, example
-from tests.thorough.real_agents.conftest import ALONE, for_others
+from tests.thorough.real_agents.conftest import ALONE, Started
 from tidegate.agents.coding import CodingAgent
 
 CLAUDE = CASES[0]
@@ -89,17 +88,15 @@ class Main(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def main(installed: Callable[[type[CodingAgent]], Path]) -> Iterator[Main]:
+def main(started: Callable[[type[CodingAgent]], Started]) -> Iterator[Main]:
     """Main, with the sessions that the model was asked for."""
     with open_to_others() as folder:
-        yield with_sessions(folder, installed(CLAUDE.agent))
+        yield with_sessions(folder, started(CLAUDE.agent))
 
 
-def with_sessions(folder: Path, programs: Path) -> Main:
+def with_sessions(folder: Path, started: Started) -> Main:
     """Make the repository, and record sessions of its main."""
-    command, path = [sys.executable, "-m", "tidegate"], os.environ["PATH"]
-    if os.geteuid() == 0 and open_python() is not None:
-        programs, command, path = for_others(programs, CLAUDE.agent, folder / "agent"), tidegate(), SYSTEM_PATH
+    command, path = started
     script, requests = folder / "script.json", folder / "requests.json"
     script.write_text(json.dumps({"steps": [], "scripts": SCRIPTS, "refused": None}))
 
@@ -107,7 +104,7 @@ def with_sessions(folder: Path, programs: Path) -> Main:
         done = subprocess.run(
             [sys.executable, str(ALONE), str(script), str(requests), *command, *arguments],
             cwd=folder / "repository",
-            env={**os.environ, **KEYS, "PATH": f"{programs}:{path}"},
+            env={**os.environ, **KEYS, "PATH": path},
             capture_output=True,
             text=True,
             timeout=300,

@@ -72,10 +72,13 @@ def test_money_counts_as_time_does(budget: Budget, by_head: bool) -> None:
     assert bool(found(row(10, 10), UNTRIED, budget=budget)) is by_head
 
 
-@pytest.mark.parametrize(("most", "by_head"), [(3, False), (4, True)])
-def test_trials_that_only_head_s_failures_asked_for_do_not_count(most: int, by_head: bool) -> None:
+@pytest.mark.parametrize(
+    ("budget", "by_head"), [({"trials": 3}, False), ({"trials": 4}, True), ({"usd": 3.5}, False), ({"usd": 4.5}, True)]
+)
+def test_trials_that_only_head_s_failures_asked_for_do_not_count(budget: dict[str, Any], by_head: bool) -> None:
+    """Four were asked for without the one that confirms a failure, each of which takes $1 on base."""
     more = RowTrials((), (trial("base", 1),), (trial("head", 1), trial("head", 1, phase="confirm")))
-    assert bool(found(more, UNTRIED, budget=Budget(minutes=None, trials=most))) is by_head
+    assert bool(found(more, UNTRIED, budget=Budget.model_validate({"minutes": None, **budget}))) is by_head
 
 
 @pytest.mark.parametrize(("most", "by_head"), [(3, True), (2, False)])
