@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.make import sure
 from tidegate.authoring.examples import (
     called_by_name,
     documented,
@@ -90,8 +91,7 @@ def test_scripts_of_tests_and_demos_have_examples_with_what_they_store(tmp_path:
         "tests/other": "tally no script\n",
         "src/three.sh": "tally elsewhere\n",
     }
-    plan = in_scripts(write(tmp_path, scripts), ".", "tally")
-    assert plan is not None
+    plan = sure(in_scripts(write(tmp_path, scripts), ".", "tally"))
     assert plan.candidate.commands == ("echo a | tally list", 'id=`tally add a` && tally show "$id"')
     assert in_scripts(tmp_path, "src", "tally") is None
 
@@ -102,8 +102,7 @@ def test_a_word_of_another_program_is_no_call() -> None:
 
 def test_readme_is_followed_if_it_has_an_example(tmp_path: Path) -> None:
     write(tmp_path, {"README.md": README, "other/README.md": "```sh\ntally [OPTIONS]\n```\n"})
-    candidate = followed(tmp_path, ".", "tally")
-    assert candidate is not None
+    candidate = sure(followed(tmp_path, ".", "tally"))
     assert (candidate.commands, candidate.guidance) == ((), ("README.md",))
     assert followed(tmp_path, "other", "tally") is None
 
@@ -149,7 +148,8 @@ def test_code_of_the_repository_is_an_input_of_a_tool_for_code(tmp_path: Path) -
 
 
 def test_examples_of_a_help_text() -> None:
-    plan = in_help("tally", ["usage: tally\n\nExamples:\n  tally add milk\n  $ echo a | tally add\n  tally rm ID\n"])
-    assert plan is not None
+    plan = sure(
+        in_help("tally", ["usage: tally\n\nExamples:\n  tally add milk\n  $ echo a | tally add\n  tally rm ID\n"])
+    )
     assert plan.candidate.commands == ("echo a | tally add", "tally add milk")
     assert in_help("tally", ["usage: tally add TITLE\n"]) is None

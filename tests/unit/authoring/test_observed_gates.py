@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.make import sure
 from tidegate.authoring.observed_gates import (
     Seen,
     complaint,
@@ -65,8 +66,7 @@ def test_a_help_on_stderr_that_exits_with_1_is_checked_there() -> None:
     ],
 )
 def test_what_is_the_same_each_time_is_a_result_whatever_it_looks_like(output: str) -> None:
-    gate = result_gate(seen(*[ran(output)] * 3))
-    assert gate is not None
+    gate = sure(result_gate(seen(*[ran(output)] * 3)))
     assert gate["type"] == "command_output_matches"
     assert re.search(gate["pattern"], output)
     for wrong in (output.replace("3", "4").replace("b", "B"), output + "more\n", ""):
@@ -84,36 +84,31 @@ def test_what_is_the_same_each_time_is_a_result_whatever_it_looks_like(output: s
     ],
 )
 def test_what_depends_on_time_folder_version_or_machine_is_not_checked(output: str, other: str) -> None:
-    gate = result_gate(seen(*[ran(output)] * 3), facts=["machine-one"])
-    assert gate is not None
+    gate = sure(result_gate(seen(*[ran(output)] * 3), facts=["machine-one"]))
     assert re.search(gate["pattern"], other)
     assert not re.search(gate["pattern"], other.replace("3", "4", 1))
 
 
 def test_lines_that_differ_between_runs_may_differ_later_and_so_may_numbers_beside_them() -> None:
-    gate = result_gate(seen(*(ran(f"id {number}\nmilk\n300 a second\n") for number in (7, 8, 9))))
-    assert gate is not None
+    gate = sure(result_gate(seen(*(ran(f"id {number}\nmilk\n300 a second\n") for number in (7, 8, 9)))))
     assert re.search(gate["pattern"], "id 12\nmilk\n280 a second\n")
     assert not re.search(gate["pattern"], "id 12\nbeer\n280 a second\n")
 
 
 def test_a_date_of_the_input_is_a_result() -> None:
-    gate = result_gate(seen(*[ran("release 1.2.3\n", command="tally next 1.2.2")] * 3), "1.2.3")
-    assert gate is not None
+    gate = sure(result_gate(seen(*[ran("release 1.2.3\n", command="tally next 1.2.2")] * 3), "1.2.3"))
     assert "1\\.2\\.3" in gate["pattern"]
 
 
 def test_of_a_long_output_the_beginning_and_the_end_are_checked() -> None:
     output = "".join(f"row {number}\n" for number in range(200))
-    gate = result_gate(seen(*[ran(output)] * 3))
-    assert gate is not None
+    gate = sure(result_gate(seen(*[ran(output)] * 3)))
     assert re.search(gate["pattern"], output.replace("row 50", "row x"))
     assert not re.search(gate["pattern"], output.replace("row 199", "row x"))
 
 
 def test_a_linter_that_exits_with_1_shows_a_result() -> None:
-    gate = result_gate(seen(*[ran("a.py:3:1: error: unused import\n", 1)] * 3))
-    assert gate is not None
+    gate = sure(result_gate(seen(*[ran("a.py:3:1: error: unused import\n", 1)] * 3)))
     assert (gate["type"], gate["status"]) == ("command_output_matches", 1)
 
 
@@ -141,8 +136,7 @@ def test_a_long_output_about_an_error_is_a_result() -> None:
 
 
 def test_a_refused_input_is_refused_with_the_same_code_and_named() -> None:
-    gate = refused_gate(seen(*[ran("", 2, "tally: unknown --nope\n", "tally --nope")] * 3), "nope")
-    assert gate is not None
+    gate = sure(refused_gate(seen(*[ran("", 2, "tally: unknown --nope\n", "tally --nope")] * 3), "nope"))
     assert (gate["command"], gate["status"], gate["substring"]) == ("tally --nope 2>&1", 2, "nope")
     assert refused_gate(seen(*[ran("fine\n")] * 3), "nope") is None
     assert refused_gate(seen(ran("", 2), ran("", 1), ran("", 2)), "nope") is None

@@ -97,12 +97,6 @@ def test_parts_are_dropped_in_order_and_named(stories: Stories) -> None:
     assert "140 unchanged rows of the table, the evidence of all but the first 10 rows" in text
 
 
-def test_nothing_is_claimed_for_rows_that_were_not_measured(stories: Stories) -> None:
-    claim = "This holds for the rows that were measured, not for the others."
-    assert claim in comment_body(stories["partly_not_measured"]())
-    assert claim not in comment_body(stories["all_fine"]())
-
-
 def test_a_suite_of_one_regressed_row_has_a_table_only_if_that_says_more(stories: Stories) -> None:
     result = stories["one_regression"]()
     (row,) = (row for row in result.rows if row.state == "regressed")

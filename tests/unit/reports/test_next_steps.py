@@ -19,9 +19,7 @@ from tidegate.reports.next_steps import (
     OF_UNMEASURED,
     OF_VERDICT,
     advice,
-    render_cancelled,
     render_could_not_run,
-    render_not_run,
 )
 from tidegate.reports.terminal import print_summary
 
@@ -79,30 +77,6 @@ def test_passes_that_prove_nothing_say_what_to_do(stories: Stories) -> None:
 
 def test_where_every_row_has_an_outcome_the_lost_trials_say_what_to_do(stories: Stories) -> None:
     assert advice(stories["infrastructure"]()) == (OF_UNMEASURED["infrastructure"],)
-
-
-def test_lost_trials_say_why_where_no_row_does(stories: Stories) -> None:
-    assert "- 2 trials: the trial could not be run: no space left on device\n" in comment_body(
-        stories["infrastructure"]()
-    )
-
-
-def test_where_nothing_passes_the_first_gate_is_named_that_never_did(stories: Stories) -> None:
-    text = comment_body(stories["nothing_passes"]())
-    assert "- add_task × docs: no trial passes the gate “2 tasks”\n" in text
-    assert "✅" not in text
-
-
-def test_what_no_row_shows_is_not_looked_for_in_one(stories: Stories) -> None:
-    (said,) = advice(stories["suite_regressed"]())
-    assert said.startswith("No single row explains it")
-
-
-@pytest.mark.parametrize(
-    "text", [render_not_run("draft", "A draft."), render_cancelled(), render_could_not_run("It broke.", "Fix it.")]
-)
-def test_a_job_without_a_result_says_it_too(text: str) -> None:
-    assert text.count("\n\n**What to do:** ") == 1
 
 
 def test_no_error_makes_markup() -> None:

@@ -56,15 +56,6 @@ def test_no_name_can_colour_a_terminal(stories: Stories) -> None:
     assert "\x1b[31m" not in "\n".join(summary(stories["hostile"](), on, verbose=True))
 
 
-def test_the_summary_has_one_line_for_each_row_that_is_not_ok(stories: Stories) -> None:
-    lines = summary(stories["one_regression"](), console(terminal=False))
-    assert lines[0] == "--- short summary ---"
-    assert lines[1].startswith("regressed  add_high_priority × docs  2/2 → 0/3  taskmgr/cli.py:31: ")
-    assert lines[2].startswith("Intentional? A maintainer can accept this")
-    assert lines[3] == "failed: 1 regressed, 3 ok in 15 s"
-    assert len(lines) == 4
-
-
 def test_the_slowest_trials_come_first_and_those_without_a_time_are_left_out(stories: Stories) -> None:
     first, second, third, *_ = stories["one_regression"]().trials
     times = ((first, 2.0), (second, 70.0), (third, None))

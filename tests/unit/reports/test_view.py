@@ -27,11 +27,6 @@ def test_every_state_has_a_sign_of_its_own() -> None:
     assert len(set(STATE_SIGNS.values())) == len(STATE_SIGNS)
 
 
-def test_the_table_shows_what_got_worse_first(stories: Stories) -> None:
-    states = [line.row.state for line in comment_view(stories["stochastic_regression"]()).table]
-    assert states == ["regressed", "unconfirmed", "ok", "ok", "ok"]
-
-
 def test_every_row_stands_in_one_group(story: tuple[str, Result]) -> None:
     """No row can get lost between the groups."""
     _, result = story
@@ -41,20 +36,6 @@ def test_every_row_stands_in_one_group(story: tuple[str, Result]) -> None:
     grouped += [row for group in (*view.not_measured, *view.notable) for row in group.rows]
     grouped += [row for row in view.uncertain if row.state == "flaky"]
     assert len(grouped) + view.ok == len(result.rows) == len(view.table)
-
-
-def test_rows_that_one_broken_build_took_are_one_finding(stories: Stories) -> None:
-    (finding,) = comment_view(stories["setup_regression"]()).regressed
-    assert len(finding.others) == 3
-
-
-def test_rows_with_the_same_message_of_a_gate_are_findings_of_their_own(stories: Stories) -> None:
-    assert len(comment_view(stories["many_rows"]()).regressed) == 60
-
-
-def test_rows_that_are_not_measured_are_grouped_by_reason(stories: Stories) -> None:
-    groups = comment_view(stories["partly_not_measured"]()).not_measured
-    assert [len(group.rows) for group in groups] == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -80,13 +61,6 @@ def test_an_arrow_needs_the_margin_of_its_metric(
     assert metric in COLUMNS
     (line,) = comment_view(with_metric(stories["all_fine"](), metric, base, head)).table
     assert line.metrics[metric].trend == trend
-
-
-def test_the_comment_has_three_columns_and_names_metrics_that_got_worse(stories: Stories) -> None:
-    """A phone shows three; a metric that did not change needs no place."""
-    text = comment_body(stories["stochastic_regression"]()).replace("\N{NO-BREAK SPACE}", " ")
-    assert "| state | scenario × agent | base → head |" in text
-    assert "| 50/50 → 0/8; error rate 5% → 41% (worse); first try" in text
 
 
 def test_the_page_has_a_cell_for_each_column(stories: Stories) -> None:

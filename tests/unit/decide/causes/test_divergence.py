@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.make import trial_result
+from tests.make import sure, trial_result
 from tidegate.decide.causes.divergence import closest, divergence
 from tidegate.model.measurement import Call, TrialResult
 
@@ -22,8 +22,7 @@ def trial(index: int, *calls: Call) -> TrialResult:
 
 
 def test_both_sides_and_what_came_before_and_after() -> None:
-    found = divergence([LIST, ADD, LIST, HELP], [LIST, BROKEN, HELP])
-    assert found is not None
+    found = sure(divergence([LIST, ADD, LIST, HELP], [LIST, BROKEN, HELP]))
     assert (found.step, found.before, found.base, found.head) == (
         2,
         "t list",
@@ -34,21 +33,18 @@ def test_both_sides_and_what_came_before_and_after() -> None:
 
 
 def test_a_side_that_had_ended_has_no_steps() -> None:
-    found = divergence([LIST, ADD], [LIST])
-    assert found is not None
+    found = sure(divergence([LIST, ADD], [LIST]))
     assert (found.step, found.head, found.head_steps) == (2, "", ())
 
 
 def test_where_every_call_succeeds_alike_the_answers_are_compared() -> None:
     """A flag that is now ignored: nothing fails, and the tool says something else."""
-    found = divergence([ADD, LIST], [ADD, SILENT])
-    assert found is not None
+    found = sure(divergence([ADD, LIST], [ADD, SILENT]))
     assert (found.step, found.base_steps, found.head_steps) == (2, (LIST,), (SILENT,))
 
 
 def test_an_answer_is_no_divergence_where_a_later_command_differs() -> None:
-    found = divergence([LIST, ADD], [SILENT, BROKEN])
-    assert found is not None
+    found = sure(divergence([LIST, ADD], [SILENT, BROKEN]))
     assert found.step == 2
 
 

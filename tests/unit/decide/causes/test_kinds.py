@@ -235,20 +235,6 @@ def test_another_message_of_a_call_that_fails_alike() -> None:
     assert kinds(base, head) == ["`tool rm 9` prints `failed` instead of `no task 9; try 'tool list'`"]
 
 
-@pytest.mark.parametrize(
-    ("message", "says"),
-    [
-        ("Unknown tool: add", "the MCP server `items` no longer has the tool `add`"),
-        ("MCP error -32602: Tool add not found", "the MCP server `items` no longer has the tool `add`"),
-        ("unexpected property 'title'", "`items add` no longer accepts `title`"),
-        ("'due' is a required property", "`items add` now requires `due`"),
-        ("1 validation error\ndue\n  due is required", "`items add` now requires `due`"),
-    ],
-)
-def test_tools_and_parameters_of_a_server(message: str, says: str) -> None:
-    assert after(message, """items add '{"title": "x"}'""") == [says]
-
-
 def test_a_call_that_takes_several_times_as_long() -> None:
     base = [trial("base", (ADD, "ok", ""), index=number, seconds=0.9 + number / 10) for number in (1, 2)]
     head = [trial("head", (ADD, "ok", ""), index=number, seconds=4.0) for number in (1, 2)]
@@ -372,10 +358,6 @@ def test_of_long_lines_what_differs_is_shown_and_the_printed_line_finds_the_chan
     (cause,) = find_causes([row("regressed")], short, changes)
     assert cause.edits[0].added
     assert cause.edits[0].added.where == "main.c:7"
-
-
-STRIP = "strip-tags -r nav"
-REFUSES_R = "Error: No such option '-r'."
 
 
 @pytest.mark.parametrize("deep", ["[" * 100_000, '{"a":' * 100_000], ids=["lists", "objects"])

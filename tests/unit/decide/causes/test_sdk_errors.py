@@ -74,6 +74,7 @@ def test_a_required_parameter_that_replaces_another_one_in_the_code_is_a_rename(
         "Input validation error: Additional properties are not allowed ('query' was unexpected)",
         """validating "arguments": validating root: unexpected additional properties ["query"]""",
         "search_nodes() got an unexpected keyword argument 'query'",
+        "unexpected property 'query'",
     ],
 )
 def test_a_parameter_that_is_refused(message: str) -> None:
