@@ -38,16 +38,30 @@ class Report(NamedTuple):
 class _Screened:
     """The screening state of one row; `alone` means that it has no usable history.
 
-    `first`: the counts after its screening, without the trials that a row in doubt gets after that.
+    `first`: the counts after its screening, without the trials that a row in doubt gets after that. `stuck`: head has
+    failed every trial, and `trials.max` leaves too few to test that.
     """
 
-    __slots__ = ("alone", "base", "base_n", "done", "facts", "first", "head", "head_n", "hit", "paired", "used")
+    __slots__ = (
+        "alone",
+        "base",
+        "base_n",
+        "done",
+        "facts",
+        "first",
+        "head",
+        "head_n",
+        "hit",
+        "paired",
+        "stuck",
+        "used",
+    )
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.alone = facts.history[1] < LEAST_HISTORY
         self.head = self.head_n = self.base = self.base_n = self.used = 0
-        self.hit = self.done = False
+        self.hit = self.done = self.stuck = False
         self.paired: Paired | None = None
         self.first: tuple[Counts, Counts] = (0, 0), (0, 0)
 
@@ -67,7 +81,7 @@ class _Screened:
 
     def tested(self) -> RowTest:
         head, base = self.first
-        in_doubt = self.head_n > 0 and not (self.hit or self.done)
+        in_doubt = self.head_n > 0 and (self.stuck or not (self.hit or self.done))
         return RowTest(head, base, base if self.alone else self.facts.history, self.hit, in_doubt, self.paired)
 
 
@@ -170,6 +184,7 @@ def _hits(rows: Sequence[_Screened], turn: int) -> list[int]:
             found.append((-odds, -facts.severity, number))
         elif turn >= facts.screening and (odds <= 0 or turn >= 2 * facts.screening or not _room(row)):
             row.done = True
+            row.stuck = odds > 0 and not row.head and not _room(row)
     return [number for _, _, number in sorted(found)]
 
 

@@ -101,7 +101,7 @@ class Story:
                 passes, trials = map(int, value.split("/"))
                 self.past[name] = [n * passes // trials < (n + 1) * passes // trials for n in range(trials)]
             elif key in ("min", "max"):
-                fields["trials"] = TrialCounts(**{key: int(value)})
+                fields["trials"] = fields.get("trials", TrialCounts()).model_copy(update={key: int(value)})
             elif key in ("added", "removed"):
                 fields["presence"] = key
             elif key == "capability":
@@ -144,6 +144,21 @@ def only(*lines: str, **options: Any) -> Conclusion:
 
 
 # --- deterministic rows
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        ("s base:P head:F min:1 max:1", "unconfirmed"),
+        ("s base:P head:F min:1 max:8", "unconfirmed"),
+        ("s past:5/10 base:P head:F min:1 max:1", "unconfirmed"),
+        ("s base:F head:F min:1 max:1", "ok"),
+        ("s base:P head:P min:1 max:1", "ok"),
+    ],
+)
+def test_a_row_that_never_passed_on_head_is_in_doubt_if_its_trials_may_not_be_enough(line: str, state: str) -> None:
+    (row,) = Story(line).conclusions
+    assert row.state == state
 
 
 @pytest.mark.parametrize(
