@@ -65,6 +65,10 @@ def test_f1(expected: str, called: str, f1: float, precision: float | None, reca
     assert (details["tool_recall"], details["tool_routing_accuracy"]) == pytest.approx((recall, routing))
 
 
+def test_f1_without_a_trace_is_not_measured() -> None:
+    assert score(record(traced=False), type="tool_f1", expected=["A"]).missing == "no_trace"
+
+
 # parameters
 
 SCHEMA = {"type": "object", "required": ["q"], "properties": {"q": {"type": "string"}}}

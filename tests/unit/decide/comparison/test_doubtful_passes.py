@@ -118,6 +118,7 @@ def test_a_pass_without_a_use_is_unproven_where_base_uses_the_tool() -> None:
         (using("base", 2), using("head", 0, 1), "ok"),  # a use in one trial of head
         (using("base", 2, 0), using("head", 0), "ok"),  # none in one of base
         (using("base", 0), using("head", 0), "ok"),
+        (using("base", 2), using("head", 0, outcome="fail"), "ok"),  # a head that fails may have given up before
         # a base that fails without the tool still needs it to pass
         ([*using("base", 0, outcome="fail"), *using("base", 3)], using("head", 0), "unconfirmed"),
     ],

@@ -86,7 +86,7 @@ def test_a_check_that_head_may_have_kept_from_being_measured_counts_as_worse(cau
 def test_the_share_of_checked_rows_is_rounded_up(share: float, rows: int, count: int) -> None:
     without = row("y", unchanged("y"), "secret")
     all_rows = [*(row(str(n), unchanged(str(n))) for n in range(rows)), differing("x"), without]
-    replays = {one.key: sure(one.replay) for one in all_rows}
+    replays = {found.key: found for found in (sure(one.replay) for one in all_rows)}
 
     keys, number = spot_checks(replays, all_rows, ReplayRules(spot_checks=share))
     chosen = with_spot_checks(replays, all_rows, ReplayRules(spot_checks=share))
