@@ -110,7 +110,7 @@ kills: $(READY) ## kill 100 runs of 198 trials at random moments and resume them
 faults: $(READY) ## spoil each request to GitHub of 1,000 jobs in real time, 24 at a time, half an hour
 	@$(ROOMY) TIDEGATE_FAULTS=24 $(BIN)/pytest --quiet -s tests/thorough/github/test_real_time.py
 
-mutation: $(READY) ## break the code in 60 places, one at a time, and show what the tests find; hours
+mutation: $(READY) ## break the code in 60 places, one at a time, and show what the tests find; a quarter of an hour
 	@$(ROOMY) $(BIN)/python -m tests.mutation
 
 bench: $(READY) ## measure Tidegate and other harnesses on the same work, and write benchmarks/performance.md; needs cc and npm

@@ -71,7 +71,7 @@ class Recorded:
 
     def run(self, argv: Sequence[str | bytes], stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            argv, env=self.environment, cwd=self.root, input=stdin, capture_output=True, check=False, timeout=30
+            argv, env=self.environment, cwd=self.root, input=stdin, capture_output=True, check=False, timeout=120
         )
 
     def shell(self, line: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -74,7 +74,7 @@ def test_it_ends_as_expected(attempt: Attempt, tmp_path: Path) -> None:
     repo, out = make(attempt, tmp_path), tmp_path / "out"
     env = {**os.environ, **attempt.environment}
 
-    check(attempt, Ran(run_tidegate(*arguments(attempt, out), cwd=repo.root, env=env, timeout=60), out))
+    check(attempt, Ran(run_tidegate(*arguments(attempt, out), cwd=repo.root, env=env), out))
 
 
 @needs_root
@@ -91,7 +91,7 @@ def test_a_hostile_tool_ends_as_expected(attempt: Attempt, open_folder: Path) ->
         text=True,
         check=False,
         umask=0o022,
-        timeout=60,
+        timeout=600,
     )
 
     check(attempt, Ran(done, out))

@@ -60,7 +60,7 @@ def test_every_command_works_and_prints_what_is_shown(name: str, tmp_path: Path)
             env=ENVIRONMENT,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
         said = ran.stdout + ran.stderr

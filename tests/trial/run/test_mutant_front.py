@@ -28,7 +28,7 @@ def answers(folder: Path, mutant: Mutant, *requests: tuple[str, dict[str, Any]])
     ]
     asked = "".join(json.dumps(message) + "\n" for message in messages)
     words = ["/bin/sh", "-c", front.command.replace("{port}", "8080")]
-    done = subprocess.run(words, input=asked, text=True, cwd=folder, timeout=30, check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(words, input=asked, text=True, cwd=folder, timeout=120, check=True, stdout=subprocess.PIPE)
     found = {one["id"]: one for one in map(json.loads, filter(lambda line: '"id"' in line, done.stdout.splitlines()))}
     return [found[number] for number in range(len(requests))]
 
@@ -97,7 +97,7 @@ def test_an_answer_that_clients_refuse_is_recorded_as_a_failure_as_in_trials(tmp
         input=asked,
         text=True,
         cwd=tmp_path,
-        timeout=30,
+        timeout=120,
         check=True,
     )
     assert [call.exit_code for call in front.calls()] == [0, 3, 4, 5, 6, 1]
