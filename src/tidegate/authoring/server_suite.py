@@ -49,7 +49,7 @@ _WRITES_INSIDE = (
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 MOST_MOVED = 3
 MOST_TRIES = 3
-MOST_REFUSED = 4  # calls in gates, each of which starts the server
+MOST_REFUSED = 6  # calls in gates, each of which starts the server
 
 
 def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:

@@ -74,9 +74,11 @@ def test_what_one_tool_writes_others_read_by_the_same_name_and_again_after_it_ch
         *("read_note first", "list_notes"),
         *("delete_note first", "delete_note second"),
         *("read_note no-such-title", "update_note no-such-title", "delete_note no-such-title"),
+        "update_note first",
     ]
     contents = [one.input["content"] for one in found if one.input.get("title") == "first" and "content" in one.input]
     assert len(set(contents[:3])) == 3
+    assert contents[-1] == "no-such-content"
 
 
 def test_each_parameter_that_is_not_required_is_given_once_with_a_value_other_than_its_default() -> None:
