@@ -82,9 +82,8 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
     )
     found = await _probed(here, tool, plans, prober)
     kept = [one for one in _filled(plans, found) if one.commands]
-    if (document := examples.followed(here.folder, where, tool.binary)) is not None:
-        files = {name: text for one in kept for name, text in one.files.items()}
-        kept.append(document._replace(files=files))
+    files = {name: text for one in kept for name, text in one.files.items()}
+    kept += examples.followed(here.folder, where, tool.binary, files)
     kept = [*_help_candidate(tool, shown), *kept]
     if not kept:
         return Tried(tool, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
