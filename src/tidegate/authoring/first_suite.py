@@ -178,6 +178,7 @@ def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate
         lines = (*own.lines, *own.more, *own.wrong, *own.silent)
         each = own.seconds / max(1, len(lines)) or 0.01
         checked = lines[: max(FEWEST_LINES, int(seconds / (len(plans) - number) / each))]
+        checked = tuple(sorted(checked, key=own.wrong.__contains__))  # last, since they leave damaged files
         seconds -= len(checked) * each
         commands = checked[: min(MOST_CALLS, len(own.lines))]
         filled[plan.candidate.name] = plan.candidate._replace(

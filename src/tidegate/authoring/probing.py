@@ -197,18 +197,17 @@ class _Probe:
         own = next((name for name in self.files if name in line.split()), None)
         if own is None or time.monotonic() - self.began > self.seconds:
             return
-        damaged = f"damaged{PurePosixPath(own).suffix}"
-        text = f"}}]) (\"'<%\n{self.files[own][:200]}"
-        for name, content in ((damaged, text), (f"no-such-{PurePosixPath(own).name}", None)):
-            if content is not None:
-                self.session.write_text(name, content)
-            ran = await self.session.shell(line.replace(own, name), timeout_secs=SECONDS)
-            shown = f"{ran.exit_code} {ran.printed.replace(name, '')}"
+        name = PurePosixPath(own).name
+        for other, before in (
+            (f"damaged-{name}", f"(echo '}}]) ('; cat {own}) > damaged-{name}; "),
+            (f"no-such-{name}", ""),
+        ):
+            ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
+            shown = f"{ran.exit_code} {ran.printed.replace(other, '')}"
             if ran.end == "exited" and shown not in self.known:
                 self.known.add(shown)
                 self.wrong.append(ran.command)
                 self.took[ran.command] = ran.duration_s
-                self.files |= {name: content} if content is not None else {}
 
     def _shown(self, line: str, ran: CommandResult) -> str:
         """Return the status, a blank, and the output without the name of its input, if it does not just repeat that."""
