@@ -251,7 +251,7 @@ async def _startable(
         subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
         server = server._replace(build=(*server.build, command))
         found = await _started(here, where, server)
-    if isinstance(found, str) and "no answer within" not in found and here.asked:
+    if isinstance(found, str) and "no answer within" not in found:
         here.open_network()
         found = await _started(here, where, server)
     return server, found
