@@ -78,8 +78,12 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[:most])]
         options += enumerate(_with_options(tool, own[0].input, shared) if own else ())
+    ranks = {tool.name: _rank(tool) for tool in ranked}
     more = [one for _, one in sorted(options, key=lambda pair: pair[0])][:MOST_OPTIONS]
-    return (*_in_order(found)[:MOST_CALLS], *more, *_absent(ranked, found, shared))
+    absent = _absent(ranked, found, shared)
+    found = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
+    found += [(ranks[one.tool], MOST_OF_TOOL, one) for one in (*more, *absent)]
+    return tuple(_in_order(found))
 
 
 def _with_options(tool: Tool, given: dict[str, Any], shared: Container[str]) -> Iterator[Example]:
