@@ -31,6 +31,7 @@ _DOCUMENTS = (
     *("README*", "[rR]eadme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
     *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*", "docs/**/*[cC]ommand*", "docs/*", "doc/*", "man/*"),
 )
+_TRANSLATED = re.compile(r"(?i)readme[._-][a-z]{2,3}(?:[-_][a-z]{2,4})?$")
 GUIDES = ("AGENTS.md", "CLAUDE.md")
 _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
@@ -225,7 +226,8 @@ def _documents(root: Path, where: str, binary: str) -> list[Path]:
     folder = root / where
     own = (f"{folder}{escape(binary)}.*" for folder in ("", "docs/**/", "doc/**/"))  # its manual
     found = (path for glob in (*own, *_DOCUMENTS, *GUIDES) for path in sorted(folder.glob(glob)))
-    return list(dict.fromkeys(path for path in found if path.suffix in SUFFIXES and path.is_file()))
+    fit = (path for path in found if path.suffix in SUFFIXES and path.is_file() and not _TRANSLATED.match(path.stem))
+    return list(dict.fromkeys(fit))
 
 
 def _runnable(block: Block, binary: str) -> Iterator[str]:

@@ -101,7 +101,12 @@ def test_a_word_of_another_program_is_no_call() -> None:
 
 
 def test_each_document_with_examples_is_followed_on_its_own_with_the_files_that_it_names(tmp_path: Path) -> None:
-    files = {"Readme.md": README, "docs/usage.md": "```sh\ntally list\n```\n", "docs/index.md": "No example.\n"}
+    files = {
+        "Readme.md": README,
+        "docs/readme.zh-CN.md": README,
+        "docs/usage.md": "```sh\ntally list\n```\n",
+        "docs/index.md": "No example.\n",
+    }
     write(tmp_path, files | {"other/README.md": "```sh\ntally [OPTIONS]\n```\n"})
     readme, usage = followed(tmp_path, ".", "tally", {"data/some.csv": "a\n", "2/sample.txt": "b\n"})
     assert (readme.name, readme.commands, readme.guidance) == ("docs_examples", (), ("Readme.md",))
