@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tidegate.agents.doc_follower import READMES, SUFFIXES
+from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import Block, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.probing import Try
@@ -21,16 +21,17 @@ from tidegate.authoring.samples import kind_of
 from tidegate.authoring.survey import find_inputs, find_scripts
 from tidegate.model.surface import Part
 
-MOST_SCENARIOS = 8
+MOST_SCENARIOS, MOST_FOLLOWED = 8, 4
 MOST_COMMANDS = 24
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 6, 60  # calls in a script, and in all
 MOST_SUBCOMMANDS = 12
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_CHARACTERS = 200_000
 _DOCUMENTS = (
-    *("README*", "readme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
+    *("README*", "[rR]eadme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
     *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*", "docs/**/*[cC]ommand*", "docs/*", "doc/*", "man/*"),
 )
+_TRANSLATED = re.compile(r"(?i)readme[._-][a-z]{2,3}(?:[-_][a-z]{2,4})?$")
 GUIDES = ("AGENTS.md", "CLAUDE.md")
 _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
@@ -168,15 +169,25 @@ def _value(argument: str) -> str:
     return "first" if re.search(r"key|name|tag|project", argument) else "'Buy milk'"
 
 
-def followed(root: Path, where: str, binary: str) -> Candidate | None:
-    """Return the candidate that follows the README and AGENTS.md, as each side has them; None without an example."""
-    paths = []
-    for path in (root / where / name for name in (*READMES, *GUIDES)):
-        if path.is_file() and any(any(_runnable(block, binary)) for block in blocks(_text(path), binary)):
-            paths.append(path.relative_to(root).as_posix())
-    if not paths:
-        return None
-    return Candidate("docs_examples", f"{' and '.join(paths)} can be followed.", (), guidance=tuple(paths))
+def followed(root: Path, where: str, binary: str, files: Mapping[str, str]) -> Iterator[Candidate]:
+    """Yield a candidate for each document with examples, the first MOST_FOLLOWED: an agent follows it, as each side has
+    it. It gets those of the files that it names.
+    """
+    found = [path for path in _documents(root, where, binary) if any(map(list, _examples_of(path, binary)))]
+    for number, path in enumerate(sorted(found, key=_is_readme)[:MOST_FOLLOWED]):
+        name, words = path.relative_to(root).as_posix(), {*re.split(r"[^\w.-]+", _text(path))}
+        own = {file: text for file, text in files.items() if file.partition("/")[0] in words}
+        slug = f"docs_examples_{_slug(path.stem)}" if number else "docs_examples"
+        yield Candidate(slug, f"{name} can be followed.", (), files=own, guidance=(name,))
+
+
+def _examples_of(path: Path, binary: str) -> Iterator[Iterator[str]]:
+    return (_runnable(block, binary) for block in blocks(_text(path), binary))
+
+
+def _is_readme(path: Path) -> bool:
+    """Return False for README, so that it comes first."""
+    return path.stem.lower() != "readme"
 
 
 def named_once(plans: Iterable[Plan]) -> tuple[Plan, ...]:
@@ -215,7 +226,8 @@ def _documents(root: Path, where: str, binary: str) -> list[Path]:
     folder = root / where
     own = (f"{folder}{escape(binary)}.*" for folder in ("", "docs/**/", "doc/**/"))  # its manual
     found = (path for glob in (*own, *_DOCUMENTS, *GUIDES) for path in sorted(folder.glob(glob)))
-    return list(dict.fromkeys(path for path in found if path.suffix in SUFFIXES and path.is_file()))
+    fit = (path for path in found if path.suffix in SUFFIXES and path.is_file() and not _TRANSLATED.match(path.stem))
+    return list(dict.fromkeys(fit))
 
 
 def _runnable(block: Block, binary: str) -> Iterator[str]:

@@ -82,9 +82,8 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
     )
     found = await _probed(here, tool, plans, prober)
     kept = [one for one in _filled(plans, found) if one.commands]
-    if (document := examples.followed(here.folder, where, tool.binary)) is not None:
-        files = {name: text for one in kept for name, text in one.files.items()}
-        kept.append(document._replace(files=files))
+    files = {name: text for one in kept for name, text in one.files.items()}
+    kept += examples.followed(here.folder, where, tool.binary, files)
     kept = [*_help_candidate(tool, shown), *kept]
     if not kept:
         return Tried(tool, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
@@ -179,6 +178,7 @@ def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate
         lines = (*own.lines, *own.more, *own.wrong, *own.silent)
         each = own.seconds / max(1, len(lines)) or 0.01
         checked = lines[: max(FEWEST_LINES, int(seconds / (len(plans) - number) / each))]
+        checked = tuple(sorted(checked, key=own.wrong.__contains__))  # last, since they leave damaged files
         seconds -= len(checked) * each
         commands = checked[: min(MOST_CALLS, len(own.lines))]
         filled[plan.candidate.name] = plan.candidate._replace(

@@ -8,7 +8,6 @@ import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -26,6 +25,7 @@ from tidegate.model.value import Value
 
 SECONDS, PLANS_SECONDS = 5.0, 100.0  # of one call, and of all plans, two of which run at once
 MOST_BASES, MOST_MORE = 20, 60  # lines that get options, and calls with options that are kept
+MOST_OF_OPTION = 6  # lines with which an option is tried
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
 MOST_WRONG, MOST_SET = 3, 5  # lines that are spoilt, and that get a variable
@@ -89,24 +89,29 @@ class Prober(Agent):
             if await probe.kept(Try(ways=(line,), wants="prints")) is not None:
                 probe.lines.append(line)
         bases = sorted(dict.fromkeys(probe.lines), key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
-        silent: dict[tuple[str, str, str], list[str]] = {
-            part.id: [] for part in self.parts if part.kind == "option" and not UNFIT.match(part.name)
-        }
-        for base, part in product(bases, self.parts):
-            if part.id in silent and part.id not in self._told and len(probe.more) < MOST_MORE:
-                tries = with_option(base, session.binary, part, self.parts)
-                kept = [await probe.kept(one, base=base, silent=silent[part.id]) for one in tries]
-                if any(kept):
-                    probe.more += filter(None, kept)
-                    del silent[part.id]
-                    self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
-        probe.silent += [line for option, own in silent.items() if option not in self._told for line in own[:1]]
+        for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
+            if part.kind == "option" and not UNFIT.match(part.name):
+                await self._try_option(probe, part, bases)
         for name in filter(_is_fit, self.settings):
             await probe.set(name, bases)
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
         session.emit(Message(text=probe.found().model_dump_json()))
         return End(end="completed")
+
+    async def _try_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> None:
+        """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
+        own = [(base, [*with_option(base, probe.session.binary, part, self.parts)]) for base in bases]
+        silent: list[str] = []
+        for base, tries in [one for one in own if one[1]][:MOST_OF_OPTION]:
+            if part.id in self._told or len(probe.more) >= MOST_MORE:
+                return
+            kept = [line for one in tries if (line := await probe.kept(one, base=base, silent=silent)) is not None]
+            if kept:
+                probe.more += kept
+                self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
+                return
+        probe.silent += silent[:1]
 
 
 @dataclass
@@ -192,18 +197,17 @@ class _Probe:
         own = next((name for name in self.files if name in line.split()), None)
         if own is None or time.monotonic() - self.began > self.seconds:
             return
-        damaged = f"damaged{PurePosixPath(own).suffix}"
-        text = f"}}]) (\"'<%\n{self.files[own][:200]}"
-        for name, content in ((damaged, text), (f"no-such-{PurePosixPath(own).name}", None)):
-            if content is not None:
-                self.session.write_text(name, content)
-            ran = await self.session.shell(line.replace(own, name), timeout_secs=SECONDS)
-            shown = f"{ran.exit_code} {ran.printed.replace(name, '')}"
+        name = PurePosixPath(own).name
+        for other, before in (
+            (f"damaged-{name}", f"(echo '}}]) ('; cat {own}) > damaged-{name}; "),
+            (f"no-such-{name}", ""),
+        ):
+            ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
+            shown = f"{ran.exit_code} {ran.printed.replace(other, '')}"
             if ran.end == "exited" and shown not in self.known:
                 self.known.add(shown)
                 self.wrong.append(ran.command)
                 self.took[ran.command] = ran.duration_s
-                self.files |= {name: content} if content is not None else {}
 
     def _shown(self, line: str, ran: CommandResult) -> str:
         """Return the status, a blank, and the output without the name of its input, if it does not just repeat that."""

@@ -12,7 +12,7 @@ from tidegate.authoring.build_systems.files import json_value
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL = 60, 3
-MOST_OPTIONS = 40  # calls with one more parameter, of all tools
+MOST_OPTIONS, MOST_ABSENT = 40, 20  # calls with one more parameter, and with a name of nothing, of all tools
 _CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _SUFFIX = re.compile(r"(?<![\w.])\.[a-z][a-z0-9]{1,4}\b")
 _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
@@ -78,8 +78,12 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[:most])]
         options += enumerate(_with_options(tool, own[0].input, shared) if own else ())
+    ranks = {tool.name: _rank(tool) for tool in ranked}
     more = [one for _, one in sorted(options, key=lambda pair: pair[0])][:MOST_OPTIONS]
-    return (*_in_order(found)[:MOST_CALLS], *more, *_absent(ranked, found))
+    absent = _absent(ranked, found, shared)
+    found = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
+    found += [(ranks[one.tool], MOST_OF_TOOL, one) for one in (*more, *absent)]
+    return tuple(_in_order(found))
 
 
 def _with_options(tool: Tool, given: dict[str, Any], shared: Container[str]) -> Iterator[Example]:
@@ -96,14 +100,17 @@ def _with_options(tool: Tool, given: dict[str, Any], shared: Container[str]) -> 
                 yield Example(tool.name, {**(base.input if base else given), name: value}, False, "option")
 
 
-def _absent(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]]) -> Iterator[Example]:
-    """Yield a call of each tool with texts that name nothing, unless it writes something new."""
+def _absent(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], shared: Container[str]) -> list[Example]:
+    """Return calls of the tools in which one text names nothing. Of those that write something new there are none."""
     first = {one.tool: one.input for _, _, one in reversed([*found])}
-    for tool in tools:
-        given = first.get(tool.name, {})
-        absent = {key: f"no-such-{key}" for key, value in given.items() if isinstance(value, str)}
-        if absent and _rank(tool) != _WRITES:
-            yield Example(tool.name, given | absent, False, "absent")
+    calls = [
+        (key not in shared, Example(tool.name, {**first[tool.name], key: f"no-such-{key}"}, False, "absent"))
+        for tool in tools
+        if tool.name in first and _rank(tool) != _WRITES
+        for key, value in first[tool.name].items()
+        if isinstance(value, str)
+    ]
+    return [one for _, one in sorted(calls, key=lambda call: call[0])][:MOST_ABSENT]
 
 
 def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:

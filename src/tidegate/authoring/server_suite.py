@@ -49,7 +49,7 @@ _WRITES_INSIDE = (
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 MOST_MOVED = 3
 MOST_TRIES = 3
-MOST_REFUSED = 4  # calls in gates, each of which starts the server
+MOST_REFUSED = 6  # calls in gates, each of which starts the server
 
 
 def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
@@ -251,7 +251,7 @@ async def _startable(
         subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
         server = server._replace(build=(*server.build, command))
         found = await _started(here, where, server)
-    if isinstance(found, str) and "no answer within" not in found and here.asked:
+    if isinstance(found, str) and "no answer within" not in found:
         here.open_network()
         found = await _started(here, where, server)
     return server, found

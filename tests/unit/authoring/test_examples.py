@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.make import sure
 from tidegate.authoring.examples import (
     called_by_name,
     documented,
@@ -100,11 +99,19 @@ def test_a_word_of_another_program_is_no_call() -> None:
     assert called_by_name("cp bin/tally /usr/bin", "tally") == "cp bin/tally /usr/bin"
 
 
-def test_readme_is_followed_if_it_has_an_example(tmp_path: Path) -> None:
-    write(tmp_path, {"README.md": README, "other/README.md": "```sh\ntally [OPTIONS]\n```\n"})
-    candidate = sure(followed(tmp_path, ".", "tally"))
-    assert (candidate.commands, candidate.guidance) == ((), ("README.md",))
-    assert followed(tmp_path, "other", "tally") is None
+def test_each_document_with_examples_is_followed_on_its_own_with_the_files_that_it_names(tmp_path: Path) -> None:
+    files = {
+        "Readme.md": README,
+        "docs/readme.zh-CN.md": README,
+        "docs/usage.md": "```sh\ntally list\n```\n",
+        "docs/index.md": "No example.\n",
+    }
+    write(tmp_path, files | {"other/README.md": "```sh\ntally [OPTIONS]\n```\n"})
+    readme, usage = followed(tmp_path, ".", "tally", {"data/some.csv": "a\n", "2/sample.txt": "b\n"})
+    assert (readme.name, readme.commands, readme.guidance) == ("docs_examples", (), ("Readme.md",))
+    assert (usage.name, usage.guidance, usage.files) == ("docs_examples_usage", ("docs/usage.md",), {})
+    assert [*readme.files] == ["data/some.csv"]
+    assert not [*followed(tmp_path, "other", "tally", {})]
 
 
 def test_equal_names_are_numbered(tmp_path: Path) -> None:

@@ -139,6 +139,9 @@ def test_a_refused_input_is_refused_with_the_same_code_and_named() -> None:
     gate = sure(refused_gate(seen(*[ran("", 2, "tally: unknown --nope\n", "tally --nope")] * 3), "nope"))
     assert (gate["command"], gate["status"], gate["substring"]) == ("tally --nope 2>&1", 2, "nope")
     assert refused_gate(seen(*[ran("fine\n")] * 3), "nope") is None
+    told = refused_gate(seen(*[ran("ERROR: cannot read nope\n")] * 3), "nope")
+    assert told is not None
+    assert told["status"] == 0
     assert refused_gate(seen(ran("", 2), ran("", 1), ran("", 2)), "nope") is None
 
 

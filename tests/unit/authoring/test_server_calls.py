@@ -71,12 +71,13 @@ def test_what_one_tool_writes_others_read_by_the_same_name_and_again_after_it_ch
         *("write_note first", "read_note first", "list_notes", "update_note first"),
         *("write_note second", "read_note second", "list_notes", "update_note second"),
         *("write_note first", "read_note first", "list_notes", "update_note first"),
+        *("read_note no-such-title", "update_note no-such-title", "update_note first"),
         *("read_note first", "list_notes"),
-        *("delete_note first", "delete_note second"),
-        *("read_note no-such-title", "update_note no-such-title", "delete_note no-such-title"),
+        *("delete_note first", "delete_note second", "delete_note no-such-title"),
     ]
     contents = [one.input["content"] for one in found if one.input.get("title") == "first" and "content" in one.input]
     assert len(set(contents[:3])) == 3
+    assert contents[-1] == "no-such-content"
 
 
 def test_each_parameter_that_is_not_required_is_given_once_with_a_value_other_than_its_default() -> None:

@@ -34,6 +34,14 @@ def test_mutants_of_parts_and_of_what_calls_show() -> None:
     assert not any("undo` never" in words or "no longer lists" in words for words in found)
 
 
+def test_one_of_the_calls_with_equal_results_fails() -> None:
+    calls = [ObservedCall(argv=(word,), exit_code=0, stdout=f"{len(word)}\n") for word in ("a", "b", "cc")]
+    assert [one.words for one in of_program((), calls, "t") if one.kind == "input_fails"] == [
+        "`t a` exits with 1",
+        "`t cc` exits with 1",
+    ]
+
+
 def test_mutants_of_values_are_of_listed_choices_or_of_values_in_calls() -> None:
     style = Part(kind="option", name="--style", takes_value=True, choices=("wide", "slim"), default="wide")
     depth = Part(kind="option", name="--depth", takes_value=True, default="3")
