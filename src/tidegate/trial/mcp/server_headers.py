@@ -20,10 +20,12 @@ async def give_headers(server: McpServer, socket: Path) -> None:
     """
     import httpx2  # 200 ms
 
+    from tidegate.trial.mcp.over_socket import OverSocket
+
     headers = {name.lower(): text for name, text in server.headers.items()}
     if server.oauth is not None and (token := await _token(server, socket)):
         headers["authorization"] = f"Bearer {token}"
-    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket))) as http:
+    async with httpx2.AsyncClient(transport=OverSocket(socket)) as http:
         with suppress(httpx2.NetworkError, httpx2.ProtocolError):
             await http.put("http://127.0.0.1/", json=headers)
 
@@ -34,12 +36,14 @@ async def _token(server: McpServer, socket: Path) -> str | None:
     from mcp.client.auth import OAuthFlowError
     from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 
+    from tidegate.trial.mcp.over_socket import OverSocket
+
     assert server.oauth is not None
     kept, known = _Kept(), server.oauth
     auth = ClientCredentialsOAuthProvider(
         server.url, kept, known.client_id, known.client_secret, scope=known.scope, issuer=known.issuer
     )
-    ours = {_origin(server.url): httpx2.AsyncHTTPTransport(uds=str(socket))} if server.command else {}
+    ours = {_origin(server.url): OverSocket(socket)} if server.command else {}
 
     async def check(request: httpx2.Request) -> None:
         """Refuse to read what a server of head names: only the issuer says where tokens are."""
