@@ -7,7 +7,7 @@ network. The first PUT at that socket brings the headers that are added to all r
 of this program would show them to agents.
 
 A server that ends when it is asked for today's version of the protocol is started again, once in a trial. From then on
-that request is answered here, as servers answer it that do not know it, and clients go on with an older version.
+that request is refused here, and clients go on with an older version.
 """
 
 import http.client
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 START_SECS = 30.0  # for the server to listen
 OFTEN_SECS = 0.05
-UNKNOWN = {"code": -32601, "message": "Method not found"}
 ENDING_SECS = 1.0
+NOT_KNOWN = "the MCP server ends at this request"
 ONE_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "host"})
 NOT_PASSED = ONE_HOP | {"content-length", "accept-encoding"}  # what is packed cannot be recorded
 
@@ -111,13 +111,15 @@ class Forward(BaseHTTPRequestHandler):
             self.notes.asked(body, scope)
         elif self.command == "DELETE":  # before the answer: nothing of the agent may come after it
             self.notes.end_all(scope, GIVEN_UP_STATUS)
+        is_first = any(message.get("method") == DISCOVER for message in messages(body))
         try:
-            answer = None if self.is_old.is_set() and discovers(body) else self.ask(body)
-            if answer is None:
-                self.refuse(body, scope)
+            if is_first and self.is_old.is_set():
+                self.send_error(400, NOT_KNOWN)
             else:
-                self.pass_answer(answer, scope)
+                self.pass_answer(self.ask(body), scope)
         except OSError:
+            if is_first and self.has_ended.wait(ENDING_SECS) and self.is_old.wait(START_SECS):
+                self.send_error(400, NOT_KNOWN)
             self.close_connection = True
         if not own:
             self.notes.end_all(scope, GIVEN_UP_STATUS if is_closed(self.connection) else 1)
@@ -129,11 +131,8 @@ class Forward(BaseHTTPRequestHandler):
         is_chunked = "chunked" in self.headers.get("Transfer-Encoding", "")
         return b"".join(chunks(self.rfile)) if is_chunked else self.rfile.read(int(self.headers["Content-Length"] or 0))
 
-    def ask(self, body: bytes) -> http.client.HTTPResponse | None:
-        """Return the server's answer; None if it ended at today's first request, and was started again.
-
-        Raises OSError if it does not listen, or gives no answer.
-        """
+    def ask(self, body: bytes) -> http.client.HTTPResponse:
+        """Return the server's answer. Raises OSError if it does not listen."""
         upstream = connection_to(self.url)
         try:
             upstream.connect()
@@ -149,26 +148,10 @@ class Forward(BaseHTTPRequestHandler):
         if body or self.command == "POST":
             upstream.putheader("Content-Length", str(len(body)))
         upstream.endheaders(body)
-        try:
-            answer = upstream.getresponse()
-        except ConnectionError:
-            if discovers(body) and self.has_ended.wait(ENDING_SECS) and self.is_old.wait(START_SECS):
-                return None
-            raise
+        answer = upstream.getresponse()
         if answer.status in (401, 403) or answer.status >= 500:
             print(f"{self.url.geturl()} answered {answer.status} {answer.reason}", file=sys.stderr, flush=True)
         return answer
-
-    def refuse(self, body: bytes, scope: str) -> None:
-        """Answer today's first request as servers do that do not know it."""
-        (message, *_) = messages(body)
-        answer = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "error": UNKNOWN}).encode()
-        self.note(answer, scope)
-        self.send_response_only(400)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
 
     def pass_answer(self, answer: http.client.HTTPResponse, scope: str) -> None:
         """Forward the answer: streams as they come, line by line."""
@@ -216,11 +199,6 @@ class ForwardOwn(Forward):
         Forward.added = Forward.added or given
         self.send_response_only(204)
         self.end_headers()
-
-
-def discovers(body: bytes) -> bool:
-    """Return True if the request asks for today's version of the protocol."""
-    return any(message.get("method") == DISCOVER for message in messages(body))
 
 
 def connection_to(url: SplitResult) -> http.client.HTTPConnection:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from pathlib import Path
+from typing import Any
 
 import httpcore2
 import httpx2
 from anyio.abc import SocketStream
-from httpcore2._backends.anyio import AnyIOStream
 
 
 class _Sockets(httpcore2.AnyIOBackend):
@@ -18,15 +16,12 @@ class _Sockets(httpcore2.AnyIOBackend):
     """
 
     async def connect_unix_socket(self, path: str, *_: object, **__: object) -> httpcore2.AsyncNetworkStream:
-        """Return a connection. Raises ConnectError."""
-        connection = socket.socket(socket.AF_UNIX)
-        connection.setblocking(False)
-        try:
-            await asyncio.get_running_loop().sock_connect(connection, path)
-        except OSError as error:
-            connection.close()
-            raise httpcore2.ConnectError(str(error)) from error
-        return AnyIOStream(await SocketStream.from_socket(connection))
+        """Return a connection: a stream of the usual class, around another one of anyio's."""
+        plain: Any = await super().connect_unix_socket(path)
+        connection = plain.get_extra_info("socket").dup()
+        await plain.aclose()
+        stream: httpcore2.AsyncNetworkStream = type(plain)(await SocketStream.from_socket(connection))
+        return stream
 
 
 class OverSocket(httpx2.AsyncHTTPTransport):
