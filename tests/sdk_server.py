@@ -1,4 +1,7 @@
-"""An MCP server by the official SDK that offers one of everything: `python sdk_server.py [CARRIER [PORT [DELAY]]]`."""
+"""An MCP server by the official SDK that offers one of everything: `python sdk_server.py [CARRIER [PORT [DELAY]]]`.
+
+`guarded PORT [ISSUER]` asks for a key, or for a token of the issuer, by default its own.
+"""
 
 import asyncio
 import sys
@@ -96,11 +99,12 @@ async def complete(ref: Any, argument: Any, context: Any) -> Completion:
     return Completion(values=[f"{argument.value}nna"], has_more=False)
 
 
-def guarded(port: int) -> Callable[..., Awaitable[None]]:
-    """The server over streamable HTTP for those who send the header `X-Key: k3y`, or a token of its own OAuth."""
+def guarded(port: int, issuer: str) -> Callable[..., Awaitable[None]]:
+    """The server over streamable HTTP for those who send the header `X-Key: k3y`, or a token of OAuth."""
     app, place = server.streamable_http_app(), f"http://127.0.0.1:{port}"
+    servers = [issuer or place]
     told: dict[str, Any] = {
-        "/.well-known/oauth-protected-resource/mcp": {"resource": f"{place}/mcp", "authorization_servers": [place]},
+        "/.well-known/oauth-protected-resource/mcp": {"resource": f"{place}/mcp", "authorization_servers": servers},
         "/.well-known/oauth-authorization-server": {
             "issuer": place,
             "authorization_endpoint": f"{place}/ask",
@@ -132,13 +136,14 @@ def guarded(port: int) -> Callable[..., Awaitable[None]]:
 
 if __name__ == "__main__":
     carrier, port = (*sys.argv[1:], "stdio", "0")[:2] if len(sys.argv) < 3 else sys.argv[1:3]
-    time.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)
+    more = "".join(sys.argv[3:])
+    time.sleep(float(more) if more and carrier != "guarded" else 0)
     match carrier:
         case "sse":
             server.run("sse", port=int(port))
         case "streamable-http":
             server.run("streamable-http", port=int(port))
         case "guarded":
-            uvicorn.run(guarded(int(port)), host="127.0.0.1", port=int(port), log_level="warning")
+            uvicorn.run(guarded(int(port), more), host="127.0.0.1", port=int(port), log_level="warning")
         case _:
             server.run("stdio")

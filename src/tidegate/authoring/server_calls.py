@@ -66,12 +66,13 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
     shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
     ranked = sorted((tool for tool in tools if not is_risky(tool)), key=_order)
     shared = _shared(ranked)
-    most = max(1, min(MOST_OF_TOOL, MOST_CALLS // max(1, len(tools))))
+    fair = max(1, MOST_CALLS // max(1, len(tools)))
     found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
     options: list[tuple[int, Example]] = []  # with their number among those of the tool
     for tool in ranked:
-        documented = [Example(tool.name, inner) for value in shown if (inner := _input(tool, value)) is not None]
-        calls = (_made_call(tool, turn, shared, answers) for turn in range(MOST_OF_TOOL))
+        documented = [Example(tool.name, given) for given in _documented(tool, shown)]
+        most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
+        calls = (_made_call(tool, turn, shared, answers) for turn in range(most))
         made = [one for one in calls if one is not None]
         own = [*documented[:1], *made]
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
@@ -181,6 +182,12 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
     return None if None in given.values() else Example(tool.name, given, known)
 
 
+def _most_values(tool: Tool) -> int:
+    """Return how many values the schema names for a required parameter, at most."""
+    properties, required = parameters(tool)
+    return max((len(_shown(one)) for name in required if isinstance(one := properties[name], dict)), default=0)
+
+
 def _shown(schema: dict[str, Any]) -> list[Any]:
     """Return the values that a parameter's schema names."""
     shown = [schema[key] for key in ("const", "default", "example") if key in schema]
@@ -237,13 +244,13 @@ def _objects(block: str) -> Iterator[dict[str, Any]]:
             waiting += value
 
 
-def _input(tool: Tool, value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the tool's input if the object is an example of a call: by its name, or by its required keys."""
-    for key in ("arguments", "input", "params"):
-        if value.get("name", value.get("tool")) == tool.name and isinstance(value.get(key), dict):
-            return dict(value[key])
+def _documented(tool: Tool, shown: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the inputs among these objects: those with the tool's name, else those with its required keys."""
+    named = [value for value in shown if value.get("name", value.get("tool")) == tool.name]
+    given = [value[key] for value in named for key in ("arguments", "input", "params") if key in value]
     properties, required = parameters(tool)
-    return dict(value) if len(required) > 1 and required <= value.keys() <= properties.keys() else None
+    fitting = [one for one in shown if len(required) > 1 and required <= one.keys() <= properties.keys()]
+    return [dict(one) for one in given if isinstance(one, dict)] or [dict(one) for one in fitting]
 
 
 def step(call: Example) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tidegate.agents.scripted import Scripted, parameters
@@ -291,19 +292,10 @@ def _with_folders(server: Server, names: Iterable[str]) -> Server:
 
 async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer, tuple[Tool, ...]] | str:
     """Return the first way to start the server that opens a session, and the tools which it then offers; else why the
-    first way did not. Ways on stdio are tried first, unless the code has HTTP alone.
+    first way did not.
     """
-    ways = (*starts(here.folder, where, server.binary), *(Start(server.binary, words) for words in _GUESSES))
-    lines = dict.fromkeys(shlex.join([way.program, *way.arguments]) for way in ways)
-    readme = text(here.folder / where / "README.md")
-    code = "\n".join(text(path) for path in sources(here.folder / where))
-    at_urls = [*at_url(server.binary, readme, code)]
-    groups = {"on stdio": [McpServer(command=line, name=NAME) for line in lines]}
-    groups |= {"over HTTP": at_urls[:MOST_PORT_NAMES], "over HTTP, in rarer ways": at_urls[MOST_PORT_NAMES:]}
-    if _HTTP.search(code) and not _STDIO.search(code):
-        del groups["on stdio"]
     why = ""
-    for name, group in ((name, group) for name, group in groups.items() if group):
+    for name, group in _ways(here.folder, where, server.binary):
         most = f"at most {HEALTH_CHECK_TIMEOUT_SECS:.0f} s each"
         here.options.progress.say(f"starting it {name}: {len(group)} way{'' if len(group) == 1 else 's'}, {most}")
         scenarios = [_scenario(f"start{number}", server, mcp) for number, mcp in enumerate(group)]
@@ -320,6 +312,23 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
     return why
 
 
+def _ways(root: Path, where: str, program: str) -> Iterator[tuple[str, Sequence[McpServer]]]:
+    """Yield groups of ways to start the server, those on stdio first, unless the code has HTTP alone.
+
+    The likely way is in a group of its own, since others may take until their time is up.
+    """
+    starting = (*starts(root, where, program), *(Start(program, words) for words in _GUESSES))
+    lines = dict.fromkeys(shlex.join([way.program, *way.arguments]) for way in starting)
+    readme, code = text(root / where / "README.md"), "\n".join(text(path) for path in sources(root / where))
+    ways = {"on stdio": [McpServer(command=line, name=NAME) for line in lines]}
+    if _HTTP.search(code) and not _STDIO.search(code):
+        ways.clear()
+    ways["over HTTP"] = [*at_url(program, readme, code)]
+    for name, found in ways.items():
+        groups = (found[:1], found[1:MOST_PORT_NAMES], found[MOST_PORT_NAMES:])
+        yield from ((f"{name}{', in other ways' * bool(place)}", group) for place, group in enumerate(groups) if group)
+
+
 def at_url(program: str, readme: str, code: str) -> Iterator[McpServer]:
     """Yield ways to start the server over HTTP, likely ones first: by the ports and paths in its code and README.
 
@@ -329,7 +338,8 @@ def at_url(program: str, readme: str, code: str) -> Iterator[McpServer]:
     names = dict.fromkeys((*known, *sorted(_PORT_NAME.findall(code), key=len), "PORT"))
     lines = [f"env {name}={{port}} {program}" for name in [*names][:MOST_PORT_NAMES]]
     lines += [f"{program} --port {{port}}"] if re.search(r"--port\b|argparse|click|typer", code + readme) else []
-    paths = dict.fromkeys((*[path.rstrip("/") for path in _PATH.findall(readme)][:1], "/mcp"))
+    shown = sorted(_PATH.findall(readme), key=lambda path: re.search("mcp|sse", path) is None)
+    paths = dict.fromkeys((*[path.rstrip("/") for path in shown[:1]], "/mcp"))
     quoted = set(re.findall(r"[\"']([\w-]+)[\"']", code))
     carriers = [words for words in _CARRIERS if not words or words.split()[-1] in quoted]
     for words in carriers:
@@ -352,8 +362,9 @@ class _Seen(NamedTuple):
 
 async def _working(here: Tryout, tried: _Draft) -> _Seen:
     """Run the calls, and return what they show."""
-    answers = [_answers(seen) for seen in await _run(here, tried, tryout.OBSERVED)]
-    pairs = [(call, pair) for call, *pair in zip(tried.calls, *answers, strict=True)]
+    runs = [seen for seen in await _run(here, tried, tryout.OBSERVED) if seen.result.not_measured is None]
+    answers = [_answers(seen, len(tried.calls)) for seen in runs]
+    pairs = [(call, [one[place] for one in answers]) for place, call in enumerate(tried.calls)] if runs else []
     working = [(call, pair) for call, pair in pairs if all(answer.status == "ok" for answer in pair)]
     failed = {
         call.tool: answer.output
@@ -383,14 +394,13 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
         runs = (await here.run(here.load(), tryout.CONFIRMED))[SCENARIO]
         if all(seen.result.outcome == "pass" for seen in runs):
             return tried
+        if any(seen.result.not_measured for seen in runs):
+            continue  # such as on a busy machine
         scores = [{score.name: score.score for score in seen.result.evaluators} for seen in runs]
         checks = tuple(check for check in tried.checks if all(one.get(check["name"]) == 1 for one in scores))
-        answers = [_answers(seen) for seen in runs]
-        calls = tuple(
-            call
-            for place, call in enumerate(tried.calls)
-            if all(place < len(one) and one[place].status == "ok" for one in answers)
-        )
+        answers = [_answers(seen, len(tried.calls)) for seen in runs]
+        is_ok = [all(one[place].status == "ok" for one in answers) for place in range(len(tried.calls))]
+        calls = tuple(call for call, kept in zip(tried.calls, is_ok, strict=True) if kept)
         if not checks:
             return None
         gates = [[gate.passed for gate in seen.result.gates[1:]] for seen in runs]
@@ -399,12 +409,12 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
     return None
 
 
-def _answers(seen: TriedTrial) -> list[ToolResult]:
-    """Return the results of the calls, in order, without the list of tools."""
+def _answers(seen: TriedTrial, most: int) -> list[ToolResult]:
+    """Return the results of so many calls, in order, without the list of tools."""
     results = {event.id: event for event in seen.events if isinstance(event, ToolResult)}
     missing = ToolResult(id="", status="unfinished", output="")
-    calls = (event for event in seen.events if isinstance(event, ToolCall) and event.tool != LIST)
-    return [results.get(call.id, missing) for call in calls]
+    calls = [event for event in seen.events if isinstance(event, ToolCall) and event.tool != LIST]
+    return [results.get(call.id, missing) for call in calls] + [missing] * (most - len(calls))
 
 
 def _scenario(name: str, server: Server, mcp: McpServer, template: str | None = None) -> Scenario:

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Repository
 from tests.model_server import Step, ToolUse, serving
 from tests.thorough.real_agents.agents import CASES, Case, Job, Ran, Script
-from tidegate.model.event import ToolResult, Warning
+from tidegate.model.event import End, ToolResult, Warning
 from tidegate.model.trial import Trial
 
 PACKAGE, VERSION = "@modelcontextprotocol/server-filesystem", "2026.8.31"
@@ -121,6 +121,10 @@ def test_each_call_at_a_url_is_an_invocation(
     ]
     assert [event.status for event in trial.events if isinstance(event, ToolResult)] == ["ok", refused]
     assert ran.run["trials"][0]["outcome"] == "pass"
+    (end,) = (event for event in trial.events if isinstance(event, End))
+    each = 150 if case.key == "ANTHROPIC_API_KEY" else 100  # with those that the cache wrote or read
+    answers = 4 if case.agent.program == "opencode" else 3  # it also asks for a title
+    assert (end.tokens_in, end.tokens_out) == (answers * each, answers * 20)
 
 
 def test_the_built_in_loop_does_the_same(

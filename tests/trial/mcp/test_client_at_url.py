@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
 from typing import ClassVar
 
+import httpx2
+
 from tidegate.model.target import McpServer
 from tidegate.trial.mcp.mcp_client import connected_at
+from tidegate.trial.mcp.over_socket import OverSocket
 
 GREETING = {
     "protocolVersion": "2025-11-25",
@@ -57,3 +61,27 @@ def test_a_server_that_refuses_what_comes_before_initialize_is_asked_again(tmp_p
         assert asyncio.run(work()) == "Be kind."
         listening.shutdown()
     assert Strict.asked[:2] == ["server/discover", "initialize"]
+
+
+def test_a_request_that_is_cancelled_as_data_comes_leaves_no_error(tmp_path: Path) -> None:
+    """The loop would print what is given to its exception handler."""
+    errors: list[object] = []
+
+    async def work(listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: errors.append(context))
+        async with httpx2.AsyncClient(transport=OverSocket(tmp_path / "s")) as http:
+            asking = asyncio.ensure_future(http.get("http://localhost/"))
+            server = (await loop.sock_accept(listening))[0]
+            await loop.sock_recv(server, 4096)
+            server.send(b"HTTP/1.1 200 OK\r\n")
+            loop.call_soon(asking.cancel)  # runs when the loop has seen the data, and before they are read
+            await asyncio.wait({asking})
+            server.close()
+
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s"))
+        listening.listen()
+        listening.setblocking(False)
+        asyncio.run(work(listening))
+    assert errors == []

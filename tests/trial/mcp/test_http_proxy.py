@@ -21,6 +21,7 @@ from tests import sdk_server
 from tidegate.model.target import McpServer
 from tidegate.trial.environment import free_port
 from tidegate.trial.mcp import recording
+from tidegate.trial.mcp.http_proxy import listens
 from tidegate.trial.recorder import Stops
 
 ADD = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "say", "arguments": {"text": "x"}}}
@@ -29,10 +30,18 @@ ADD = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sa
 @contextmanager
 def proxied(folder: Path, command: str, path: str) -> Iterator[int]:
     """Yield the port of the recorder in front of the server that the command starts."""
+    own = free_port()
+    with in_front_of(
+        folder, McpServer(command=command.replace("{port}", own), url=f"http://127.0.0.1:{own}{path}")
+    ) as port:
+        yield port
+
+
+@contextmanager
+def in_front_of(folder: Path, server: McpServer) -> Iterator[int]:
+    """Yield the port of the recorder in front of the server."""
     (folder / "calls").touch()
-    own, port = free_port(), int(free_port())
-    server = McpServer(command=command.replace("{port}", own), url=f"http://127.0.0.1:{own}{path}")
-    environment = {"PATH": "/usr/bin:/bin"}
+    port, environment = int(free_port()), {"PATH": "/usr/bin:/bin"}
     script = recording.install(folder / "script", server, environment, folder, folder / "calls", folder / "s", port)
     with subprocess.Popen([script]) as process:
         while not (folder / "s").exists():
@@ -167,3 +176,51 @@ def test_a_stream_that_ends_early_without_a_session_is_a_failed_call(tmp_path: P
                 got += data
         assert b"notifications/progress" in got
     assert recorded(tmp_path) == [("say", '{"text": "x"}', "error")]
+
+
+STRICT = """\
+import json, os, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Strict(BaseHTTPRequestHandler):
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with open("asked", "a") as file: print(message["method"], file=file)
+        if message["method"] in ("server/discover", "die"):
+            os._exit(1)
+        who = {"serverInfo": {"name": "s", "version": "1"}}
+        greeting = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, **who}
+        known = {"initialize": greeting, "tools/list": {"tools": []}}
+        result = known.get(message["method"], {"content": []})
+        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode()
+        self.send_response(200 if "id" in message else 202)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_GET(self): self.send_error(405)
+    def log_message(self, *_): pass
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Strict).serve_forever()
+"""
+
+
+def test_a_server_that_ends_at_todays_first_request_is_started_again_once(tmp_path: Path) -> None:
+    """A later recorder of the trial does not send it that request, and any other end is final."""
+
+    async def work(url: str) -> str:
+        async with Client(url) as client:
+            await client.list_tools()
+            return client.protocol_version
+
+    (tmp_path / "strict.py").write_text(STRICT)
+    for _ in range(2):
+        with proxied(tmp_path, f"exec {sys.executable} strict.py {{port}}", "/mcp") as port:
+            assert asyncio.run(work(f"http://127.0.0.1:{port}/mcp")) == "2025-11-25"
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request("POST", "/mcp", b'{"id": 9, "method": "die"}')
+            with pytest.raises(ConnectionError):
+                connection.getresponse()
+            while listens(f"127.0.0.1:{port}"):
+                time.sleep(0.02)
+        (tmp_path / "s").unlink()
+    asked = [method for method in (tmp_path / "asked").read_text().split() if not method.startswith("notifications/")]
+    assert asked == ["server/discover", *["initialize", "tools/list", "die"] * 2]

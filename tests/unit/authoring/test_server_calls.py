@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -121,11 +122,29 @@ def test_two_parameters_with_the_same_values_get_different_ones() -> None:
     assert first.input == {"source": "m", "target": "km"}
 
 
+def test_an_example_with_the_name_of_a_tool_is_not_given_to_others_with_the_same_parameters() -> None:
+    text = {"type": "string"}
+    tools = [tool(name, ("from", "to"), **{"from": text, "to": text}) for name in ("length", "time")]
+    shown = {name: {"from": f"{name} a", "to": f"{name} b"} for name in ("time", "length")}
+    blocks = (json.dumps({"name": name, "arguments": given}) for name, given in shown.items())
+    found = examples(tools, ["\n".join(f"```json\n{block}\n```" for block in blocks)])
+    assert {one.tool: one.input for one in found if one.known} == shown
+
+
+def test_each_value_that_a_schema_lists_is_given_if_there_are_few_tools() -> None:
+    kinds = [f"kind{number}" for number in range(7)]
+    tools = [tool("convert", ("kind",), kind={"enum": kinds}), tool("list")]
+    assert [one.input["kind"] for one in examples(tools, []) if one.tool == "convert" and not one.tries] == kinds
+    many = examples([*tools, *[tool(f"read{number}") for number in range(28)]], [])
+    assert sum(one.tool == "convert" and not one.tries for one in many) == 2
+
+
 @pytest.mark.parametrize(
     ("code", "readme", "first"),
     [
         ("process.env['PORT']", "", ("env PORT={port} notes", "/mcp")),
         ("process.env.REDIS_PORT; process.env.PORT", "at http://localhost:3000/rpc", ("env PORT={port} notes", "/rpc")),
+        ("", "http://localhost:1/health, http://localhost:1/api/mcp", ("env PORT={port} notes", "/api/mcp")),
         ("from fastmcp import FastMCP", "", ("env FASTMCP_PORT={port} notes", "/mcp")),
     ],
 )

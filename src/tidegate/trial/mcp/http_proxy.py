@@ -5,6 +5,9 @@ from Tidegate. Requests and answers are forwarded with the same bodies and heade
 listens too: at a port, for agents, and at a Unix socket, for Tidegate's own client, which may not share the trial's
 network. The first PUT at that socket brings the headers that are added to all requests: files, arguments and variables
 of this program would show them to agents.
+
+A server that ends when it is asked for today's version of the protocol is started again, once in a trial. From then on
+that request is refused here, and clients go on with an older version.
 """
 
 import http.client
@@ -22,16 +25,18 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from io import BufferedIOBase
 from itertools import count
+from pathlib import Path
 from socketserver import ThreadingTCPServer, ThreadingUnixStreamServer
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 if TYPE_CHECKING:
-    from tidegate.trial.mcp.session_notes import GIVEN_UP_STATUS, Notes
+    from tidegate.trial.mcp.session_notes import DISCOVER, GIVEN_UP_STATUS, Notes, messages
 
 START_SECS = 30.0  # for the server to listen
 OFTEN_SECS = 0.05
 ENDING_SECS = 1.0
+NOT_KNOWN = "the MCP server ends at this request"
 ONE_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "te", "trailer", "host"})
 NOT_PASSED = ONE_HOP | {"content-length", "accept-encoding"}  # what is packed cannot be recorded
 
@@ -41,22 +46,39 @@ def serve(command: str, environment: dict[str, str], folder: str, record: str, a
 
     `command`: empty if the server runs elsewhere. `at`: its address, the port for agents, and the Unix socket.
     """
-    started = ["/bin/sh", "-c", command] if command else ["sleep", "infinity"]
-    server = subprocess.Popen(started, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
-    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     url, port, path = at
     Forward.notes, Forward.url = Notes(record), urlsplit(url)
-    deadline = time.monotonic() + START_SECS
-    while command and server.poll() is None and time.monotonic() < deadline and not listens(Forward.url.netloc):
-        time.sleep(OFTEN_SECS)
+    known_as_old = Path(f"{path}-old")  # made by the first recorder of a trial, for the later ones
+    if known_as_old.exists():
+        Forward.is_old.set()
+    server = started(command, environment, folder)
     ThreadingTCPServer.allow_reuse_address = True
     for listening in (ThreadingTCPServer(("127.0.0.1", port), Forward), ThreadingUnixStreamServer(path, ForwardOwn)):
         listening.daemon_threads = True
         threading.Thread(target=listening.serve_forever, args=(OFTEN_SECS,), daemon=True).start()
-    status, deadline = server.wait(), time.monotonic() + ENDING_SECS
+    status = server.wait()
+    Forward.has_ended.set()
+    is_asked = DISCOVER in Forward.notes.methods.values() and not Forward.notes.greeted
+    if is_asked and not Forward.is_old.is_set():
+        known_as_old.touch()
+        server = started(command, environment, folder)
+        Forward.is_old.set()
+        status = server.wait()
+    deadline = time.monotonic() + ENDING_SECS
     while Forward.notes.calls and time.monotonic() < deadline:  # other threads record how open calls end
         time.sleep(OFTEN_SECS)
     return min(abs(status), 127)
+
+
+def started(command: str, environment: dict[str, str], folder: str) -> "subprocess.Popen[bytes]":
+    """Start the server, which ends when this program is asked to; return it once it listens, or has ended."""
+    argv = ["/bin/sh", "-c", command] if command else ["sleep", "infinity"]
+    server = subprocess.Popen(argv, cwd=folder, env=environment, stdin=subprocess.DEVNULL)
+    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+    deadline = time.monotonic() + START_SECS
+    while command and server.poll() is None and time.monotonic() < deadline and not listens(Forward.url.netloc):
+        time.sleep(OFTEN_SECS)
+    return server
 
 
 def listens(address: str) -> bool:
@@ -75,6 +97,8 @@ class Forward(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     notes: ClassVar["Notes"]
     url: ClassVar[SplitResult]  # of the server
+    has_ended: ClassVar[threading.Event] = threading.Event()
+    is_old: ClassVar[threading.Event] = threading.Event()  # it ended at today's first request, and runs again
     added: ClassVar[dict[str, str]] = {}  # headers, by their names in lower case
     exchanges = count(1)
 
@@ -87,9 +111,15 @@ class Forward(BaseHTTPRequestHandler):
             self.notes.asked(body, scope)
         elif self.command == "DELETE":  # before the answer: nothing of the agent may come after it
             self.notes.end_all(scope, GIVEN_UP_STATUS)
+        is_first = any(message.get("method") == DISCOVER for message in messages(body))
         try:
-            self.pass_answer(self.ask(body), scope)
+            if is_first and self.is_old.is_set():
+                self.send_error(400, NOT_KNOWN)
+            else:
+                self.pass_answer(self.ask(body), scope)
         except OSError:
+            if is_first and self.has_ended.wait(ENDING_SECS) and self.is_old.wait(START_SECS):
+                self.send_error(400, NOT_KNOWN)
             self.close_connection = True
         if not own:
             self.notes.end_all(scope, GIVEN_UP_STATUS if is_closed(self.connection) else 1)

@@ -54,15 +54,16 @@ async def connected(
     Raises NoAnswerFromServerError if no session can be opened.
     """
     folder.mkdir()
+    line_bytes = int(server.limits.output_mb * MEGABYTE)
     async with supervisor.beside() as other:
-        try:
-            async with _session(other, server, folder / "auto", "auto", start_secs) as client:
-                yield client
-                return
-        except _NotOfTodayError:
-            pass
-        async with _session(other, server, folder / "legacy", "legacy", start_secs) as client:
-            yield client
+        for mode in MODES:
+            async with (
+                serving(other, server, folder / mode, line_bytes) as process,
+                _session(McpClient(process), mode, start_secs) as client,
+            ):
+                if client is not None:
+                    yield client
+                    return
 
 
 @asynccontextmanager
@@ -72,46 +73,27 @@ async def connected_at(server: McpServer, socket: Path, start_secs: float = STAR
     It is also asked for today's protocol first, and then for the older one.
     """
     for mode in MODES:
-        client = McpClient(None)
-        running = asyncio.ensure_future(client.keep_open(mode, (server, socket)))
-        async with _held(client, running):
-            try:
-                await client.opened(start_secs)
-            except NoAnswerFromServerError as error:
-                if mode == MODES[-1] or error.status == "timeout":
-                    raise
-                continue
-            yield client
-            return
-
-
-class _NotOfTodayError(Exception):
-    """The server ended, or answered with an error, when it was asked for today's protocol."""
+        async with _session(McpClient(None), mode, start_secs, (server, socket)) as client:
+            if client is not None:
+                yield client
+                return
 
 
 @asynccontextmanager
 async def _session(
-    supervisor: Supervisor, server: Command, folder: Path, mode: Mode, start_secs: float
-) -> AsyncIterator[McpClient]:
-    line_bytes = int(server.limits.output_mb * MEGABYTE)
-    async with serving(supervisor, server, folder, line_bytes) as process:
-        client = McpClient(process)
-        running = asyncio.ensure_future(client.keep_open(mode))
-        async with _held(client, running):
-            try:
-                await client.opened(start_secs)
-            except NoAnswerFromServerError as error:
-                if mode == "auto" and error.status != "timeout":
-                    raise _NotOfTodayError from None
-                raise
-            yield client
-
-
-@asynccontextmanager
-async def _held(client: McpClient, running: asyncio.Future[None]) -> AsyncIterator[None]:
-    """End the client's session after the block."""
+    client: McpClient, mode: Mode, start_secs: float, at: tuple[McpServer, Path] | None = None
+) -> AsyncIterator[McpClient | None]:
+    """Yield the client with an open session; None if the server ended, or answered with an error, and another mode is
+    left.
+    """
+    running = asyncio.ensure_future(client.keep_open(mode, at))
     try:
-        yield
+        try:
+            await client.opened(start_secs)
+        except NoAnswerFromServerError as error:
+            if mode == MODES[-1] or error.status == "timeout":
+                raise
+        yield client if client.is_open else None
     finally:
         client.closing.set()
         if not client.is_open:

@@ -20,6 +20,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, jsonrpc_message_adapter
 
 from tidegate.model.target import McpServer
+from tidegate.trial.mcp.over_socket import OverSocket
 from tidegate.trial.mcp.server_process import LineTooLongError, ServerProcess
 from tidegate.trial.mcp.session_notes import messages
 
@@ -122,11 +123,11 @@ def lines_of(answers: Answers, server: ServerProcess | None) -> Transport:
 
 
 @asynccontextmanager
-async def _noting(answers: Answers, server: McpServer, socket: Path) -> AsyncIterator[Streams]:
+async def _noting(answers: Answers, server: McpServer, path: Path) -> AsyncIterator[Streams]:
     def over_socket(
         headers: dict[str, str] | None = None, timeout: object = None, auth: object = None
     ) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket)), timeout=None)
+        return httpx2.AsyncClient(transport=OverSocket(path), timeout=None)
 
     url = urlsplit(server.url)._replace(scheme="http").geturl()  # the recorder speaks TLS, if the server does
     carrier: AbstractAsyncContextManager[Streams]
@@ -155,6 +156,6 @@ async def _noting(answers: Answers, server: McpServer, socket: Path) -> AsyncIte
                 yield streams
 
 
-def requests_to(answers: Answers, server: McpServer, socket: Path) -> Transport:
+def requests_to(answers: Answers, server: McpServer, path: Path) -> Transport:
     """Return a transport of the SDK to a server with a URL."""
-    return _noting(answers, server, socket)
+    return _noting(answers, server, path)

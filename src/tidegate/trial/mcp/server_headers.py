@@ -12,6 +12,8 @@ from tidegate.model.target import McpServer
 if TYPE_CHECKING:
     from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
+    from tidegate.trial.mcp.over_socket import OverSocket
+
 
 async def give_headers(server: McpServer, socket: Path) -> None:
     """Pass the server's headers to the recorder at this socket. Raises OSError if OAuth gives no token.
@@ -20,15 +22,17 @@ async def give_headers(server: McpServer, socket: Path) -> None:
     """
     import httpx2  # 200 ms
 
+    from tidegate.trial.mcp.over_socket import OverSocket
+
     headers = {name.lower(): text for name, text in server.headers.items()}
-    if server.oauth is not None and (token := await _token(server, socket)):
+    if server.oauth is not None and (token := await _token(server, OverSocket(socket))):
         headers["authorization"] = f"Bearer {token}"
-    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(socket))) as http:
+    async with httpx2.AsyncClient(transport=OverSocket(socket)) as http:
         with suppress(httpx2.NetworkError, httpx2.ProtocolError):
             await http.put("http://127.0.0.1/", json=headers)
 
 
-async def _token(server: McpServer, socket: Path) -> str | None:
+async def _token(server: McpServer, recorder: OverSocket) -> str | None:
     """Return a token from the issuer that the suite names; None if the server asks for none."""
     import httpx2
     from mcp.client.auth import OAuthFlowError
@@ -39,7 +43,7 @@ async def _token(server: McpServer, socket: Path) -> str | None:
     auth = ClientCredentialsOAuthProvider(
         server.url, kept, known.client_id, known.client_secret, scope=known.scope, issuer=known.issuer
     )
-    ours = {_origin(server.url): httpx2.AsyncHTTPTransport(uds=str(socket))} if server.command else {}
+    ours = {_origin(server.url): recorder} if server.command else {}
 
     async def check(request: httpx2.Request) -> None:
         """Refuse to read what a server of head names: only the issuer says where tokens are."""

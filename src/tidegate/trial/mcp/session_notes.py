@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from tidegate.trial.mcp.answer_status import CALL, COMPLETE, PROMPT, READ, status_of
 
-INITIALIZE, GIVEN_UP = "initialize", "notifications/cancelled"
-GREETINGS = (INITIALIZE, "server/discover", "ping", GIVEN_UP)
+INITIALIZE, DISCOVER, GIVEN_UP = "initialize", "server/discover", "notifications/cancelled"
+GREETINGS = (INITIALIZE, DISCOVER, "ping", GIVEN_UP)
 GIVEN_UP_STATUS = 2  # of a call
 CHANGED = ("notifications/tools/list_changed", "notifications/resources/list_changed")
 NOTICES = (*CHANGED, "notifications/prompts/list_changed", "tidegate/error-as-text")

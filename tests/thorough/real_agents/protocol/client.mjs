@@ -31,10 +31,13 @@ const ways = {
 await client.connect(ways[carrier]());
 if (isNew) console.log(client.getNegotiatedProtocolVersion());
 const tell = (what, result) => console.log(what, JSON.stringify(result));
-tell("tools", await client.listTools());
+const listed = await client.listTools();
+tell("tools", listed);
 tell("call", await client.callTool({ name: "add", arguments: { title: "Emma" } }));
 tell("refused", await client.callTool({ name: "add", arguments: { title: "refuse" } }));
-tell("slow", await client.callTool({ name: "wait", arguments: { seconds: 0.1 } }));
+const onprogress = ({ progress, total }) => console.log("progress", progress, total);
+const slow = { name: "wait", arguments: { seconds: 0.1 } };
+tell("slow", await client.callTool(slow, ...(isNew ? [{ onprogress }] : [undefined, { onprogress }])));
 const signal = AbortSignal.timeout(500);
 const waiting = { name: "wait", arguments: { seconds: 20 } };
 const given = isNew ? [{ signal }] : [undefined, { signal }];
@@ -44,6 +47,10 @@ tell("read", await client.readResource({ uri: "shelf://items" }));
 tell("prompt", await client.getPrompt({ name: "greet", arguments: { name: "Ann" } }));
 const asked = { ref: { type: "ref/prompt", name: "greet" }, argument: { name: "name", value: "A" } };
 tell("complete", await client.complete(asked));
+if (version === "2025-11-25" && listed.tools.some(({ name }) => name === "grind")) {
+  const grinding = client.experimental.tasks.callToolStream({ name: "grind" }, undefined, { task: { ttl: 60_000 } });
+  for await (const { type, result } of grinding) if (result) tell(type, result.content);
+}
 tell("grow", await client.callTool({ name: "grow", arguments: {} }));
 await client.close();
 process.exit(0);

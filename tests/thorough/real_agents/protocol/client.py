@@ -20,6 +20,10 @@ async def agree(context: Any, params: Any) -> ElicitResult:
     return ElicitResult(action="accept", content={"sure": True})
 
 
+async def tell_progress(progress: float, total: float | None, message: str | None) -> None:
+    print("progress", progress, total)
+
+
 def tell(what: str, result: Any) -> None:
     print(what, json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True), sort_keys=True))
 
@@ -33,7 +37,7 @@ async def work() -> None:
         tell("tools", await client.list_tools())
         tell("call", await client.call_tool("add", {"title": "Emma"}))
         tell("refused", await client.call_tool("add", {"title": "refuse"}))
-        tell("slow", await client.call_tool("wait", {"seconds": 0.1}))
+        tell("slow", await client.call_tool("wait", {"seconds": 0.1}, progress_callback=tell_progress))
         try:
             async with asyncio.timeout(0.5):
                 await client.call_tool("wait", {"seconds": 20})

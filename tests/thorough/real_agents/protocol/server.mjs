@@ -9,15 +9,27 @@ const { completable } = isNew ? sdk : await load("server/completable");
 const { z } = await import("zod");
 const form = { type: "object", properties: { sure: { type: "boolean" } }, required: ["sure"] };
 
+const { InMemoryTaskStore } = isNew ? {} : await load("experimental/tasks/stores/in-memory");
+
 function make() {
-  const server = new sdk.McpServer({ name: "shelf", version: "1" }, { capabilities: { tools: { listChanged: true } } });
+  const tasks = isNew ? {} : { tasks: { requests: { tools: { call: {} } } } };
+  const capabilities = { tools: { listChanged: true }, ...tasks };
+  const taskStore = isNew ? undefined : new InMemoryTaskStore();
+  const server = new sdk.McpServer({ name: "shelf", version: "1" }, { capabilities, taskStore });
   const say = (text, more = {}) => ({ content: [{ type: "text", text }], ...more });
   const tool = (name, shape, run) => server.registerTool(name, { inputSchema: isNew ? z.object(shape) : shape }, run);
   tool("add", { title: z.string() }, async ({ title }) => {
     if (title === "refuse") return say("no such title", { isError: true });
     return say(title, { structuredContent: { items: [title] } });
   });
-  tool("wait", { seconds: z.number() }, async ({ seconds }) => (await sleep(seconds * 1000), say("waited")));
+  tool("wait", { seconds: z.number() }, async ({ seconds }, context) => {
+    const { progressToken } = (isNew ? context.mcpReq : context)._meta ?? {};
+    const notify = isNew ? context.mcpReq.notify : context.sendNotification;
+    const params = { progressToken, progress: 0, total: 1 };
+    if (progressToken !== undefined) await notify({ method: "notifications/progress", params });
+    await sleep(seconds * 1000);
+    return say("waited");
+  });
   tool("grow", {}, async () => (server.sendToolListChanged(), say("grown")));
   tool("clear", {}, async (_, context) => {
     if (!isNew) return say((await server.server.elicitInput({ message: "?", requestedSchema: form })).action);
@@ -25,6 +37,16 @@ function make() {
     const ask = sdk.inputRequired.elicit({ message: "?", requestedSchema: form });
     return told ? say(told.action) : sdk.inputRequired({ inputRequests: { ask } });
   });
+  const createTask = async (_, { taskStore }) => {
+    const task = await taskStore.createTask({ ttl: 60_000, pollInterval: 50 });
+    setTimeout(() => taskStore.storeTaskResult(task.taskId, "completed", say("ground")), 100);
+    return { task };
+  };
+  const getTask = (_, { taskStore, taskId }) => taskStore.getTask(taskId);
+  const getTaskResult = (_, { taskStore, taskId }) => taskStore.getTaskResult(taskId);
+  const execution = { taskSupport: "optional" };
+  const handler = { createTask, getTask, getTaskResult };
+  if (!isNew) server.experimental.tasks.registerToolTask("grind", { inputSchema: {}, execution }, handler);
   const items = async (uri) => ({ contents: [{ uri: uri.href, text: "{}" }] });
   server.registerResource("items", "shelf://items", {}, items);
   const name = completable(z.string(), (value) => [`${value}nna`]);
