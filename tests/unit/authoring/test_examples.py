@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.make import sure
 from tidegate.authoring.examples import (
     called_by_name,
     documented,
