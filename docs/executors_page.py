@@ -76,6 +76,5 @@ Later, a batch is *lost* if its command fails or takes longer than `minutes`, or
 trials are run again, up to twice, and are then not measured (*worker_lost*). Head's trials can end their worker, so that is
 repeated as failures are. If only head ends its workers, it is a regression.
 
-While a provider answers 429 or 529, fewer batches run at the same time. A lost batch counts as if it had spent its whole share of the
-budget.
+A lost batch counts as if it had spent its whole share of the budget.
 """
