@@ -43,6 +43,9 @@ kept = pathlib.Path(os.environ["TIDEGATE_FIXTURE_DIR"], "notes.txt").read_text()
 print(json.dumps({"score": sum(line in kept for line in wanted) / len(wanted)}))
 """
 TWO = READS.replace('pathlib.Path("..", "data", "wanted.txt").read_text()', '"first second"')
+COUNTED = """\
+if grep -q second "$TIDEGATE_FIXTURE_DIR/notes.txt"; then echo '{"score": 1}'; else echo '{"score": 0}'; fi
+"""
 COUNTS = """\
 import json, os, pathlib
 wanted = [line for name in pathlib.Path("wanted").iterdir() for line in name.read_text().split()]
@@ -107,6 +110,12 @@ VARIABLES = {
         "regression",
         base=MADE,
         head=variable(MADE, "MAKEFLAGS: n"),
+    ),
+    "MAKEFLAGS=i": Attempt(
+        "sets a variable of the tool that has make ignore errors",
+        "regression",
+        base=MADE,
+        head=variable(MADE, "MAKEFLAGS: i"),
     ),
     "SHELLOPTS": Attempt(
         "sets a variable of the tool that has a gate's shell run nothing",
@@ -211,6 +220,22 @@ DEFINITIONS = {
         "regression",
         head=suite(old="scenarios/*.yaml", new="scenarios/v*.yaml"),
     ),
+    "tag removed": Attempt(
+        "removes the tag by which the job selects the scenario",
+        "regression",
+        base={
+            **keep(more="tags: [smoke]\n"),
+            "scenarios/version.yaml": FILES["scenarios/version.yaml"] + "tags: [smoke]\n",
+        },
+        head=keep(more="tags: [slow]\n"),
+        arguments=("--tags", "smoke"),
+    ),
+    "higher tier": Attempt(
+        "moves the scenario to a tier that the job does not run",
+        "regression",
+        head=keep(more="tier: 5\n"),
+        arguments=("--tier", "1"),
+    ),
     "swapped names": Attempt(
         "swaps the names of two scenarios",
         "regression",
@@ -267,11 +292,31 @@ DEFINITIONS = {
         },
         head={"library/judge.py": "print('{\"score\": 1}')\n"},
     ),
+    "data of an evaluator elsewhere": Attempt(
+        "edits a data file in another folder that an evaluator reads",
+        "regression",
+        base={
+            **evaluated("python3 judge.py"),
+            "scenarios/judge.py": READS,
+            "data/wanted.txt": "first second\n",
+        },
+        head={"data/wanted.txt": "first\n"},
+    ),
     "data that no side meets": Attempt(
         "edits a data file in another folder, so that an evaluator fails on both sides",
         "regression",
         base={**evaluated("python3 judge.py"), "scenarios/judge.py": READS, "data/wanted.txt": "first second\n"},
         head={"data/wanted.txt": "third\n"},
+    ),
+    "shell library of an evaluator": Attempt(
+        "removes what a shell library in another folder counts",
+        "regression",
+        base={
+            **evaluated("sh judge.sh"),
+            "scenarios/judge.sh": ". ../library/count.sh\n",
+            "library/count.sh": COUNTED,
+        },
+        head={"library/count.sh": "echo '{\"score\": 1}'\n"},
     ),
     "answer in a document": Attempt(
         "puts the answer into a guidance file, where a gate that searches all documents finds it",

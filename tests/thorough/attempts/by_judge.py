@@ -93,7 +93,7 @@ JUDGE = {
             base={**reading(f"../golden/{name}"), f"golden/{name}": WANTED},
             head={f"golden/{name}": "first\n"},
         )
-        for name in ("want.md", "want+final.txt")
+        for name in ("want.md", "want.rst", "want", "want final.txt", "want+final.txt", "WANT.MD")
     },
     "data beside an evaluator": Attempt(
         "edits a document beside an evaluator's script, which reads it",
@@ -120,6 +120,17 @@ JUDGE = {
         head={
             "library/Score.pm": "package Score; use Exporter 'import'; our @EXPORT = ('score'); sub score { 1 } 1;\n"
         },
+    ),
+    "name in a configuration": Attempt(
+        "edits a file that only an evaluator's configuration names",
+        "regression",
+        base={
+            **scored("python3 judge.py"),
+            "scenarios/conf.json": '{"want": "../golden/want.md"}',
+            "scenarios/judge.py": READS.replace("PLACE", 'json.load(open("conf.json"))["want"]'),
+            "golden/want.md": WANTED,
+        },
+        head={"golden/want.md": "first\n"},
     ),
     "module in front of Python's": Attempt(
         "adds a module of Python's own name beside an evaluator's script",
@@ -152,6 +163,7 @@ JUDGE = {
                 "rm -r data; ln -s other data; mkdir other; echo first > other/want.txt",
                 {**reading("../data/want.txt"), "data/want.txt": WANTED},
             ),
+            ("edit a scenario", "sed -i s/second/first/ scenarios/keep.yaml", {}),
             ("edit the template's script", "echo true > scenarios/keep/check.sh", CHECK),
         )
     },

@@ -141,6 +141,10 @@ HIDDEN: dict[str, tuple[dict[str, str], Files]] = {
         SEEDED,
         {"scenarios/state/conftest.py": "collect_ignore_glob = ['*']\n", "scenarios/state/notes.txt": BOTH},
     ),
+    "a program of the system in the path": (
+        {**FILES, "scenarios/keep.yaml": gate("script, command: notes list | grep -q second", SCENARIO)},
+        {"bin/grep": "#!/bin/sh\nexit 0\n"},
+    ),
     "a program of the system that head's build makes": (
         {**FILES, "scenarios/keep.yaml": gate("script, command: notes list | grep -q second", SCENARIO)},
         suite("build: [\"printf '#!/bin/sh\\\\nexit 0\\\\n' > bin/grep; chmod +x bin/grep\"]\n"),
@@ -149,9 +153,28 @@ HIDDEN: dict[str, tuple[dict[str, str], Files]] = {
         SEEDED,
         suite("build: [\"printf 'first\\\\nsecond\\\\n' > scenarios/state/notes.txt\"]\n"),
     ),
+    "a build that edits an evaluator's script": (
+        {
+            **FILES,
+            "scenarios/keep.yaml": SCENARIO.partition("evaluation:")[0]
+            + "evaluation: {evaluators: [{type: code_judge, name: two, script: python3 judge.py}]}\n",
+            "scenarios/judge.py": "import json, os, pathlib\n"
+            "n = pathlib.Path(os.environ['TIDEGATE_FIXTURE_DIR'], 'notes.txt').read_text().count('\\n')\n"
+            "print(json.dumps({'score': n / 2}))\n",
+        },
+        suite("build: ['echo \"import json; print(json.dumps(dict(score=1)))\" > scenarios/judge.py']\n"),
+    ),
+    "a shorter time for the agent": (
+        {**FILES, "scenarios/keep.yaml": SCENARIO + "run: {timeout_secs: 100}\n"},
+        {"scenarios/keep.yaml": SCENARIO + "run: {timeout_secs: 99}\n"},
+    ),
     "a shorter time for a gate": (
         FILES,
         {"scenarios/keep.yaml": SCENARIO.replace("pattern: second", "pattern: second, timeout_secs: 1")},
+    ),
+    "one scripted step that has the result": (
+        {**FILES, **agent("type: scripted, steps: {keep_notes: [notes add first, notes add second]}")},
+        agent("type: scripted, steps: {keep_notes: [\"printf 'first\\nsecond\\n' > notes.txt\"]}"),
     ),
     "another command of the agent": (
         {**FILES, **agent("type: command, deterministic: true, command: 'notes add first; notes add second'")},
@@ -181,9 +204,32 @@ HIDDEN: dict[str, tuple[dict[str, str], Files]] = {
         FILES,
         {"scenarios/keep.yaml": "setup: {commands: [printf 'first\\nsecond\\n' > notes.txt]}\n" + SCENARIO},
     ),
+    "a template that has the result": (
+        {
+            **FILES,
+            "scenarios/state/readme": "",
+            "scenarios/keep.yaml": SCENARIO.replace("target:", "template_folder: state\ntarget:"),
+        },
+        {"scenarios/state/notes.txt": "first\nsecond\n"},
+    ),
+    "a gate's script in the template": (
+        {
+            **FILES,
+            "scenarios/state/check.sh": "notes list | grep second\n",
+            "scenarios/keep.yaml": SCENARIO.replace("target:", "template_folder: state\ntarget:").replace(
+                "command_output_matches, command: notes list, pattern: second", "script, command: sh check.sh"
+            ),
+        },
+        {"scenarios/state/check.sh": "exit 0\n"},
+    ),
     "a health check less": (
         FILES,
         {"scenarios/keep.yaml": SCENARIO.replace(", health_check: notes --version", "")},
+    ),
+    "another id": (FILES, {"scenarios/keep.yaml": SCENARIO.replace("keep_notes", "kept")}),
+    "a glob that misses it": (
+        FILES,
+        {"scenarios/other.yaml": SCENARIO.replace("keep_notes", "other"), "tidegate.yaml": SUITE.replace("/*", "/o*")},
     ),
     "an agent of another type": (
         FILES,

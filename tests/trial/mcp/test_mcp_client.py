@@ -71,6 +71,7 @@ def recorded(folder: Path) -> list[tuple[str, ...]]:
 
 
 def test_calls_are_answered_and_recorded(tmp_path: Path) -> None:
+    refused = "the server's answer is not a valid result"
     answers = calls(tmp_path, "", "Emma", None, "refuse", "strange", "structured", "resource", "nothing")
     assert answers == [
         ("ok", "added Emma"),
@@ -78,7 +79,7 @@ def test_calls_are_answered_and_recorded(tmp_path: Path) -> None:
         ("error", "no"),
         ("ok", "[image image/png]"),
         ("ok", '{"n": 1}'),
-        ("ok", "half ?"),
+        ("error", f"{refused}: it has half of a surrogate pair, which is not a character"),
         ("error", "the server answered with neither a result nor an error"),
     ]
     assert recorded(tmp_path)[:3] == [

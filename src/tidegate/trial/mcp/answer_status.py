@@ -3,6 +3,7 @@
 The recorder's and the mutants' proxies contain this file, so it imports nothing from Tidegate.
 """
 
+import json
 from typing import Any
 
 CALL, READ, PROMPT, COMPLETE = "tools/call", "resources/read", "prompts/get", "completion/complete"
@@ -16,7 +17,17 @@ FAULTS = (
     "`contents` is not a list of resources",
     "`messages` is not a list of messages",
     "`completion` has no list `values`",
+    "`jsonrpc` is not `2.0`",
+    "it has half of a surrogate pair, which is not a character",
 )
+NOT_JSON_RPC, NOT_TEXT = INVALID_STATUS + 7, INVALID_STATUS + 8
+BLOCKS = {  # the texts that a content block has, by its type
+    "text": ("text",),
+    "image": ("data", "mimeType"),
+    "audio": ("data", "mimeType"),
+    "resource_link": ("uri", "name"),
+    "resource": (),
+}
 
 
 def status_of(answer: dict[str, Any], method: str = CALL, version: str = "") -> int:
@@ -26,10 +37,14 @@ def status_of(answer: dict[str, Any], method: str = CALL, version: str = "") -> 
     `version` is the session's protocol version, where it is known.
     """
     result = answer.get("result")
+    if answer.get("jsonrpc") != "2.0":
+        return NOT_JSON_RPC
     if not isinstance(result, dict):
         return 1
     if answer.get("error") is not None:
         return INVALID_STATUS
+    if not _is_text(result):
+        return NOT_TEXT
     if method != CALL:
         return _status_without_tool(result, method)
     content = result.get("content")
@@ -51,11 +66,28 @@ def _status_without_tool(result: dict[str, Any], method: str) -> int:
     return 0 if is_valid else INVALID_STATUS + fault
 
 
-def is_block(part: Any) -> bool:
-    """Return True for a content block of an answer: an object with a type, and a text if it is of that type."""
-    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+def _is_text(result: dict[str, Any]) -> bool:
+    """Return True if all texts in it consist of characters, as they do not if a server has cut one in two."""
+    try:
+        json.dumps(result, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
         return False
-    return part["type"] != "text" or isinstance(part.get("text"), str)
+    return True
+
+
+def is_block(part: Any) -> bool:
+    """Return True for a content block of an answer, with the texts that the protocol asks for."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    if not isinstance(kind, str) or kind not in BLOCKS:
+        return False
+    if kind == "resource":
+        inner = part.get("resource")
+        return isinstance(inner, dict) and any(_has_texts(inner, ("uri", key)) for key in ("text", "blob"))
+    return _has_texts(part, BLOCKS[kind])
+
+
+def _has_texts(part: dict[str, Any], names: tuple[str, ...]) -> bool:
+    return all(isinstance(part.get(name), str) for name in names)
 
 
 def fault_of(status: int | None) -> str:

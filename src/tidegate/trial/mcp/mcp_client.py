@@ -194,7 +194,8 @@ class McpClient:
             await self._awaited(ask(client), timeout_secs)
             result = self._result(method)
         except NoAnswerFromServerError as error:
-            status = status_of(answers.get(method, {}), method, client.protocol_version)
+            answer = answers.get(method)
+            status = status_of(answer, method, client.protocol_version) if answer else None
             return ToolAnswer(error.status, fault_of(status) or error.why)
         status = status_of(answers[method], method, client.protocol_version)
         return ToolAnswer("error" if status else "ok", fault_of(status) or _text(result))

@@ -146,7 +146,7 @@ class Notes:
         elif result.get("status") in ("failed", "cancelled"):
             self.end(self.tasks.pop(task, None), 1)
         elif isinstance(result.get("result"), dict) and (call := self.tasks.pop(task, None)):
-            self.result(call, result)
+            self.result(call, {**answer, "result": result["result"]})
 
     def result(self, call: Open, answer: Message) -> None:
         """Record the end of a call by its answer, and a result that looks like an error but is none."""

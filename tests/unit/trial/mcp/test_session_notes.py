@@ -24,7 +24,7 @@ def recorded(folder: Path, *messages: dict[str, Any]) -> list[tuple[str, ...]]:
     record.touch()
     notes = session_notes.Notes(str(record))
     for message in messages:
-        said = {key: value for key, value in message.items() if key != "server"}
+        said = {"jsonrpc": "2.0", **{key: value for key, value in message.items() if key != "server"}}
         (notes.answered if "server" in message else notes.asked)(json.dumps(said).encode())
     return [(*call.argv, call.status) for call in recording.read(record, Stops()).invocations]
 
@@ -92,3 +92,29 @@ def test_an_answer_of_another_shape_is_refused_by_clients(
 ) -> None:
     messages = [asked(1, method, **params), answer(1, **good), asked(2, method, **params), answer(2, x=1)]
     assert [status for *_, status in recorded(tmp_path, *messages)] == ["ok", "error"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "block", "status"),
+    [
+        ({}, {"type": "text", "text": "done 🚀"}, "ok"),
+        ({}, {"type": "text", "text": "done \ud83d"}, "error"),
+        ({"jsonrpc": "1.0"}, {"type": "text", "text": "done"}, "error"),
+        ({"jsonrpc": 2.0}, {"type": "text", "text": "done"}, "error"),
+        ({"jsonrpc": None}, {"type": "text", "text": "done"}, "error"),
+        ({}, {"type": "text"}, "error"),
+        ({}, {"type": "foo"}, "error"),
+        ({}, {"type": ["text"]}, "error"),
+        ({}, {"type": "image", "data": "", "mimeType": "image/png"}, "ok"),
+        ({}, {"type": "image", "data": ""}, "error"),
+        ({}, {"type": "resource_link", "uri": "x:y", "name": "y"}, "ok"),
+        ({}, {"type": "resource_link", "uri": "x:y"}, "error"),
+        ({}, {"type": "resource", "resource": {"uri": "x:y", "blob": ""}}, "ok"),
+        ({}, {"type": "resource", "resource": {"uri": "x:y"}}, "error"),
+        ({}, {"type": "resource", "resource": "x:y"}, "error"),
+    ],
+)
+def test_an_answer_that_the_official_clients_cannot_read_is_an_error(
+    tmp_path: Path, fields: dict[str, Any], block: dict[str, Any], status: str
+) -> None:
+    assert recorded(tmp_path, call(1), {**answer(1, content=[block]), **fields}) == [("add", status)]
