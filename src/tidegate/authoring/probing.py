@@ -85,8 +85,12 @@ class Prober(Agent):
         for one in self.plans.get(session.scenario, ()):
             if (line := await probe.kept(one)) is not None:
                 probe.lines += await probe.varied(line)
-        for line in [*probe.stale]:  # what an earlier line only read may be there now
-            if await probe.kept(Try(ways=(line,), wants="prints")) is not None:
+        again = [
+            *(Try(ways=(line,), wants="prints") for line in probe.stale),
+            *(Try(ways=(line,)) for line in probe.failed),
+        ]
+        for one in again:  # what an earlier line lacked may be there now
+            if (line := await probe.kept(one)) is not None:
                 probe.lines.append(line)
         bases = sorted(dict.fromkeys(probe.lines), key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call

@@ -151,6 +151,18 @@ def test_what_only_reads_is_tried_again_after_what_adds(tmp_path: Path) -> None:
     assert probed(keeping, tmp_path, tries).lines == ("count find", "count add a", "count find")
 
 
+def test_what_failed_is_tried_again_after_what_adds(tmp_path: Path) -> None:
+    added: list[str] = []
+
+    def keeping(words: list[str], files: dict[str, str]) -> str | None:
+        if words[0] == "add":
+            added.append(words[1])
+        return f"{words[0]} {len(added)}" if added else None
+
+    found = probed(keeping, tmp_path, tuple(Try(ways=(line,)) for line in ("count done", "count add a")))
+    assert (found.lines, found.failed) == (("count add a", "count done"), ())
+
+
 def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path: Path) -> None:
     def walking(words: list[str], files: dict[str, str]) -> str | None:
         return "\n".join(name for name in files if name.startswith("path/") and name.endswith(".py"))
