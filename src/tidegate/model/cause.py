@@ -20,6 +20,7 @@ CauseKind = Literal[
     "tool_error",  # an MCP tool reports the error `head`
     "server",  # an MCP server that ends or does not start: `head` is its message
     "json_key",
+    "name",  # of a file, a variable or a value: with the docs edited from `names` to `new`, the rows pass
     "words",  # that a check no longer finds
     "output",  # `base` and `head` are lines that differ, each '' if that side has none
     "file",  # the same, in a file
@@ -61,12 +62,14 @@ class ChangedLine(Value):
 
 
 class Fix(Value):
-    """An edit of head's docs that was tried: a patch for `git apply`. All trials of these rows pass with it."""
+    """An edit of head's docs that was tried: a patch for `git apply`. All trials of `rows` pass with it."""
 
     diff: str
     trials: int
     rows: tuple[RowKey, ...]
     named: tuple[RowKey, ...] = ()  # regressed rows whose own checks name what is gone: no edit of docs helps
+    others: tuple[RowKey, ...] = ()  # regressed rows that were tried, and fail with the edit
+    left: int = 0  # lines that name what is gone and were not edited, as there are too many
 
 
 class Cause(Value):

@@ -78,7 +78,8 @@ def _subcommand(cause: Cause) -> str:
 
 
 def _value(cause: Cause) -> str:
-    allowed = f"; it accepts {_all(cause.new, 5)}" if cause.new else ""
+    verb = f"{_code(_first(cause.new))} is new" if len(cause.new) == 1 else f"it accepts {_all(cause.new, 5)}"
+    allowed = f"; {verb}" if cause.new else ""
     return f"{_tool(_first(cause.about))} no longer accepts the value {_code(_first(cause.names))}{allowed}"
 
 
@@ -155,6 +156,7 @@ _SENTENCES: dict[CauseKind, Callable[[Cause], str]] = {
     "tool_error": lambda cause: f"{_tool(_first(cause.about))} now reports the error {_code(cause.head)}",
     "server": _server,
     "json_key": _json_key,
+    "name": lambda cause: f"{_code(_first(cause.names))} is now {_code(_first(cause.new))}",
     "words": lambda cause: f"the check {_code(_first(cause.about))} no longer finds {_all(cause.names)}",
     "output": _output,
     "file": _output,

@@ -68,7 +68,7 @@ async def _run_and_compare(
 
 async def _fixed(root: Path, result: Result, job: RunJob, options: Options) -> Result:
     """Return the result with a fix that was tried, if there is one."""
-    if not any(cause.still_named and cause.new for cause in result.causes):
+    if not any(row.state == "regressed" and row.deterministic for row in result.rows):
         return result
     from tidegate.run.tried_fix import with_fix
 

@@ -8,11 +8,14 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tidegate.decide.causes.diff_lines import is_doc
+import regex
+
+from tidegate.decide.causes.diff_lines import MOST_EDITS, edits_of, is_doc, renamed
 from tidegate.decide.causes.find import RENAMES
 from tidegate.decide.causes.seen import named_in
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.cause import Cause, CauseKind, Fix, Place
+from tidegate.model.measurement import TrialResult, by_row
 from tidegate.model.plan import Plan, RowKey
 from tidegate.model.result import Result
 from tidegate.model.revision import Revision
@@ -28,56 +31,120 @@ GONE: frozenset[CauseKind] = RENAMES | frozenset[CauseKind]({"value"})
 _DOCS = ("**/*.md", "**/*.markdown", "**/*.mdc", "**/*.rst", "**/*.adoc", "**/*.[1-8]")  # the last: man pages
 _TESTS = frozenset({"test", "tests", "testdata"})  # folders
 _HISTORY = ("changelog", "changes", "history", "news", "releases")
-_KEY = r"""(?:["'`.\[]){}(?![\w-])"""  # a key of JSON: quoted, or in a path
-_WORD = r"(?<![\w-]){}(?![\w-])"
 _ROFF = re.compile(r"\\f(?:[A-Z]|\[\w*\])|\\(?=-)")  # fonts, and the backslash of `\-`
 MOST = 200  # characters of a line
 MOST_PLACES = 20
+MOST_TRIED = 3  # names of which no cause is known
 
 
 async def with_fix(root: Path, result: Result, work: RunJob, options: Options) -> Result:
-    """Return the result with the edit of docs that makes the regressed rows of deterministic agents pass.
+    """Return the result with the first edit of docs that makes regressed rows of deterministic agents pass.
 
-    Without one if a name has no known successor, if there are too many places, or if a row still fails. Scenario files
-    are never edited: they are checks. So a row whose checks name what is gone is not tried.
+    Scenario files are never edited: they are checks. So a row whose checks name what is gone is not tried. If no cause
+    has a successor, names that the changed code replaces are tried; one that makes rows pass is their cause.
     """
-    causes = [cause for cause in result.causes if _is_rename(cause)]
     regressed = {row.key for row in result.rows if row.state == "regressed" and row.deterministic}
-    affected = regressed.intersection(key for cause in causes for key in cause.rows)
-    of_name = {scenario.name: scenario for scenario in work.suite.scenarios}
-    named = {key for key in affected if any(checks_name(of_name[key.scenario], cause) for cause in causes)}
-    rows = affected - named
-    places = {place for cause in causes for place in cause.still_named}
-    budget_left = result.cost.budget_used is None or result.cost.budget_used < 1
-    if not rows or not 0 < len(places) <= MOST_PLACES or not budget_left:
+    if not regressed or (result.cost.budget_used is not None and result.cost.budget_used >= 1):
         return result
+    for causes in _candidates(root, result, work, regressed):
+        rows, named = _apart(regressed, causes, work.suite)
+        if rows and (fix := await _tried(root, causes, rows, work, options)):
+            found = explained(result.causes, causes, fix.rows)
+            places = [{place for cause in some for place in cause.still_named} for some in (found, causes)]
+            left = len(places[0] - places[1])
+            fix = fix.model_copy(update={"named": tuple(sorted(named, key=str)), "left": left})
+            return result.model_copy(update={"fix": fix, "causes": found})
+    return result
+
+
+def _candidates(root: Path, result: Result, work: RunJob, rows: Iterable[RowKey]) -> Iterator[tuple[Cause, ...]]:
+    """Yield the causes that an edit may fix together: those with a successor, else each name that the code replaces."""
+    known = tuple(nearest(cause) for cause in result.causes if _is_rename(cause) and cause.still_named)
+    if known:
+        yield tuple(cause for cause in known if cause.still_named)
+        return
+    tools = tuple(_programs(work.suite.scenarios))
+    found = 0
+    for old, new in renamed(result.changes).items():
+        edits = edits_of((old,), [change for change in result.changes if not is_doc(change.path)], MOST_EDITS)
+        cause = Cause(kind="name", rows=tuple(rows), about=tools, names=(old,), new=(new,), edits=edits)
+        cause = nearest(_with_docs(root, work.sides[-1].revision, work.suite, cause))
+        if cause.still_named and found < MOST_TRIED:
+            found += 1
+            yield (cause,)
+
+
+def nearest(cause: Cause) -> Cause:
+    """Return the cause with the places of its first files, as many as may be edited."""
+    paths = [place.path for place in cause.still_named]
+    most = max(
+        (n for n in range(len(paths) + 1) if n <= MOST_PLACES and paths[n - 1 : n] != paths[n : n + 1]), default=0
+    )
+    return cause.model_copy(update={"still_named": cause.still_named[:most]})
+
+
+def _apart(rows: Iterable[RowKey], causes: Iterable[Cause], suite: Suite) -> tuple[set[RowKey], set[RowKey]]:
+    """Return the rows that an edit of docs can make pass, and those whose own checks name what is gone."""
+    of_name = {scenario.name: scenario for scenario in suite.scenarios}
+    named = {key for key in rows if any(checks_name(of_name[key.scenario], cause) for cause in causes)}
+    return {*rows} - named, named
+
+
+async def _tried(
+    root: Path, causes: Sequence[Cause], rows: Iterable[RowKey], work: RunJob, options: Options
+) -> Fix | None:
+    """Return the edit with the rows that pass with it; None if none does."""
     options.progress.stage("trying a fix of the docs")
     head = work.sides[-1].revision
     with checkout(root, head, work.scratch / secrets.token_hex(8)) as folder:
         diff = edited(folder, causes)
         side = Checkout("head", head, folder, RunFolder(work.scratch / secrets.token_hex(8)))
-        trials = await _trials(side, rows, work, options) if diff else 0
-    fix = Fix(diff=diff, trials=trials, rows=tuple(sorted(rows, key=str)), named=tuple(sorted(named, key=str)))
-    return result.model_copy(update={"fix": fix}) if trials else result
+        trials = await _trials(side, rows, work, options) if diff else []
+    passing = {key for key, own in by_row(trials).items() if own and all(trial.decides == "pass" for trial in own)}
+    of_rows = {"rows": passing, "others": {*rows} - passing}
+    keys = {name: tuple(sorted(own, key=str)) for name, own in of_rows.items()}
+    return Fix(diff=diff, trials=len(trials), **keys) if passing else None
+
+
+def explained(known: Iterable[Cause], tried: Sequence[Cause], rows: Sequence[RowKey]) -> tuple[Cause, ...]:
+    """Return the causes: if one name alone was edited, it explains the rows that pass then."""
+    if len(tried) > 1:
+        return tuple(known)
+    (one,) = tried
+    others = [cause.model_copy(update={"rows": tuple(key for key in cause.rows if key not in rows)}) for cause in known]
+    own = next((cause for cause in known if (cause.kind, cause.names) == (one.kind, one.names)), None)
+    kept = tuple(key for key in own.rows if key not in rows) if own else ()
+    one = (own or one).model_copy(update={"rows": (*rows, *kept)})
+    return (one, *(cause for cause in others if cause.rows and (cause.kind, cause.names) != (one.kind, one.names)))
 
 
 def _is_rename(cause: Cause) -> bool:
-    return cause.kind in RENAMES and len(cause.names) == len(cause.new) > 0 and not cause.passes
+    return cause.kind in GONE and len(cause.names) == len(cause.new) > 0 and not cause.passes
 
 
 def checks_name(scenario: Scenario, cause: Cause) -> bool:
-    """Return True if the scenario's checks, or the steps of its scripted agent, name what is gone.
-
-    A plain word may be prose, so it has to be quoted, in a path, alone, or behind its call.
-    """
+    """Return True if the scenario's checks, or the steps of its scripted agent, name what is gone."""
     parts = {"steps", "post", "evaluator_scripts", "gates", "evaluators", "judge", "composite"}
-    calls = [f"{call} {name}" for call in cause.about for name in cause.names]
-    return any(
-        text in cause.names
-        or any(named_in(text, call) for call in calls)
-        or any(re.search((_KEY if name.isalpha() else _WORD).format(re.escape(name)), text) for name in cause.names)
-        for text in (_ROFF.sub("", text) for text in _texts(scenario.model_dump(include=parts)))
-    )
+    forms = [_form(cause, name) for name in cause.names]
+    texts = (_ROFF.sub("", text) for text in _texts(scenario.model_dump(include=parts)))
+    return any(text in cause.names or any(form.search(text) for form in forms) for text in texts)
+
+
+def _form(cause: Cause, name: str) -> regex.Pattern[str]:
+    """Return the pattern of the name where it is not prose: a plain word has to be quoted, in a path or in its call."""
+    word = rf"{regex.escape(name)}(?![\w-])"
+    if not name.isalpha():
+        return regex.compile(rf"(?<![\w-]){word}")
+    about = (cause.kind == "value" and cause.about[1:]) or cause.about  # a value is that of its option
+    call = "|".join(rf"(?<![\w-]){regex.escape(call)}" for call in map(_command, about)) or "(?!)"
+    forms = [rf"(?<=(?:{call})(?:\s+-\S+)*[\s=]+){word}"]
+    if cause.kind != "subcommand" and about == cause.about:
+        forms += [rf"(?<=[.\[]){word}", rf"(?<=[\"'`]){word}(?!\.\w)"]
+    if cause.kind == "name":
+        forms.append(rf"(?<=(?:{call})\s[^`|;&#]*[\s=]){word}")
+    if cause.kind == "tool":
+        forms.append(rf"^\s*{word}(?=\s*[{{(])")
+    return regex.compile("|".join(forms))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -91,33 +158,31 @@ def _texts(value: object) -> Iterator[str]:
 def edited(folder: Path, causes: Iterable[Cause]) -> str:
     """Replace the names of the causes in this checkout, and return the patch with the files' own line ends."""
     for cause in causes:
-        _edit(folder, cause.still_named, dict(zip(cause.names, cause.new, strict=True)))
+        for place in cause.still_named:
+            _edit(folder, place, cause)
     return must(folder, "diff", "-z", "--no-color", "--no-ext-diff")  # without -z, `must` strips and unifies lines
 
 
-def _edit(folder: Path, places: Iterable[Place], names: Mapping[str, str]) -> None:
-    """Replace the names on these lines, each as a whole word."""
-    for place in places:
-        file = folder / place.path
-        if file.is_symlink() or not file.resolve().is_relative_to(folder.resolve()):
-            continue
-        lines = file.read_bytes().decode("utf-8", errors="surrogateescape").split("\n")
-        for name, new in names.items():
-            roff = {name.replace("-", r"\-"): new.replace("-", r"\\-")}
-            for form, by in {**roff, name: new.replace("\\", r"\\")}.items():
-                word = rf"(?:(?<![\w-])|(?<=\\f[A-Z])){re.escape(form)}(?![\w-]|\\-)"
-                lines[place.line - 1] = re.sub(word, by, lines[place.line - 1])
-        file.write_bytes("\n".join(lines).encode("utf-8", errors="surrogateescape"))
+def _edit(folder: Path, place: Place, cause: Cause) -> None:
+    """Replace the names of the cause on this line."""
+    file = folder / place.path
+    if file.is_symlink() or not file.resolve().is_relative_to(folder.resolve()):
+        return
+    lines = file.read_bytes().decode("utf-8", errors="surrogateescape").split("\n")
+    for name, new in zip(cause.names, cause.new, strict=True):
+        text = _form(cause, name).sub(new.replace("\\", r"\\"), lines[place.line - 1])
+        roff = rf"(?:(?<![\w-])|(?<=\\f[A-Z])){re.escape(name.replace('-', chr(92) + '-'))}(?![\w-]|\\-)"
+        lines[place.line - 1] = re.sub(roff, new.replace("-", r"\\-"), text) if "-" in name else text
+    file.write_bytes("\n".join(lines).encode("utf-8", errors="surrogateescape"))
 
 
-async def _trials(side: Checkout, keys: Iterable[RowKey], work: RunJob, options: Options) -> int:
-    """Return the number of trials of these rows in the edited copy if all of them pass; else 0."""
+async def _trials(side: Checkout, keys: Iterable[RowKey], work: RunJob, options: Options) -> list[TrialResult]:
+    """Return the trials of these rows in the edited copy."""
     wanted = frozenset(keys)
     plan = Plan(rows=tuple(row for row in work.plan.rows if row.key in wanted))
     job = RunJob(work.suite, plan, (side,), work.scratch, work.answers)
     async with runner_of(job, options) as runner:
-        trials = await runner.run(screening_specs(job, None))
-    return len(trials) if trials and all(trial.decides == "pass" for trial in trials) else 0
+        return await runner.run(screening_specs(job, None))
 
 
 def with_docs(root: Path, head: Revision, suite: Suite, causes: Sequence[Cause]) -> tuple[Cause, ...]:
@@ -132,16 +197,18 @@ def _with_docs(root: Path, head: Revision, suite: Suite, cause: Cause) -> Cause:
     own = {row.scenario for row in cause.rows}
     scenarios = [scenario for scenario in suite.scenarios if scenario.name in own]
     files = {scenario.file for scenario in suite.scenarios}
-    patterns = (*suite.guidance_globs, *_DOCS, *map(glob.escape, sorted(files)))
-    form = _KEY if cause.kind == "json_key" else _WORD
+    templates = [f"{glob.escape(scenario.template)}/**" for scenario in scenarios if scenario.template]
+    # Where no call shows what a plain word is, it may be data, unless an agent of these rows reads it.
+    searched = templates if cause.kind == "name" and gone[0].isalpha() else _DOCS
+    patterns = (*suite.guidance_globs, *searched, *map(glob.escape, sorted(files)))
     lines = {
         line: None
         for name in gone
         for line in _lines(root, head, name, patterns)
-        if re.search(form.format(re.escape(name)), line.text) and not _is_history(line.path)
+        if _form(cause, name).search(line.text) and not _is_history(line.path)
     }
     calls = tuple(_command(call) for call in cause.about)
-    calls += tuple(name for name in gone if cause.kind == "tool" and "_" in name)  # a plain word may be prose
+    calls += tuple(name for name in gone if cause.kind in ("tool", "name") and not name.isalpha())
     nowhere = [name for name in gone if name.startswith("--") and _is_nowhere(root, head, name, files, scenarios)]
     docs = _docs([line for line in lines if line.path not in files], calls, gone, scenarios, nowhere)
     checks = _checks([line for line in lines if line.path in files], calls, gone, scenarios)

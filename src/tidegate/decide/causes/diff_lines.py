@@ -13,9 +13,11 @@ from tidegate.model.result import FileChange
 _HUNK = re.compile(r"^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _FILE_HEADER = ("---", "+++", "diff ", "index ", "new file", "deleted file")
 _COMMENT = re.compile(r"#(?!include|define|if|!)|//|/\*|\* |<!--")
+_NAMES = (re.compile(r"""["']([\w./-]*\w)["']"""), re.compile(r"(?<![\w-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])"))
 _MAN_PAGES = frozenset(f".{section}" for section in "12345678")
 _DOCS = (".md", ".markdown", ".rst", ".txt", ".mdc", ".adoc")
 MOST = 200  # characters of a line
+MOST_EDITS = 20  # of one name
 
 
 def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
@@ -57,6 +59,8 @@ def replacement(name: str, edits: Iterable[ChangedLine]) -> str:
 
 def _replaced(name: str, edit: ChangedLine) -> str:
     """Return the only word of the same form that the added line has in addition; '' if there is not exactly one."""
+    if new := dict(_renamed(edit)).get(name):
+        return new
     ours, theirs = ([*map(str, re.findall(r"[\w-]+", one.text))] for one in (edit.removed, edit.added) if one)
     if name not in ours or name in theirs:
         return ""
@@ -65,6 +69,26 @@ def _replaced(name: str, edit: ChangedLine) -> str:
     if len(alike) > 1 and theirs[:place] == ours[:place] and theirs[place] in alike:
         return theirs[place]
     return alike[0] if len(alike) == 1 else ""
+
+
+def renamed(changes: Sequence[FileChange]) -> dict[str, str]:
+    """Return the names that the changed code has no longer, each with the only one that it has in their place."""
+    code = [change for change in changes if not is_doc(change.path) and not is_test(change.path)]
+    lines = [line for line in changed_lines(code) if not _COMMENT.match(line.text)]
+    head = [line for line in lines if line.side == "head"]
+    names = {name for line in lines if line.side == "base" for form in _NAMES for name in form.findall(line.text)}
+    gone = sorted(name for name in names if not _naming(head, name))
+    found = {name: replacement(name, edits_of((name,), code, MOST_EDITS)) for name in gone}
+    return {old: new for old, new in found.items() if new}
+
+
+def _renamed(edit: ChangedLine) -> Iterator[tuple[str, str]]:
+    """Yield the quoted word, or variable, that only the removed line has, with the one that only the added line has."""
+    for form in _NAMES if edit.removed and edit.added else ():
+        ours, theirs = (dict.fromkeys(form.findall(one.text)) for one in (edit.removed, edit.added) if one)
+        gone, new = ([word for word in own if word not in other] for own, other in ((ours, theirs), (theirs, ours)))
+        if len(gone) == len(new) == 1 and _dashes(gone[0]) == _dashes(new[0]):
+            yield gone[0], new[0]
 
 
 def _dashes(word: str) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from tidegate.decide.causes import endings, mcp, outputs, refused_names
-from tidegate.decide.causes.diff_lines import changed_lines, edits_of, is_doc, is_test, replacement
+from tidegate.decide.causes.diff_lines import MOST_EDITS, changed_lines, edits_of, is_doc, is_test, replacement
 from tidegate.decide.causes.listed import by_interface
-from tidegate.decide.causes.seen import Found, Seen, look, named_in
+from tidegate.decide.causes.seen import SYMPTOMS, Found, Seen, look, named_in
 from tidegate.model.cause import Cause, CauseKind
 from tidegate.model.comparison import Row
 from tidegate.model.measurement import TrialResult, by_row
@@ -67,11 +67,9 @@ KINDS: tuple[Callable[[Seen], Found | None], ...] = (  # the most specific first
     outputs.file,
 )
 RENAMES: frozenset[CauseKind] = frozenset(
-    {"option", "subcommand", "parameter", "tool", "json_key"}
+    {"option", "subcommand", "parameter", "tool", "json_key", "name"}
 )  # a name that is gone
 _EXPLAINED = frozenset({"regressed", "unconfirmed"})
-_SYMPTOMS = frozenset({"output", "file", "words", "exit_code"})  # of the same change, another kind says more
-_MOST_EDITS = 20
 
 
 def find_causes(
@@ -104,7 +102,7 @@ def _merged(causes: Iterable[Cause]) -> list[Cause]:
             merged.append(cause)
             continue
         other = merged[same]
-        shown = cause if other.kind in _SYMPTOMS and cause.kind not in _SYMPTOMS else other
+        shown = cause if other.kind in SYMPTOMS and cause.kind not in SYMPTOMS else other
         alike = (cause.kind, cause.names) == (other.kind, other.names)
         about = tuple(dict.fromkeys((*other.about, *cause.about))) if alike else shown.about
         rows, passes = (*other.rows, *cause.rows), other.passes and cause.passes
@@ -118,11 +116,11 @@ def _is_same(one: Cause, other: Cause) -> bool:
         return False
     if one.edits[:1] == other.edits[:1]:
         return True
-    fewer, more = sorted((one, other), key=lambda cause: cause.kind not in _SYMPTOMS)
+    fewer, more = sorted((one, other), key=lambda cause: cause.kind not in SYMPTOMS)
     misses = bool(fewer.names) and set(fewer.names) <= set(more.names)
     if more.kind in RENAMES:
         misses |= any(named_in(fewer.base, name) and not named_in(fewer.head, name) for name in more.names)
-    return fewer.kind in _SYMPTOMS and (misses or any(edit in more.edits for edit in fewer.edits[:1]))
+    return fewer.kind in SYMPTOMS and (misses or any(edit in more.edits for edit in fewer.edits[:1]))
 
 
 def _cause(
@@ -141,8 +139,10 @@ def _cause(
 
 
 def _first(seen: Seen, interfaces: Sequence[Interface]) -> Found | None:
-    found = next(filter(None, (kind(seen) for kind in KINDS)), None)
-    return by_interface(found, seen, interfaces) if found else None
+    nothing = Found("output")
+    found = next(filter(None, (kind(seen) for kind in KINDS)), nothing)
+    better = by_interface(found, seen, interfaces)
+    return None if better == nothing else better
 
 
 def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange], *, passes: bool) -> Cause:
@@ -151,10 +151,10 @@ def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange
     code = sorted((change for change in changes if not is_doc(change.path)), key=lambda change: is_test(change.path))
     names, new = found.names, found.new
     clues = found.clues or names or new
-    edits = edits_of(clues, docs if found.kind == "guidance" else code, _MOST_EDITS if found.kind in RENAMES else 1)
-    if found.kind in RENAMES and not new:
-        new = tuple(filter(None, (replacement(name, edits_of((name,), code, _MOST_EDITS)) for name in names)))
-        new = new if len(new) == len(names) else ()
+    edits = edits_of(clues, docs if found.kind == "guidance" else code, MOST_EDITS if found.kind in RENAMES else 1)
+    if found.kind == "value" or (found.kind in RENAMES and not new):
+        named = tuple(filter(None, (replacement(name, edits_of((name,), code, MOST_EDITS)) for name in names)))
+        new = named if len(named) == len(names) else new if found.kind == "value" else ()
     fields = found._replace(names=names, new=new)._asdict()
     fields.pop("clues")
     return Cause(**fields, rows=rows, edits=edits, passes=passes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tidegate.decide.causes.diff_lines import edits_of, is_dropped
 from tidegate.decide.causes.seen import (
@@ -92,7 +93,7 @@ def argument(seen: Seen) -> Found | None:
             continue
         for word in (*operands(call), *(word.partition("=")[2] for word in words(call)[1:])):
             if word and named_in(_without_list(line), word) and (_ABOUT_VALUE.search(line) or _is_removed(word, seen)):
-                return Found("value", (tool,), (word,))
+                return _value(call, word)
     return None
 
 
@@ -104,7 +105,14 @@ def dropped(seen: Seen) -> Found | None:
             return Found("option", (tool_and_command(call),), (gone,))
     changed = calls[:1] if seen.pair else ()
     values = ((call, word) for call in changed for word in operands(call) if is_dropped(word, seen.changes))
-    return next((Found("value", (tool_and_command(call),), (word,)) for call, word in values), None)
+    return next((_value(call, word) for call, word in values), None)
+
+
+def _value(call: Call, word: str) -> Found:
+    """Return the cause, about the call, and the option that has the value, if one has."""
+    option = next((one for one, other in pairwise(words(call)) if other == word and one.startswith("-")), "")
+    option = option or next((one.partition("=")[0] for one in words(call) if one.endswith(f"={word}")), "")
+    return Found("value", (tool_and_command(call), *filter(None, [option])), (word,))
 
 
 def _is_removed(word: str, seen: Seen) -> bool:

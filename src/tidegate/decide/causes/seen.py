@@ -19,6 +19,7 @@ _OPTION = re.compile(r"--?[A-Za-z][\w-]*")
 _SHELL = re.compile(r"[|&;<>$`\n]")
 _PLAIN = re.compile(r"[A-Za-z][\w:-]*")
 Trials = Sequence[TrialResult]
+SYMPTOMS = frozenset({"output", "file", "words", "exit_code"})  # of the same change, another kind says more
 HELP = frozenset({"--help", "-h", "help"})
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from tests.make import row, trial_result
-from tidegate.decide.causes.diff_lines import edits_of, replacement
+from tidegate.decide.causes.diff_lines import edits_of, renamed, replacement
 from tidegate.decide.causes.find import find_causes
 from tidegate.model.comparison import Divergence, Evidence, LeftFile
 from tidegate.model.event import CallStatus
@@ -300,6 +300,25 @@ def test_the_successor_of_an_option_is_read_from_the_line_that_defines_it() -> N
     assert replacement("--tables", edits) == "--pipe-tables"
 
 
+def test_the_successor_of_a_quoted_word_is_quoted() -> None:
+    edits = edits_of(("link",), code('-command("link", link)\n+command("depend", link)\n'), 20)
+    assert replacement("link", edits) == "depend"
+
+
+@pytest.mark.parametrize(
+    ("diff", "found"),
+    [
+        ('-open("a.txt")\n+open("b.txt")\n', {"a.txt": "b.txt"}),
+        ("-if [ -n $MO_FALSE ]\n+if [ -n $MO_EMPTY ]\n", {"MO_FALSE": "MO_EMPTY"}),
+        ("-f('a')\n+f('b')\n f(1)\n-g('a')\n+g('c')\n", {}),
+        ("-f('a')\n+f('b')\n g(1)\n+g('a')\n", {}),
+        ("-# 'a'\n+# 'b'\n", {}),
+    ],
+)
+def test_a_name_that_code_replaces_everywhere_by_one_other_is_renamed(diff: str, found: dict[str, str]) -> None:
+    assert renamed(code(diff)) == found
+
+
 def of_help(side: Literal["base", "head"], message: str) -> TrialResult:
     """A trial whose gate looks for words in a help text that is too long to be recorded whole."""
     passed = not any(verb in message for verb in ("lacks", "does not list"))
@@ -386,7 +405,7 @@ def test_a_refused_word_is_a_value_only_if_the_message_or_the_diff_says_so() -> 
     ("diff", "says"),
     [
         ("-case '--range':\n+case '--only':\n", "`tool` no longer accepts `--range`; `--only` is new"),
-        ("-LEVELS = ['minor']\n+LEVELS = ['small']\n", "`tool` no longer accepts the value `minor`"),
+        ("-LEVELS = ['minor']\n+LEVELS = ['small']\n", "`tool` no longer accepts the value `minor`; `small` is new"),
         ("-case '--range':\n+case '--range', '--only':\n", "`tool --range 1 minor` now prints `2.0` in addition"),
         ("-# see --range and 'minor'\n", "`tool --range 1 minor` now prints `2.0` in addition"),
         ("-minor = 1\n", "`tool --range 1 minor` now prints `2.0` in addition"),
@@ -509,6 +528,18 @@ def test_a_parameter_that_is_gone_from_the_list_of_tools_is_the_cause_of_an_erro
     call = """srv read '{"fileName": "x"}'"""
     said = listed((call, "ok", "x"), (call, "error", "failed"), (), gone)
     assert said == ["`srv read` no longer accepts `fileName`"]
+
+
+@pytest.mark.parametrize(
+    ("gone", "says"),
+    [
+        (Part(kind="parameter", command="read", name="fileName"), "`srv read` no longer accepts `fileName`"),
+        (Part(kind="tool", name="read"), "the MCP server `srv` no longer has the tool `read`"),
+    ],
+)
+def test_what_a_server_lacks_is_the_cause_although_the_agent_shows_no_message(gone: Part, says: str) -> None:
+    call = """srv read '{"fileName": "x"}'"""
+    assert listed((call, "ok", ""), (call, "error", ""), (), gone) == [says]
 
 
 @pytest.mark.parametrize(
