@@ -33,6 +33,7 @@ _TESTS = frozenset({"test", "tests", "testdata"})  # folders
 _HISTORY = ("changelog", "changes", "history", "news", "releases")
 _ROFF = re.compile(r"\\f(?:[A-Z]|\[\w*\])|\\(?=-)")  # fonts, and the backslash of `\-`
 MOST = 200  # characters of a line
+LONGEST = 2_000  # of a line that is edited
 MOST_PLACES = 20
 MOST_TRIED = 3  # names of which no cause is known
 
@@ -169,6 +170,8 @@ def _edit(folder: Path, place: Place, cause: Cause) -> None:
     if file.is_symlink() or not file.resolve().is_relative_to(folder.resolve()):
         return
     lines = file.read_bytes().decode("utf-8", errors="surrogateescape").split("\n")
+    if len(lines[place.line - 1]) > LONGEST:
+        return
     for name, new in zip(cause.names, cause.new, strict=True):
         text = _form(cause, name).sub(new.replace("\\", r"\\"), lines[place.line - 1])
         roff = rf"(?:(?<![\w-])|(?<=\\f[A-Z])){re.escape(name.replace('-', chr(92) + '-'))}(?![\w-]|\\-)"
