@@ -113,6 +113,8 @@ def _output(cause: Cause) -> str:
         return f"{what} no longer {prints} {printed}{_code(cause.base)}".replace("no longer has", "lacks")
     if not cause.base:
         return f"{what} now {prints} {printed}{_code(cause.head)} in addition"
+    if cause.base.split() == cause.head.split():
+        return f"{what} {prints} {printed}{_code(cause.head.strip())} with other white space"
     return f"{what} {prints} {printed}{_code(cause.head)} instead of {_code(cause.base)}"
 
 

@@ -32,6 +32,7 @@ _DOCS = ("**/*.md", "**/*.markdown", "**/*.mdc", "**/*.rst", "**/*.adoc", "**/*.
 _TESTS = frozenset({"test", "tests", "testdata"})  # folders
 _HISTORY = ("changelog", "changes", "history", "news", "releases")
 _ROFF = re.compile(r"\\f(?:[A-Z]|\[\w*\])|\\(?=-)")  # fonts, and the backslash of `\-`
+_SHORT = re.compile(r"-\w")
 MOST = 200  # characters of a line
 LONGEST = 2_000  # of a line that is edited
 MOST_PLACES = 20
@@ -132,8 +133,15 @@ def checks_name(scenario: Scenario, cause: Cause) -> bool:
 
 
 def _form(cause: Cause, name: str) -> regex.Pattern[str]:
-    """Return the pattern of the name where it is not prose: a plain word has to be quoted, in a path or in its call."""
+    """Return the pattern of the name where it is not prose: a plain word has to be quoted, in a path or in its call.
+
+    A short option may be that of any program, so it does not count behind another one's name, in small letters.
+    """
     word = rf"{regex.escape(name)}(?![\w-])"
+    if _SHORT.fullmatch(name) and cause.about:
+        tool = regex.escape(cause.about[0].partition(" ")[0])
+        other = rf"(?:^|[`|;&])\s*(?:[$#>%]\s*)?(?!{tool}\b)[a-z][\w./-]*\s(?:[^`|;&]*[^\w`|;&-])?"
+        return regex.compile(rf"(?<![\w-])(?<!{other}){word}")
     if not name.isalpha():
         return regex.compile(rf"(?<![\w-]){word}")
     about = (cause.kind == "value" and cause.about[1:]) or cause.about  # a value is that of its option

@@ -15,12 +15,18 @@ _STACK = re.compile(  # stack traces: Python's, then those of Node and Java
 ERROR = re.compile(
     r"\b(?:error|exception|fatal|failed|cannot|not found|no such|panic)\b|\w+(?:Error|Exception)\b", re.IGNORECASE
 )
+_OF_TRIAL = re.compile(r"(?:/[\w.-]+)+/tidegate-(?:run|memory)-\w+/[0-9a-f]{16}/(?:workspace/)?")
 BEFORE, AROUND = 1, 3  # lines that are quoted with that of the error
 
 
 def shortened(text: str, limit: int) -> str:
     """Return at most `limit` characters, the last one an ellipsis if something is missing."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def without_places(text: str) -> str:
+    """Return the text with paths relative to the folders of trials and checkouts, which are new in each run."""
+    return _OF_TRIAL.sub("", text)
 
 
 def excerpt(text: str, limit: int = 300) -> str:

@@ -190,3 +190,18 @@ def test_the_only_edited_name_explains_the_rows_that_pass_with_it() -> None:
     found = explained([symptom], [new], [two])
     assert [(cause.kind, cause.rows) for cause in found] == [("name", (two,))]
     assert explained([renamed, symptom], [renamed, new], [two]) == (renamed, symptom)
+
+
+def test_a_short_option_of_another_program_is_left_alone(make_repository: Callable[..., Repository]) -> None:
+    repo = make_repository()
+    lines = [
+        "$ npm install -g tool",
+        "Install it: `npm install -g tool`",
+        "cat a | tool -x -g",
+        "  -g, --group",
+        "`-g` groups",
+    ]
+    repo.commit({"README.md": "\n".join(lines) + "\n"})
+    cause = Cause(kind="option", rows=(), about=("tool",), names=("-g",))
+    (found,) = with_docs(repo.root, resolve(repo.root, "HEAD"), suite(), (cause,))
+    assert [place.line for place in found.still_named] == [3]

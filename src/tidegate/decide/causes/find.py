@@ -14,6 +14,7 @@ from tidegate.model.measurement import TrialResult, by_row
 from tidegate.model.plan import RowKey
 from tidegate.model.result import FileChange
 from tidegate.model.surface import Interface
+from tidegate.text.shorten import without_places
 
 
 def guidance(seen: Seen) -> Found | None:
@@ -142,7 +143,14 @@ def _first(seen: Seen, interfaces: Sequence[Interface]) -> Found | None:
     nothing = Found("output")
     found = next(filter(None, (kind(seen) for kind in KINDS)), nothing)
     better = by_interface(found, seen, interfaces)
-    return None if better == nothing else better
+    return None if better == nothing else _readable(better)
+
+
+def _readable(found: Found) -> Found:
+    """Return it without the folders of trials, in which the same cause would differ."""
+    names, new, clues = (tuple(map(without_places, texts)) for texts in (found.names, found.new, found.clues))
+    base, head = without_places(found.base), without_places(found.head)
+    return found._replace(names=names, new=new, clues=clues, base=base, head=head)
 
 
 def _placed(found: Found, rows: tuple[RowKey, ...], changes: Sequence[FileChange], *, passes: bool) -> Cause:

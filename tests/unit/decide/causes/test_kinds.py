@@ -346,7 +346,7 @@ def test_the_lines_of_an_output_that_are_shown_differ() -> None:
     same = "an output in one line that begins with a great many words that are the same on both sides"
     told = {
         (same, f"{same} here"): "the same on both sides here` instead of `the same on both sides`",
-        ("a\n  b", "a\n    b"): "`    b` instead of `  b`",
+        ("a\n  b", "a\n    b"): "prints `b` with other white space",
         ("a\nold", "new\na\nother"): "now prints `new` in addition",
         ("a\nb", "b\na"): "`b` instead of `a`",
     }
@@ -556,3 +556,15 @@ def test_what_a_server_lacks_is_the_cause_although_the_agent_shows_no_message(go
 )
 def test_the_line_that_names_the_option_is_quoted(call: str, message: str, says: str) -> None:
     assert after(message, call) == [says]
+
+
+def test_a_cause_is_the_same_whatever_folder_a_trial_had() -> None:
+    messages = [
+        f"/tmp/tidegate-run-{name}/{name * 2}/src/tool: line 3: x: unbound variable"
+        for name in ("0a1b2c3d", "9f8e7d6c")
+    ]
+    base, rows = [trial("base", (ADD, "ok", ""))], [row("regressed"), row("regressed", agent="b")]
+    heads = [trial("head", (ADD, "error", message)) for message in messages]
+    trials = [*base, heads[0], *(one.model_copy(update={"agent": "b"}) for one in (*base, heads[1]))]
+    (cause,) = find_causes(rows, trials)
+    assert "`src/tool: line 3: x: unbound variable`" in says(cause)
