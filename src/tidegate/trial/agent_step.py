@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from tidegate.agents.invocations.from_log import bypassed, never_arrived, was_never_found
+from tidegate.agents.invocations.from_log import bypassed, never_arrived, was_never_found, with_refused
 from tidegate.agents.invocations.metrics import in_order
 from tidegate.model.agent import NoAnswerError, ServerScript
 from tidegate.model.event import End, Event, Invocation, Message
@@ -210,7 +210,10 @@ def _with_server(
     def read() -> _Recorded:
         wrote = folders.record / "server.stderr"
         told = recording.read(folders.record / folders.calls.name, session.stops)
-        invocations = told.invocations + never_arrived(session.events, server.name, session.started_at)
+        calls = told.invocations
+        if session.is_client:
+            calls = with_refused(calls, session.events, server.name)
+        invocations = calls + never_arrived(session.events, server.name, session.started_at)
         without: tuple[NotMeasured, str] | None = None if told.lost is None else ("record_lost", told.lost)
         if not told.opened:
             without = "no_session", f"the agent opened no session with the MCP server {server.name}{quoted(wrote)}"

@@ -12,7 +12,9 @@ from tidegate.trial.safe_files import Content, content_of, copy_below, remove_be
 from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents
 
+BRANCHES, TAGS = "refs/heads/", "refs/tags/"
 MOST_MADE = 1_000  # names of files that a trial keeps
+S_IFMT, S_IFDIR = 0o170000, 0o040000  # of a mode
 USABLE = 0o500  # a folder's owner can list it and use what is in it
 
 
@@ -40,6 +42,14 @@ class WatchedFiles:
         self._start = {**dict.fromkeys(self._start), **has, **self._guidance}
 
     @property
+    def _hiding(self) -> Iterator[str]:
+        """The files that git prefers to the branches and tags of the start (gitrevisions)."""
+        for name in (f".git/{BRANCHES}main", *self._start):
+            branch, tag = (name.partition(f".git/{folder}")[2] for folder in (BRANCHES, TAGS))
+            if short := branch or tag:
+                yield from (f".git/{short}", f".git/refs/{short}", *([f".git/{TAGS}{short}"] if branch else []))
+
+    @property
     def made(self) -> tuple[str, ...] | None:
         """The files that setup commands have made; None if they are too many."""
         return tuple(sorted(self._made)) if len(self._made) <= MOST_MADE else None
@@ -50,7 +60,8 @@ class WatchedFiles:
         Their contents are compared, since a mapped file changes without a new time. `read`: what the agent has left,
         with head's guidance files and without `.git`.
         """
-        self.rewritten |= {name for name in NOT_AT_THE_START if os.path.lexists(f"{self._workspace}/{name}")}
+        new = (name for name in (*NOT_AT_THE_START, *self._hiding) if name not in self._start)
+        self.rewritten |= {name for name in new if os.path.lexists(f"{self._workspace}/{name}")}
         usable = dict[Path, bool]()
         for name, has in (self._start if read is None else {**self._start, **self._of_head}).items():
             file = self._workspace / name
@@ -64,10 +75,10 @@ class WatchedFiles:
                 self.rewritten.add(name)
 
     def _is_usable(self, folder: Path) -> bool:
-        """Return True if the folder's owner can read what is in it, as far as its rights and those above it say."""
+        """Return True for a folder, not a link to one, that its owner can read, by its rights and those above it."""
         above = folder == self._workspace or self._is_usable(folder.parent)
         with suppress(OSError):
-            return above and folder.stat().st_mode & USABLE == USABLE
+            return above and folder.lstat().st_mode & (S_IFMT | USABLE) == S_IFDIR | USABLE
         return False
 
 
@@ -82,7 +93,7 @@ def guidance_of_base(
     if of_base is None or not workspace.is_dir():
         yield
         return
-    names = sorted({entry.partition("#")[0] for one in (prepared, of_base) for entry in one.guidance})
+    names = sorted({*prepared.guidance, *of_base.guidance})
     start, base = prepared.contents, of_base.contents
     differ = (name for name in names if start.get(name) != base.get(name))
     swapped = [name for name in differ if _is_untouched(start.get(name), workspace / name)]

@@ -135,6 +135,11 @@ class TrialSession:
             raise AgentStopped("crashed", f"the agent's program could not be run: {reason}", "missing_agent")
         return result
 
+    @property
+    def is_client(self) -> bool:
+        """True if the agent asks the MCP server through this session, by the official SDK."""
+        return self._client is not None
+
     async def server_tools(self) -> ServerTools:
         """Start the MCP server that is the target and return its tools; nothing if the target is a program."""
         if self.server is None:

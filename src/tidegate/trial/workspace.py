@@ -30,8 +30,10 @@ LOOK_AT_DISK = "Check disk space and permissions."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 # Of a workspace's repository: what decides the answers of git, and no ordinary command writes again and again.
 OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "packed-refs", "refs/heads/main", "info/exclude"))
-_MORE_OF_GIT = tuple(f".git/{name}/" for name in ("hooks", "refs/heads", "refs/tags", "refs/replace"))
-NOT_AT_THE_START = tuple(f".git/{name}" for name in ("hooks", "info/attributes", "info/grafts", "refs/replace"))
+_MORE_OF_GIT = tuple(f".git/{name}/" for name in ("hooks", "objects", "refs/heads", "refs/tags", "refs/replace"))
+NOT_AT_THE_START = tuple(
+    f".git/{name}" for name in ("commondir", "hooks", "info/attributes", "info/grafts", "refs/replace")
+)
 """Decide what git shows and does; no workspace has them before its setup."""
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
@@ -102,7 +104,7 @@ def prepare(
 
 def guidance_hash(prepared: Prepared) -> str:
     """Return a SHA-256 of the names and contents of the guidance files in the workspace; '' if there are none."""
-    names = sorted({entry.partition("#")[0] for entry in prepared.guidance})
+    names = sorted(prepared.guidance)
     found = hashlib.sha256()
     for name in names:
         path = prepared.folder / name

@@ -178,6 +178,50 @@ def test_a_stream_that_ends_early_without_a_session_is_a_failed_call(tmp_path: P
     assert recorded(tmp_path) == [("say", '{"text": "x"}', "error")]
 
 
+AS_ASKED = """\
+import json, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class AsAsked(BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status, headers, body = json.loads(self.headers["Wanted"])
+        self.send_response(status)
+        for name, value in headers.items(): self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body.encode())
+    def log_message(self, *_): pass
+HTTPServer(("127.0.0.1", int(sys.argv[1])), AsAsked).serve_forever()
+"""
+RESULT = '{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}'
+FIRST, REST = RESULT[:18], RESULT[18:]
+JSON, STREAM = {"Content-Type": "application/json"}, {"Content-Type": "text/event-stream"}
+
+
+def test_an_answer_counts_as_clients_read_it(tmp_path: Path) -> None:
+    answers = [
+        (200, JSON, RESULT, "ok"),
+        (500, JSON, RESULT, "error"),
+        (202, JSON, RESULT, "error"),
+        (200, {"Content-Type": "text/plain"}, RESULT, "error"),
+        (200, JSON | {"Content-Encoding": "gzip"}, RESULT, "error"),
+        (200, STREAM, f"event: message\ndata:{RESULT}\n\n", "ok"),
+        (200, STREAM, f"data: {FIRST}\r\ndata: {REST}\r\n\r\n", "ok"),
+        (200, STREAM, f"data: {RESULT}\r\r", "ok"),
+        (200, STREAM, f"event: error\ndata: {RESULT}\n\n", "error"),
+        (200, STREAM, f"data: x\ndata: {RESULT}\n\n", "error"),
+        (200, STREAM, f"data: {RESULT}\n", "error"),
+    ]
+    (tmp_path / "server.py").write_text(AS_ASKED)
+    with proxied(tmp_path, f"exec {sys.executable} server.py {{port}}", "/mcp") as port:
+        for *wanted, _ in answers:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request("POST", "/mcp", json.dumps(ADD), {"Wanted": json.dumps(wanted)})
+            answer = connection.getresponse()
+            assert (answer.status, answer.read().decode()) == (wanted[0], wanted[2])
+            connection.close()
+    assert [status for *_, status in recorded(tmp_path)] == [status for *_, status in answers]
+
+
 STRICT = """\
 import json, os, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer

@@ -62,6 +62,35 @@ def test_a_new_file_that_decides_what_git_shows_is_listed(
     assert looked(watched) == {listed}
 
 
+@pytest.mark.parametrize(
+    "made", [".git/main", ".git/refs/main", ".git/refs/tags/main", ".git/v1", ".git/refs/v1", ".git/commondir"]
+)
+def test_a_new_name_that_git_prefers_to_a_branch_or_tag_of_the_start_is_listed(
+    watched: WatchedFiles, workspace: Path, made: str
+) -> None:
+    fill(workspace, ".git/refs/heads/before", ".git/refs/tags/v1")
+    watched.begin()
+    fill(workspace, ".git/refs/tags/other", ".git/refs/heads/v1-next")
+    assert looked(watched) == set()
+    fill(workspace, made)
+    assert looked(watched) == {made}
+
+
+def test_an_object_of_the_start_that_is_replaced_is_listed(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, ".git/objects/pack/one.pack")
+    watched.begin()
+    (workspace / ".git/objects/pack/one.pack").write_text("y")
+    fill(workspace, ".git/objects/ab/new")
+    assert looked(watched) == {".git/objects/pack/one.pack"}
+
+
+def test_a_folder_that_becomes_a_link_to_a_copy_of_it_is_listed(watched: WatchedFiles, workspace: Path) -> None:
+    """What is beside a script that checks run would be the tool's."""
+    (workspace / "sub").rename(workspace / "copy")
+    (workspace / "sub").symlink_to("copy")
+    assert looked(watched) == {"sub/b"}
+
+
 def test_a_branch_or_tag_of_the_setup_that_is_moved_is_listed(watched: WatchedFiles, workspace: Path) -> None:
     fill(workspace, ".git/refs/heads/before", ".git/refs/tags/start")
     watched.begin()
@@ -201,23 +230,22 @@ def texts(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-def seen(tmp_path: Path, base: Files, head: Files, now: Files, entry: str = "") -> dict[str, str]:
+def seen(tmp_path: Path, base: Files, head: Files, now: Files) -> dict[str, str]:
     """What checks see; the workspace is as before afterwards."""
     workspace = write_files(tmp_path / "workspace", now)
     sides = [(write_files(tmp_path / name, files), files) for name, files in (("head", head), ("base", base))]
-    prepared = [Prepared(folder, tuple(f"{name}{entry}" for name in files)) for folder, files in sides]
+    prepared = [Prepared(folder, tuple(files)) for folder, files in sides]
     with guidance_of_base(prepared[0], prepared[1], workspace, None):
         found = texts(workspace)
     assert texts(workspace) == now
     return found
 
 
-@pytest.mark.parametrize("entry", ["", "#usage"])
-def test_checks_see_base_s_guidance(tmp_path: Path, entry: str) -> None:
-    head = {"AGENTS.md": "new\n", "CLAUDE.md": "the answer\n", "docs/GUIDE.md": "same\n"}
-    base = {"AGENTS.md": "old\n", "GEMINI.md": "old\n", "docs/GUIDE.md": "same\n"}
+def test_checks_see_base_s_guidance(tmp_path: Path) -> None:
+    head = {"AGENTS.md": "new\n", "skills/c#/SKILL.md": "new\n", "CLAUDE.md": "the answer\n", "docs/GUIDE.md": "same\n"}
+    base = {"AGENTS.md": "old\n", "skills/c#/SKILL.md": "old\n", "GEMINI.md": "old\n", "docs/GUIDE.md": "same\n"}
 
-    assert seen(tmp_path, base, head, {**head, "notes.txt": "x\n"}, entry) == {**base, "notes.txt": "x\n"}
+    assert seen(tmp_path, base, head, {**head, "notes.txt": "x\n"}) == {**base, "notes.txt": "x\n"}
 
 
 def test_what_the_trial_has_written_is_part_of_its_outcome(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -129,6 +130,21 @@ def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tu
         for logged in logged_tool_calls(events, server)
         if not logged.arrived
     )
+
+
+def with_refused(recorded: Sequence[Invocation], events: Sequence[Event], server: str) -> tuple[Invocation, ...]:
+    """Return the recorded calls of Tidegate's own client; those whose answers it has refused have failed.
+
+    The official SDK reads answers more strictly than the recorder.
+    """
+    logged = Counter(one.argv for one in logged_tool_calls(events, server) if one.arrived and one.result.status != "ok")
+    refused = logged - Counter(call.argv for call in recorded if call.status != "ok")
+    found = list[Invocation]()
+    for call in recorded:
+        is_refused = call.status == "ok" and refused[call.argv] > 0
+        refused[call.argv] -= is_refused
+        found.append(call.model_copy(update={"status": "error"}) if is_refused else call)
+    return tuple(found)
 
 
 def was_never_found(invocations: Sequence[Invocation]) -> bool:

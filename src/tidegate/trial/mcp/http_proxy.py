@@ -13,6 +13,7 @@ that request is refused here, and clients go on with an older version.
 import http.client
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -155,7 +156,9 @@ class Forward(BaseHTTPRequestHandler):
 
     def pass_answer(self, answer: http.client.HTTPResponse, scope: str) -> None:
         """Forward the answer: streams as they come, line by line."""
-        is_stream = (answer.headers.get_content_type() if answer.headers else "") == "text/event-stream"
+        kind = answer.headers.get_content_type() if answer.headers else ""
+        is_packed = answer.headers.get("Content-Encoding", "identity").lower() != "identity"
+        is_stream, is_read = kind == "text/event-stream", answer.status == 200 and not is_packed
         body = b"" if is_stream else answer.read()
         self.send_response_only(answer.status, answer.reason)
         for name, value in answer.getheaders():
@@ -168,26 +171,50 @@ class Forward(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if not is_stream:
-            self.note(body, scope)
+            self.note(body, scope, is_read=is_read and kind == "application/json")
             self.wfile.write(body)
             return
         self.wfile.flush()
-        while line := answer.readline():
-            field, _, data = line.partition(b":")
-            if field == b"data":
-                scope = session_in(data.decode(errors="replace").strip()) or scope
-                self.note(data, scope)
-            self.wfile.write(line)
+        events = Events()
+        while piece := answer.read1():
+            for event, data in events.take(piece):
+                scope = session_in(data.decode(errors="replace")) or scope
+                self.note(data, scope, is_read=is_read and event in (b"", b"message"))
+            self.wfile.write(piece)
             self.wfile.flush()
 
-    def note(self, data: bytes, scope: str) -> None:
-        """Record what the server said, unless the agent no longer listens. Raises OSError then."""
+    def note(self, data: bytes, scope: str, *, is_read: bool) -> None:
+        """Record what the server said, unless the agent no longer listens. Raises OSError then.
+
+        `is_read`: clients read it as an answer.
+        """
         if is_closed(self.connection):
             raise ConnectionError
-        self.notes.answered(data, scope)
+        self.notes.answered(data, scope, is_read=is_read)
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
+
+
+class Events:
+    """The events of a stream, as clients read them: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
+
+    def __init__(self) -> None:
+        self.rest, self.name, self.data = b"", b"", list[bytes]()
+
+    def take(self, piece: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the name and the data of each event that this piece of the stream completes."""
+        *lines, self.rest = re.split(rb"\r\n|\n|\r(?!$)", self.rest + piece)
+        for line in lines:
+            field, _, text = line.partition(b":")
+            if field == b"data":
+                self.data.append(text.removeprefix(b" "))
+            elif field == b"event":
+                self.name = text.removeprefix(b" ")
+            elif not line:
+                if self.data:
+                    yield self.name, b"\n".join(self.data)
+                self.name, self.data = b"", []
 
 
 class ForwardOwn(Forward):

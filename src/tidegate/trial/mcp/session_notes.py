@@ -103,12 +103,13 @@ class Notes:
         self.note(b"tidegate-call", call.id, b"%d" % time.time_ns(), b"", b"%d\0%s" % (len(listed), listed))
         return call
 
-    def answered(self, line: bytes, scope: str = "") -> None:
-        """Record the ends of calls in a line from the server."""
+    def answered(self, line: bytes, scope: str = "", *, is_read: bool = True) -> None:
+        """Record the ends of calls in a line from the server. What clients do not read as an answer is an error."""
         with self.lock:
             for message in messages(line):
                 if "method" not in message:
-                    self.one_answered(message, scope + json.dumps(message.get("id")))
+                    read = message if is_read else {**message, "result": None}
+                    self.one_answered(read, scope + json.dumps(message.get("id")))
                 elif message["method"] in NOTICES:
                     self.notice([message["method"]])
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.agents.invocations.from_log import bypassed, never_arrived
+from tidegate.agents.invocations.from_log import bypassed, never_arrived, with_refused
 from tidegate.model.event import CallStatus, Event, Invocation, ToolCall, ToolResult
 from tidegate.model.target import Target
 
@@ -89,3 +89,19 @@ def test_a_tool_call_that_cannot_have_arrived_is_told_by_the_log(status: CallSta
     found = never_arrived(events, "tasks", 100.0)
     wanted = [(("add", '{"title": "milk"}'), status, 102.0, "events")]
     assert [(c.argv, c.status, c.started_at, c.source) for c in found] == (wanted if seen else [])
+
+
+def test_a_recorded_call_whose_answer_our_own_client_refused_has_failed() -> None:
+    statuses: list[CallStatus] = ["ok", "error", "error", "invalid"]
+    events: list[Event] = []
+    for number, status in enumerate(statuses):
+        given = {"title": "milk"} if number < 2 else {}
+        events.append(ToolCall(id=str(number), tool="mcp__tasks__add", input=given))
+        events.append(ToolResult(id=str(number), status=status))
+    milk, plain = ("add", '{"title": "milk"}'), ("add",)
+    recorded = [
+        Invocation(argv=argv, status=status, started_at=1.0) for argv, status in ((milk, "ok"), (plain, "error"))
+    ]
+    assert [call.status for call in with_refused(recorded, events, "tasks")] == ["error", "error"]
+    both = [*recorded, Invocation(argv=milk, status="ok", started_at=2.0)]
+    assert sorted(call.status for call in with_refused(both, events, "tasks")) == ["error", "error", "ok"]

@@ -118,3 +118,15 @@ def test_an_answer_that_the_official_clients_cannot_read_is_an_error(
     tmp_path: Path, fields: dict[str, Any], block: dict[str, Any], status: str
 ) -> None:
     assert recorded(tmp_path, call(1), {**answer(1, content=[block]), **fields}) == [("add", status)]
+
+
+def test_an_answer_that_clients_do_not_read_is_an_error(tmp_path: Path) -> None:
+    """Such as one with another status of HTTP."""
+    (tmp_path / "calls").touch()
+    notes = session_notes.Notes(str(tmp_path / "calls"))
+    for number, is_read in ((1, True), (2, False)):
+        notes.asked(json.dumps(call(number)).encode())
+        said = {"jsonrpc": "2.0", "id": number, "result": TEXT}
+        notes.answered(json.dumps(said).encode(), is_read=is_read)
+    found = recording.read(tmp_path / "calls", Stops()).invocations
+    assert [one.status for one in found] == ["ok", "error"]
