@@ -201,10 +201,13 @@ class Events:
 
     def __init__(self) -> None:
         self.rest, self.name, self.data = b"", b"", list[bytes]()
+        self.in_line_end = False  # the last piece ended with CR, and LF may follow
 
     def take(self, piece: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Yield the name and the data of each event that this piece of the stream completes."""
-        *lines, self.rest = re.split(rb"\r\n|\n|\r(?!$)", self.rest + piece)
+        piece = piece.removeprefix(b"\n") if self.in_line_end else piece
+        self.in_line_end = piece.endswith(b"\r")
+        *lines, self.rest = re.split(rb"\r\n|\n|\r", self.rest + piece)
         for line in lines:
             field, _, text = line.partition(b":")
             if field == b"data":
