@@ -39,6 +39,9 @@ _CRASH = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
+_OF_WEEK = re.compile(r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[Ww]eek ?\d{1,2})\b")
+NEAR_SECS = 45 * 86_400.0  # a date that is not farther from now may be one of the clock
+_SCREEN = re.compile(r"\x1b\[\d*;\d*H|\x1b\[\?1049h|\x1b\[[HJ]|\f")  # of an editor or a pager
 _RELATIVE = re.compile(
     r"(?i)\b(?:\d+|an?) (?:second|minute|hour|day|week|month|year)s? ago\b|\b(?:today|yesterday|tomorrow|just now)\b"
     r"|\bin \d+ (?:second|minute|hour|day|week|month|year)s?\b"
@@ -62,6 +65,8 @@ def complaint(ran: CommandResult) -> str | None:
 
     A linter that exits with 1 shows a result. So does a long output in which a line is about an error.
     """
+    if _SCREEN.search(ran.printed):
+        return "it draws on the terminal's screen"
     rows = [row.strip() for row in COLOUR.sub("", ran.printed).splitlines() if row.strip()]
     told = f"{ran.how_it_ended()}, {excerpt(rows[-1])}" if rows else f"{ran.how_it_ended()}, no output"
     if ran.end != "exited" or ran.exit_code is None or ran.exit_code >= 126 or _CRASH.search(ran.printed):
@@ -174,7 +179,9 @@ def _status(ran: CommandResult) -> dict[str, Any]:
 
 def _masked(text: str, given: str, facts: Iterable[str], seen: Seen) -> str:
     """Return the text with a mark in place of what depends on time, folder, user, machine or version."""
-    text = without_clock(text, seen.at, seen.result.duration_s).replace("<time>", _ANY).replace("<duration>", _ANY)
+    text = without_clock(text, seen.at, seen.result.duration_s, NEAR_SECS).replace("<duration>", _ANY)
+    rows = (_OF_WEEK.sub(_ANY, row) if "<time>" in row else row for row in text.split("\n"))
+    text = "\n".join(rows).replace("<time>", _ANY)
     for way in (_VERSION, _RELATIVE, _PLACE):
         text = way.sub(lambda found: found[0] if found[0] in given else _ANY, text)
     for fact in facts:

@@ -30,6 +30,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"json": ('{"name": "Ada", "score": 42.5}',),
     r"": ("Ada has 42 points.", "first", "banana apple banana"),
 }
+_GIVEN = re.compile(r"(?i)(?:id|key)$")  # a writing tool that requires it takes what is given
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
 _VERBS = {
@@ -177,7 +178,9 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
         given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)
-        if given[name] is None:
+        if given[name] is None and name in shared and _GIVEN.search(name):
+            given[name] = ("first", "second")[turn % 2]
+        elif given[name] is None:
             given[name] = _told(name, turn, answers)
     return None if None in given.values() else Example(tool.name, given, known)
 

@@ -288,20 +288,22 @@ def _renamed(base: str, head: str, names: Names) -> bool:
     return True
 
 
-def without_clock(text: str, at: float, secs: float) -> str:
+def without_clock(text: str, at: float, secs: float, near_secs: float = NEAR_SECS) -> str:
     """Return the text with these masked. `at`: when it was printed (seconds since the epoch); 0 leaves times alone."""
     if at:
-        text = _ISO.sub(_if_near(at, _of_iso), text)
-        text = _NAMED.sub(_if_near(at, _of_named), text)
+        text = _ISO.sub(_if_near(at, _of_iso, near_secs), text)
+        text = _NAMED.sub(_if_near(at, _of_named, near_secs), text)
         text = _EPOCH.sub(lambda found: TIME if abs(float(found["n"]) - at) < NEAR_SECS else found[0], text)
         text = _OF_DAY.sub(lambda found: TIME if _is_now(found, at, secs) else found[0], text)
     return _TOOK.sub(lambda found: DURATION if _took(found) <= secs + 0.05 else found[0], text)
 
 
-def _if_near(at: float, read: Callable[[re.Match[str], float], float | None]) -> Callable[[re.Match[str]], str]:
+def _if_near(
+    at: float, read: Callable[[re.Match[str], float], float | None], near_secs: float
+) -> Callable[[re.Match[str]], str]:
     def masked(found: re.Match[str]) -> str:
         when = read(found, at)
-        return TIME if when is not None and abs(when - at) < NEAR_SECS else found[0]
+        return TIME if when is not None and abs(when - at) < near_secs else found[0]
 
     return masked
 

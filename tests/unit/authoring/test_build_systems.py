@@ -56,6 +56,13 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         {"package.json": '{"name": "@me/tally", "bin": "cli.js"}', "package-lock.json": "{}"},
         ("tally", "npm ci --omit=dev", ".tidegate/npm/bin"),
     ),
+    "node, a program that is built": (
+        {
+            "package.json": '{"name": "tally", "bin": "dist/cli.js", "scripts": {"build": "tsc"}}',
+            "package-lock.json": "{}",
+        },
+        ("tally", "npm ci", ".tidegate/npm/bin"),
+    ),
     "cargo": (
         {"Cargo.toml": '[package]\nname = "tally"\n', "src/main.rs": ""},
         ("tally", "cargo build --release --bin tally", "target/release"),
@@ -104,6 +111,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         ("tally", "autoreconf --install", "."),
     ),
     "make, rule": ({"Makefile": "tally: tally.c\n\tcc -o tally tally.c\n"}, ("tally", "make tally", ".")),
+    "make, what all makes": (
+        {"Makefile": "all: other docs\nother: a.c\n\tcc -o other a.c\ndocs:\n\tmkdocs\n"},
+        ("other", "make", "."),
+    ),
     "make, variable": ({"Makefile": "EXE\t= src/other\nall: $(EXE)\n"}, ("other", "make", "src")),
     "make, installed variable, own configure": (
         {

@@ -77,6 +77,10 @@ def test_what_is_the_same_each_time_is_a_result_whatever_it_looks_like(output: s
     ("output", "other"),
     [
         (f"count: 3 at {time.strftime('%Y-%m-%d', time.gmtime(NOW))}\n", "count: 3 at 2031-01-01\n"),
+        (
+            f"count: 3 on {time.strftime('%A, %b %d', time.gmtime(NOW - 6 * 86_400))} (week 48)\n",
+            "count: 3 on Monday, Jan 01 (week 1)\n",
+        ),
         ("count: 3 in /tmp/x1\n", "count: 3 in /tmp/x2\n"),
         ("count: 3, tally 1.2.3\n", "count: 3, tally 1.3.0\n"),
         ("count: 3, 2 days ago\n", "count: 3, 5 days ago\n"),
@@ -119,6 +123,7 @@ def test_a_linter_that_exits_with_1_shows_a_result() -> None:
             ran("Cannot open editor\n"),
             ran("", stderr="waiting for input\n"),
             ran("", 1),
+            ran("\x1b[24;1Hnotes.txt 3L\n"),
             ran("x\n", 1, "no such file\n"),
         ),
         ran("Hello,\n" * 5 + "count: line 807: cd: demo: No such file or directory\n"),

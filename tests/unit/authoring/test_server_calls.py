@@ -88,6 +88,13 @@ def test_each_parameter_that_is_not_required_is_given_once_with_a_value_other_th
     assert more == [{"path": "notes.txt", "deep": True}, {"path": "notes.txt", "style": "html"}]
 
 
+def test_an_id_that_a_tool_requires_to_write_is_made_and_the_others_ask_for_it() -> None:
+    text = {"type": "string"}
+    tools = [tool("add_note", ("id", "text"), id=text, text=text), tool("get_note", ("id",), id=text)]
+    made = {one.input["id"] for one in examples(tools, []) if one.tries != "absent"}
+    assert made == {"first", "second"}
+
+
 def test_ids_that_all_answers_give_are_used() -> None:
     tools = [tool("next_task", ("requestId",), requestId={"type": "string"})]
     assert examples(tools, []) == ()

@@ -171,12 +171,13 @@ def find_autotools(root: Path, where: str) -> Iterator[Tool]:
 
 
 _RULE = re.compile(r"^([A-Za-z0-9_.-]+)\s*:(?!=)", re.MULTILINE)
+_ALL = re.compile(r"^all\s*:(?!=)(.*)", re.MULTILINE)
 _NAMING = frozenset(["EXE", "EXEC", "EXECUTABLE", "PROG", "PROGNAME", "PROGRAM", "BIN", "BINARY", "TARGET", "NAME"])
 
 
 def find_make(root: Path, where: str) -> Iterator[Tool]:
-    """Yield the program that a rule with the folder's name builds, those that a variable such as EXE names, and those
-    that are made and installed.
+    """Yield the program that a rule with the folder's name builds, those that a variable such as EXE names, the first
+    that `all` makes by a rule, and those that are made and installed.
     """
     folder = root / where
     files = ("Makefile", "makefile", "GNUmakefile", "Makefile.in")
@@ -190,7 +191,9 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
     if own in _RULE.findall(content) and not (folder / own).is_dir():
         yield Tool(own, (*prepare, f"{make} {own}"), (where,), inside(where, file))
     named = [words[0] for name, words in assigned(content).items() if name in _NAMING and len(words) == 1]
-    for value in dict.fromkeys((*named, *installed(content))):
+    rules = _RULE.findall(content)
+    of_all = [word for words in _ALL.findall(content) for word in words.split() if word in rules]
+    for value in dict.fromkeys((*named, *of_all[:1], *installed(content))):
         program = Path(value)
         if re.fullmatch(r"[\w./-]+", value) and not (folder / value).is_dir() and not is_program(folder / value):
             yield Tool(program.name, (*prepare, make), (inside(where, str(program.parent)),), inside(where, file))

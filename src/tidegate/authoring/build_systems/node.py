@@ -49,6 +49,9 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
         return locked, make, f"mkdir -p {PREFIX}/bin && chmod +x {program} && ln -sf {target} {link}"
     enter = "" if where == "." else f"cd {where} && "
     locked = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
-    prepares = "prepare" in table(json_object(root / where / "package.json"), "scripts")
-    omit = "" if prepares else " --omit=dev"  # nothing is made of the package: what only tests need takes minutes
-    return f"{enter}{locked}{omit}", f"npm install --global --prefix {PREFIX} {'.' if where == '.' else f'./{where}'}"
+    scripts = table(json_object(root / where / "package.json"), "scripts")
+    makes = "build" in scripts and "prepare" not in scripts and not (root / where / str(file)).exists()
+    made = (f"{enter}npm run build",) if makes else ()
+    omit = "" if made or "prepare" in scripts else " --omit=dev"  # what only tests need takes minutes
+    install = f"npm install --global --prefix {PREFIX} {'.' if where == '.' else f'./{where}'}"
+    return f"{enter}{locked}{omit}", *made, install
