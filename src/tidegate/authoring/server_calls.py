@@ -14,7 +14,7 @@ from tidegate.model.agent import Tool
 MOST_CALLS, MOST_OF_TOOL = 60, 3
 MOST_OPTIONS, MOST_ABSENT = 40, 20  # calls with one more parameter, and with a name of nothing, of all tools
 _CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
-_SUFFIX = re.compile(r"(?<![\w.])\.[a-z][a-z0-9]{1,4}\b")
+_SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
 _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
 _HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
 FILES = ("sample.txt", "notes.txt")
@@ -149,7 +149,8 @@ def with_files(calls: Iterable[Example], errors: Iterable[str]) -> tuple[Example
     """Return the calls with names of files as these errors want them: absolute, or with a suffix that they list."""
     told = "\n".join(errors)
     folder = _HERE if re.search(r"(?i)\babsolute\b", told) else ""
-    suffix = next((one for one in _SUFFIX.findall(told) if one != ".txt"), ".txt") if _FORMATS.search(told) else ".txt"
+    listed = ("".join(found) for found in _SUFFIX.findall(told)) if _FORMATS.search(told) else ()
+    suffix = next((f".{one}" for one in listed if one != "txt"), ".txt")
     names = {name: f"{folder}{name.removesuffix('.txt')}{suffix}" for name in FILES}
     return tuple(call._replace(input={key: _named(one, names) for key, one in call.input.items()}) for call in calls)
 

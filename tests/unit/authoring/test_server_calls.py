@@ -108,6 +108,7 @@ def test_ids_that_all_answers_give_are_used() -> None:
     [
         ("Invalid filename: sample.txt, must be an absolute path", "/proc/self/cwd/sample.txt"),
         ("does not support .txt files. Supported formats are: .xlsx, .xlsm", "sample.xlsx"),
+        ("Unsupported file extension: txt. Use one of: md, json, yml", "sample.md"),
         ("no such note", "sample.txt"),
     ],
 )
