@@ -117,7 +117,7 @@ class Passing:
         if asked.get("method") != "tools/call" or params.get("name") != self.mutant["command"]:
             return
         if kind == "error_flag_flipped":
-            result["isError"] = status_of({"result": result}) == 0
+            result["isError"] = result.get("isError") is not True
         elif kind == "result_emptied":
             result["content"] = []
             result.pop("structuredContent", None)
