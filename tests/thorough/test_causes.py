@@ -184,7 +184,7 @@ def test_docs_come_before_the_lines_of_scenarios_which_are_checks(pull_request: 
     ]
     fix = next(line for line in done.comment.splitlines() if line.startswith("**To fix:**"))
     assert fix.index("AGENTS.md:6") < fix.index("scenarios/keep.yaml:4") < fix.index("scenarios/keep.yaml:10")
-    assert fix.endswith("a maintainer has to accept a change there that weakens a check.")
+    assert fix.endswith("if the change is intended, edit them too, and have a maintainer accept it.")
     assert "files that define scenarios are checks" in done.comment
 
 

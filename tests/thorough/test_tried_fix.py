@@ -48,4 +48,4 @@ def test_a_row_whose_checks_name_the_old_option_does_not_keep_the_others_from_be
     assert done.code == 1
     assert [row["scenario"] for row in done.result["fix"]["rows"]] == ["keep_stock"]
     assert "**This edit makes 1 of 2 regressed rows pass** (tried: 1 trial)" in done.comment
-    assert "The checks of `checked` × `docs` name what is gone themselves: this row stays red until" in done.comment
+    assert "The checks of `checked` × `docs` use the old name: this row stays red until" in done.comment

@@ -27,7 +27,8 @@ class WatchedFiles:
     def __init__(self, prepared: Prepared, of_base: Prepared | None, workspace: Path) -> None:
         of_head, self._workspace = prepared.contents, workspace
         self._start = {**dict.fromkeys(of_head), **(of_base or prepared).contents}
-        self._start |= {name: of_head.get(name) for name in OF_GIT}  # its own commit, with its own guidance files
+        of_git = {*OF_GIT, *(name for name in (*self._start, *of_head) if name.startswith(".git/"))}
+        self._start |= {name: of_head.get(name) for name in of_git}  # its own commit, with its own guidance files
         self._guidance = {name: has for name, has in self._start.items() if has != of_head.get(name)}
         self._of_head = {name: of_head.get(name) for name in self._guidance}
         self.rewritten = set[str]()

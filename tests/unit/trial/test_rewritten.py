@@ -147,7 +147,7 @@ def test_guidance_is_expected_as_base_has_it(tmp_path: Path, workspace: Path) ->
     base = Prepared(fill(tmp_path / "base", "a", "of_base", "changed"), ())
     (head.folder / "changed").write_text("y")
     for place, commit in ((head.folder, "1"), (base.folder, "2"), (workspace, "1")):
-        fill(place, ".git/packed-refs")
+        fill(place, ".git/packed-refs", f".git/objects/pack/{commit}.pack")
         (place / ".git/packed-refs").write_text(commit)
     watched = WatchedFiles(head, base, fill(workspace, "of_base", "changed"))
     assert looked(watched) == set()
