@@ -51,6 +51,12 @@ if (version === "2025-11-25" && listed.tools.some(({ name }) => name === "grind"
   const grinding = client.experimental.tasks.callToolStream({ name: "grind" }, undefined, { task: { ttl: 60_000 } });
   for await (const { type, result } of grinding) if (result) tell(type, result.content);
 }
+let changed;
+if (!isNew) {
+  const { ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
+  changed = new Promise((resolve) => client.setNotificationHandler(ToolListChangedNotificationSchema, resolve));
+}
 tell("grow", await client.callTool({ name: "grow", arguments: {} }));
+await Promise.race([changed, new Promise((resolve) => setTimeout(resolve, 10_000))]);
 await client.close();
 process.exit(0);
