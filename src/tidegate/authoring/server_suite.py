@@ -246,7 +246,7 @@ async def _startable(
     """
     found = await _started(here, where, server)
     for _ in range(MOST_MOVED):
-        command = moved(found) if isinstance(found, str) else None
+        command = moved(found, here.folder) if isinstance(found, str) else None
         if command is None or command in server.build:
             break
         subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
@@ -258,15 +258,19 @@ async def _startable(
     return server, found
 
 
-def moved(reason: str) -> str | None:
+def moved(reason: str, root: Path) -> str | None:
     """Return the command that links the file, which a server cannot write in its build, to the current folder.
 
-    None if the reason names no such file. The link is the same in each environment of Python.
+    None if the reason names no such file, or one that is not below `root`: the server has written the reason. The link
+    is the same in each environment of Python.
     """
     found = _READ_ONLY.search(reason)
-    if found is None:
+    if found is None or ".." in found[1]:
         return None
     folder = re.sub(r"python3\.\d+", "python3*", shlex.quote(found[1]))
+    places = root.glob(re.sub(r"python3\.\d+", "python3*", found[1]))
+    if not all(place.resolve().is_relative_to(root.resolve()) for place in places):
+        return None
     return f'for at in {folder}; do ln -sfn /proc/self/cwd/{found[2]} "$at/{found[2]}"; done'
 
 
@@ -307,7 +311,7 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
                 if said and (tools := tuple(Tool(**tool) for tool in json.loads(said[-1]))):
                     return mcp, tools
                 why = why or seen.result.reason or "it lists no tools"
-        if moved(why):
+        if moved(why, here.folder):
             break  # it fails so in all ways
     return why
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,11 +118,19 @@ def test_files_are_named_as_the_errors_of_the_server_want_them(error: str, name:
     assert call.input == {"path": name, "count": 3}
 
 
-def test_a_file_that_cannot_be_written_in_the_build_is_linked_to_the_current_folder() -> None:
+def test_a_file_that_cannot_be_written_in_the_build_is_linked_to_the_current_folder(tmp_path: Path) -> None:
     reason = "OSError: [Errno 30] Read-only file system: '/tmp/run-1/.tidegate/venv/lib/python3.10/own.log'"
     command = 'for at in .tidegate/venv/lib/python3*; do ln -sfn /proc/self/cwd/own.log "$at/own.log"; done'
-    assert moved(reason) == command
-    assert moved("OSError: [Errno 30] Read-only file system: '/etc/own.log'") is None
+    assert moved(reason, tmp_path) == command
+    assert moved("OSError: [Errno 30] Read-only file system: '/etc/own.log'", tmp_path) is None
+
+
+def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:
+    for folder in (".tidegate/../..", ".tidegate/out"):
+        (tmp_path / "checkout/.tidegate").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "checkout/.tidegate/out").unlink(missing_ok=True)
+        (tmp_path / "checkout/.tidegate/out").symlink_to(tmp_path)
+        assert moved(f"Read-only file system: '/tmp/run-1/{folder}/.bashrc'", tmp_path / "checkout") is None
 
 
 def test_two_parameters_with_the_same_values_get_different_ones() -> None:
