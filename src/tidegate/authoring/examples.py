@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from glob import escape
 from itertools import islice, pairwise
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from tidegate.agents.doc_follower import SUFFIXES
@@ -18,12 +18,13 @@ from tidegate.agents.instructions import Block, blocks, foreign, markdown_of, sy
 from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.probing import Try
 from tidegate.authoring.samples import kind_of
-from tidegate.authoring.survey import find_inputs, find_scripts
+from tidegate.authoring.survey import find_inputs, find_scripts, find_test_code
+from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
 
 MOST_SCENARIOS, MOST_FOLLOWED = 8, 4
 MOST_COMMANDS = 24
-MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 6, 60  # calls in a script, and in all
+MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_SUBCOMMANDS = 12
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_CHARACTERS = 200_000
@@ -36,6 +37,9 @@ GUIDES = ("AGENTS.md", "CLAUDE.md")
 _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
 _BASH = re.compile(r"<\(|<<<|=\(|\[\[|\$'|\b(?:declare|local|function|source|shopt) ")
+_CAPTURED = re.compile(r"""(?m)^\s*(?:local )?\w+="?\$\((.*)\)"?$""")
+_LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
+_LIST = re.compile(r"""[\[(]\s*(?:(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*,?\s*)+[\])]""")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
 _ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
@@ -86,15 +90,44 @@ def documented(root: Path, where: str, binary: str) -> Iterator[Plan]:
             yield _plan(_slug(path.stem), f"What {document} shows works.", fresh)
 
 
-def in_scripts(root: Path, where: str, binary: str) -> Plan | None:
-    """Return the plan for the calls in shell scripts of tests and demos; None if there are none."""
-    lines: dict[str, None] = {}
+def in_scripts(root: Path, where: str, binary: str, first: Collection[str]) -> Plan | None:
+    """Return the plan for the calls in scripts and code of tests and demos; None if there are none.
+
+    `first`: the tool's subcommands and options, one of which a list of arguments in code begins with.
+    """
+    calls: list[Iterator[str]] = []
+    for path in find_test_code(root / where):
+        found = calls_in_code(path.read_text(encoding="utf-8", errors="replace"), binary, first)
+        calls.append(islice(found, MOST_OF_SCRIPT))
     for path in find_scripts(root / where):
         text = called_by_name(path.read_text(encoding="utf-8", errors="replace"), binary)
+        text = _CAPTURED.sub(r"\1", text)
         found = (line for block in blocks(f"~~~~sh\n{text}\n~~~~", binary) for line in _runnable(block, binary))
-        lines |= dict.fromkeys(islice(found, MOST_OF_SCRIPT))
-    fresh = [*lines][:MOST_IN_SCRIPTS]
-    return _plan("scripts", f"What scripts of tests and demos do with `{binary}` works.", fresh) if fresh else None
+        calls.append(_from_root(line, path.parent, root) for line in islice(found, MOST_OF_SCRIPT))
+    fresh = [*islice(dict.fromkeys(in_turn(calls)), MOST_IN_SCRIPTS)]
+    return _plan("scripts", f"What tests and demos do with `{binary}` works.", fresh) if fresh else None
+
+
+def _from_root(line: str, folder: Path, root: Path) -> str:
+    """Return the line with paths from the root in place of those of files in this folder."""
+
+    def path(word: re.Match[str]) -> str:
+        return (folder / word[0]).relative_to(root).as_posix() if (folder / word[0]).is_file() else word[0]
+
+    return re.sub(r"(?<![\w./$-])\w[\w-]*(?:[./][\w-]+)*(?![\w./-])", path, line)
+
+
+def calls_in_code(text: str, binary: str, first: Collection[str]) -> Iterator[str]:
+    """Yield the calls of the tool in a test: lists of strings that begin with one of these words or its name, and
+    strings that begin with its name."""
+    for found in _LIST.finditer(text):
+        words = [literal.replace("\\n", "\n") for _, literal in _LITERAL.findall(found[0])]
+        words = words[1:] if words and PurePath(words[0]).stem == binary else words
+        if words and words[0] in first and not any("{" in word and "}" in word and '"' not in word for word in words):
+            yield shlex.join([binary, *words])
+    for _, literal in _LITERAL.findall(text):
+        if literal.startswith(f"{binary} ") and not re.search(r"[{}$%\\]|\s[a-z]+ [a-z]+ [a-z]+ [a-z]+", literal):
+            yield literal
 
 
 def in_help(binary: str, texts: Iterable[str]) -> Plan | None:
@@ -203,12 +236,19 @@ def named_once(plans: Iterable[Plan]) -> tuple[Plan, ...]:
 
 def called_by_name(text: str, binary: str) -> str:
     """Return the text with the plain name of the program where a line calls it by a path or through a launcher."""
-    launcher = r"(?:npx|pipx run|uv run|uvx|python3? -m|(?:python3?|node|ruby|bash|sh)(?= ))"
+    launcher = r"(?:run|npx|pipx run|uv run|uvx|python3? -m|(?:python3?|node|ruby|bash|sh)(?= ))"
     sets = r"""(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)*"""
     path = rf"(?:{launcher}\s+)?(?:[\w.~$-]*/)*"
     stem = re.escape(binary)
     text = re.sub(rf"\$\{{\w+:?-(?:[\w./-]*/)?{stem}\}}", binary, text)
     suffix = "" if "." in binary else r"(?:\.(?:py|js|mjs|rb|sh|pl))?"
+    named = re.compile(
+        rf"(?m)^\s*(?:export |local )?(\w+)=[\"']?(?:{launcher}\s+)?(?:[\w.~${{}}()-]*/)*{stem}{suffix}[\"']?\n"
+    )
+    names = named.findall(text)
+    text = named.sub("", text)
+    for name in names:
+        text = re.sub(rf"\"?\$(?:{name}\b|\{{{name}\}})\"?", binary, text)
     return re.sub(rf"(?m)^(\s*(?:[$%>] )?|.*\|\s*)({sets}){path}{stem}{suffix}(?=\s|$)", rf"\g<1>\g<2>{binary}", text)
 
 

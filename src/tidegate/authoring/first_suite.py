@@ -30,6 +30,7 @@ from tidegate.run.run_job import Options
 
 _ASKING = ("--help", "-h", "help", "")
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
+_ABOUT_VERSION = re.compile(r" (?:--version|-V|version)$")
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
 MOST_ALONE, REFUSED_SECONDS = 16, 5.0  # options and subcommands without anything else; of all that may be refused
 MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
@@ -144,7 +145,10 @@ def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[s
         examples.main_use(tool.binary, inputs),
         examples.state(tool.binary, shown.parts),
     ]
-    others = (own, examples.in_scripts(root, where, tool.binary), *examples.documented(root, where, tool.binary))
+    first = {
+        name for part in shown.parts if part.kind in ("subcommand", "option") for name in (part.name, *part.aliases)
+    }
+    others = (own, examples.in_scripts(root, where, tool.binary, first), *examples.documented(root, where, tool.binary))
     plans += [one for one in others if one is not None]
     return examples.named_once(plan for plan in plans if plan.tries)
 
@@ -175,7 +179,7 @@ def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate
     seconds, filled = MOST_SECONDS, dict[str, Candidate]()
     for number, plan in enumerate(sorted(plans, key=lambda plan: found[plan.candidate.name].seconds)):
         own = found[plan.candidate.name]
-        lines = (*own.lines, *own.more, *own.wrong, *own.silent)
+        lines = (*own.lines, *own.more, *own.varied, *own.wrong, *own.silent)
         each = own.seconds / max(1, len(lines)) or 0.01
         checked = lines[: max(FEWEST_LINES, int(seconds / (len(plans) - number) / each))]
         checked = tuple(sorted(checked, key=own.wrong.__contains__))  # last, since they leave damaged files
@@ -216,17 +220,23 @@ async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> lis
     trials = await here.run(draft(tool, [_scenario_of(tool, one) for one in found]), tryout.OBSERVED)
     seen = [one for runs in trials.values() for one in runs[0].checked]
     refusing = frozenset(one.result.exit_code for one in seen if one.result.command == f"{tool.binary} {_WRONG}")
-    return [_proposed(tool, one, trials[one.name], refusing) for one in found]
+    about = [one.result for one in seen if _ABOUT_VERSION.search(one.result.command)]
+    versions = frozenset(version for ran in about for version in observed_gates.VERSION.findall(ran.printed))
+    return [_proposed(tool, one, trials[one.name], refusing, versions) for one in found]
 
 
 def _proposed(
-    tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], refusing: frozenset[int | None]
+    tool: Tool,
+    candidate: Candidate,
+    runs: Sequence[TriedTrial],
+    refusing: frozenset[int | None],
+    versions: frozenset[str],
 ) -> Candidate:
-    """Return the candidate with gates for what was the same in all runs.
+    """Return the candidate with gates for what was the same in all runs. `versions`: of the tool.
 
     A document's lines may end as they do, but not with the status that refuses an unknown option (`refusing`).
     """
-    facts = _facts(runs)
+    facts = _facts() | versions
     given = "\n".join([*candidate.files.values(), *candidate.commands])
     gates: list[dict[str, Any] | None] = [
         *candidate.gates,
@@ -236,7 +246,7 @@ def _proposed(
         command = seen[0].result.command
         gate = observed_gates.result_gate(seen, given, facts)
         if command in candidate.wrong and (gate is None or gate.get("status") or observed_gates.helps(seen[0].result)):
-            gate = observed_gates.refused_gate(seen, command.split()[-1].lstrip("-"))
+            gate = observed_gates.refused_gate(seen, given, facts)
         gates.append(gate)
     found = {code for one in runs for code in one.statuses if code}
     statuses = found if candidate.commands or (refusing and found.isdisjoint(refusing)) else ()
@@ -245,7 +255,7 @@ def _proposed(
     )
 
 
-def _facts(runs: Sequence[TriedTrial]) -> frozenset[str]:
+def _facts() -> frozenset[str]:
     """Return words that another machine, user or day would show in another way."""
     now = time.localtime()
     names = {platform.node(), platform.release(), platform.machine(), platform.python_version(), getpass.getuser()}
@@ -313,7 +323,11 @@ def _protected(tool: Tool, kept: Sequence[Candidate], shown: _Shown) -> tuple[st
     """Return the sentence about what the suite protects, and what it does not reach."""
     silent = {line for one in kept for line in one.silent}
     counted = [(gate, one) for one in kept for gate in one.gates if gate.get("pattern") != observed_gates.EMPTY]
-    counted = [(gate, one) for gate, one in counted if gate.get("command", "").removesuffix(" 2>&1") not in silent]
+    counted = [
+        (gate, one)
+        for gate, one in counted
+        if gate.get("command", "").removesuffix(observed_gates.ERRORS) not in silent
+    ]
     kinds = [(gate["type"], gate.get("status", 0), one) for gate, one in counted]
     results = sum(kind == "command_output_matches" for kind, *_ in kinds)
     files = sum(kind.startswith("file_") for kind, *_ in kinds)

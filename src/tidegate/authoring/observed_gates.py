@@ -21,7 +21,7 @@ MOST_LINES, MOST_CHARACTERS = 120, 6_000  # of one output that is checked as a w
 FIRST, LAST = 20, 10  # lines of a longer one
 LONGEST = 100
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_BOTH = " 2>&1"
+ERRORS = " 2>&1 >/dev/null"  # of a call whose output is on stderr alone
 _OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s*-[a-zA-Z](?![\w-])", re.MULTILINE)
 _USAGE = re.compile(r"(?im)^\W*(?:usage|synopsis)\b|\btry\b.{0,40}--?help\b")
 _COMPLAINT = re.compile(
@@ -32,13 +32,17 @@ _COMPLAINT = re.compile(
     r"|^\W*(?:\w+: )*error\b",
     re.IGNORECASE,
 )
+_LISTS = re.compile(
+    r" ?\((?:choose|choices|one of|expected|valid|possible|allowed)|[:;,.] (?:choose|expected|valid|must be one)"
+)
 _FINDING = re.compile(r"[\w./-]+\.\w+:\d+|^\s*\d+:\d+|\bline \d+")  # of a linter: it may call this an error
 _CRASH = re.compile(
     r"^Traceback \(most recent|^\s+at .+:\d+:\d+\)?$|^thread '.*' panicked|core dumped"
     r"|: line \d+: .*(?:no such file|not found|unbound variable|syntax error|bad substitution)",
     re.MULTILINE | re.IGNORECASE,
 )
-_VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
+VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
+_OF_VERSION = re.compile(r"(?i)\bversion|-V\b|python|node\.js")
 _OF_WEEK = re.compile(r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[Ww]eek ?\d{1,2})\b")
 NEAR_SECS = 45 * 86_400.0  # a date that is not farther from now may be one of the clock
 _SCREEN = re.compile(r"\x1b\[\d*;\d*H|\x1b\[\?1049h|\x1b\[[HJ]|\f")  # of an editor or a pager
@@ -114,8 +118,11 @@ def listed(text: str) -> list[str]:
     return list(dict.fromkeys([*options, *subcommands(text)]))
 
 
-def refused_gate(runs: Sequence[Seen], word: str) -> dict[str, Any] | None:
-    """Return the gate that a call with this wrong word is refused as in all runs; None if it is not."""
+def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
+    """Return the gate that this call is refused as in all runs, with what its error says first; None if it is not.
+
+    Of a line that lists what is allowed, only what comes before the list.
+    """
     first = runs[0].result
     code = first.exit_code
     same = all(one.result.end == "exited" and one.result.exit_code == code for one in runs)
@@ -123,9 +130,20 @@ def refused_gate(runs: Sequence[Seen], word: str) -> dict[str, Any] | None:
         return None
     described = f"{_short(first.command)} is refused with exit {code}"
     gate = {"type": "command_exits", "command": first.command, "status": code, "description": described}
-    if all(word in one.result.printed for one in runs):
-        gate |= {"type": "command_output_contains", "command": first.command + _BOTH, "substring": word}
+    shown = [_where_it_prints(one.result) for one in runs]
+    masked = [
+        _masked(text, f"{given}\n{first.command}", facts, one) for (text, _), one in zip(shown, runs, strict=True)
+    ]
+    told = [next(filter(_is_error, map(str.strip, text.split("\n"))), "") for text in masked]
+    if told[0] and len({*told}) == 1:
+        pattern = _literal(_LISTS.split(told[0])[0])
+        gate |= {"type": "command_output_matches", "command": shown[0][1], "pattern": pattern}
     return gate
+
+
+def _is_error(row: str) -> bool:
+    """Return True if the row says what is wrong: it is no usage and no option."""
+    return bool(tells(row)) and not _USAGE.search(row) and not row.startswith("-")
 
 
 def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
@@ -169,7 +187,7 @@ def file_gates(diffs: Sequence[str], given: str = "", facts: Iterable[str] = ())
 def _where_it_prints(ran: CommandResult) -> tuple[str, str]:
     """Return the output and the command that prints it to stdout: what is only on stderr is sent there."""
     if not ran.stdout.strip() and ran.stderr.strip():
-        return ran.stderr, ran.command + _BOTH
+        return ran.stderr, ran.command + ERRORS
     return ran.stdout, ran.command
 
 
@@ -182,7 +200,9 @@ def _masked(text: str, given: str, facts: Iterable[str], seen: Seen) -> str:
     text = without_clock(text, seen.at, seen.result.duration_s, NEAR_SECS).replace("<duration>", _ANY)
     rows = (_OF_WEEK.sub(_ANY, row) if "<time>" in row else row for row in text.split("\n"))
     text = "\n".join(rows).replace("<time>", _ANY)
-    for way in (_VERSION, _RELATIVE, _PLACE):
+    if _OF_VERSION.search(f"{seen.result.command}\n{text}"):
+        text = VERSION.sub(lambda found: found[0] if found[0] in given else _ANY, text)
+    for way in (_RELATIVE, _PLACE):
         text = way.sub(lambda found: found[0] if found[0] in given else _ANY, text)
     for fact in facts:
         text = re.sub(rf"(?<!\w){re.escape(fact)}(?!\w)", _ANY, text) if fact not in given else text

@@ -6,9 +6,12 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path, PurePosixPath
+from stat import S_ISREG
 from typing import Literal
 
 from pydantic import PrivateAttr
@@ -17,30 +20,36 @@ from tidegate.agents.invocations.shell_grammar import shell_lines
 from tidegate.authoring.observed_gates import complaint, is_usage
 from tidegate.authoring.samples import kind_of, sample
 from tidegate.authoring.survey import named_like
+from tidegate.authoring.variations import in_turn, variations
 from tidegate.decide.surface.parts import command_of, commands
 from tidegate.model.agent import Agent, Session
 from tidegate.model.event import CommandResult, End, Message
 from tidegate.model.surface import Part
 from tidegate.model.value import Value
+from tidegate.text.noise import VOLATILE
 
 SECONDS, PLANS_SECONDS = 5.0, 100.0  # of one call, and of all plans, two of which run at once
 MOST_BASES, MOST_MORE = 20, 60  # lines that get options, and calls with options that are kept
-MOST_OF_OPTION = 6  # lines with which an option is tried
+MOST_OF_OPTION = 10  # lines with which an option is tried
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
 MOST_WRONG, MOST_SET = 3, 5  # lines that are spoilt, and that get a variable
+MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcommand that are refused with one status
+SHORT = 20  # characters of an output of which each is a result
+MOST_WRITTEN = 3  # files of one call that its check shows
 LARGEST_FILE, MOST_FILES = 200_000, 20
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
 _FOLDER = re.compile(r"(?:path|dir|folder|src)\w*/?|.+/")
 _WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
 UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
     r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
-    r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|out\S*|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
+    r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
 )
 _NUMBERS = re.compile(
     r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
 )
 _REDIRECTED = re.compile(r"[<>|]")
+_WRITES = re.compile(r"^--?o(?:ut|$)")
 _SEPARATORS = re.compile(r"delim|sep")
 
 
@@ -59,6 +68,7 @@ class Found(Value):
 
     lines: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
+    varied: tuple[str, ...] = ()  # lines with other arguments
     silent: tuple[str, ...] = ()  # calls with an option that show the same without it
     wrong: tuple[str, ...] = ()  # calls with a file that is not there, or that is damaged
     files: dict[str, str] = {}
@@ -100,17 +110,26 @@ class Prober(Agent):
             await probe.set(name, bases)
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
+        for line, command in variations(probe.lines, session.binary, commands(self.parts)):
+            await probe.vary(line, command)
         session.emit(Message(text=probe.found().model_dump_json()))
         return End(end="completed")
 
     async def _try_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> None:
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
-        own = [(base, [*with_option(base, probe.session.binary, part, self.parts)]) for base in bases]
+        binary = probe.session.binary
+        own = [(base, [*with_option(base, binary, part, self.parts, probe.printed[base])]) for base in bases]
         silent: list[str] = []
         for base, tries in [one for one in own if one[1]][:MOST_OF_OPTION]:
             if part.id in self._told or len(probe.more) >= MOST_MORE:
                 return
-            kept = [line for one in tries if (line := await probe.kept(one, base=base, silent=silent)) is not None]
+            kept: list[str] = []
+            for one in tries:
+                before = len(silent)
+                line = await probe.kept(one, base=base, silent=silent)
+                kept += [line] if line is not None else []
+                if not part.takes_value and (kept or len(silent) > before):
+                    break  # it takes no value, indeed
             if kept:
                 probe.more += kept
                 self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
@@ -126,6 +145,8 @@ class _Probe:
     began: float = field(default_factory=time.monotonic)
     lines: list[str] = field(default_factory=list)
     more: list[str] = field(default_factory=list)
+    shapes: dict[str, list[str]] = field(default_factory=dict)  # variations, by what they showed
+    refused: Counter[tuple[str, int | None]] = field(default_factory=Counter)  # of them, by subcommand and status
     wrong: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
@@ -136,11 +157,12 @@ class _Probe:
     took: dict[str, float] = field(default_factory=dict)
 
     def found(self) -> Found:
-        kept = (*self.lines, *self.more, *self.silent, *self.wrong)
+        kept = (*self.lines, *self.more, *self.varied_lines, *self.silent, *self.wrong)
         failed = tuple((line, why) for line, why in self.failed.items() if line not in kept)
         seconds, called = sum(self.took[line] for line in kept), {*re.split(r"[^\w.-]+", " ".join(kept))}
         files = {name: text for name, text in self.files.items() if name.partition("/")[0] in called}
         shown = {"lines": self.lines, "more": self.more, "silent": self.silent, "wrong": self.wrong}
+        shown |= {"varied": self.varied_lines}
         return Found.model_validate({**shown, "files": files, "failed": failed, "seconds": seconds})
 
     async def varied(self, line: str) -> list[str]:
@@ -169,7 +191,7 @@ class _Probe:
         for way in one.ways:
             if time.monotonic() - self.began > self.seconds:
                 return None
-            line, ran, why = await self._tried(way, more=more or bool(base))
+            line, ran, why = await self._tried(way)
             shown = self._shown(line, ran)
             news = shown != self.printed[base] if base else shown not in self.known
             if why:
@@ -207,11 +229,33 @@ class _Probe:
             (f"no-such-{name}", ""),
         ):
             ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
-            shown = f"{ran.exit_code} {ran.printed.replace(other, '')}"
-            if ran.end == "exited" and shown not in self.known:
-                self.known.add(shown)
-                self.wrong.append(ran.command)
-                self.took[ran.command] = ran.duration_s
+            self._refused(ran, ran.printed.replace(other, ""))
+
+    async def vary(self, line: str, command: str) -> None:
+        """Try this variation of a line, a call of this subcommand."""
+        if time.monotonic() - self.began > self.seconds:
+            return
+        line, ran, why = await self._tried(line, provides=False)
+        if why:
+            self.refused[command, ran.exit_code] += 1
+            if self.refused[command, ran.exit_code] <= MOST_REFUSED:
+                self._refused(ran, _shape(ran, line))
+        elif ran.printed.strip():
+            self.shapes.setdefault(f"{command} {_shape(ran, line)}", []).append(line)
+            self.took[line] = ran.duration_s
+
+    @property
+    def varied_lines(self) -> list[str]:
+        """The variations that showed something: one of each shape of output, then the next of each."""
+        return [*islice(in_turn(map(iter, self.shapes.values())), MOST_VARIATIONS)]
+
+    def _refused(self, ran: CommandResult, shape: str) -> None:
+        """Keep the call if it ends by itself, and no other one was refused alike."""
+        shown = f"{ran.exit_code} {shape}"
+        if ran.end == "exited" and shown not in self.known:
+            self.known.add(shown)
+            self.wrong.append(ran.command)
+            self.took[ran.command] = ran.duration_s
 
     def _shown(self, line: str, ran: CommandResult) -> str:
         """Return the status, a blank, and the output without the name of its input, if it does not just repeat that."""
@@ -222,21 +266,39 @@ class _Probe:
             printed = printed.replace(name, "input")
         return f"{ran.exit_code} {printed}"
 
-    async def _tried(self, line: str, *, more: bool) -> tuple[str, CommandResult, str | None]:
-        """Return the line that was run at last, what it did, and why that does not show a result, if so."""
+    async def _tried(self, line: str, *, provides: bool = True) -> tuple[str, CommandResult, str | None]:
+        """Return the line that was run at last, what it did, and why that does not show a result, if so.
+
+        What it writes is shown by `cat`. With `provides`, it gets the files that it lacks.
+        """
+        there = self._states()
         ran = await self.session.shell(line, timeout_secs=SECONDS)
         why = self._wrong(ran)
         before = {*self.files}
-        if (why or not ran.printed.strip()) and self._provide(line, ran.printed):
+        if provides and (why or not ran.printed.strip()) and self._provide(line, ran.printed):
             ran = await self.session.shell(line, timeout_secs=SECONDS)
             why = self._wrong(ran)
             if why and (unused := [name for name in self.files if name not in before]):
                 await self.session.shell(shlex.join(["rm", "-f", *unused]), timeout_secs=SECONDS)
                 self.files = {name: text for name, text in self.files.items() if name in before}
-        if not why and not more and (copied := self._on_copy(line)) is not None:
-            line, ran = copied, await self.session.shell(copied, timeout_secs=SECONDS)
+        if not why and (shown := self._on_copy(line) or self._with_written(line, there)) is not None:
+            line, ran = shown, await self.session.shell(shown, timeout_secs=SECONDS)
             why = self._wrong(ran)
         return line, ran, why
+
+    def _states(self) -> dict[str, tuple[int, int]]:
+        """Return when each file of the workspace was written, in ns since the epoch, and its size in bytes."""
+        folder = self.session.workspace
+        found = ((path, path.lstat()) for path in folder.rglob("*"))
+        files = ((path.relative_to(folder).as_posix(), state) for path, state in found if S_ISREG(state.st_mode))
+        return {name: (state.st_mtime_ns, state.st_size) for name, state in files}
+
+    def _with_written(self, line: str, before: Mapping[str, tuple[int, int]]) -> str | None:
+        """Return the line, and `cat` of the texts that it has written; None if there is none."""
+        changed = (name for name, state in self._states().items() if before.get(name) != state)
+        named = [name for name in sorted(changed) if name not in self.files and not VOLATILE.search(name)]
+        texts = [name for name in named if self.session.read_text(name)][:MOST_WRITTEN]
+        return f"{line} && {shlex.join(['cat', *texts])}" if texts and "cat " not in line else None
 
     def _wrong(self, ran: CommandResult) -> str | None:
         """Return why this does not show a result; None if it does."""
@@ -269,6 +331,14 @@ class _Probe:
                     self.session.write_text(name, text)
                     self.files[name] = text
         return len(self.files) > before
+
+
+def _shape(ran: CommandResult, line: str) -> str:
+    """Return the output without the line's words and without numbers, unless it is short."""
+    if len(ran.printed) <= SHORT:
+        return ran.printed
+    words = {*re.findall(r"\w+", line)}
+    return "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words and not one.isdecimal())
 
 
 def _is_fit(variable: str) -> bool:
@@ -304,8 +374,11 @@ def _content(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterat
         yield from ((f"{word.rstrip('/')}/sample{kind}", sample(kind)) for kind in kinds)
 
 
-def with_option(line: str, binary: str, option: Part, parts: Sequence[Part]) -> Iterator[Try]:
-    """Yield the line with the option, if its subcommand has it and the line does not, with each value to try."""
+def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:
+    """Yield the line with the option, if its subcommand has it and the line does not, with each value to try.
+
+    `printed`: by the line alone. Its words are values, too.
+    """
     call = re.search(rf"(?<![\w./-]){re.escape(binary)}(?![\w./-])", line)
     names = "|".join(map(re.escape, (option.name, *option.aliases)))
     if call is None or re.search(rf"(?<![\w-])(?:{names})(?![\w-])", line):
@@ -313,14 +386,14 @@ def with_option(line: str, binary: str, option: Part, parts: Sequence[Part]) -> 
     command = command_of(line[call.end() :].split(), commands(parts))
     if option.command in ("", command):
         at = line.index(command, call.end()) + len(command) if option.command else call.end()
-        for values in _values(option):
-            yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="news")
+        for values in _values(option, printed):
+            yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
 
 
-def _values(part: Part) -> Iterator[tuple[str, ...]]:
+def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
     """Yield the ways to give the option, for each of its values that is tried."""
     if not part.takes_value:
-        yield part.name, f"{part.name} 2"  # help texts often leave out that a value follows
+        yield from ((part.name,), (f"{part.name} 2",))  # help texts often leave out that a value follows
     elif part.choices:
         yield from ((f"{part.name} {choice}",) for choice in part.choices[:4] if choice != part.default)
     elif part.default.isdecimal():
@@ -329,8 +402,12 @@ def _values(part: Part) -> Iterator[tuple[str, ...]]:
         yield f"{part.name} ';'", f"{part.name} :"
     elif _NUMBERS.search(part.name):
         yield f"{part.name} 2", f"{part.name} 20", f"{part.name} 1"
+    elif _WRITES.search(part.name):
+        yield (f"{part.name} written.txt",)
     else:
-        yield tuple(f"{part.name} {value}" for value in ("name", "Ada", "unused", "'*'", "2", "sample.txt"))
+        shown = [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}[\w./-]*\w", printed))]
+        own = dict.fromkeys([*shown[:2], *shown[len(shown) // 2 :][:1], *shown[-1:]])
+        yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
 
 
 def read_found(messages: Iterable[str]) -> Found:

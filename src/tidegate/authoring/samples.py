@@ -65,6 +65,8 @@ SAMPLES = {
     ".py": _PYTHON,
     ".js": "import fs from 'fs';\nvar unused = 42\n\n"
     "function greet(name) {\n  if (name == 'Ada') { return \"Hello, \" + name }\n}\nexport default greet;\n",
+    ".fa": ">one first\nACGTNNACGTACGGATTACA\nTTAGGG\n>two\nGGGCCCAAATTTR\n>one first\nacgt\n",
+    ".fq": "@one/1\nACGTNACGTACGTTGCA\n+\nIIIIIIII5555####!\n@two/1\nGGGCCCAAATTT\n+\n!5##IIIIIIII\n",
     ".css": "body { color: #ff0000; margin: 0 }\n.title, #main { font-size: 42px }\n",
     ".sh": '#!/bin/sh\nname=Ada\nif [ $name = "Ada" ]; then echo `expr 40 + 2`; fi\n',
     ".c": '#include <stdio.h>\n\nint main(void) {\n    int unused = 42;\n    printf("Ada\\n");\n    return 0;\n}\n',
@@ -73,7 +75,16 @@ SAMPLES = {
     "insert into t (a, b) values (1, 'x'), (2, 'y'); /* done */\n"
     "update t set a = case when b=1 then 2 else 3 end where c is not null;\n",
 }
-_SAME = {".htm": ".html", ".ndjson": ".jsonl", ".yml": ".yaml", ".markdown": ".md", ".cfg": ".ini", ".conf": ".ini"}
+_SAME = {
+    ".fasta": ".fa",
+    ".fastq": ".fq",
+    ".htm": ".html",
+    ".ndjson": ".jsonl",
+    ".yml": ".yaml",
+    ".markdown": ".md",
+    ".cfg": ".ini",
+    ".conf": ".ini",
+}
 _OTHERS = (  # texts of the first sample, and those of the second
     *(("Ada", "Bea"), ("London", "Leeds"), ("42", "17"), ("7.125", "7.131"), ("nested", "inner"), ("Grace", "Jean")),
     *(('"id": 1', '"id": 5'), ('["second", "first"]', '["first", "second"]'), ("[second, first]", "[first, second]")),

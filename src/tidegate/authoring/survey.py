@@ -22,6 +22,8 @@ _VARIABLE = re.compile(r"(?<![\w{-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
 _DOCS = frozenset({".md", ".rst", ".txt", ".adoc", ".1", ".json", ".lock", ".yml", ".yaml"})
 _BINARY = frozenset("\0\ufffd")
 _CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
+_SCRIPTS = frozenset({"", ".sh", ".bats", ".t"})
+_TEST_CODE = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".go", ".rs", ".pl"})
 _INPUTS = re.compile(
     r"^(?:tests?|specs?|examples?|samples?|demos?|fixtures?|(?:test)?data|regress\w*|cases)$|test", re.IGNORECASE
 )
@@ -80,9 +82,15 @@ def find_variables(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def find_scripts(root: Path) -> tuple[Path, ...]:
-    """Return the shell scripts in folders of tests and examples."""
+    """Return the shell scripts in folders of tests and examples, cases without a suffix and of bats and cram too."""
     found = (path for path in _files(root) if _is_for_tests(root, path) and _is_input(path))
-    return tuple(path for path in found if path.suffix == ".sh" or _SHEBANG.match(text(path)))
+    return tuple(path for path in found if path.suffix in _SCRIPTS or _SHEBANG.match(text(path)))
+
+
+def find_test_code(root: Path) -> tuple[Path, ...]:
+    """Return the tests that are written in a programming language."""
+    found = (path for path in _files(root) if path.suffix in _TEST_CODE and _is_for_tests(root, path))
+    return tuple(path for path in found if path.stat().st_size < LARGEST_CODE)
 
 
 def _is_for_tests(root: Path, path: Path) -> bool:

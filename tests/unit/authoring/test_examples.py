@@ -9,6 +9,7 @@ import pytest
 from tests.make import sure
 from tidegate.authoring.examples import (
     called_by_name,
+    calls_in_code,
     documented,
     followed,
     in_help,
@@ -88,12 +89,31 @@ def test_scripts_of_tests_and_demos_have_examples_with_what_they_store(tmp_path:
     scripts = {
         "tests/one.sh": 'id=`${TALLY:-tally} add a`\n../tally show "$id"\n',
         "demo/two": "#!/usr/bin/env bash\necho a | ../tally list\n",
-        "tests/other": "tally no script\n",
+        "tests/case/cmd": "TALLY=../../bin/tally.js\ncat input | $TALLY --all\n",
+        "tests/case/input": "a\n",
+        "tests/three.bats": '@test "adds" {\n  run tally add b\n  result="$(tally sum 1 2)"\n}\n',
         "src/three.sh": "tally elsewhere\n",
     }
-    plan = sure(in_scripts(write(tmp_path, scripts), ".", "tally"))
-    assert plan.candidate.commands == ("echo a | tally list", 'id=`tally add a` && tally show "$id"')
-    assert in_scripts(tmp_path, "src", "tally") is None
+    plan = sure(in_scripts(write(tmp_path, scripts), ".", "tally", ()))
+    assert {*plan.candidate.commands} == {
+        "echo a | tally list",
+        'id=`tally add a` && tally show "$id"',
+        "cat tests/case/input | tally --all",
+        "tally add b",
+        "tally sum 1 2",
+    }
+    assert in_scripts(tmp_path, "src", "tally", ()) is None
+
+
+def test_calls_in_the_code_of_tests_are_examples() -> None:
+    code = """
+        runner.invoke(cli, ["add", "two words", '--due', "1"])
+        subprocess.run(["bin/tally", "list"])
+        exec("tally list --all")
+        ["other", "words"], ["add", f"{name}"], print("tally is a tool that adds")
+    """
+    found = [*calls_in_code(code, "tally", {"add", "list"})]
+    assert found == ["tally add 'two words' --due 1", "tally list", "tally list --all"]
 
 
 def test_a_word_of_another_program_is_no_call() -> None:

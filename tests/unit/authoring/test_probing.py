@@ -23,12 +23,13 @@ class FakeSession:
     scenario, binary = "plan", "count"
 
     def __init__(self, tool: Tool, repo: Path) -> None:
-        self.tool, self.repo = tool, repo
+        self.tool, self.repo, self.workspace = tool, repo, repo
         self.files: dict[str, str] = {}
         self.events: list[Any] = []
 
     async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
-        printed = self.tool(command.split()[1:], self.files)
+        words = command.partition(" && cat ")[0].split()[1:]
+        printed = self.tool(words, self.files) if words else None
         code = 0 if printed is not None else 2
         failed = f"cannot read {command.split()[-1]}"
         return CommandResult(
@@ -142,7 +143,7 @@ def test_what_only_reads_is_tried_again_after_what_adds(tmp_path: Path) -> None:
     added: list[str] = []
 
     def keeping(words: list[str], files: dict[str, str]) -> str | None:
-        if words[0] == "add":
+        if words[0] == "add" and len(words) > 1:
             added.append(words[1])
             return f"added {len(added)}"
         return "\n".join(added)
@@ -155,7 +156,7 @@ def test_what_failed_is_tried_again_after_what_adds(tmp_path: Path) -> None:
     added: list[str] = []
 
     def keeping(words: list[str], files: dict[str, str]) -> str | None:
-        if words[0] == "add":
+        if words[0] == "add" and len(words) > 1:
             added.append(words[1])
         return f"{words[0]} {len(added)}" if added else None
 
@@ -174,3 +175,42 @@ def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path
 def test_subcommands_that_read_a_file_get_a_sample() -> None:
     parts = of_help({"": "usage: count\n\nCommands:\n  raw  Raw\n"}, "count")
     assert "count raw sample.txt" in state("count", parts).tries[0].ways
+
+
+def test_a_switch_that_changes_nothing_is_not_tried_with_a_value(tmp_path: Path) -> None:
+    def counting(words: list[str], files: dict[str, str]) -> str | None:
+        return f"{len(words)} words" if "--quick" not in words else "1 words"
+
+    found = probed(counting, tmp_path, (Try(ways=("count one",)),), HELP)
+    assert found.silent == ("count --quick one",)
+
+
+def test_variations_that_show_other_things_are_kept_and_few_of_those_that_are_refused_alike(tmp_path: Path) -> None:
+    shown = {"3": "few", "12": "more than a few words", "0": "none"}
+
+    def small(words: list[str], files: dict[str, str]) -> str | None:
+        return shown.get(words[-1])
+
+    found = probed(small, tmp_path, (Try(ways=("count 5 3",)),))
+    assert {*found.varied} == {"count 5 12", "count 5 0", "count 0 3", "count 14 3"}
+    assert found.wrong == ("count 5 5",)  # `count 5 14` and others are refused with the same words
+
+
+def test_a_text_that_a_call_writes_is_shown(tmp_path: Path) -> None:
+    def writing(words: list[str], files: dict[str, str]) -> str | None:
+        (tmp_path / "out.txt").write_text(" ".join(words), encoding="utf-8")
+        files["out.txt"] = "written"
+        return ""
+
+    found = probed(writing, tmp_path, (Try(ways=("count one",)),))
+    assert found.lines == ("count one && cat out.txt",)
+
+
+def test_words_of_an_output_are_values_of_options(tmp_path: Path) -> None:
+    def filtering(words: list[str], files: dict[str, str]) -> str | None:
+        left = [word for word in ("apple", "pear") if "--only" not in words or word in words]
+        return "\n".join(left)
+
+    help_text = "usage: count [options]\n\nOptions:\n  --only WORD   Only this one\n"
+    found = probed(filtering, tmp_path, (Try(ways=("count all",)),), help_text)
+    assert found.more == ("count --only apple all",)

@@ -1,0 +1,38 @@
+"""Variations of calls: other numbers, arguments of other calls, another order."""
+
+from __future__ import annotations
+
+from tidegate.authoring.variations import variations
+
+
+def of(*lines: str) -> list[str]:
+    return [line for line, _ in variations(lines, "tally", ("add", "list"))]
+
+
+def test_numbers_get_more_digits_and_become_0_but_not_those_of_file_names() -> None:
+    found = of("tally add 2 x1.csv --size=3")
+    assert {"tally add 11 x1.csv --size=3", "tally add 0 x1.csv --size=3", "tally add 2 x1.csv --size=12"} <= {*found}
+    assert not [line for line in found if "x10" in line]
+
+
+def test_a_call_gets_the_arguments_of_other_calls_of_its_subcommand() -> None:
+    found = of("tally add milk", "tally add 'two words' | wc", "tally list all")
+    assert {"tally add 'two words'", "tally add milk | wc"} <= {*found}
+    assert "tally add all" not in found
+
+
+def test_two_arguments_become_equal_and_nearly_equal_and_change_places() -> None:
+    assert {"tally 1.2 1.2", "tally 1.2 1.11", "tally 2.0 1.2"} <= {*of("tally 1.2 2.0")}
+
+
+def test_the_last_argument_is_left_out_and_written_in_capitals() -> None:
+    assert {"tally list one", "tally list one ALL"} <= {*of("tally list one all")}
+
+
+def test_a_line_with_two_calls_is_not_varied() -> None:
+    assert of("tally add 1 && tally list 2") == []
+
+
+def test_every_line_gets_its_first_variation_before_one_gets_its_second() -> None:
+    first, second, *_ = variations(["tally add 1", "tally list 2"], "tally", ("add", "list"))
+    assert (first[1], second[1]) == ("add", "list")
