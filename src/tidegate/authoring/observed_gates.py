@@ -130,7 +130,7 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
         return None
     described = f"{_short(first.command)} is refused with exit {code}"
     gate = {"type": "command_exits", "command": first.command, "status": code, "description": described}
-    shown = [_where_it_prints(one.result) for one in runs]
+    shown = [_where_it_complains(one.result) for one in runs]
     masked = [
         _masked(text, f"{given}\n{first.command}", facts, one) for (text, _), one in zip(shown, runs, strict=True)
     ]
@@ -189,6 +189,11 @@ def _where_it_prints(ran: CommandResult) -> tuple[str, str]:
     if not ran.stdout.strip() and ran.stderr.strip():
         return ran.stderr, ran.command + ERRORS
     return ran.stdout, ran.command
+
+
+def _where_it_complains(ran: CommandResult) -> tuple[str, str]:
+    """Return the error, and the command that prints it to stdout."""
+    return (ran.stderr, ran.command + ERRORS) if ran.stderr.strip() else (ran.stdout, ran.command)
 
 
 def _status(ran: CommandResult) -> dict[str, Any]:

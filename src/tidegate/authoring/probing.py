@@ -50,6 +50,7 @@ _NUMBERS = re.compile(
 )
 _REDIRECTED = re.compile(r"[<>|]")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
+_DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
 _SEPARATORS = re.compile(r"delim|sep")
 
 
@@ -241,7 +242,8 @@ class _Probe:
             if self.refused[command, ran.exit_code] <= MOST_REFUSED:
                 self._refused(ran, _shape(ran, line))
         elif ran.printed.strip():
-            self.shapes.setdefault(f"{command} {_shape(ran, line)}", []).append(line)
+            shape = ran.printed if len(ran.printed) <= SHORT else _shape(ran, line)
+            self.shapes.setdefault(f"{command} {shape}", []).append(line)
             self.took[line] = ran.duration_s
 
     @property
@@ -334,9 +336,7 @@ class _Probe:
 
 
 def _shape(ran: CommandResult, line: str) -> str:
-    """Return the output without the line's words and without numbers, unless it is short."""
-    if len(ran.printed) <= SHORT:
-        return ran.printed
+    """Return the output without the line's words and without numbers."""
     words = {*re.findall(r"\w+", line)}
     return "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words and not one.isdecimal())
 
@@ -370,8 +370,10 @@ def _content(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterat
     elif _FILE.fullmatch(word):
         yield word, sample(word, number)
     else:
-        kinds = dict.fromkeys(kind for kind in map(kind_of, known) if kind) or [".txt"]
-        yield from ((f"{word.rstrip('/')}/sample{kind}", sample(kind)) for kind in kinds)
+        kinds = [*dict.fromkeys(kind for kind in map(kind_of, known) if kind)] or [".txt"]
+        folder = word.rstrip("/")
+        yield from ((f"{folder}/sample{kind}", sample(kind)) for kind in kinds)
+        yield from ((f"{folder}/inner/other{kind}", sample(kind, 1)) for kind in kinds[:1])
 
 
 def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:
@@ -398,6 +400,8 @@ def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
         yield from ((f"{part.name} {choice}",) for choice in part.choices[:4] if choice != part.default)
     elif part.default.isdecimal():
         yield f"{part.name} {int(part.default) // 2}", f"{part.name} {int(part.default) + 2}"
+    elif _DATES.search(part.name):
+        yield tuple(f"{part.name} {value}" for value in ("2024-01-31", "'2024-01-31 10:30'", "2024-01", "1"))
     elif _SEPARATORS.search(part.name):
         yield f"{part.name} ';'", f"{part.name} :"
     elif _NUMBERS.search(part.name):

@@ -9,6 +9,7 @@ _PEOPLE = (
 _PYTHON = '''"""A sample."""
 import os
 import sys
+import json  # noqa: F401
 
 
 def used(items, rate=0.5):

@@ -169,7 +169,12 @@ def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path
         return "\n".join(name for name in files if name.startswith("path/") and name.endswith(".py"))
 
     found = probed(walking, tmp_path, (Try(ways=("count path",)),))
-    assert {*found.files} == {"path/sample.txt", "path/sample.json", "path/sample.py"}
+    assert {*found.files} == {
+        "path/sample.txt",
+        "path/sample.json",
+        "path/sample.py",
+        "path/inner/other.txt",
+    }
 
 
 def test_subcommands_that_read_a_file_get_a_sample() -> None:
