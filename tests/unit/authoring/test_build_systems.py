@@ -128,6 +128,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         ("tally", "", "src"),
     ),
     "bin": ({"bin/tally": SCRIPT, "Makefile": "test:\n"}, ("tally", "", "bin")),
+    "script below, shown in README": (
+        {"src/tally": SCRIPT, "src/tally-add": SCRIPT, "README.md": "    tally add milk\n", "tests/tally": SCRIPT},
+        ("tally", "", "src"),
+    ),
     "script, named like the folder": ({"tally.sh": SCRIPT, "install.sh": SCRIPT}, ("tally.sh", "", ".")),
     "script, installed by the README": (
         {"ticket": SCRIPT, "README.md": 'ln -s "$PWD/ticket" ~/.local/bin/tk\n'},

@@ -1,4 +1,6 @@
-"""Programs that are in the repository ready to run: in bin/, or in the root if the docs or a package install them."""
+"""Programs that are in the repository ready to run: in bin/, in another folder if README shows calls of them, or in the
+root if the docs or a package install them.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,7 @@ _INSTALLED = re.compile(
 _DEBIAN = re.compile(r"^(\S+)\s+/?usr/s?bin/?$", re.MULTILINE)
 _ENTRY = re.compile(r'^\s*ENTRYPOINT\s*\[\s*"(?:[^"]*/)?([\w.+-]+)"', re.MULTILINE)
 _CALLED = re.compile(r"(?<![\w./])\./([\w.+-]*\w)(?![\w/])")
+_SHOWN = re.compile(r"^(?: {4,}|\t)?(?:[$%>] )?([a-z][\w.-]+)(?= +\S)", re.MULTILINE)
 _HOUSEKEEPING = re.compile(
     r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version)", re.I
 )
@@ -42,7 +45,12 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     beside = sorted((folder / "bin").glob("*"))
     for program in sorted(filter(is_program, beside), key=lambda path: path.name != own):
         yield Tool(program.name, (), (inside(where, "bin"),), inside(where, "bin"))
-    called = {name for path in sorted(folder.glob("README*")) for name in _CALLED.findall(text(path))}
+    readmes = [text(path) for path in sorted(folder.glob("README*"))]
+    shown = {name for content in readmes for name in _SHOWN.findall(content)}
+    for program in sorted(path for path in folder.glob("*/*") if path.name in shown and is_program(path)):
+        if program.parent.name != "bin" and not re.match(r"tests?|examples?|\.", program.parent.name):
+            yield Tool(program.name, (), (inside(where, program.parent.name),), inside(where, program.parent.name))
+    called = {name for content in readmes for name in _CALLED.findall(content)}
     texts = [text(path) for pattern in _PACKAGES for path in sorted(folder.glob(pattern))]
     names = {
         found["file"]: found["path"] or found["name"] for content in texts for found in _INSTALLED.finditer(content)
