@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -40,11 +40,12 @@ class DocFollower(Agent):
     that are not about the tool alone: they call programs other than common file tools, name paths outside of the
     workspace, install into `~/.local/bin`, or need an address on the network. A whole block is skipped if a line in it
     that does not call the tool calls such a program: it belongs to a longer procedure. `run_all: true` runs these too.
-    Of the prompt, every line without a placeholder is run.
+    Of the prompt, every line without a placeholder is run. `skip` lists commands of documents that are known to fail.
     """
 
     type: Literal["doc-follower"]
     run_all: bool = False
+    skip: tuple[str, ...] = ()
 
     @property
     def is_deterministic(self) -> bool:
@@ -53,7 +54,7 @@ class DocFollower(Agent):
 
     async def run(self, session: Session) -> End:
         """Follow the prompt, then the guidance, then the README. Always completes."""
-        reading = _Following(session, run_all=self.run_all)
+        reading = _Following(session, run_all=self.run_all, skip=self.skip)
         for name, blocks in _documents(session):
             await reading.follow(name, blocks)
         return End(end="completed", message=reading.summary())
@@ -81,6 +82,7 @@ class _Following:
 
     session: Session
     run_all: bool = False
+    skip: tuple[str, ...] = ()
     failed: int = 0
     skipped: int = 0
     results: dict[str, CommandResult] = field(default_factory=dict)
@@ -101,7 +103,8 @@ class _Following:
             for line in block:
                 reason = line.unfit
                 if name != PROMPT:
-                    reason = reason or lacking or self._why_not(line, block)
+                    listed = "`skip` lists it" if _command(state, line) in self.skip else None
+                    reason = reason or lacking or listed or self._why_not(line, block)
                 if reason:
                     self._skip(f"{name}, line {line.row} was skipped, {reason}: {line.text[:200]}")
                     if not line.calls and lacking is None and name != PROMPT:
@@ -119,7 +122,7 @@ class _Following:
 
     async def _state_after(self, line: ShellLine, state: list[str]) -> list[str]:
         """Run the line, unless it ran before, and return what it changed in the reader's shell."""
-        command = " && ".join([*state, line.text])
+        command = _command(state, line)
         if command not in self.results:
             if self._is_full():
                 self._skip(f"the limit of {MAX_LINES} lines is reached; no more of them are run")
@@ -149,6 +152,10 @@ class _Following:
         if len(self.results) + self.skipped <= MAX_LINES:
             self.session.emit(Warning(text=warning))
         self.skipped += 1
+
+
+def _command(state: Sequence[str], line: ShellLine) -> str:
+    return " && ".join([*state, line.text])
 
 
 def _help(line: ShellLine) -> str:

@@ -68,6 +68,7 @@ class Candidate(NamedTuple):
     silent: tuple[str, ...] = ()  # those of `more` with an option that changes nothing
     wrong: tuple[str, ...] = ()  # those of `more` that the tool may refuse
     statuses: tuple[int, ...] = ()  # other than 0, with which calls of the agent end
+    skip: tuple[str, ...] = ()  # commands of the documents that fail
 
 
 class Plan(NamedTuple):
@@ -160,7 +161,7 @@ def main_use(binary: str, files: Sequence[str]) -> Plan:
     ways = [f"{binary} {file}" for file in files]
     ways += [f"{binary} < {file}" for file in files]
     ways += [f"{binary} {one} {other}" for one, other in pairwise(files[:3])]
-    ways += [f"{binary} 'two words'", f"{binary} 42", f"{binary} '1 + 2 * 3'"]
+    ways += [binary, f"{binary} .", f"{binary} 'two words'", f"{binary} 42", f"{binary} '1 + 2 * 3'"]
     description = f"`{binary}` does its main work on samples."
     return Plan(Candidate("main_use", description, ()), tuple(Try(ways=(line,), wants="prints") for line in ways))
 

@@ -30,7 +30,6 @@ from tidegate.run.run_job import Options
 
 _ASKING = ("--help", "-h", "help", "")
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
-_ABOUT_VERSION = re.compile(r" (?:--version|-V|version)$")
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
 MOST_ALONE, REFUSED_SECONDS = 16, 5.0  # options and subcommands without anything else; of all that may be refused
 MOST_SECONDS, FEWEST_LINES = 25.0, 10  # of the commands of all scenarios; of one, even if they take longer
@@ -218,24 +217,14 @@ async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> lis
     for one in found:
         write_files(here.folder, starter.template_files(tool, one))
     trials = await here.run(draft(tool, [_scenario_of(tool, one) for one in found]), tryout.OBSERVED)
-    seen = [one for runs in trials.values() for one in runs[0].checked]
-    refusing = frozenset(one.result.exit_code for one in seen if one.result.command == f"{tool.binary} {_WRONG}")
-    about = [one.result for one in seen if _ABOUT_VERSION.search(one.result.command)]
-    versions = frozenset(version for ran in about for version in observed_gates.VERSION.findall(ran.printed))
-    return [_proposed(tool, one, trials[one.name], refusing, versions) for one in found]
+    checked = [one.result for runs in trials.values() for one in runs[0].checked]
+    about = [ran for ran in checked if observed_gates.ABOUT_VERSION.search(ran.command)]
+    versions = frozenset(word for ran in about for word in observed_gates.VERSION.findall(ran.printed))
+    return [_proposed(tool, one, trials[one.name], versions) for one in found]
 
 
-def _proposed(
-    tool: Tool,
-    candidate: Candidate,
-    runs: Sequence[TriedTrial],
-    refusing: frozenset[int | None],
-    versions: frozenset[str],
-) -> Candidate:
-    """Return the candidate with gates for what was the same in all runs. `versions`: of the tool.
-
-    A document's lines may end as they do, but not with the status that refuses an unknown option (`refusing`).
-    """
+def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], versions: frozenset[str]) -> Candidate:
+    """Return the candidate with gates for what was the same in all runs. `versions`: of the tool."""
     facts = _facts() | versions
     given = "\n".join([*candidate.files.values(), *candidate.commands])
     gates: list[dict[str, Any] | None] = [
@@ -248,10 +237,12 @@ def _proposed(
         if command in candidate.wrong and (gate is None or gate.get("status") or observed_gates.helps(seen[0].result)):
             gate = observed_gates.refused_gate(seen, given, facts)
         gates.append(gate)
-    found = {code for one in runs for code in one.statuses if code}
-    statuses = found if candidate.commands or (refusing and found.isdisjoint(refusing)) else ()
+    ran = [command for one in runs for command in one.commands] if candidate.guidance else []
+    failing = dict.fromkeys(one.command for one in ran if observed_gates.complaint(one))
+    statuses = {code for one in runs for code in one.statuses if code} if candidate.commands else set[int]()
+    statuses |= {one.exit_code for one in ran if one.exit_code and one.command not in failing}
     return candidate._replace(
-        gates=tuple(observed_gates.distinct(filter(None, gates))), statuses=tuple(sorted(statuses))
+        gates=tuple(observed_gates.distinct(filter(None, gates))), statuses=tuple(sorted(statuses)), skip=tuple(failing)
     )
 
 
@@ -353,7 +344,8 @@ def _is_used(binary: str, called: str, part: Part) -> bool:
 def _files(tool: Tool, kept: Sequence[Candidate], here: Tryout) -> dict[str, bytes]:
     """Return the suite's file and all files of these scenarios."""
     scenarios = [starter.scenario_file(tool, one) for one in kept]
-    files = {starter.SUITE: starter.suite_text(tool, scenarios, reach=here.reach).encode()}
+    skip = dict.fromkeys(command for one in kept for command in one.skip)
+    files = {starter.SUITE: starter.suite_text(tool, scenarios, reach=here.reach, skip=[*skip]).encode()}
     for one in kept:
         files[starter.scenario_file(tool, one)] = starter.scenario_text(tool, one, one.gates).encode()
         files |= starter.template_files(tool, one)

@@ -22,7 +22,7 @@ FIRST, LAST = 20, 10  # lines of a longer one
 LONGEST = 100
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 ERRORS = " 2>&1 >/dev/null"  # of a call whose output is on stderr alone
-_OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s*-[a-zA-Z](?![\w-])", re.MULTILINE)
+_OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s*-[a-zA-Z][\w-]*", re.MULTILINE)
 _USAGE = re.compile(r"(?im)^\W*(?:usage|synopsis)\b|\btry\b.{0,40}--?help\b")
 _COMPLAINT = re.compile(
     r"\b(?:cannot|can't|could not|couldn't|unable to|failed|failure|not found|no such|does not exist|doesn't exist"
@@ -42,7 +42,8 @@ _CRASH = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
-_OF_VERSION = re.compile(r"(?i)\bversion|-V\b|python|node\.js")
+ABOUT_VERSION = re.compile(r" (?:--?version|-V|version)\b")
+_OF_VERSION = re.compile(r"(?i)\bversion|python|node\.js")
 _OF_WEEK = re.compile(r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[Ww]eek ?\d{1,2})\b")
 NEAR_SECS = 45 * 86_400.0  # a date that is not farther from now may be one of the clock
 _SCREEN = re.compile(r"\x1b\[\d*;\d*H|\x1b\[\?1049h|\x1b\[[HJ]|\f")  # of an editor or a pager
@@ -134,16 +135,20 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
     masked = [
         _masked(text, f"{given}\n{first.command}", facts, one) for (text, _), one in zip(shown, runs, strict=True)
     ]
-    told = [next(filter(_is_error, map(str.strip, text.split("\n"))), "") for text in masked]
+    told = [_first_error(text) for text in masked]
     if told[0] and len({*told}) == 1:
         pattern = _literal(_LISTS.split(told[0])[0])
         gate |= {"type": "command_output_matches", "command": shown[0][1], "pattern": pattern}
     return gate
 
 
-def _is_error(row: str) -> bool:
-    """Return True if the row says what is wrong: it is no usage and no option."""
-    return bool(tells(row)) and not _USAGE.search(row) and not row.startswith("-")
+def _first_error(text: str) -> str:
+    """Return the first row that says what is wrong, else the first that is neither usage nor option, else ''."""
+    rows = [row.strip() for row in text.split("\n")]
+    fit = [row for row in rows if tells(row) and not _USAGE.search(row) and not row.startswith(("-", "["))]
+    return next(
+        (row for row in fit if _COMPLAINT.search(row) or re.search(r"(?i)\berror\b", row)), fit[0] if fit else ""
+    )
 
 
 def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
@@ -205,7 +210,9 @@ def _masked(text: str, given: str, facts: Iterable[str], seen: Seen) -> str:
     text = without_clock(text, seen.at, seen.result.duration_s, NEAR_SECS).replace("<duration>", _ANY)
     rows = (_OF_WEEK.sub(_ANY, row) if "<time>" in row else row for row in text.split("\n"))
     text = "\n".join(rows).replace("<time>", _ANY)
-    if _OF_VERSION.search(f"{seen.result.command}\n{text}"):
+    if ABOUT_VERSION.search(seen.result.command):
+        text = re.sub(r"\S*\d\S*", _ANY, text)
+    elif _OF_VERSION.search(text):
         text = VERSION.sub(lambda found: found[0] if found[0] in given else _ANY, text)
     for way in (_RELATIVE, _PLACE):
         text = way.sub(lambda found: found[0] if found[0] in given else _ANY, text)

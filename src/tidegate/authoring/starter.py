@@ -22,11 +22,16 @@ _UNPROVEN = (
 
 
 def suite_text(
-    tool: Tool | None, scenarios: Iterable[str], guidance: Iterable[str] | None = None, reach: Access = False
+    tool: Tool | None,
+    scenarios: Iterable[str],
+    guidance: Iterable[str] | None = None,
+    reach: Access = False,
+    skip: Sequence[str] = (),
 ) -> str:
     """Return the text of tidegate.yaml for these scenario files and the tool, if one was found.
 
-    `guidance`: instead of the default. `reach`: what agents and the tool may reach of the network.
+    `guidance`: instead of the default. `reach`: what agents and the tool may reach of the network. `skip`: commands of
+    the docs that fail.
     """
     lines = [
         f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
@@ -48,6 +53,9 @@ def suite_text(
     if guidance is not None:
         lines.append(f"guidance: {flow(list(guidance))}   # files for agents, each side's own, in every workspace")
     docs = "  docs: {type: doc-follower}   # runs the commands in the docs verbatim: no key, no cost"
+    if skip:
+        known = [f"      - {flow(command)}" for command in skip]
+        docs = "\n".join(["  docs:", "    type: doc-follower", "    skip:   # they fail", *known])
     model = "  claude: {type: claude-code}   # calls the server; needs ANTHROPIC_API_KEY"
     lines += ["agents:", model if tool and tool.server else docs]
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ from tidegate.authoring.observed_gates import Seen
 from tidegate.authoring.tool import Tool
 from tidegate.history.run_folder import AnswerStore, RunFolder
 from tidegate.model.access import Access, NetworkAccess
-from tidegate.model.event import Event
+from tidegate.model.event import CommandEnd, CommandResult, Event, ToolCall, ToolResult
 from tidegate.model.field_types import HOST
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import CommandAnswer
@@ -52,7 +52,7 @@ class Tried:
 class TriedTrial:
     """What one trial did: the result, its events, what the commands of its gates did, and its changes in the workspace.
 
-    `statuses`: exit codes of the tool's calls by the agent.
+    `statuses`: exit codes of the tool's calls by the agent. `commands`: what each of its commands did the last time.
     """
 
     result: TrialResult
@@ -60,6 +60,7 @@ class TriedTrial:
     checked: tuple[Seen, ...]
     diff: str
     statuses: frozenset[int | None]
+    commands: tuple[CommandResult, ...] = ()
 
 
 @dataclass
@@ -108,7 +109,7 @@ class Tryout:
             ended = (trial.started_at + (trial.duration_s or 0.0) + (trial.around_s or 0.0)) if trial else 0.0
             checked = tuple(Seen(one.result, ended) for one in answers if isinstance(one, CommandAnswer))
             statuses = frozenset(call.exit_code for call in (trial.invocations if trial else ()))
-            tried = TriedTrial(result, record.events, checked, record.diff, statuses)
+            tried = TriedTrial(result, record.events, checked, record.diff, statuses, _commands(record.events))
             seen.setdefault(result.scenario, []).append(tried)
         return seen
 
@@ -124,6 +125,20 @@ class Tryout:
         suite = suite.model_copy(update={"network": NetworkAccess(agent=self.reach)})
         store = RunFolder(self.scratch / "runs" / str(next(self.rounds)))
         return RunJob(suite, make_plan(suite), (replace(self.side, store=store),), scratch, AnswerStore(None))
+
+
+def _commands(events: Iterable[Event]) -> tuple[CommandResult, ...]:
+    """Return what each command of the agent did the last time."""
+    called: dict[str, str] = {}
+    found: dict[str, CommandResult] = {}
+    for event in events:
+        if isinstance(event, ToolCall) and event.command:
+            called[event.id] = event.command
+        elif isinstance(event, ToolResult) and event.id in called:
+            command = called[event.id]
+            end: CommandEnd = "exited" if event.exit_code is not None else "timeout"
+            found[command] = CommandResult(command=command, end=end, exit_code=event.exit_code, stdout=event.output)
+    return tuple(found.values())
 
 
 @asynccontextmanager

@@ -270,3 +270,10 @@ def test_run_all_runs_them(session: LocalSession) -> None:
     session.write("README.md", FOREIGN)
     session.run(DocFollower(type="doc-follower", run_all=True))
     assert session.calls == ["add a", "list", "import"]
+
+
+def test_commands_that_are_known_to_fail_are_not_run(session: LocalSession) -> None:
+    session.write("README.md", sh("cd . && taskmgr add a", "taskmgr list", "taskmgr import"))
+    end = session.run(DocFollower(type="doc-follower", skip=("taskmgr list", "taskmgr import")))
+    assert session.calls == ["add a"]
+    assert end.message == "ran 1 lines, 0 failed, 2 skipped"

@@ -14,6 +14,7 @@ from tidegate.authoring.observed_gates import (
     distinct,
     file_gates,
     help_gates,
+    listed,
     refused_gate,
     result_gate,
 )
@@ -47,6 +48,22 @@ def test_options_and_subcommands_that_the_help_lists_are_one_check_and_names_in_
     assert {gate["type"] for gate in (rows, others)} == {"command_output_words"}
     assert (rows["command"], rows["words"]) == ("tally --help", ["-q", "--quiet", "--format", "add", "list"])
     assert (rows["listed"], others["words"], "listed" in others) == (True, ["--silent-mode"], False)
+
+
+def test_options_with_long_names_after_one_dash_are_listed() -> None:
+    assert listed("available options:\n\n-skip N\n    N=entries to skip\n-resume\n") == ["-skip", "-resume"]
+
+
+def test_the_error_is_found_before_and_after_a_usage() -> None:
+    usage = "usage: tally [-h]\n             [--sort KEY] FILE\n"
+    for printed in (f"{usage}tally: error: no FILE\n", f"tally: error: no FILE\n{usage}"):
+        gate = sure(refused_gate(seen(*[ran("", 2, printed)] * 3)))
+        assert gate["pattern"] == "tally: error: no FILE"
+
+
+def test_all_of_an_output_about_the_version_that_has_digits_may_differ() -> None:
+    gate = sure(result_gate(seen(*[ran("tally 0.1.dev1+g90a83e2c1\n", command="tally --version")] * 3)))
+    assert re.search(gate["pattern"], "tally 0.2\n")
 
 
 def test_a_help_on_stderr_that_exits_with_1_is_checked_there() -> None:
