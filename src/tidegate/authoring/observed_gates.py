@@ -120,7 +120,7 @@ def listed(text: str) -> list[str]:
 
 
 def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
-    """Return the gate that this call is refused as in all runs, with what its error says first; None if it is not.
+    """Return the gate that this call is refused as in all runs, with the first line of the error; None if it is not.
 
     Of a line that lists what is allowed, only what comes before the list.
     """
