@@ -98,7 +98,9 @@ def listed(cursor: str | None) -> Json:
     if "pages" in QUIRKS:
         names = [f"{names[0]}{page}"]
     tools = [{"name": name, "description": f"{name}s it", "inputSchema": SCHEMA} for name in names]
-    return {"tools": tools, **({"nextCursor": str(page + 1)} if "pages" in QUIRKS and page < 2 else {})}
+    if "spiral" in QUIRKS or ("pages" in QUIRKS and page < 2):
+        return {"tools": tools, "nextCursor": str(page + 1)}
+    return {"tools": tools, **({"nextCursor": "0"} if "circle" in QUIRKS else {})}
 
 
 def answer(method: str, params: Json) -> Json:

@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -131,6 +131,7 @@ class AgentStep:
     warnings: tuple[str, ...] = ()
     started_at: float = 0.0  # seconds since the epoch; times of events are relative to it
     duration_s: float = 0.0
+    refused: Mapping[str, str] = field(default_factory=dict)  # see Trial
 
 
 class _Recorded(NamedTuple):
@@ -171,9 +172,8 @@ async def run_agent(attempt: Attempt, environments: Environments, ready_secs: fl
 
         end, not_measured, found = await _ended(attempt, session, recorded)
         duration = round(time.monotonic() - started, 3)
-    return AgentStep(
-        end, not_measured, tuple(session.events), found.invocations, found.warnings, session.started_at, duration
-    )
+    done = end, not_measured, tuple(session.events), found.invocations, found.warnings, session.started_at, duration
+    return AgentStep(*done, refused=session.refused)
 
 
 def _with_program(attempt: Attempt, environments: Environments) -> tuple[TrialSession, Callable[[], _Recorded]]:
@@ -212,7 +212,7 @@ def _with_server(
         told = recording.read(folders.record / folders.calls.name, session.stops)
         calls = told.invocations
         if session.is_client:
-            calls = with_refused(calls, session.events, server.name)
+            calls = with_refused(calls, session.events, server.name, session.started_at)
         invocations = calls + never_arrived(session.events, server.name, session.started_at)
         without: tuple[NotMeasured, str] | None = None if told.lost is None else ("record_lost", told.lost)
         if not told.opened:

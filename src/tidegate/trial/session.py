@@ -140,6 +140,11 @@ class TrialSession:
         """True if the agent asks the MCP server through this session, by the official SDK."""
         return self._client is not None
 
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """Why agents cannot use what the MCP server lists, as far as its calls show it; see `Trial`."""
+        return self._client.refused if self._client else {}
+
     async def server_tools(self) -> ServerTools:
         """Start the MCP server that is the target and return its tools; nothing if the target is a program."""
         if self.server is None:
@@ -176,13 +181,28 @@ class TrialSession:
             key, tool = ("uri", "resources/read") if what == "resource" else ("name", "prompts/get")
             called = ToolCall(id="", tool=tool, input={key: name, **({"arguments": dict(given)} if given else {})})
         call = self._begin(called.tool if what == "tool" else f"{called.tool} {name}", called)
-        answer = await self.in_time(self._client.ask(what, name, given, timeout_secs))
+        answer = await self.in_time(self._answer(self._client, what, name, given, timeout_secs))
         self.emit(ToolResult(id=call, status=answer.status, output=both_ends(answer.text, shown)))
         if self._client.fault:
             raise NoAnswerError(self._client.fault)
         if (over := self._client.over) is not None:
             self._stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
         return answer
+
+    async def _answer(
+        self, client: McpClient, what: ServerPart, name: str, given: Mapping[str, Any], timeout_secs: float
+    ) -> ToolAnswer:
+        """Return the answer of the server. A model only knows the tools that are listed, so no other one is called."""
+        if what == "tool" and client.over is None:
+            try:
+                if not await client.lists(name):
+                    return ToolAnswer("error", f"the server does not list the tool {name}")
+                if not self._attempt.row.agent.asks_model_itself:  # a model may err
+                    client.compare(name, given)
+            except NoAnswerFromServerError as error:
+                return ToolAnswer("error", f"the server does not list its tools: {error.why}")
+        answer = await client.ask(what, name, given, timeout_secs)
+        return answer._replace(status="error") if answer.status == "invalid" else answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
         """Await something other than a command, at most until the step's deadline."""

@@ -66,6 +66,30 @@ MCP = {
     "bin/server.py": SERVER,
     "client.py": CLIENT,
 }
+LISTED = """{"name": "add", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}"""
+LISTING = SERVER.replace('"capabilities": {}', '"capabilities": {"tools": {}}').replace(
+    """{"name": "add", "inputSchema": {"type": "object"}}""", f"{LISTED}, {LISTED.replace('add', 'keep')}"
+)
+ADDS = "{{call: add, input: {{text: {}}}}}"
+SCRIPTED = {
+    **MCP,
+    "tidegate.yaml": SUITE.replace(
+        "{type: doc-follower}",
+        f"{{type: scripted, steps: {{keep_notes: [{ADDS.format('first')}, {ADDS.format('second')}]}}}}",
+    ),
+    "scenarios/version.yaml": None,
+    "bin/server.py": LISTING,
+    "client.py": None,
+}
+
+
+def listing(does: str, ends: str, old: str, new: str) -> Attempt:
+    """Has the server list its tools in a way that no agent with a model could use; calls of a script work."""
+    assert old in LISTING
+    head = {"bin/server.py": LISTING.replace(old, new, 1)}
+    return Attempt(f"has the MCP server {does}", ends, base=SCRIPTED, head=head, tool=None)
+
+
 FORGETS = SERVER.replace('["text"] + "\\n")', '["text"][:5] + "\\n")').replace("second", "")
 
 SUITES = {
@@ -113,6 +137,34 @@ SUITES = {
         base=MCP,
         head={"bin/server.py": FORGETS},
         tool=None,
+    ),
+    "list without the tool": listing("no longer list the tool", "regression", f"{LISTED}, ", ""),
+    "list with a tool twice": listing(
+        "list two tools by one name", "setup_regression", f"{LISTED}, ", f"{LISTED}, {LISTED}, "
+    ),
+    "list with a strange name": listing(
+        "list a tool whose name no model's API accepts",
+        "setup_regression",
+        f"{LISTED}, ",
+        f"{LISTED}, {LISTED.replace('add', 'a tool!')}, ",
+    ),
+    "list with choices": listing(
+        "list a schema that no model's API accepts",
+        "setup_regression",
+        '{"type": "object",',
+        '{"type": "object", "oneOf": [],',
+    ),
+    "list of another parameter": listing(
+        "list another parameter than the one that it takes", "setup_regression", '"text"', '"note"'
+    ),
+    "list without an end": listing(
+        "list the same page again and again",
+        "setup_regression",
+        'result = {"tools": [',
+        'result = {"nextCursor": "x", "tools": [',
+    ),
+    "list that is not announced": listing(
+        "not declare that it has tools", "setup_regression", '"capabilities": {"tools": {}}', '"capabilities": {}'
     ),
     "another MCP server": Attempt(
         "tests another MCP server, which works",
