@@ -60,7 +60,7 @@ def _is_valid(schema: str) -> bool:
         for reference in _references(read):
             resolver.lookup(reference)
         return Draft202012Validator(Draft202012Validator.META_SCHEMA).is_valid(read)
-    except Exception:  # the library raises errors of many classes for what is no schema
+    except Exception:  # the library raises errors of many classes for what is not a schema
         return False
 
 

@@ -83,11 +83,10 @@ SCRIPTED = {
 }
 
 
-def listing(does: str, ends: str, old: str, new: str) -> Attempt:
-    """Has the server list its tools in a way that no agent with a model could use; calls of a script work."""
+def listing(old: str, new: str) -> dict[str, str]:
+    """A server that lists its tools in another way; calls of a script work."""
     assert old in LISTING
-    head = {"bin/server.py": LISTING.replace(old, new, 1)}
-    return Attempt(f"has the MCP server {does}", ends, base=SCRIPTED, head=head, tool=None)
+    return {"bin/server.py": LISTING.replace(old, new, 1)}
 
 
 FORGETS = SERVER.replace('["text"] + "\\n")', '["text"][:5] + "\\n")').replace("second", "")
@@ -138,33 +137,54 @@ SUITES = {
         head={"bin/server.py": FORGETS},
         tool=None,
     ),
-    "list without the tool": listing("no longer list the tool", "regression", f"{LISTED}, ", ""),
-    "list with a tool twice": listing(
-        "list two tools by one name", "setup_regression", f"{LISTED}, ", f"{LISTED}, {LISTED}, "
+    "list without the tool": Attempt(
+        "has the MCP server no longer list the tool",
+        "regression",
+        base=SCRIPTED,
+        head=listing(f"{LISTED}, ", ""),
+        tool=None,
     ),
-    "list with a strange name": listing(
-        "list a tool whose name no model's API accepts",
+    "list with a tool twice": Attempt(
+        "has the MCP server list two tools by one name",
         "setup_regression",
-        f"{LISTED}, ",
-        f"{LISTED}, {LISTED.replace('add', 'a tool!')}, ",
+        base=SCRIPTED,
+        head=listing(f"{LISTED}, ", f"{LISTED}, {LISTED}, "),
+        tool=None,
     ),
-    "list with choices": listing(
-        "list a schema that no model's API accepts",
+    "list with a strange name": Attempt(
+        "has the MCP server list a tool whose name no model's API accepts",
         "setup_regression",
-        '{"type": "object",',
-        '{"type": "object", "oneOf": [],',
+        base=SCRIPTED,
+        head=listing(f"{LISTED}, ", f"{LISTED}, {LISTED.replace('add', 'a tool!')}, "),
+        tool=None,
     ),
-    "list of another parameter": listing(
-        "list another parameter than the one that it takes", "setup_regression", '"text"', '"note"'
-    ),
-    "list without an end": listing(
-        "list the same page again and again",
+    "list with choices": Attempt(
+        "has the MCP server list a schema that no model's API accepts",
         "setup_regression",
-        'result = {"tools": [',
-        'result = {"nextCursor": "x", "tools": [',
+        base=SCRIPTED,
+        head=listing('{"type": "object",', '{"type": "object", "oneOf": [],'),
+        tool=None,
     ),
-    "list that is not announced": listing(
-        "not declare that it has tools", "setup_regression", '"capabilities": {"tools": {}}', '"capabilities": {}'
+    "list of another parameter": Attempt(
+        "has the MCP server list another parameter than the one that it takes",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing('"text"', '"note"'),
+        tool=None,
+    ),
+    "list without an end": Attempt(
+        "has the MCP server list the same page again and again",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing('"tools": [', '"nextCursor": "x", "tools": ['),
+        tool=None,
+    ),
+    "list that is not announced": Attempt(
+        "has the MCP server not declare that it has tools",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing('"capabilities": {"tools": {}}', '"capabilities": {}'),
+        tool=None,
     ),
     "another MCP server": Attempt(
         "tests another MCP server, which works",
