@@ -196,7 +196,7 @@ class TrialSession:
         if what == "tool" and client.over is None:
             try:
                 if not await client.lists(name):
-                    return ToolAnswer("error", f"the server does not list the tool {name}")
+                    return ToolAnswer("error", f"the server does not list the tool `{name}`")
                 if not self._attempt.row.agent.asks_model_itself:  # a model may err
                     client.compare(name, given)
             except NoAnswerFromServerError as error:
