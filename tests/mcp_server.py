@@ -108,7 +108,8 @@ def answer(method: str, params: Json) -> Json:
         case _ if "upset" in QUIRKS:
             return {"error": {"code": -32002, "message": "not initialized"}}
         case "initialize", _:
-            version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
+            more = {"resources": {}} if "shapeless" in QUIRKS else {}  # and no answer to a request for them
+            version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}, **more}}
             return {"result": {**version, **WHO, "instructions": "Be kind."}}
         case "tools/list", _:
             return {"result": listed(params.get("cursor"))}

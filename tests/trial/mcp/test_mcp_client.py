@@ -140,6 +140,14 @@ def test_a_list_without_an_end_is_read_once_and_noted(tmp_path: Path, quirk: str
     assert with_server(tmp_path, quirk, work) == (tools, {"`tools/list` has no end": ""})
 
 
+def test_a_list_that_clients_refuse_is_empty_and_noted(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> tuple[object, list[str]]:
+        return (await client.interface())["resources"], list(client.refused)
+
+    lists = ("resources/list", "resources/templates/list")
+    assert with_server(tmp_path, "shapeless", work) == ([], [f"clients refuse the answer to `{one}`" for one in lists])
+
+
 def test_an_input_that_the_listed_schema_does_not_allow_is_noted(tmp_path: Path) -> None:
     async def work(client: McpClient, _: Supervisor) -> list[str]:
         assert (await client.lists("add"), await client.lists("gone")) == (True, False)

@@ -178,6 +178,8 @@ class McpClient:
                     key == "tools" and (has.tools or not (has.resources or has.prompts))
                 ):
                     raise  # servers that offer something else may have no method for it
+                if error.status == "invalid":
+                    self.refused[f"clients refuse the answer to `{method}`"] = ""
                 found[key] = []
         capabilities = has.model_dump(mode="json", by_alias=True, exclude_none=True)
         return {**found, "instructions": _string(client.instructions), "capabilities": capabilities}
