@@ -108,7 +108,7 @@ def answer(method: str, params: Json) -> Json:
         case _ if "upset" in QUIRKS:
             return {"error": {"code": -32002, "message": "not initialized"}}
         case "initialize", _:
-            more = {"resources": {}} if "shapeless" in QUIRKS else {}  # and no answer to a request for them
+            more: Json = {"resources": {}} if "shapeless" in QUIRKS else {}  # and no answer to a request for them
             version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}, **more}}
             return {"result": {**version, **WHO, "instructions": "Be kind."}}
         case "tools/list", _:

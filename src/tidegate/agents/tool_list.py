@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+_REFERENCE = re.compile(r'"\$ref": "([^"\\]*)"')  # in JSON
 _CHOICES = ("oneOf", "allOf", "anyOf")  # APIs accept these only below the top level
 MOST_CHARACTERS = 100_000  # of one schema
 
@@ -57,15 +58,8 @@ def _is_valid(schema: str) -> bool:
     read = json.loads(schema)
     resolver = Registry().with_resource("", DRAFT202012.create_resource(read)).resolver()
     try:
-        for reference in _references(read):
+        for reference in _REFERENCE.findall(schema):
             resolver.lookup(reference)
         return Draft202012Validator(Draft202012Validator.META_SCHEMA).is_valid(read)
     except Exception:  # the library raises errors of many classes for what is not a schema
         return False
-
-
-def _references(schema: Any) -> Iterator[str]:
-    if isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
-        yield schema["$ref"]
-    for inside in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
-        yield from _references(inside)

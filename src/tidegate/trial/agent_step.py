@@ -7,7 +7,7 @@ import shlex
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -131,7 +131,6 @@ class AgentStep:
     warnings: tuple[str, ...] = ()
     started_at: float = 0.0  # seconds since the epoch; times of events are relative to it
     duration_s: float = 0.0
-    refused: Mapping[str, str] = field(default_factory=dict)  # see Trial
 
 
 class _Recorded(NamedTuple):
@@ -172,8 +171,9 @@ async def run_agent(attempt: Attempt, environments: Environments, ready_secs: fl
 
         end, not_measured, found = await _ended(attempt, session, recorded)
         duration = round(time.monotonic() - started, 3)
-    done = end, not_measured, tuple(session.events), found.invocations, found.warnings, session.started_at, duration
-    return AgentStep(*done, refused=session.refused)
+    return AgentStep(
+        end, not_measured, tuple(session.events), found.invocations, found.warnings, session.started_at, duration
+    )
 
 
 def _with_program(attempt: Attempt, environments: Environments) -> tuple[TrialSession, Callable[[], _Recorded]]:

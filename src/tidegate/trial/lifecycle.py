@@ -77,7 +77,6 @@ class _TrialRun:
         self._place = attempt.place
         self._steps: list[Step] = []
         self._warnings: list[str] = []
-        self._refused: dict[str, str] = {}
         self._refused_hosts: list[RefusedHost] = []
         self._started_at = time.time()
         self._network_step: NetworkStep = "setup"
@@ -103,7 +102,7 @@ class _TrialRun:
         self._enter("setup")
         try:
             await self._set_up(start)
-            self._refused = await start.check(self._steps)
+            await start.check(self._steps)
         except NotReadyError as not_ready:
             self._stop_on_full_disk()
             reason = f"{not_ready}{explained(self._attempt.supervisor.confinement.take_refused_files())}"
@@ -125,7 +124,6 @@ class _TrialRun:
         self._enter("agent")
         checked = sum(step.result.duration_s for step in self._steps if step.kind == "health_check")
         step = await run_agent(self._attempt, self._environments, checked, self._kept)
-        self._refused |= step.refused
         if has_commands(self._scenario):
             self._folders.make_for_checks(self._attempt.supervisor.account)
         self._enter("gates")
@@ -198,7 +196,7 @@ class _TrialRun:
         """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at, "places": self._places()}
         base |= {"guidance": guidance_hash(self._place.prepared), "untested": self._place.untested}
-        base["refused"] = self._refused
+        base["refused"] = self._attempt.refused
         return Trial.model_validate({**base, **self._noted(), **fields})
 
     def _noted(self) -> dict[str, object]:

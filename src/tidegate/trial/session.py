@@ -140,11 +140,6 @@ class TrialSession:
         """True if the agent asks the MCP server through this session, by the official SDK."""
         return self._client is not None
 
-    @property
-    def refused(self) -> Mapping[str, str]:
-        """Why agents cannot use what the MCP server lists, as far as its calls show it; see `Trial`."""
-        return self._client.refused if self._client else {}
-
     async def server_tools(self) -> ServerTools:
         """Start the MCP server that is the target and return its tools; nothing if the target is a program."""
         if self.server is None:
@@ -194,13 +189,11 @@ class TrialSession:
     ) -> ToolAnswer:
         """Return the answer of the server. A model only knows the tools that are listed, so no other one is called."""
         if what == "tool" and client.over is None:
-            try:
-                if not await client.lists(name):
-                    return ToolAnswer("error", f"the server does not list the tool `{name}`")
-                if not self._attempt.row.agent.asks_model_itself:  # a model may err
-                    client.compare(name, given)
-            except NoAnswerFromServerError as error:
-                return ToolAnswer("error", f"the server does not list its tools: {error.why}")
+            if not await client.lists(name):
+                return ToolAnswer("error", f"the server does not list the tool `{name}`")
+            if not self._attempt.row.agent.asks_model_itself:  # a model may err
+                client.compare(name, given)
+                self._attempt.refused.update(client.refused)
         answer = await client.ask(what, name, given, timeout_secs)
         return answer._replace(status="error") if answer.status == "invalid" else answer
 

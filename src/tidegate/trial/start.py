@@ -77,18 +77,15 @@ class Start:
                 raise NotReadyError(self._cause(result, "setup"), failure_of("setup command", result))
             await asyncio.to_thread(after_each)
 
-    async def check(self, steps: list[Step]) -> dict[str, str]:
-        """Run the health checks, and add each to `steps`. Raises NotReadyError if one fails.
-
-        Return why agents cannot use the lists of an MCP server, see `Trial.refused`.
-        """
-        target, refused = self._attempt.scenario.target, dict[str, str]()
+    async def check(self, steps: list[Step]) -> None:
+        """Run the health checks, and add each to `steps`. Raises NotReadyError if one fails."""
+        target = self._attempt.scenario.target
         searched = {"PATH": self._attempt.place.target_path}
         if missing := missing_target(target, searched, self._attempt.folders.workspace):
             raise NotReadyError("health_check", missing)
         if target.mcp is not None:
             self._attempt.on_step(f"health check: {target.mcp.start}")
-            result, refused = await self._server_check(target.mcp)
+            result = await self._server_check(target.mcp)
             steps.append(Step(kind="health_check", result=result))
             if not result.ok:
                 raise NotReadyError(self._cause(result, "health_check"), why_not(target.mcp.start, result))
@@ -98,26 +95,25 @@ class Start:
             steps.append(Step(kind="health_check", result=result))
             if not result.ok:
                 raise NotReadyError(self._cause(result, "health_check"), failure_of("health check", result))
-        return refused
 
     def _cause(self, result: CommandResult, kind: NotMeasured) -> NotMeasured:
         """Return why the trial cannot start: the budget, if its end stopped the command."""
         return "budget" if result.end == "timeout" and time.monotonic() >= self._attempt.deadline else kind
 
-    async def _server_check(self, server: McpServer) -> tuple[CommandResult, dict[str, str]]:
+    async def _server_check(self, server: McpServer) -> CommandResult:
         """Open a session with the server and list what it offers, without recording anything."""
         attempt, name, nowhere = self._attempt, "server-check", Path(os.devnull)
         seconds = min(HEALTH_CHECK_TIMEOUT_SECS, max(0.1, attempt.deadline - time.monotonic()))
         if server.url:
             async with server_at_url(attempt, self._server, server, nowhere, name):
                 opened = connected_at(server, attempt.folders.early_server, seconds)
-                result, refused = await check_server(opened, attempt, name)
+                result = await check_server(opened, attempt, name)
         else:
             command = server_command(attempt, server, self._server, name)
             folder = attempt.folders.scratch / "server-check-session"
             opened = connected(attempt.supervisor, command, folder, seconds)
-            result, refused = await check_server(opened, attempt, name)
-        return result.model_copy(update={"command": server.start}), refused
+            result = await check_server(opened, attempt, name)
+        return result.model_copy(update={"command": server.start})
 
     async def _command(self, command: str, name: str, timeout_secs: float) -> CommandResult:
         left = max(0.1, self._attempt.deadline - time.monotonic())

@@ -9,7 +9,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -32,6 +32,7 @@ T = TypeVar("T")
 START_SECS = 30.0  # for the server to open a session, and for all pages of a list
 MAX_LISTED = 5000  # no further page of a list is requested after so many entries
 MAX_PAGES = 100
+SIMPLE = frozenset({"type", "enum", "const"})  # keywords that take no time, whatever the server writes
 ANYTHING = {"type": "object"}  # the input schema of a tool without one
 Mode = Literal["auto", "legacy"]  # of the SDK: with `server/discover` first, or with `initialize` only
 MODES: tuple[Mode, ...] = ("auto", "legacy")  # as they are tried
@@ -185,9 +186,10 @@ class McpClient:
         return {**found, "instructions": _string(client.instructions), "capabilities": capabilities}
 
     async def lists(self, tool: str) -> bool:
-        """Return True if the server lists the tool, by now. Raises NoAnswerFromServerError."""
+        """Return True if the server lists the tool, by now."""
         if tool not in self._schemas:
-            await self.tools()
+            with suppress(NoAnswerFromServerError):
+                await self.tools()
         return tool in self._schemas
 
     def compare(self, tool: str, given: Mapping[str, Any]) -> None:
@@ -197,11 +199,8 @@ class McpClient:
         schema = self._schemas[tool]
         if schema_fault(schema):
             return
-        kept = {
-            name: {key: one[key] for key in ("type", "enum", "const") if key in one}
-            for name, one in schema.get("properties", {}).items()
-            if isinstance(one, dict)
-        }
+        listed = {name: one for name, one in schema.get("properties", {}).items() if isinstance(one, dict)}
+        kept = {name: {key: one[key] for key in one.keys() & SIMPLE} for name, one in listed.items()}
         known = {"properties": kept, "required": schema.get("required", []), "additionalProperties": False}
         if fault := first_error(known, dict(given)):
             self.refused[f"the input schema of `{tool}` does not allow what it is called with: {fault}"] = ""

@@ -106,33 +106,30 @@ MOST_READ = 64 << 10  # bytes of a file that is quoted
 MOST_SHOWN = 60  # characters of its command
 
 
-async def check_server(
-    opened: AbstractAsyncContextManager[McpClient], attempt: Attempt, name: str
-) -> tuple[CommandResult, dict[str, str]]:
+async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: Attempt, name: str) -> CommandResult:
     """Open a session and return what the server offers: the names of its tools and a hash of their descriptions.
 
     Its duration is that of the start. Its status is 1 if no agent could use the server, with the reason at the end of
-    stderr. `name`: of the server's output in the record. Second: why agents cannot use its lists, see `Trial.refused`.
+    stderr. `name`: of the server's output in the record. Why agents cannot use its lists is added to `attempt.refused`.
     """
 
     began = answered = time.monotonic()
     offered: dict[str, Any] = {}
-    refused: dict[str, str] = {}
     why, late = "it offers no tools, no resources and no prompts", False
     try:
         async with opened as client:
             answered = time.monotonic()
             offered = await client.interface()
             attempt.on_offer(offered)
-            refused = tool_list.refused(offered["tools"]) | client.refused
+            attempt.refused.update(tool_list.refused(offered["tools"]) | client.refused)
             if offered["tools"] and "tools" not in offered["capabilities"]:
-                refused["its capabilities do not have `tools`"] = ""
+                attempt.refused["its capabilities do not have `tools`"] = ""
     except NoAnswerFromServerError as error:
         why, late = error.why, error.status == "timeout"
     is_usable = any(offered.get(kind) for kind in ("tools", "resources", "resourceTemplates", "prompts"))
     said = read_output(attempt.folders.record / f"{name}.stderr", MOST_READ)[0]
     attempt.supervisor.confinement.note_output(said)
-    result = CommandResult(
+    return CommandResult(
         command=name,
         end="timeout" if late else "exited",
         exit_code=None if late else int(not is_usable),
@@ -140,7 +137,6 @@ async def check_server(
         stderr=said if is_usable else f"{said.rstrip()}\n{why}".lstrip(),
         duration_s=round(answered - began, 3),
     )
-    return result, refused
 
 
 async def asked_server(opened: AbstractAsyncContextManager[McpClient], request: AskServer) -> CommandResult:
