@@ -98,7 +98,9 @@ def listed(cursor: str | None) -> Json:
     if "pages" in QUIRKS:
         names = [f"{names[0]}{page}"]
     tools = [{"name": name, "description": f"{name}s it", "inputSchema": SCHEMA} for name in names]
-    return {"tools": tools, **({"nextCursor": str(page + 1)} if "pages" in QUIRKS and page < 2 else {})}
+    if "spiral" in QUIRKS or ("pages" in QUIRKS and page < 2):
+        return {"tools": tools, "nextCursor": str(page + 1)}
+    return {"tools": tools, **({"nextCursor": "0"} if "circle" in QUIRKS else {})}
 
 
 def answer(method: str, params: Json) -> Json:
@@ -106,7 +108,8 @@ def answer(method: str, params: Json) -> Json:
         case _ if "upset" in QUIRKS:
             return {"error": {"code": -32002, "message": "not initialized"}}
         case "initialize", _:
-            version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
+            more: Json = {"resources": {}} if "shapeless" in QUIRKS else {}  # and no answer to a request for them
+            version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}, **more}}
             return {"result": {**version, **WHO, "instructions": "Be kind."}}
         case "tools/list", _:
             return {"result": listed(params.get("cursor"))}

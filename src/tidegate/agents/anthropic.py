@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pydantic import Field
 from tidegate.agents.providers.clouds import AzureProvider
 from tidegate.agents.providers.keyed import AnthropicProvider, CompatibleProvider
 from tidegate.agents.streams.json_lines import end_of_api
+from tidegate.agents.tool_list import schema_fault
 from tidegate.errors import MissingKeyError
 from tidegate.model.agent import Agent, Machine, Session, Tool
 from tidegate.model.event import ApiRetry, CommandResult, End, Message, ToolCall, ToolResult, TrialEnd, Warning
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 MAX_NAME = 64  # characters; newer models accept twice as many
 NAMES_SHOWN = 200  # characters of the names of omitted tools in a warning
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
-_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-_CHOICES = ("oneOf", "allOf", "anyOf")  # the API accepts these only below the top level
 MAX_TURNS = 50
 CALL_SECS = 120.0  # seconds for one command or tool call, as in other agents
 MAX_OUTPUT = 30_000  # characters of a result that the model gets to read
@@ -240,7 +238,7 @@ def offered(server: str, tools: Iterable[Tool]) -> Offer:
     names: dict[str, str] = {}
     left_out: list[str] = []
     for tool in tools:
-        if not _is_taken_by_api(tool.schema):
+        if schema_fault(tool.schema):
             left_out.append(tool.name)
             continue
         name = _name(server, tool.name, definitions)
@@ -256,16 +254,3 @@ def _name(server: str, name: str, taken: Mapping[str, Any]) -> str:
         return whole
     mark = hashlib.sha256(name.encode()).hexdigest()[:8]
     return f"{whole[: MAX_NAME - len(mark) - 1]}_{mark}"
-
-
-def _is_taken_by_api(schema: Any) -> bool:
-    if not isinstance(schema, dict) or schema.get("type") != "object" or any(key in schema for key in _CHOICES):
-        return False
-    properties = schema.get("properties", {})
-    if not isinstance(properties, dict) or not all(map(_PROPERTY.fullmatch, properties)):
-        return False
-    try:
-        json.dumps(schema, allow_nan=False, ensure_ascii=False).encode()
-    except ValueError:  # NaN, or half of a character
-        return False
-    return True

@@ -24,10 +24,10 @@ class Scripted(Agent):
     A command is a string, or `{run: COMMAND, probability: P}`; without a `probability` it always runs. If the tool
     under test is an MCP server, `{call: TOOL, input: {…}}` calls one of its tools, `{read: URI}` reads a resource,
     `{prompt: NAME, input: {…}}` gets a prompt, and `{list_tools: true}` records what it offers as a call of
-    `tools/list`: one line per tool, with its parameters by name, optional ones in brackets. A call of a tool that is
-    not listed gives a warning. The random choices depend on a seed, which is drawn for each run and recorded in it, so
-    that no pull request can know them. With a `seed` of its own they depend on that, scenario, side and the trial's
-    index alone.
+    `tools/list`: one line per tool, with its parameters by name, optional ones in brackets. A call of a tool that the
+    server does not list fails, and is not sent. The random choices depend on a seed, which is drawn for each run and
+    recorded in it, so that no pull request can know them. With a `seed` of its own they depend on that, scenario, side
+    and the trial's index alone.
     """
 
     type: Literal["scripted"]
@@ -85,11 +85,7 @@ async def _server_tools(session: Session, steps: Iterable[ScriptedStep]) -> tupl
     of_server = [step for step in steps if step.run is None]
     if of_server and session.server is None:
         raise NoAnswerError(f"the step {of_server[0]} needs an MCP server as the tool under test")
-    tools = (await session.server_tools()).tools if of_server else ()
-    listed = {tool.name for tool in tools}
-    for name in dict.fromkeys(step.call for step in of_server if step.call and step.call not in listed):
-        session.emit(Warning(text=f"the server does not list the tool `{name}`, which a step calls"))
-    return tools
+    return (await session.server_tools()).tools if of_server else ()
 
 
 async def _take(session: Session, step: ScriptedStep, tools: Iterable[Tool]) -> None:

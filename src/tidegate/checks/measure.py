@@ -78,7 +78,7 @@ def measure_trial(
         composite=scored[0],
         calls=calls_of(trial, scenario.target.binary),
         around_s=trial.around_s,
-        **trial.model_dump(include={"rewritten", "made", "untested"}),
+        **trial.model_dump(include={"rewritten", "made", "untested", "refused"}),
         warnings=(*trial.warnings, *warnings, *scored[1], *_unused(trial, scenario, checks.decides)),
         refused_hosts=trial.refused_hosts,
     )

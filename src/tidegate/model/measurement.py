@@ -163,6 +163,7 @@ class TrialResult(Value):
     rewritten: tuple[str, ...] = ()  # files of its start that it has changed or removed
     made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
+    refused: dict[str, str] = {}  # see Trial
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported
@@ -204,6 +205,7 @@ class PastTrial(Value):
     shapes: tuple[str, ...] | None = None
     rewritten: tuple[str, ...] = ()  # see TrialResult
     made: tuple[str, ...] | None = ()
+    refused: dict[str, str] = {}
     metrics: Metrics = Metrics()
     around_s: float | None = None
 

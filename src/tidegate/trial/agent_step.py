@@ -212,7 +212,7 @@ def _with_server(
         told = recording.read(folders.record / folders.calls.name, session.stops)
         calls = told.invocations
         if session.is_client:
-            calls = with_refused(calls, session.events, server.name)
+            calls = with_refused(calls, session.events, server.name, session.started_at)
         invocations = calls + never_arrived(session.events, server.name, session.started_at)
         without: tuple[NotMeasured, str] | None = None if told.lost is None else ("record_lost", told.lost)
         if not told.opened:

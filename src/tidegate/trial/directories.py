@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -250,6 +250,7 @@ class Attempt:
     most_secs: TimeLimits = UNLIMITED
     has_proxy: bool = False  # the agent reaches its model by the model proxy
     server_port: int = 0  # at which agents reach an MCP server with a URL
+    refused: dict[str, str] = field(default_factory=dict)  # filled while the trial runs, see Trial
     relayed: Callable[[], End | None] = _nothing_relayed  # what the model proxy knows of the agent's requests by now
 
     def file_rules(self, step: NetworkStep) -> FileRules:

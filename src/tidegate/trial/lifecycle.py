@@ -196,6 +196,7 @@ class _TrialRun:
         """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at, "places": self._places()}
         base |= {"guidance": guidance_hash(self._place.prepared), "untested": self._place.untested}
+        base["refused"] = self._attempt.refused
         return Trial.model_validate({**base, **self._noted(), **fields})
 
     def _noted(self) -> dict[str, object]:

@@ -176,13 +176,26 @@ class TrialSession:
             key, tool = ("uri", "resources/read") if what == "resource" else ("name", "prompts/get")
             called = ToolCall(id="", tool=tool, input={key: name, **({"arguments": dict(given)} if given else {})})
         call = self._begin(called.tool if what == "tool" else f"{called.tool} {name}", called)
-        answer = await self.in_time(self._client.ask(what, name, given, timeout_secs))
+        answer = await self.in_time(self._answer(self._client, what, name, given, timeout_secs))
         self.emit(ToolResult(id=call, status=answer.status, output=both_ends(answer.text, shown)))
         if self._client.fault:
             raise NoAnswerError(self._client.fault)
         if (over := self._client.over) is not None:
             self._stop_if_over(over.model_copy(update={"command": f"the MCP server {self.server.name}"}))
         return answer
+
+    async def _answer(
+        self, client: McpClient, what: ServerPart, name: str, given: Mapping[str, Any], timeout_secs: float
+    ) -> ToolAnswer:
+        """Return the answer of the server. A model only knows the tools that are listed, so no other one is called."""
+        if what == "tool" and client.over is None:
+            if not await client.lists(name):
+                return ToolAnswer("error", f"the server does not list the tool `{name}`")
+            if not self._attempt.row.agent.asks_model_itself:  # a model may err
+                client.compare(name, given)
+                self._attempt.refused.update(client.refused)
+        answer = await client.ask(what, name, given, timeout_secs)
+        return answer._replace(status="error") if answer.status == "invalid" else answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:
         """Await something other than a command, at most until the step's deadline."""

@@ -66,6 +66,29 @@ MCP = {
     "bin/server.py": SERVER,
     "client.py": CLIENT,
 }
+LISTED = """{"name": "add", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}"""
+LISTING = SERVER.replace('"capabilities": {}', '"capabilities": {"tools": {}}').replace(
+    """{"name": "add", "inputSchema": {"type": "object"}}""", f"{LISTED}, {LISTED.replace('add', 'keep')}"
+)
+ADDS = "{{call: add, input: {{text: {}}}}}"
+SCRIPTED = {
+    **MCP,
+    "tidegate.yaml": SUITE.replace(
+        "{type: doc-follower}",
+        f"{{type: scripted, steps: {{keep_notes: [{ADDS.format('first')}, {ADDS.format('second')}]}}}}",
+    ),
+    "scenarios/version.yaml": None,
+    "bin/server.py": LISTING,
+    "client.py": None,
+}
+
+
+def listing(old: str, new: str) -> dict[str, str]:
+    """A server that lists its tools in another way; calls of a script work."""
+    assert old in LISTING
+    return {"bin/server.py": LISTING.replace(old, new, 1)}
+
+
 FORGETS = SERVER.replace('["text"] + "\\n")', '["text"][:5] + "\\n")').replace("second", "")
 
 SUITES = {
@@ -112,6 +135,55 @@ SUITES = {
         "regression",
         base=MCP,
         head={"bin/server.py": FORGETS},
+        tool=None,
+    ),
+    "list without the tool": Attempt(
+        "has the MCP server no longer list the tool",
+        "regression",
+        base=SCRIPTED,
+        head=listing(f"{LISTED}, ", ""),
+        tool=None,
+    ),
+    "list with a tool twice": Attempt(
+        "has the MCP server list two tools by one name",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing(f"{LISTED}, ", f"{LISTED}, {LISTED}, "),
+        tool=None,
+    ),
+    "list with a strange name": Attempt(
+        "has the MCP server list a tool whose name no model's API accepts",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing(f"{LISTED}, ", f"{LISTED}, {LISTED.replace('add', 'a tool!')}, "),
+        tool=None,
+    ),
+    "list with choices": Attempt(
+        "has the MCP server list a schema that no model's API accepts",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing('{"type": "object",', '{"type": "object", "oneOf": [],'),
+        tool=None,
+    ),
+    "list of another parameter": Attempt(
+        "has the MCP server list another parameter than the one that it takes",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing('"text"', '"note"'),
+        tool=None,
+    ),
+    "list without an end": Attempt(
+        "has the MCP server list the same page again and again",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing('"tools": [', '"nextCursor": "x", "tools": ['),
+        tool=None,
+    ),
+    "list that is not announced": Attempt(
+        "has the MCP server not declare that it has tools",
+        "setup_regression",
+        base=SCRIPTED,
+        head=listing('"capabilities": {"tools": {}}', '"capabilities": {}'),
         tool=None,
     ),
     "another MCP server": Attempt(

@@ -8,9 +8,17 @@ from itertools import product
 from tests.conftest import Repository
 from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
 from tests.thorough.attempts.attempt import Attempt
+from tests.thorough.attempts.by_suite import LISTED, LISTING, SCRIPTED
 
 IN_TEMPLATE = SCENARIO.replace("target:", "template_folder: state\ntarget:")
 WORDS = ("one", "two", "three", "four", "five")
+SERVERS = {  # what an MCP server lists in place of its tool
+    "a new tool of a server": f"{LISTED}, {LISTED.replace('add', 'list_all')}, ",
+    "a tool that a server describes": LISTED.replace('{"name"', '{"description": "Adds a note.", "name"') + ", ",
+    "a new parameter of a tool": LISTED.replace("}}}", '}, "tags": {"anyOf": [{"type": "array"}, {"type": "null"}]}}}')
+    + ", ",
+    "a required parameter of a tool": LISTED.replace("}}}", '}}, "required": ["text"]}') + ", ",
+}
 Files = dict[str, str | None]
 AGENTS = {
     "docs": "{type: doc-follower}",
@@ -116,5 +124,8 @@ def all_clean() -> Iterator[tuple[str, Attempt]]:
                 for one in (files, head)
             )
             yield f"{kind}, {word}, {agent}", Attempt(kind, "", 0, base=files, head=head, tool=None)
+    for name, new in SERVERS.items():
+        head = {"bin/server.py": LISTING.replace(f"{LISTED}, ", new)}
+        yield name, Attempt(name, "", 0, base=SCRIPTED, head=head, tool=None)
     for name, prepare in (("an updated submodule", moved_submodule), ("a squash-merged stack", squashed)):
         yield name, Attempt(name, "", 0, head={"bin/notes": NOTES + "# x\n"}, tool=None, prepare=prepare)

@@ -79,8 +79,8 @@ def test_calls_are_answered_and_recorded(tmp_path: Path) -> None:
         ("error", "no"),
         ("ok", "[image image/png]"),
         ("ok", '{"n": 1}'),
-        ("error", f"{refused}: it has half of a surrogate pair, which is not a character"),
-        ("error", "the server answered with neither a result nor an error"),
+        ("invalid", f"{refused}: it has half of a surrogate pair, which is not a character"),
+        ("invalid", "the server answered with neither a result nor an error"),
     ]
     assert recorded(tmp_path)[:3] == [
         ("add", '{"title": "Emma"}', "ok"),
@@ -100,7 +100,7 @@ def test_an_answer_that_is_not_a_tool_result_is_a_failed_call(tmp_path: Path) ->
 
     answers = calls(tmp_path, "", *titles)
     whys = [flag, flag, both, content, content, content, other]
-    assert answers == [*(("error", f"{named}{why}") for why in whys), ("ok", "added Emma")]
+    assert answers == [*(("invalid", f"{named}{why}") for why in whys), ("ok", "added Emma")]
     assert [status for *_, status in recorded(tmp_path)] == ["error"] * 7 + ["ok"]
     warnings = recording.read(tmp_path / "calls", Stops()).warnings
     assert warnings == tuple(sorted(f"add: {named}{why}" for why in (flag, both, content, other)))
@@ -118,7 +118,7 @@ def test_an_answer_whose_request_is_in_doubt_is_a_fault_of_the_server(tmp_path: 
             answer = await client.ask("tool", "add", {"title": "Emma"}, 20)
         return answer, client.fault
 
-    assert with_server(tmp_path, quirk, work) == (("error", fault), fault)
+    assert with_server(tmp_path, quirk, work) == (("invalid", fault), fault)
 
 
 def test_what_it_offers_is_read_to_the_last_page(tmp_path: Path) -> None:
@@ -129,6 +129,34 @@ def test_what_it_offers_is_read_to_the_last_page(tmp_path: Path) -> None:
     assert [tool.name for tool in offered.tools] == ["add0", "add1", "add2"]
     assert (offered.tools[0].description, offered.tools[0].schema) == ("add0s it", mcp_server.SCHEMA)
     assert offered.instructions == "Be kind."
+
+
+@pytest.mark.parametrize("quirk", ["circle", "spiral"])
+def test_a_list_without_an_end_is_read_once_and_noted(tmp_path: Path, quirk: str) -> None:
+    async def work(client: McpClient, _: Supervisor) -> tuple[int, dict[str, str]]:
+        return len((await client.tools()).tools), client.refused
+
+    tools = 2 * (2 if quirk == "circle" else 100)  # of as many pages
+    assert with_server(tmp_path, quirk, work) == (tools, {"`tools/list` has no end": ""})
+
+
+def test_a_list_that_clients_refuse_is_empty_and_noted(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> tuple[object, list[str]]:
+        return (await client.interface())["resources"], list(client.refused)
+
+    lists = ("resources/list", "resources/templates/list")
+    assert with_server(tmp_path, "shapeless", work) == ([], [f"clients refuse the answer to `{one}`" for one in lists])
+
+
+def test_an_input_that_the_listed_schema_does_not_allow_is_noted(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> list[str]:
+        assert (await client.lists("add"), await client.lists("gone")) == (True, False)
+        for sent in ({"title": "Emma"}, {"title": 5}, {"author": "Jane"}):
+            client.compare("add", sent)
+        return [why.partition(": ")[2] for why in client.refused]
+
+    unexpected = "$: Additional properties are not allowed ('author' was unexpected)"
+    assert with_server(tmp_path, "", work) == ["$.title: 5 is not of type 'string'", unexpected]
 
 
 def test_it_has_the_trials_environment_and_not_the_agents(tmp_path: Path) -> None:

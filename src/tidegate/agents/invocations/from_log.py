@@ -120,30 +120,32 @@ def never_arrived(events: Sequence[Event], server: str, started_at: float) -> tu
 
     They count in no rate, but show what the agent wanted, such as a tool that the pull request renamed.
     """
-    return tuple(
-        Invocation(
-            argv=logged.argv,
-            status=logged.result.status,
-            started_at=started_at + logged.call.at,
-            source="events",
-        )
-        for logged in logged_tool_calls(events, server)
-        if not logged.arrived
-    )
+    return tuple(_of_log(logged, started_at) for logged in logged_tool_calls(events, server) if not logged.arrived)
 
 
-def with_refused(recorded: Sequence[Invocation], events: Sequence[Event], server: str) -> tuple[Invocation, ...]:
+def _of_log(logged: LoggedToolCall, started_at: float) -> Invocation:
+    at = started_at + logged.call.at
+    return Invocation(argv=logged.argv, status=logged.result.status, started_at=at, source="events")
+
+
+def with_refused(
+    recorded: Sequence[Invocation], events: Sequence[Event], server: str, started_at: float
+) -> tuple[Invocation, ...]:
     """Return the recorded calls of Tidegate's own client; those whose answers it has refused have failed.
 
-    The official SDK reads answers more strictly than the recorder.
+    The official SDK reads answers more strictly than the recorder. A call that the client did not send has failed, too.
     """
-    logged = Counter(one.argv for one in logged_tool_calls(events, server) if one.arrived and one.result.status != "ok")
-    refused = logged - Counter(call.argv for call in recorded if call.status != "ok")
+    failed = [one for one in logged_tool_calls(events, server) if one.arrived and one.result.status != "ok"]
+    refused = Counter(one.argv for one in failed) - Counter(call.argv for call in recorded if call.status != "ok")
     found = list[Invocation]()
     for call in recorded:
         is_refused = call.status == "ok" and refused[call.argv] > 0
         refused[call.argv] -= is_refused
         found.append(call.model_copy(update={"status": "error"}) if is_refused else call)
+    for one in failed:
+        if refused[one.argv] > 0:
+            refused[one.argv] -= 1
+            found.append(_of_log(one, started_at))
     return tuple(found)
 
 

@@ -55,6 +55,16 @@ def can_match_many(path: str) -> bool:
     return _is_many(_parse(path))
 
 
+def start_of_many(path: str) -> str:
+    """Return the part of a path that comes before what can match many: `$.items` of `$.items[?(@.done)].id`."""
+    from jsonpath_ng import Child, Descendants  # 10 ms
+
+    part: object = _parse(path)
+    while isinstance(part, Child | Descendants) and (_is_many(part) or isinstance(part, Descendants)):
+        part = part.left
+    return "$" if _is_many(part) else str(part)
+
+
 @lru_cache(maxsize=1024)
 def _parse(path: str) -> JSONPath:
     with _PARSING, warnings.catch_warnings():
@@ -162,6 +172,10 @@ def decide_json(result: CommandResult, path: str, assertion: str) -> GateDecisio
     except ValueError as error:
         return GateDecision(passed=False, message=f"`{path}` {excerpt(str(error))}")
     decision = _decide_matches(path, assertion, matches)
+    if decision.passed and not matches:  # nothing matches, as it would where the list itself is gone
+        start = start_of_many(path)
+        if not any(isinstance(one, list | dict | None) for one in find(start, document)):
+            decision = GateDecision(passed=False, message=f"`{start}` is not a list or an object in the output")
     gone = () if decision.passed or matches else _LAST_KEY.findall(path)
     return decision.model_copy(update={"missing": tuple(key for key in gone if f'"{key}"' not in result.stdout)})
 
@@ -185,7 +199,8 @@ class CommandJsonPath(CommandGate):
     """Passes when `command` exits with `status`, prints JSON, and `assertion` holds for the value at `path`.
 
     `path` is a JSONPath as in jsonpath-ng with its extensions. A path that can match several values (wildcard, slice,
-    filter, descent, union) gives the list of all matches; any other path gives its single value.
+    filter, descent, union) gives the list of all matches; any other path gives its single value. For a list of no
+    matches, what comes before that part has to be in the output: `$.items` of `$.items[*]`.
 
     `assertion` is one of:
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Self
 
 from tidegate.decide.procedure.rules import CLEARS, LEAST_HISTORY, Enough, Flip, Tally, enough_for, flip, repeats_needed
@@ -30,6 +30,7 @@ class Past(NamedTuple):
     apart: Counts = (0, 0)
     newest: Sequence[bool] = ()
     files: FilesOfPasses = FilesOfPasses()
+    refused: frozenset[str] = frozenset()  # why model APIs refuse the server's lists
 
     @property
     def counts(self) -> Counts:
@@ -68,6 +69,17 @@ def _without(trial: TrialResult, cause: NotMeasured, reason: str) -> TrialResult
     return trial.model_copy(update=lost)
 
 
+def _usable(trial: TrialResult, by_base: Collection[str]) -> TrialResult:
+    """Return a pass without its outcome if model APIs refuse the server's lists for a reason that base's do not have.
+
+    The calls of a script still work then, and no agent with a model does.
+    """
+    new = [f"{why} ({tool})" if tool else why for why, tool in trial.refused.items() if why not in by_base]
+    if not new or trial.decides != "pass":
+        return trial
+    return _without(trial, "refused_request", f"agents cannot use what the MCP server lists: {few(new)}")
+
+
 def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:
     """Return a pass that changed files of its start without its outcome, unless base's passes do or head made them."""
     if not trial.rewritten or (trial.decides != "pass" and trial.not_measured != "rewritten"):
@@ -100,11 +112,16 @@ class RowSeen(Value):
         ends_well = bool(passes) and not any(map(_cut_off, passes))
         by_base = files_of_passes([*passes, *([self.past.files] if any(self.past.outcomes) else [])])
 
+        of_base = [one for one in ordered if one.side == "base" and one.decides is not None]
+        refused = {*self.past.refused, *(why for one in of_base for why in one.refused)}
+        is_compared = self.row.presence == "both" and bool(of_base or self.past.outcomes)
+
         def counted(one: TrialResult) -> TrialResult:
             if one.side == "base":
                 return one
             if ends_well and _cut_off(one):
                 return _without(one, "agent_error", _NO_PASS)
+            one = _usable(one, refused) if is_compared else one
             return _proved(one, by_base) if self.row.presence == "both" else one
 
         return self.model_copy(update={"results": ordered, "trials": tuple(map(counted, ordered))})

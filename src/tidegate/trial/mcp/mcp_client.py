@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from tidegate.agents.tool_list import schema_fault
 from tidegate.model.agent import ServerTools, Tool, ToolAnswer
 from tidegate.model.event import CallStatus, CommandResult
 from tidegate.model.probe import ServerPart
@@ -30,6 +32,7 @@ T = TypeVar("T")
 START_SECS = 30.0  # for the server to open a session, and for all pages of a list
 MAX_LISTED = 5000  # no further page of a list is requested after so many entries
 MAX_PAGES = 100
+SIMPLE = frozenset({"type", "enum", "const"})  # keywords that take no time, whatever the server writes
 ANYTHING = {"type": "object"}  # the input schema of a tool without one
 Mode = Literal["auto", "legacy"]  # of the SDK: with `server/discover` first, or with `initialize` only
 MODES: tuple[Mode, ...] = ("auto", "legacy")  # as they are tried
@@ -102,15 +105,20 @@ async def _session(
 
 
 class McpClient:
-    """A session with a server. `over`: how the server ended, once that was noticed; `fault`: of an answer, if any."""
+    """A session with a server. `over`: how the server ended, once that was noticed; `fault`: of an answer, if any.
+
+    `refused`: why agents cannot use what the server lists, see `Trial.refused`.
+    """
 
     def __init__(self, server: ServerProcess | None) -> None:
         self.over: CommandResult | None = None
         self.fault = ""
+        self.refused: dict[str, str] = {}
         self.closing = asyncio.Event()
         self._server = server
         self._session: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._lines: Answers | None = None
+        self._schemas: dict[str, Any] = {}
 
     @property
     def is_open(self) -> bool:
@@ -148,7 +156,9 @@ class McpClient:
         """Return the tools and instructions, in the server's order. Raises NoAnswerFromServerError."""
         client = self._session.result()
         listed = await self._listed("tools/list", "tools", client.list_tools)
-        return ServerTools(tuple(map(_tool, listed)), _string(client.instructions))
+        tools = tuple(map(_tool, listed))
+        self._schemas = {tool.name: tool.schema for tool in tools}
+        return ServerTools(tools, _string(client.instructions))
 
     async def interface(self) -> dict[str, Any]:
         """Return all that the server offers, as it describes it. Raises NoAnswerFromServerError."""
@@ -165,16 +175,40 @@ class McpClient:
             try:
                 found[key] = await self._listed(method, key, page) if declared else []
             except NoAnswerFromServerError as error:
-                if error.status != "error" or (key == "tools" and (has.tools or not (has.resources or has.prompts))):
+                if error.status not in ("error", "invalid") or (
+                    key == "tools" and (has.tools or not (has.resources or has.prompts))
+                ):
                     raise  # servers that offer something else may have no method for it
+                if error.status == "invalid":
+                    self.refused[f"clients refuse the answer to `{method}`"] = ""
                 found[key] = []
         capabilities = has.model_dump(mode="json", by_alias=True, exclude_none=True)
         return {**found, "instructions": _string(client.instructions), "capabilities": capabilities}
 
+    async def lists(self, tool: str) -> bool:
+        """Return True if the server lists the tool, by now."""
+        if tool not in self._schemas:
+            with suppress(NoAnswerFromServerError):
+                await self.tools()
+        return tool in self._schemas
+
+    def compare(self, tool: str, given: Mapping[str, Any]) -> None:
+        """Note it in `refused` if the schema of a listed tool does not allow this input, so that no model sends it."""
+        from tidegate.checks.evaluators.parameters import first_error  # 60 ms
+
+        schema = self._schemas[tool]
+        if schema_fault(schema):
+            return
+        listed = {name: one for name, one in schema.get("properties", {}).items() if isinstance(one, dict)}
+        kept = {name: {key: one[key] for key in one.keys() & SIMPLE} for name, one in listed.items()}
+        known = {"properties": kept, "required": schema.get("required", []), "additionalProperties": False}
+        if fault := first_error(known, dict(given)):
+            self.refused[f"the input schema of `{tool}` does not allow what it is called with: {fault}"] = ""
+
     async def ask(self, what: ServerPart, name: str, given: Mapping[str, Any], timeout_secs: float) -> ToolAnswer:
         """Call a tool, read a resource or get a prompt, and return the answer as text.
 
-        Errors are also returned as an answer, with a status.
+        Errors are also returned as an answer, with a status: `invalid` if clients refuse what the server answered.
         """
         match what:
             case "tool":
@@ -196,9 +230,12 @@ class McpClient:
         except NoAnswerFromServerError as error:
             answer = answers.get(method)
             status = status_of(answer, method, client.protocol_version) if answer else None
-            return ToolAnswer(error.status, fault_of(status) or error.why)
+            fault = fault_of(status)
+            is_neither = error.status == "error" and answer is not None and "error" not in answer
+            return ToolAnswer("invalid" if fault or is_neither else error.status, fault or error.why)
         status = status_of(answers[method], method, client.protocol_version)
-        return ToolAnswer("error" if status else "ok", fault_of(status) or _text(result))
+        fault = fault_of(status)
+        return ToolAnswer("invalid" if fault else "error" if status else "ok", fault or _text(result))
 
     def _result(self, method: str) -> dict[str, Any]:
         """Return the result that the SDK has taken. Raises NoAnswerFromServerError if it is not known."""
@@ -209,21 +246,25 @@ class McpClient:
             return result
         how = "twice" if answer is not None else "with an id of another type than the request's"
         self.fault = f"the MCP server answered `{method}` {how}"
-        raise NoAnswerFromServerError("error", self.fault)
+        raise NoAnswerFromServerError("invalid", self.fault)
 
     async def _listed(
         self, method: str, key: str, page: Callable[..., Awaitable[PaginatedResult]]
     ) -> list[dict[str, Any]]:
-        """Return all pages of a list, as the server wrote them."""
+        """Return all pages of a list, as the server wrote them, until it is too long or comes to a page again."""
         found: list[dict[str, Any]] = []
-        cursor: str | None = None
-        for _ in range(MAX_PAGES):
-            answer = await self._awaited(page(cursor=cursor), START_SECS)
+        cursors: list[str | None] = [None]
+        over = time.monotonic() + START_SECS
+        while True:
+            answer = await self._awaited(page(cursor=cursors[-1]), START_SECS)
             found += self._result(method)[key]
-            cursor = answer.next_cursor
-            if cursor is None or len(found) > MAX_LISTED:
-                break
-        return found
+            if not answer.next_cursor:
+                return found
+            is_long = len(cursors) == MAX_PAGES or len(found) > MAX_LISTED or time.monotonic() > over
+            if is_long or answer.next_cursor in cursors:
+                self.refused[f"`{method}` has no end"] = ""
+                return found
+            cursors.append(answer.next_cursor)
 
     async def _awaited(self, waiting: Awaitable[T], timeout_secs: float) -> T:
         """Return the SDK's answer. Raises NoAnswerFromServerError with the reason if there is none."""
@@ -245,9 +286,9 @@ class McpClient:
         except ValidationError as error:
             asked = self._lines.method if self._lines else ""
             why = f"clients refuse its answer to `{asked}`, in which {_first_fault(error)}"
-            raise NoAnswerFromServerError("error", why) from None
+            raise NoAnswerFromServerError("invalid", why) from None
         except Exception as error:  # the SDK reports what it does not accept
-            raise NoAnswerFromServerError("error", _string(str(error))) from None
+            raise NoAnswerFromServerError("invalid", _string(str(error))) from None
         if self._server is None:
             raise NoAnswerFromServerError("unfinished", "the server closed the connection")
         ended = await self._server.ended()

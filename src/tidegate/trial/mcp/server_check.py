@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from tidegate.agents import tool_list
 from tidegate.model.agent import ServerScript
 from tidegate.model.event import CommandEnd, CommandResult
 from tidegate.model.probe import AskServer
@@ -109,7 +110,7 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
     """Open a session and return what the server offers: the names of its tools and a hash of their descriptions.
 
     Its duration is that of the start. Its status is 1 if no agent could use the server, with the reason at the end of
-    stderr. `name`: of the server's output in the record.
+    stderr. `name`: of the server's output in the record. Why agents cannot use its lists is added to `attempt.refused`.
     """
 
     began = answered = time.monotonic()
@@ -120,6 +121,9 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
             answered = time.monotonic()
             offered = await client.interface()
             attempt.on_offer(offered)
+            attempt.refused.update(tool_list.refused(offered["tools"]) | client.refused)
+            if offered["tools"] and "tools" not in offered["capabilities"]:
+                attempt.refused["its capabilities do not have `tools`"] = ""
     except NoAnswerFromServerError as error:
         why, late = error.why, error.status == "timeout"
     is_usable = any(offered.get(kind) for kind in ("tools", "resources", "resourceTemplates", "prompts"))

@@ -102,6 +102,15 @@ def test_a_recorded_call_whose_answer_our_own_client_refused_has_failed() -> Non
     recorded = [
         Invocation(argv=argv, status=status, started_at=1.0) for argv, status in ((milk, "ok"), (plain, "error"))
     ]
-    assert [call.status for call in with_refused(recorded, events, "tasks")] == ["error", "error"]
+    assert [call.status for call in with_refused(recorded, events, "tasks", 0)] == ["error", "error"]
     both = [*recorded, Invocation(argv=milk, status="ok", started_at=2.0)]
-    assert sorted(call.status for call in with_refused(both, events, "tasks")) == ["error", "error", "ok"]
+    assert sorted(call.status for call in with_refused(both, events, "tasks", 0)) == ["error", "error", "ok"]
+
+
+def test_a_call_that_our_own_client_did_not_send_has_failed() -> None:
+    events: list[Event] = [
+        ToolCall(id="1", tool="mcp__tasks__gone", input={}, at=2.0),
+        ToolResult(id="1", status="error"),
+    ]
+    (call,) = with_refused([], events, "tasks", 10.0)
+    assert (call.argv, call.status, call.started_at, call.source) == (("gone",), "error", 12.0, "events")

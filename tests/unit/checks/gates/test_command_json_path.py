@@ -14,7 +14,11 @@ from tests.unit.checks.gates.seen import sees
 from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.model.gate import GateDecision
 
-TASKS = {"tasks": [{"id": 1, "title": "buy milk", "done": True}, {"id": 2, "title": "call", "tag": None}], "next": 3}
+TASKS = {
+    "tasks": [{"id": 1, "title": "buy milk", "done": True}, {"id": 2, "title": "call", "tag": None}],
+    "next": 3,
+    "none": [],
+}
 
 
 def gate(path: str, assertion: str) -> CommandJsonPath:
@@ -32,6 +36,8 @@ def gate(path: str, assertion: str) -> CommandJsonPath:
         ("$.tasks[?(@.done == true)].id", "equals [1]"),
         ("$.tasks[?(@.id > 9)]", "len == 0"),
         ("$..id", "equals [1, 2]"),
+        ("$.none[*].id", "len == 0"),
+        ("$..gone", "len == 0"),
         ("$.tasks[0:1]", "len == 1"),
         ("$.tasks[0,1].id", "equals [1, 2]"),
         ("$.tasks.`len`", ">= 2"),
@@ -52,6 +58,8 @@ def test_passes_when_the_assertion_holds(path: str, assertion: str) -> None:
         ("$.tasks[9].id", "> 0", "`$.tasks[9].id` is missing in the output"),
         ("$.tasks[1].tag", "exists", "`$.tasks[1].tag` is missing or null in the output"),
         ("$.tasks[?(@.id > 9)]", "exists", "`$.tasks[?(@.id > 9)]` is missing or null in the output"),
+        ("$.items[*]", "len == 0", "`$.items` is not a list or an object in the output"),
+        ("$.next[?(@.id > 9)].id", "len == 0", "`$.next` is not a list or an object in the output"),
         ("$..tag", "exists", "`$..tag` is missing or null in the output"),
         ("$.tasks", "len > 2", "`$.tasks` has len 2, expected > 2"),
         ("$.next", "equals 4", "`$.next` is 3, expected 4"),
@@ -62,7 +70,7 @@ def test_passes_when_the_assertion_holds(path: str, assertion: str) -> None:
 )
 def test_fails_with_what_was_found(path: str, assertion: str, message: str) -> None:
     decision = gate(path, assertion).decide(sees(stdout=json.dumps(TASKS)))
-    missing = ("count",) if path == "$.count" and "missing" in message else ()
+    missing = {"$.count": ("count",), "$.items[*]": ("items",)}.get(path, ())
     assert decision == GateDecision(passed=False, message=message, missing=missing)
 
 

@@ -65,6 +65,22 @@ def test_a_pass_whose_agent_was_cut_off_counts_only_if_one_of_base_s_was_too(end
     assert (row.tally("head").passes, row.tally("base").passes) == (1, 2)
 
 
+def test_a_pass_with_a_list_that_model_apis_refuse_counts_only_if_base_s_is_refused_for_the_same_reason() -> None:
+    def listing(side: Side, index: int = 1, decides: Outcome = "pass", **refused: str) -> TrialResult:
+        return make.trial_result(side=side, index=index, outcome=decides, decides=decides, refused=refused)
+
+    head = listing("head", twice="add", dots="a.b")
+    row = RowSeen(row=RunRow(scenario="s", agent="a", deterministic=True)).with_trials([head])
+    assert row.tally("head").passes == 1, "nothing is known of base"
+    row = row.with_trials([listing("base", dots="c.d")])
+    (lost,) = row.of("head")
+    assert (row.tally("head").passes, lost.not_measured) == (0, "refused_request")
+    assert lost.reason == "agents cannot use what the MCP server lists: twice (add)"
+    assert row.with_trials([listing("base", 2, "fail", twice="put")]).tally("head").passes == 1
+    known_before = Past((True,), refused=frozenset({"twice", "dots"}))
+    assert row.model_copy(update={"past": known_before}).with_trials([]).tally("head").passes == 1
+
+
 def known(outcomes: list[bool], unsteady: bool = False) -> Past:
     return Past(outcomes, unsteady, (sum(outcomes), len(outcomes)), outcomes[-5:])
 

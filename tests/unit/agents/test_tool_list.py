@@ -1,0 +1,57 @@
+"""Which lists of tools the APIs of models refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tidegate.agents.tool_list import refused
+
+TEXT = {"type": "string"}
+GOOD = {"type": "object", "properties": {"title": {"$ref": "#/$defs/Title"}}, "$defs": {"Title": TEXT}}
+
+
+def tool(name: str = "add", schema: Any = GOOD) -> dict[str, Any]:
+    return {"name": name, "inputSchema": schema}
+
+
+def test_a_usual_list_is_accepted() -> None:
+    assert refused([tool("add"), tool("list-all_2", {"type": "object"})]) == {}
+
+
+def test_a_reason_is_given_once_with_the_first_tool() -> None:
+    found = refused([tool(), tool("a.b"), tool("c d"), tool()])
+    assert list(found.values()) == ["a.b", "add"]
+    assert list(found)[1] == "two tools have the same name"
+
+
+@pytest.mark.parametrize("name", ["", "a.b", "a b", "läuft", "x" * 65])
+def test_a_name_that_no_request_may_have_is_a_reason(name: str) -> None:
+    assert list(refused([tool(name)]).values()) == [name]
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        (None, "is not of type `object`"),
+        ({"properties": {}}, "is not of type `object`"),
+        ({**GOOD, "oneOf": [{"required": ["title"]}]}, "has `oneOf`, `allOf` or `anyOf` at its top level"),
+        ({"type": "object", "properties": {"$my key": TEXT}}, "has a parameter whose name is"),
+        ({"type": "object", "properties": {"title": {"type": "strng"}}}, "is not a JSON Schema of 2020-12"),
+        ({"type": "object", "properties": {"title": {"items": [TEXT]}}}, "is not a JSON Schema of 2020-12"),
+        ({"type": "object", "properties": {"title": {"$ref": "#/$defs/Gone"}}}, "is not a JSON Schema of 2020-12"),
+        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/x/y"}}, "$defs": {"x": []}}, "is not a JSON Schema"),
+        ({"type": "object", "description": "x" * 100_000}, "is not a JSON Schema of 2020-12"),
+        ({"type": "object", "x": float("nan")}, "is not JSON"),
+    ],
+)
+def test_a_schema_that_no_request_may_have_is_a_reason(schema: Any, why: str) -> None:
+    (reason,) = refused([tool(), tool("bad", schema)])
+    assert reason.startswith(f"an input schema {why}")
+
+
+def test_choices_below_the_top_level_are_accepted() -> None:
+    assert (
+        refused([tool("add", {"type": "object", "properties": {"title": {"anyOf": [TEXT, {"type": "null"}]}}})]) == {}
+    )
