@@ -24,6 +24,7 @@ from tidegate.model.surface import Part
 
 MOST_SCENARIOS, MOST_FOLLOWED = 8, 4
 MOST_COMMANDS = 24
+MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_SUBCOMMANDS = 12
 MOST_KINDS = 5  # of samples that a tool is given
@@ -38,6 +39,7 @@ _EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
 _BASH = re.compile(r"<\(|<<<|=\(|\[\[|\$'|\b(?:declare|local|function|source|shopt) ")
 _CAPTURED = re.compile(r"""(?m)^\s*(?:local )?\w+="?\$\((.*)\)"?$""")
+_PATH = re.compile(r"(?<![\w./$-])\w[\w-]*(?:[./][\w-]+)*(?![\w./-])")
 _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
 _LIST = re.compile(r"""[\[(]\s*(?:(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*,?\s*)+[\])]""")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
@@ -96,6 +98,7 @@ def in_scripts(root: Path, where: str, binary: str, first: Collection[str]) -> P
 
     `first`: the tool's subcommands and options, one of which a list of arguments in code begins with.
     """
+    whole: list[str] = []
     calls: list[Iterator[str]] = []
     for path in find_test_code(root / where):
         found = calls_in_code(path.read_text(encoding="utf-8", errors="replace"), binary, first)
@@ -103,9 +106,13 @@ def in_scripts(root: Path, where: str, binary: str, first: Collection[str]) -> P
     for path in find_scripts(root / where):
         text = called_by_name(path.read_text(encoding="utf-8", errors="replace"), binary)
         text = _CAPTURED.sub(r"\1", text)
-        found = (line for block in blocks(f"~~~~sh\n{text}\n~~~~", binary) for line in _runnable(block, binary))
-        calls.append(_from_root(line, path.parent, root) for line in islice(found, MOST_OF_SCRIPT))
-    fresh = [*islice(dict.fromkeys(in_turn(calls)), MOST_IN_SCRIPTS)]
+        script = blocks(f"~~~~sh\n{text}\n~~~~", binary)
+        lines = (line for block in script for line in _runnable(block, binary))
+        calls.append(_from_root(line, path.parent, root) for line in islice(lines, MOST_OF_SCRIPT))
+        whole += [
+            unit for block in script if path.suffix != ".bats" and (unit := _unit(block, path.parent, root, binary))
+        ]
+    fresh = [*islice(dict.fromkeys((*whole[:MOST_UNITS], *in_turn(calls))), MOST_IN_SCRIPTS)]
     return _plan("scripts", f"What tests and demos do with `{binary}` works.", fresh) if fresh else None
 
 
@@ -115,7 +122,18 @@ def _from_root(line: str, folder: Path, root: Path) -> str:
     def path(word: re.Match[str]) -> str:
         return (folder / word[0]).relative_to(root).as_posix() if (folder / word[0]).is_file() else word[0]
 
-    return re.sub(r"(?<![\w./$-])\w[\w-]*(?:[./][\w-]+)*(?![\w./-])", path, line)
+    return _PATH.sub(path, line)
+
+
+def _unit(block: Block, folder: Path, root: Path, binary: str) -> str:
+    """Return the script as one command, in a folder of its own with the files that it reads; '' if it has one call."""
+    lines = [line for line in block if not (line.unfit or foreign(line, binary))][:MOST_OF_UNIT]
+    text = "\n".join(line.text for line in lines)
+    if sum(bool(line.calls) for line in lines) < 2 or _BASH.search(text):
+        return ""
+    files = [(folder / name).relative_to(root).as_posix() for name in _PATH.findall(text) if (folder / name).is_file()]
+    copied = f"cp {shlex.join(dict.fromkeys(files))} $d\n" if files else ""
+    return f"d=$(mktemp -d)\n{copied}cd $d\n{text}"
 
 
 def calls_in_code(text: str, binary: str, first: Collection[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.survey import find_variables
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, write_files
+from tidegate.authoring.variations import in_turn
 from tidegate.checks.gates.command_gate import CommandExits
 from tidegate.decide.surface.help_text import MOST_CHARACTERS
 from tidegate.decide.surface.parts import of_help
@@ -32,7 +34,7 @@ _ASKING = ("--help", "-h", "help", "")
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
 MOST_ALONE, REFUSED_SECONDS = 16, 5.0  # options and subcommands without anything else; of all that may be refused
-MOST_SECONDS, FEWEST_LINES = 25.0, 10  # of the commands of all scenarios; of one, even if they take longer
+MOST_SECONDS, FEWEST_LINES = 40.0, 10  # of the commands of all scenarios; of one, even if they take longer
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 
 
@@ -174,20 +176,29 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
 
 
 def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate]:
-    """Return the candidates with what was found; of what takes long, less. What one does not need, others get."""
-    seconds, filled = MOST_SECONDS, dict[str, Candidate]()
-    for number, plan in enumerate(sorted(plans, key=lambda plan: found[plan.candidate.name].seconds)):
-        own = found[plan.candidate.name]
-        lines = (*own.lines, *own.more, *own.varied, *own.wrong, *own.silent)
-        each = own.seconds / max(1, len(lines)) or 0.01
-        checked = lines[: max(FEWEST_LINES, int(seconds / (len(plans) - number) / each))]
-        checked = tuple(sorted(checked, key=own.wrong.__contains__))  # last, since they leave damaged files
-        seconds -= len(checked) * each
-        commands = checked[: min(MOST_CALLS, len(own.lines))]
-        filled[plan.candidate.name] = plan.candidate._replace(
-            commands=commands, more=checked, files=own.files, silent=own.silent, wrong=own.wrong
+    """Return the candidates with what was found. If all of it takes long, some is left out, variations first."""
+    left, kept = MOST_SECONDS, {name: list[str]() for name in found}
+    for kind in ("lines", "more", "wrong", "varied", "silent"):
+        for name, line in in_turn(zip(repeat(name), getattr(own, kind)) for name, own in found.items()):
+            if found[name].took[line] <= left or len(kept[name]) < FEWEST_LINES:
+                kept[name].append(line)
+                left -= found[name].took[line]
+    filled = []
+    for plan in plans:
+        own, lines = found[plan.candidate.name], kept[plan.candidate.name]
+        checked = sorted(lines, key=own.wrong.__contains__)  # last, since they leave damaged files
+        calls = [line for line in own.lines if line in lines]
+        calls.sort(key=lambda line: " && cat " in line or "\n" in line)  # what writes nothing first: gates do all again
+        filled.append(
+            plan.candidate._replace(
+                commands=tuple(calls[:MOST_CALLS]),
+                more=tuple(checked),
+                files=own.files,
+                silent=own.silent,
+                wrong=own.wrong,
+            )
         )
-    return [filled[plan.candidate.name] for plan in plans]
+    return filled
 
 
 def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:

@@ -74,7 +74,7 @@ class Found(Value):
     wrong: tuple[str, ...] = ()  # calls with a file that is not there, or that is damaged
     files: dict[str, str] = {}
     failed: tuple[tuple[str, str], ...] = ()  # with the reason
-    seconds: float = 0.0  # of all that is kept
+    took: dict[str, float] = {}  # seconds, of each that is kept
 
 
 class Prober(Agent):
@@ -103,7 +103,8 @@ class Prober(Agent):
         for one in again:  # what an earlier line lacked may be there now
             if (line := await probe.kept(one)) is not None:
                 probe.lines.append(line)
-        bases = sorted(dict.fromkeys(probe.lines), key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
+        single = [line for line in dict.fromkeys(probe.lines) if "\n" not in line]
+        bases = sorted(single, key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
             if part.kind == "option" and not UNFIT.match(part.name):
                 await self._try_option(probe, part, bases)
@@ -160,11 +161,11 @@ class _Probe:
     def found(self) -> Found:
         kept = (*self.lines, *self.more, *self.varied_lines, *self.silent, *self.wrong)
         failed = tuple((line, why) for line, why in self.failed.items() if line not in kept)
-        seconds, called = sum(self.took[line] for line in kept), {*re.split(r"[^\w.-]+", " ".join(kept))}
+        took, called = {line: self.took[line] for line in kept}, {*re.split(r"[^\w.-]+", " ".join(kept))}
         files = {name: text for name, text in self.files.items() if name.partition("/")[0] in called}
         shown = {"lines": self.lines, "more": self.more, "silent": self.silent, "wrong": self.wrong}
         shown |= {"varied": self.varied_lines}
-        return Found.model_validate({**shown, "files": files, "failed": failed, "seconds": seconds})
+        return Found.model_validate({**shown, "files": files, "failed": failed, "took": took})
 
     async def varied(self, line: str) -> list[str]:
         """Return the line, and with inputs on which it shows other things; without it if it alone is silent."""

@@ -15,6 +15,7 @@ _FILE = re.compile(r"[\w./~+-]*\.[A-Za-z]\w{0,8}")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _ENDS = re.compile(r"[|;&<>]")
 T = TypeVar("T")
+FEW = 4  # arguments; more are the words of a text
 MOST_NUMBERS, MOST_OTHERS = 4, 3  # that are changed in a line, and arguments of other lines at one place
 
 
@@ -74,7 +75,7 @@ def _of(call: _Call, calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
 def _with_others(call: _Call, others: Sequence[_Call]) -> Iterator[str]:
     """Yield the call with arguments of other calls of the same subcommand."""
     own = call.own()
-    for place in range(len(own)):
+    for place in range(len(own) if len(own) <= FEW else 0):
         found = (one.own()[place] for one in others if len(one.words) > place)
         words = dict.fromkeys(word for word in found if word != own[place])
         yield from (call.with_words([*own[:place], word, *own[place + 1 :]]) for word in [*words][:MOST_OTHERS])
@@ -83,7 +84,7 @@ def _with_others(call: _Call, others: Sequence[_Call]) -> Iterator[str]:
 def _rearranged(call: _Call) -> Iterator[str]:
     """Yield the call with two arguments that are equal or nearly so, exchanged, without the last, in capitals."""
     own = call.own()
-    for place in range(1, len(own)):
+    for place in range(1, len(own) if len(own) <= FEW else 0):
         before, after = own[: place - 1], own[place + 1 :]
         first, second = own[place - 1 : place + 1]
         yield call.with_words([*before, first, first, *after])
