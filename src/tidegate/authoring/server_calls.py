@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -38,13 +37,17 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"": ("Ada has 42 points.", "first", "banana apple banana"),
 }
 _ODD = ("", "a(b", "long text, " * 20)
+_OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
 _GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
 _VERBS = {
     verb: rank
     for rank, verbs in (
-        (_WRITES, "create write add new insert make save store set put init register import"),
+        (
+            _WRITES,
+            "create write add new insert make save store set put init register import plan planning start submit post",
+        ),
         (_READS, "read get list search find show view describe count query"),
         (_REMOVES, "delete remove clear drop reset close"),
     )
@@ -158,7 +161,8 @@ def _odd(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], share
         rank, given = _rank(tool), first.get(tool.name, {})
         for key, value in given.items():
             odd = [] if rank == _WRITES else _nothing(key, value)
-            odd += [] if rank == _REMOVES or value in _shown(parameters(tool)[0][key]) else _edges(value)
+            edges = [] if rank == _REMOVES or value in _shown(parameters(tool)[0][key]) else _edges(value)
+            odd += edges[:1] if _GIVEN.search(key) else edges
             for place, one in enumerate(odd):
                 base = _anew(given, shared, 20 + len(calls)) if rank == _WRITES else given
                 calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, False, "odd")))
@@ -260,10 +264,10 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
         given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)
+        if given[name] is None:
+            given[name] = _told(name, schema, turn, answers)
         if given[name] is None and name in shared and _GIVEN.search(name):
             given[name] = ("first", "second")[turn % 2]
-        elif given[name] is None:
-            given[name] = _told(name, schema, turn, answers)
     return None if None in given.values() else Example(tool.name, given, known)
 
 
@@ -280,13 +284,17 @@ def _shown(schema: dict[str, Any]) -> list[Any]:
 
 
 def _told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str]) -> Any:
-    """Return a value that all trials' answers give to this name, or as an id; None without one."""
+    """Return a value that all trials' answers give to this name, or as an id; None without one that is not ours."""
     several = schema.get("type") == "array"
     words = r"[\W_]?".join(map(re.escape, _WORD.findall(name.removesuffix("s") if several else name) or [name]))
     for key in (words, *(["id"] if re.search(r"(?i)ids?$", name) else [])):
         pattern = re.compile(rf"""(?i)(?<![a-z]){key}["'`]?\s*[:=]\s*["'`]?([\w.-]*\w)""")
         found = [dict.fromkeys(one[1] for one in pattern.finditer(answer)) for answer in answers]
-        same = [value for value in found[0] if all(value in one for one in found)] if found else []
+        same = (
+            [value for value in found[0] if all(value in one for one in found) and not _OURS.fullmatch(value)]
+            if found
+            else []
+        )
         if same:
             return [same[turn % len(same)]] if several else same[turn % len(same)]
     return None
@@ -341,4 +349,4 @@ def _documented(tool: Tool, shown: Sequence[dict[str, Any]]) -> list[dict[str, A
 
 def step(call: Example) -> dict[str, Any]:
     """Return the call as a step of the agent `scripted`."""
-    return {"call": call.tool, **({"input": json.loads(json.dumps(call.input))} if call.input else {})}
+    return {"call": call.tool, **({"input": call.input} if call.input else {})}

@@ -51,6 +51,7 @@ _READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/(
 _WRITES_INSIDE = (
     ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
 )
+_NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/home/([\w ./-]+)/[^/'\"\n]+['\"]")
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 MOST_MOVED = 3
 MOST_TRIES = 3
@@ -237,12 +238,12 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
         calls = with_files(examples(tools, documents, seen.answers), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
-        server = _moved(here, tried.server, errors)
+        server = with_home(_moved(here, tried.server, errors), errors)
         more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
         if more == tried:
             break
         wider = await _working(here, more)
-        if len(wider.worked) < len(seen.worked) or (wider.failed == seen.failed and server == tried.server):
+        if wider.shows <= seen.shows:
             break
         tried, seen = more, wider
     return tried, seen
@@ -287,15 +288,16 @@ def moved(reason: str, root: Path) -> str | None:
     is the same in each environment of Python.
     """
     found = _READ_ONLY.search(reason)
-    if found is None or ".." in found[1] or (root / found[2]).exists():
+    if found is None or ".." in found[1]:
         return None
     _, own, below = found[1].partition("/.tidegate/")
-    if not own and not Path(found[1]).is_relative_to(root):
+    if not own and (not Path(found[1]).is_relative_to(root) or Path(found[1], found[2]).exists()):
         return None
-    at = re.sub(r"python3\.\d+", "python3*", f".tidegate/{below}" if own else os.path.relpath(found[1], root))
-    if not all(place.resolve().is_relative_to(root.resolve()) for place in (root.glob(at) if own else [root / at])):
+    at = f".tidegate/{below}" if own else os.path.relpath(found[1], root)
+    folder, pattern = (re.sub(r"python3\.\d+", "python3*", one) for one in (shlex.quote(at), at))
+    places = root.glob(pattern) if own else [root / at]
+    if not all(place.resolve().is_relative_to(root.resolve()) for place in places):
         return None
-    folder = at if own else shlex.quote(at)
     return f'for at in {folder}; do ln -sfn {HERE}{found[2]} "$at/{found[2]}"; done'
 
 
@@ -307,6 +309,13 @@ def _moved(here: Tryout, server: Server, reasons: Iterable[str]) -> Server:
             subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
             server = server._replace(build=(*server.build, command))
     return server
+
+
+def with_home(server: Server, errors: Iterable[str]) -> Server:
+    """Return the server with a setup that makes the folders of its home which these errors lack."""
+    folders = dict.fromkeys(found for error in errors for found in _NO_FOLDER.findall(error) if ".." not in found)
+    setup = [f'mkdir -p "$HOME/{folder}"' for folder in folders]
+    return server._replace(setup=tuple(dict.fromkeys([*server.setup, *setup])))
 
 
 def why_not_called(tool: Tool, calls: Iterable[Example], failed: Mapping[str, str]) -> str:
@@ -402,6 +411,12 @@ class _Seen(NamedTuple):
     def worked(self) -> list[Example]:
         """The calls that worked in each trial."""
         return [call for call, pair in self.pairs if pair[0].status == "ok"]
+
+    @property
+    def shows(self) -> tuple[int, int]:
+        """How many tools worked, and how many different answers they gave."""
+        answers = {pair[0].output for _, pair in self.pairs if pair[0].status == "ok"}
+        return len({call.tool for call in self.worked}), len(answers)
 
 
 async def _working(here: Tryout, tried: _Draft) -> _Seen:

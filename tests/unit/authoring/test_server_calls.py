@@ -17,7 +17,9 @@ from tidegate.authoring.server_suite import (
     moved,
     surface_checks,
     why_not_called,
+    with_home,
 )
+from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
 
@@ -151,6 +153,14 @@ def test_ids_that_all_answers_give_are_used() -> None:
     assert examples(tools, [], ["id: a1", "id: b2"]) == ()
 
 
+def test_ids_of_the_server_are_used_by_tools_that_write_too_and_ids_of_our_calls_are_none() -> None:
+    text = {"type": "string"}
+    tools = [tool("add_task", ("listId", "text"), listId=text, text=text), tool("show", ("listId",), listId=text)]
+    for answers, used in ((["listId: L7"] * 2, "L7"), (["no list with listId: first"] * 2, "first")):
+        known = [one for one in examples(tools, [], answers) if not one.tries]
+        assert {one.tool for one in known if one.input["listId"] == used} == {"add_task", "show"}
+
+
 @pytest.mark.parametrize(
     ("error", "name"),
     [
@@ -170,6 +180,25 @@ def test_a_file_that_cannot_be_written_in_the_build_is_linked_to_the_current_fol
     command = 'for at in .tidegate/venv/lib/python3*; do ln -sfn /proc/self/cwd/own.log "$at/own.log"; done'
     assert moved(reason, tmp_path) == command
     assert moved("OSError: [Errno 30] Read-only file system: '/etc/own.log'", tmp_path) is None
+    quoted = moved("Read-only file system: '/tmp/.tidegate/a $(id)/own.log'", tmp_path)
+    assert quoted is not None
+    assert quoted.startswith("for at in '.tidegate/a $(id)'; do")
+
+
+def test_a_file_that_a_call_cannot_write_in_the_checkout_is_linked_unless_it_is_there(tmp_path: Path) -> None:
+    reason = f"execution failed: EROFS: read-only file system, open '{tmp_path}/data/sources.json'"
+    command = 'for at in data; do ln -sfn /proc/self/cwd/sources.json "$at/sources.json"; done'
+    assert moved(reason, tmp_path) == command
+    assert moved(reason, tmp_path / "other") is None
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/sources.json").write_text("[]")
+    assert moved(reason, tmp_path) is None
+
+
+def test_a_folder_of_home_that_an_error_lacks_is_made_before_the_trial() -> None:
+    errors = ["Error: ENOENT: no such file or directory, open '/tmp/run-1/home/My Docs/tasks.json'", "no such note"]
+    assert with_home(Server("notes"), [*errors, *errors]).setup == ('mkdir -p "$HOME/My Docs"',)
+    assert with_home(Server("notes"), ["No such file: '/tmp/run-1/home/../etc/a'"]).setup == ()
 
 
 def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:
