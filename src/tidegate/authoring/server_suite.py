@@ -7,36 +7,29 @@ import os
 import re
 import shlex
 import subprocess
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from tidegate.agents.scripted import Scripted, parameters
+from tidegate.agents.scripted import Scripted
 from tidegate.authoring import starter, tryout
 from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, folder_variables, sources, starts
-from tidegate.authoring.observed_gates import EMPTY, file_gates, lasting, listed_rows
+from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
 from tidegate.authoring.server_calls import FILES, HERE, Example, examples, is_risky, step, with_files
+from tidegate.authoring.server_checks import ANY, answer_check, distinctly_named, surface_checks
 from tidegate.authoring.tool import Tool as Server
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, needs_network, write_files
-from tidegate.checks.evaluators.matching import as_json
 from tidegate.model.access import Access
 from tidegate.model.agent import LIST, Agent, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.suite import Scenario
 from tidegate.model.target import McpServer, Target
-from tidegate.text.noise import VOLATILE
 from tidegate.text.shorten import excerpt
 from tidegate.trial.start import HEALTH_CHECK_TIMEOUT_SECS
 
-MOST_TOOLS = 60
-_WORD_END = r"(?!\S)"
-_ANY = {"any": True}
-_STAMP = re.compile(r"(?i)creat|updat|modif|changed|added|saved|stamp|_at$|^at$|(?-i:At$)")  # a field of a record
-_OF_SDK = re.compile(r"(?i)validation|-32\d{3}")  # words of a library, in an error
 _NO_ERRORS = {"type": "no_transcript_errors", "description": "no call failed"}
 SCENARIO = "tools"
 NAME = "target"  # of the server, for agents
@@ -55,81 +48,6 @@ _NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/ho
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 MOST_MOVED = 3
 MOST_TRIES = 3
-
-
-def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
-    """Yield two checks per tool: that it is offered, and that the inputs of today still work, by its schema."""
-    for tool in list(tools)[:MOST_TOOLS]:
-        properties, required = parameters(tool)
-        start = rf"(?m)^{re.escape(tool.name)}{_WORD_END}"
-        yield _check(LIST, f"offers {tool.name}", {"regex": start})
-        if properties:
-            has = "".join(rf"(?=.* \[?{re.escape(name)}\]?{_WORD_END})" for name in sorted(properties))
-            no_other = "|".join(rf"{re.escape(name)}{_WORD_END}" for name in sorted(required))
-            only = rf"(?!.* (?!{no_other})[^\[\s])" if required else r"(?!.* [^\[\s])"
-            described = f"{tool.name} takes {', '.join(sorted(properties))}"
-            yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
-
-
-def answer_check(server: str, call: Example, outputs: Sequence[str], *, fails: bool = False) -> dict[str, Any]:
-    """Return a check that the call works or `fails`, and of what all its answers have in common."""
-    output = _alike([as_json(one) for one in outputs], json.dumps(call.input))
-    if fails and any(map(_OF_SDK.search, outputs)):
-        output = _ANY
-    told = f" to {', '.join(map(str, call.input.values()))}" if call.input else ""
-    name = f"{call.tool} {'is refused' if fails else 'answers as before'}{told}"
-    given = {"input": call.input, "fails": fails, "exact": True}
-    return _check(f"mcp__{server}__{call.tool}", _short(name), output, given)
-
-
-def distinctly_named(checks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return the checks without duplicates: a call that is repeated after a change has another name."""
-    different = {json.dumps(check): check for check in checks}
-    names = Counter[str]()
-    found = []
-    for check in different.values():
-        names[check["name"]] += 1
-        again = f", answer {names[check['name']]}" if names[check["name"]] > 1 else ""
-        found.append({**check, "name": f"{check['name']}{again}"})
-    return tuple(found)
-
-
-def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = None) -> dict[str, Any]:
-    expected = {"tool": tool, **(given or {}), "output": output}
-    return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
-
-
-def _alike(values: Sequence[Any], given: str) -> Any:
-    """Return what matches all values: of texts a pattern, of objects their fields, of lists their items in order.
-
-    Where one field of an object is a date or the like, others may depend on it: only those of the input are used. They
-    do not depend on when a record was made or changed.
-    """
-    first = values[0]
-    if all(isinstance(value, str) for value in values):
-        pattern = lasting(values, given)
-        return {"regex": pattern} if pattern else _ANY
-    if all(isinstance(value, list) and len(value) == len(first) for value in values):
-        return [_alike(items, given) for items in zip(*values, strict=True)]
-    if all(isinstance(value, dict) for value in values):
-        shared = [key for key in first if all(key in value for value in values)]
-        fields = [(key, field) for value in values for key, field in value.items() if not _STAMP.search(key)]
-        moment = any(_passes(field, given) for _, field in fields)
-        alike = {key: _alike([value[key] for value in values], given) for key in shared}
-        return {key: own if not moment or json.dumps(first[key]) in given else _ANY for key, own in alike.items()}
-    same = all(value == first for value in values) and not _passes(first, given)
-    return first if same else _ANY
-
-
-def _passes(value: Any, given: str) -> bool:
-    """Return True if a text in the value, which the input lacks, is likely to be another one tomorrow."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    own = isinstance(value, str) and value not in given and VOLATILE.search(value) is not None
-    return own or any(_passes(one, given) for one in inner)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 class _Listing(Agent):
@@ -185,7 +103,7 @@ class _Draft:
         """How many different answers are checked, how many refused calls, and files."""
         expected = [check["expected"][0] for check in self.checks if "fails" in check["expected"][0]]
         refused = sum(one["fails"] for one in expected)
-        known = [one for one in expected if not one["fails"] and one["output"] != _ANY]
+        known = [one for one in expected if not one["fails"] and one["output"] != ANY]
         answers = len({json.dumps([one["tool"], one["output"]]) for one in known})
         files = len(self.gates)
         return f"{answers} different answers, {refused} refused calls and {files} written files are checked"

@@ -10,15 +10,8 @@ import pytest
 
 from tidegate.agents.scripted import signature
 from tidegate.authoring.server_calls import Example, examples, made_value, with_files
-from tidegate.authoring.server_suite import (
-    answer_check,
-    at_url,
-    distinctly_named,
-    moved,
-    surface_checks,
-    why_not_called,
-    with_home,
-)
+from tidegate.authoring.server_checks import answer_check, distinctly_named, surface_checks
+from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_home
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
@@ -312,7 +305,18 @@ def test_checks_of_what_is_offered_fail_when_a_call_of_today_could_fail(head: To
         (["Moved milk\nid 7", "Moved milk\nid 8"], ["Moved milk\nid 9"], ["Moved tea\nid 7", "Moved milk"]),
         (["8"] * 2, [], ["88", "9"]),
         (["a1b2c3d4", "e5f6a7b8"], ["anything"], []),
-        (["Moved by 1a2b3c4d5e", "Moved by 9f8e7d6c5b"], ["anything"], []),
+        (["Moved by 1a2b3c4d5e", "Moved by 9f8e7d6c5b"], ["Moved by 2"], ["anything"]),
+        (
+            ["{'at': 91, 'size': 5, 'to': 'x'}", "{'at': 92, 'size': 5, 'to': 'x'}"],
+            ["{'at': 1, 'size': 7, 'to': 'x'}"],
+            ["Error: x"],
+        ),
+        (
+            ['{"text": "x", "created_at": "10:31:02"}'] * 2,
+            ['{"text": "x", "created_at": "1"}'],
+            ['{"text": "y", "created_at": "1"}'],
+        ),
+        (['[{"n": 1}, {"n": 2}]'] * 2, [], ['[{"n": 2}, {"n": 1}]', '[{"n": 1}]']),
         (["[1, 2]"] * 2, ["[1,2]"], ["[1]"]),
         (
             ['{"zone": "UTC", "ok": true, "n": 1}'] * 2,
