@@ -24,6 +24,8 @@ _NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
 _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"tags?$|labels$|categor|keyword": ("Mixed Case", "snake_case", "first"),
     r"query|search|term|pattern": ("apple", "Ada", "banana"),
+    r"start_?cell": ("A1", "A2"),
+    r"end_?cell": ("B2", "C3"),
     r"cell": ("A1", "B2", "C3"),
     r"range": ("A1:B2", "A1:C3"),
     r"ur[il]|host|address|mail|token|key|ids?$": (None,),
@@ -49,7 +51,7 @@ _VERBS = {
             "create write add new insert make save store set put init register import plan planning start submit post",
         ),
         (_READS, "read get list search find show view describe count query"),
-        (_REMOVES, "delete remove clear drop reset close"),
+        (_REMOVES, "delete remove clear drop reset close undo unset unlink unmerge"),
     )
     for verb in verbs.split()
 }

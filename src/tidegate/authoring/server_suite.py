@@ -161,7 +161,7 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
         if more == tried:
             break
         wider = await _working(here, more)
-        if wider.shows <= seen.shows:
+        if wider.shows < seen.shows or (wider.shows, wider.failed) == (seen.shows, seen.failed):
             break
         tried, seen = more, wider
     return tried, seen
