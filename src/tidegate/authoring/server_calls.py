@@ -111,7 +111,7 @@ def _with_options(
     properties, required = parameters(tool)
     number = 1
     for name in sorted(properties.keys() - given.keys()):
-        schema = properties[name] if isinstance(properties[name], dict) else {}
+        schema = _schema(tool, name)
         shown = [one for one in _shown(schema) if one != schema.get("default")] or _documented_values(schema, documents)
         texts = [key for key in sorted(required) if shown and _is_text(given.get(key))]
         for value in shown[:MOST_VALUES] or _made_values(name, schema):
@@ -163,7 +163,7 @@ def _odd(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], share
         rank, given = _rank(tool), first.get(tool.name, {})
         for key, value in given.items():
             odd = [] if rank == _WRITES else _nothing(key, value)
-            edges = [] if rank == _REMOVES or value in _shown(parameters(tool)[0][key]) else _edges(value)
+            edges = [] if rank == _REMOVES or value in _shown(_schema(tool, key)) else _edges(value)
             odd += edges[:1] if _GIVEN.search(key) else edges
             for place, one in enumerate(odd):
                 base = _anew(given, shared, 20 + len(calls)) if rank == _WRITES else given
@@ -256,10 +256,9 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
 
     Names of what other tools use as well, in `shared`, come back in the turn after the next. Ids are in `answers`.
     """
-    properties, required = parameters(tool)
     known, given, before = not turn, dict[str, Any](), list[list[Any]]()
-    for place, name in enumerate(sorted(required)):
-        schema = properties[name] if isinstance(properties[name], dict) else {}
+    for place, name in enumerate(sorted(parameters(tool)[1])):
+        schema = _schema(tool, name)
         shown = _shown(schema)
         known = known and bool(shown)
         variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
@@ -275,8 +274,13 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
 
 def _most_values(tool: Tool) -> int:
     """Return how many values the schema names for a required parameter, at most."""
-    properties, required = parameters(tool)
-    return max((len(_shown(one)) for name in required if isinstance(one := properties[name], dict)), default=0)
+    return max((len(_shown(_schema(tool, name))) for name in parameters(tool)[1]), default=0)
+
+
+def _schema(tool: Tool, name: str) -> dict[str, Any]:
+    """Return the schema of a parameter; empty if the tool has none for it."""
+    schema = parameters(tool)[0].get(name)
+    return schema if isinstance(schema, dict) else {}
 
 
 def _shown(schema: dict[str, Any]) -> list[Any]:

@@ -99,6 +99,11 @@ def test_odd_values_name_nothing_or_are_at_the_edge_of_what_is_allowed() -> None
     assert len({one["title"] for one in written}) == 3
 
 
+def test_an_example_with_a_parameter_that_the_tool_does_not_list_is_called_all_the_same() -> None:
+    readme = '```json\n{"name": "read", "arguments": {"path": "a.txt", "mode": "fast"}}\n```'
+    assert examples([READ], [readme])[0].input == {"path": "a.txt", "mode": "fast"}
+
+
 def test_an_id_that_names_nothing_has_the_form_of_those_that_the_server_gives() -> None:
     tools = [tool("show", ("ids",), ids={"type": "array", "items": {"type": "string"}})]
     calls = examples(tools, [], ['[{"id": "QE1a"}]'] * 2)
