@@ -207,7 +207,8 @@ def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:
     others = [one for rank, _, one in turns if rank != _REMOVES]
     if not any(rank == _WRITES for rank, *_ in turns):
         return [*others, *removing]
-    reading = [one for rank, turn, one in turns if rank == _READS and turn == 0]
+    reading = [one for rank, turn, one in turns if rank == _READS and turn < 2]
+    reading = [one for place, one in enumerate(reading) if one[:2] not in [other[:2] for other in reading[:place]]]
     return [*(one for one in reading if not one.input), *others, *reading, *removing]
 
 

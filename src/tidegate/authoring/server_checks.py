@@ -16,6 +16,7 @@ from tidegate.model.agent import LIST, Tool
 from tidegate.text.noise import VOLATILE
 
 ANY = {"any": True}
+LONGEST_MOMENT = 40  # characters of a date or the like
 _WORD_END = r"(?!\S)"
 MOST_TOOLS = 60
 _MARK = "\0"  # what may differ, in a text that becomes a pattern
@@ -109,9 +110,10 @@ def _common(rows: Sequence[Sequence[str]], given: str) -> Iterator[str]:
 
 
 def _passes(value: Any, given: str) -> bool:
-    """Return True if a text in the value, which the input lacks, is likely to be another one tomorrow."""
+    """Return True if a short text in the value, which the input lacks, is likely to be another one tomorrow."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    own = isinstance(value, str) and value not in given and VOLATILE.search(value) is not None
+    short = isinstance(value, str) and len(value) <= LONGEST_MOMENT and value not in given
+    own = short and VOLATILE.search(value) is not None
     return own or any(_passes(one, given) for one in inner)
 
 

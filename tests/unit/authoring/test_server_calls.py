@@ -68,7 +68,7 @@ def test_what_one_tool_writes_others_read_by_the_same_name_and_again_after_it_ch
         *("write_note first", "read_note first", "list_notes", "update_note first"),
         *("write_note second", "read_note second", "list_notes", "update_note second"),
         *("write_note first", "read_note first", "list_notes", "update_note first"),
-        *("read_note first", "list_notes"),
+        *("read_note first", "list_notes", "read_note second"),
         *("delete_note first", "delete_note second"),
     ]
     contents = [one.input["content"] for one in found if one.input.get("title") == "first" and "content" in one.input]
@@ -320,6 +320,11 @@ def test_checks_of_what_is_offered_fail_when_a_call_of_today_could_fail(head: To
             ['{"text": "x", "created_at": "10:31:02"}'] * 2,
             ['{"text": "x", "created_at": "1"}'],
             ['{"text": "y", "created_at": "1"}'],
+        ),
+        (
+            ['{"text": "a long text with a time of now in it, such as 10:31:02"}'] * 2,
+            [],
+            ['{"text": "another long text with a time of now in it, such as 10:31:02"}'],
         ),
         (['[{"n": 1}, {"n": 2}]'] * 2, [], ['[{"n": 2}, {"n": 1}]', '[{"n": 1}]']),
         (["[1, 2]"] * 2, ["[1,2]"], ["[1]"]),
