@@ -44,6 +44,7 @@ _READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/(
 _WRITES_INSIDE = (
     ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
 )
+_VARIABLE = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]*[A-Z\d]\b")
 _NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/home/([\w ./-]+)/[^/'\"\n]+['\"]")
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 MOST_MOVED = 3
@@ -156,7 +157,7 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
         calls = with_files(examples(tools, documents, seen.answers), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
-        server = with_home(_moved(here, tried.server, errors), errors)
+        server = with_home(_moved(here, tried.server, errors, documents), errors)
         more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
         if more == tried:
             break
@@ -219,11 +220,21 @@ def moved(reason: str, root: Path) -> str | None:
     return f'for at in {folder}; do ln -sfn {HERE}{found[2]} "$at/{found[2]}"; done'
 
 
-def _moved(here: Tryout, server: Server, reasons: Iterable[str]) -> Server:
-    """Return the server with a build that links files as `moved` does for these reasons, and make these links."""
-    commands = [command for reason in reasons if (command := moved(reason, here.folder))]
-    for command in dict.fromkeys(commands):
-        if command not in server.build:
+def variable_of(reason: str, documents: Iterable[str]) -> dict[str, str]:
+    """Return the variable that a document names in a line with the file that cannot be written, with a place for it."""
+    found = _READ_ONLY.search(reason)
+    name = found[2] if found else ""
+    lines = [line for document in documents for line in document.splitlines() if name and name in line]
+    named = [variable for line in lines for variable in _VARIABLE.findall(line)]
+    return {named[0]: HERE + name} if named else {}
+
+
+def _moved(here: Tryout, server: Server, reasons: Iterable[str], documents: Sequence[str] = ()) -> Server:
+    """Return the server with what makes it write these files elsewhere: a variable, or a link as `moved` returns it."""
+    for reason in reasons:
+        if variable := variable_of(reason, documents):
+            server = server._replace(env=tuple((dict(server.env) | variable).items()))
+        elif (command := moved(reason, here.folder)) and command not in server.build:
             subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
             server = server._replace(build=(*server.build, command))
     return server

@@ -11,7 +11,7 @@ import pytest
 from tidegate.agents.scripted import signature
 from tidegate.authoring.server_calls import Example, examples, made_value, with_files
 from tidegate.authoring.server_checks import answer_check, distinctly_named, surface_checks
-from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_home
+from tidegate.authoring.server_suite import at_url, moved, variable_of, why_not_called, with_home
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
@@ -191,6 +191,13 @@ def test_a_file_that_a_call_cannot_write_in_the_checkout_is_linked_unless_it_is_
     (tmp_path / "data").mkdir()
     (tmp_path / "data/sources.json").write_text("[]")
     assert moved(reason, tmp_path) is None
+
+
+def test_a_file_that_a_documented_variable_names_is_written_to_the_current_folder() -> None:
+    reason = "EROFS: read-only file system, open '/tmp/run-1/sources.json'"
+    documents = ["| `STATUS_WIP` | `Doing` |\n| `SOURCES_PATH` | `./sources.json` |\n"]
+    assert variable_of(reason, documents) == {"SOURCES_PATH": "/proc/self/cwd/sources.json"}
+    assert variable_of(reason, ["It writes sources.json."]) == variable_of("no such note", documents) == {}
 
 
 def test_a_folder_of_home_that_an_error_lacks_is_made_before_the_trial() -> None:
