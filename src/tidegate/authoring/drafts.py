@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from tidegate.authoring.observed_gates import file_gates, lasting, tells
 from tidegate.authoring.scenario_text import flow
 from tidegate.authoring.server_calls import Example
-from tidegate.authoring.server_suite import answer_checks
+from tidegate.authoring.server_checks import answer_check
 from tidegate.checks.evaluators import AnyEvaluator
 from tidegate.checks.gates import AnyGate
 from tidegate.decide.surface.parts import json_keys, parsed
@@ -162,4 +162,4 @@ def _evaluators(server: str, calls: Sequence[Sequence[ObservedCall]]) -> Iterato
     for argv, call in ours.items():
         if argv[1:] and argv in again and not call.exit_code:
             example = Example(argv[0], json.loads(argv[1]))
-            yield from answer_checks(server, example, [call.stdout, again[argv].stdout])
+            yield answer_check(server, example, [call.stdout, again[argv].stdout])

@@ -150,7 +150,7 @@ def _dumped(value: Any, *, plain: bool) -> str:
     """
     text: str = yaml.dump(
         value,
-        Dumper=yaml.SafeDumper if plain else _Quoting,
+        Dumper=_Plain if plain else _Quoting,
         default_flow_style=True,
         sort_keys=False,
         allow_unicode=plain,
@@ -159,18 +159,22 @@ def _dumped(value: Any, *, plain: bool) -> str:
     return text.strip().removesuffix("\n...")
 
 
-class _Quoting(yaml.SafeDumper):
+class _Plain(yaml.SafeDumper):
+    """A dumper without aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+class _Quoting(_Plain):
     """A dumper that puts every string in double quotes."""
 
 
 _Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
 
 
-class _Blocks(yaml.SafeDumper):
-    """A dumper that writes text of several lines as a block, without aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
+class _Blocks(_Plain):
+    """A dumper that writes text of several lines as a block."""
 
 
 _Blocks.add_representer(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
@@ -12,33 +12,46 @@ from tidegate.authoring.build_systems.files import json_value
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL = 60, 3
-MOST_OPTIONS, MOST_ABSENT = 40, 20  # calls with one more parameter, and with a name of nothing, of all tools
+MOST_OPTIONS, MOST_ODD, MOST_VALUES = 60, 40, 6  # calls with one more parameter, odd ones; values of a parameter
 _CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
 _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
-_HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
+HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
 FILES = ("sample.txt", "notes.txt")
+_FILE = re.compile(r"((?:\d+-)?(?:sample|notes))\.txt")
+_LISTED = re.compile(r"^\s*[-*+|]\s*[*`\"']+([\w-]+)[*`\"']+", re.MULTILINE)  # a value, in a list or a table
 _NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
 _TEXTS = {  # by the name of a parameter; the last one is for all others
-    r"ur[il]|host|address|mail|token|key|id$": (None,),
+    r"tags?$|labels$|categor|keyword": ("Mixed Case", "snake_case", "first"),
+    r"query|search|term|pattern": ("apple", "Ada", "banana"),
+    r"start_?cell": ("A1", "A2"),
+    r"end_?cell": ("B2", "C3"),
+    r"cell": ("A1", "B2", "C3"),
+    r"range": ("A1:B2", "A1:C3"),
+    r"ur[il]|host|address|mail|token|key|ids?$": (None,),
     r"file|path": FILES,
     r"dir|folder": (".",),
-    r"name|title|label": ("first", "second"),
+    r"name|title|label|sheet": ("first", "second"),
     r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
     r"date": ("2024-02-29",),
     r"zone": ("Europe/Paris", "UTC"),
     r"json": ('{"name": "Ada", "score": 42.5}',),
     r"": ("Ada has 42 points.", "first", "banana apple banana"),
 }
-_GIVEN = re.compile(r"(?i)(?:id|key)$")  # a writing tool that requires it takes what is given
+_ODD = ("", "a(b", "long text, " * 20)
+_OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
+_GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
 _VERBS = {
     verb: rank
     for rank, verbs in (
-        (_WRITES, "create write add new insert make save store set put init register import"),
+        (
+            _WRITES,
+            "create write add new insert make save store set put init register import plan planning start submit post",
+        ),
         (_READS, "read get list search find show view describe count query"),
-        (_REMOVES, "delete remove clear drop reset close"),
+        (_REMOVES, "delete remove clear drop reset close undo unset unlink unmerge"),
     )
     for verb in verbs.split()
 }
@@ -47,13 +60,13 @@ _VERBS = {
 class Example(NamedTuple):
     """A call of a tool with its input. `known`: the schema or a document shows it, else it is made by its types.
 
-    `tries`: one more parameter, or something that is not there, which a server may refuse.
+    `tries`: one more parameter, or a value that a server may refuse: it is odd, or names nothing.
     """
 
     tool: str
     input: dict[str, Any]
     known: bool = True
-    tries: Literal["", "option", "absent"] = ""
+    tries: Literal["", "option", "odd"] = ""
 
 
 def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[str] = ()) -> tuple[Example, ...]:
@@ -79,40 +92,112 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[:most])]
-        options += enumerate(_with_options(tool, own[0].input, shared) if own else ())
+        options += enumerate(_with_options(tool, own[0].input, shared, documents) if own else ())
     ranks = {tool.name: _rank(tool) for tool in ranked}
-    more = [one for _, one in sorted(options, key=lambda pair: pair[0])][:MOST_OPTIONS]
-    absent = _absent(ranked, found, shared)
+    more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
+    odd = _odd(ranked, found, shared)
     found = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
-    found += [(ranks[one.tool], MOST_OF_TOOL, one) for one in (*more, *absent)]
+    found += [(ranks[one.tool], MOST_OF_TOOL, one) for one in (*more[:MOST_OPTIONS], *odd)]
     return tuple(_in_order(found))
 
 
-def _with_options(tool: Tool, given: dict[str, Any], shared: Container[str]) -> Iterator[Example]:
-    """Yield calls with one more parameter each. One that writes something gets other names each time."""
+def _with_options(
+    tool: Tool, given: dict[str, Any], shared: Container[str], documents: Iterable[str]
+) -> Iterator[Example]:
+    """Yield calls with one more parameter each. One that writes something is repeated with another name.
+
+    Where a parameter has several values, as `mode: regex`, a text with special characters is tried with each.
+    """
     properties, required = parameters(tool)
-    for number, name in enumerate(sorted(properties.keys() - given.keys())):
-        schema = properties[name] if isinstance(properties[name], dict) else {}
-        base = _made_call(tool, MOST_OF_TOOL + number, shared) if _rank(tool) == _WRITES and required else None
-        values = [one for one in _shown(schema) if one != schema.get("default")][:2]
-        if schema.get("type") == "boolean":
-            values = [not schema.get("default")]
-        for value in values or [made_value(name, schema, 1)]:
-            if value is not None:
-                yield Example(tool.name, {**(base.input if base else given), name: value}, False, "option")
+    number = 1
+    for name in sorted(properties.keys() - given.keys()):
+        schema = _schema(tool, name)
+        shown = [one for one in _shown(schema) if one != schema.get("default")] or _documented_values(schema, documents)
+        texts = [key for key in sorted(required) if shown and _is_text(given.get(key))]
+        for value in shown[:MOST_VALUES] or _made_values(name, schema):
+            number += 1
+            bases = [given]
+            if _rank(tool) == _WRITES:
+                bases.append(_anew(given, shared, number))
+            elif _rank(tool) == _READS and texts:
+                bases.append({**given, texts[0]: _ODD[1]})
+            different = bases[: 1 if bases[-1] == given else None]
+            yield from (Example(tool.name, {**base, name: value}, False, "option") for base in different)
 
 
-def _absent(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], shared: Container[str]) -> list[Example]:
-    """Return calls of the tools in which one text names nothing. Of those that write something new there are none."""
+def _made_values(name: str, schema: dict[str, Any]) -> list[Any]:
+    """Return values for a parameter by its type: a list of two and an empty one, a number other than the default."""
+    match made_value(name, schema, 1):
+        case None:
+            return []
+        case bool():
+            return [not schema.get("default")]
+        case [one, other, *_]:
+            return [[one, other], [], [_ODD[1]]] if isinstance(one, str) else [[one, other], []]
+        case value:
+            return [value]
+
+
+def _documented_values(schema: dict[str, Any], documents: Iterable[str]) -> list[str]:
+    """Return the words that a section of a document lists beside the default of a parameter."""
+    sections = (_LISTED.findall(section) for text in documents for section in re.split(r"(?m)^#", text))
+    listed = next((words for words in sections if schema.get("default") in words), [])
+    return [word for word in dict.fromkeys(listed) if word != schema["default"]]
+
+
+def _anew(given: Mapping[str, Any], shared: Container[str], number: int) -> dict[str, Any]:
+    """Return the input of a call that writes something, with another name for it."""
+    return {
+        key: f"{number}-{value}" if key in shared and isinstance(value, str) else value for key, value in given.items()
+    }
+
+
+def _odd(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], shared: Container[str]) -> list[Example]:
+    """Return calls in which one value is odd: it names nothing, is empty or negative, long, or has special characters.
+
+    What writes something new gets no names of nothing, and what removes something no empty ones.
+    """
     first = {one.tool: one.input for _, _, one in reversed([*found])}
-    calls = [
-        (key not in shared, Example(tool.name, {**first[tool.name], key: f"no-such-{key}"}, False, "absent"))
-        for tool in tools
-        if tool.name in first and _rank(tool) != _WRITES
-        for key, value in first[tool.name].items()
-        if isinstance(value, str)
-    ]
-    return [one for _, one in sorted(calls, key=lambda call: call[0])][:MOST_ABSENT]
+    calls: list[tuple[int, bool, Example]] = []
+    for tool in tools:
+        rank, given = _rank(tool), first.get(tool.name, {})
+        for key, value in given.items():
+            odd = [] if rank == _WRITES else _nothing(key, value)
+            edges = [] if rank == _REMOVES or value in _shown(_schema(tool, key)) else _edges(value)
+            odd += edges[:1] if _GIVEN.search(key) else edges
+            for place, one in enumerate(odd):
+                base = _anew(given, shared, 20 + len(calls)) if rank == _WRITES else given
+                calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, False, "odd")))
+    return [one for *_, one in sorted(calls, key=lambda call: call[:2])][:MOST_ODD]
+
+
+def _nothing(key: str, value: Any) -> list[Any]:
+    """Return values that name nothing; for an id that the server gave, one of the same form."""
+    if isinstance(value, list):
+        return [[one] for one in _nothing(key, value[0])] if value else []
+    if not isinstance(value, str):
+        return []
+    of_server = _GIVEN.search(key) and value not in ("first", "second") and value[::-1] != value
+    return [value[::-1] if of_server else f"no-such-{key}"]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value not in (*FILES, ".")
+
+
+def _edges(value: Any) -> list[Any]:
+    """Return values at the edge of what is allowed in place of this one."""
+    match value:
+        case bool():
+            return []
+        case int() | float():
+            return [-1, 0]
+        case [str(), *_]:
+            return [[], [_ODD[1], value[0]]]
+        case str():
+            return [*_ODD] if _is_text(value) else [""]
+        case _:
+            return []
 
 
 def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:
@@ -122,7 +207,8 @@ def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:
     others = [one for rank, _, one in turns if rank != _REMOVES]
     if not any(rank == _WRITES for rank, *_ in turns):
         return [*others, *removing]
-    reading = [one for rank, turn, one in turns if rank == _READS and turn == 0]
+    reading = [one for rank, turn, one in turns if rank == _READS and turn < 2]
+    reading = [one for place, one in enumerate(reading) if one[:2] not in [other[:2] for other in reading[:place]]]
     return [*(one for one in reading if not one.input), *others, *reading, *removing]
 
 
@@ -148,15 +234,17 @@ def _shared(tools: Sequence[Tool]) -> frozenset[str]:
 def with_files(calls: Iterable[Example], errors: Iterable[str]) -> tuple[Example, ...]:
     """Return the calls with names of files as these errors want them: absolute, or with a suffix that they list."""
     told = "\n".join(errors)
-    folder = _HERE if re.search(r"(?i)\babsolute\b", told) else ""
+    folder = HERE if re.search(r"(?i)\babsolute\b", told) else ""
     listed = ("".join(found) for found in _SUFFIX.findall(told)) if _FORMATS.search(told) else ()
     suffix = next((f".{one}" for one in listed if one != "txt"), ".txt")
-    names = {name: f"{folder}{name.removesuffix('.txt')}{suffix}" for name in FILES}
-    return tuple(call._replace(input={key: _named(one, names) for key, one in call.input.items()}) for call in calls)
+    named = partial(_FILE.sub, rf"{folder}\1{suffix}")
+    return tuple(
+        call._replace(input={key: _with_name(one, named) for key, one in call.input.items()}) for call in calls
+    )
 
 
-def _named(value: Any, names: Mapping[str, str]) -> Any:
-    return names.get(value, value) if isinstance(value, str) else value
+def _with_name(value: Any, named: Callable[[str], str]) -> Any:
+    return named(value) if isinstance(value, str) and _FILE.fullmatch(value) else value
 
 
 def is_risky(tool: Tool) -> bool:
@@ -169,27 +257,31 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
 
     Names of what other tools use as well, in `shared`, come back in the turn after the next. Ids are in `answers`.
     """
-    properties, required = parameters(tool)
     known, given, before = not turn, dict[str, Any](), list[list[Any]]()
-    for place, name in enumerate(sorted(required)):
-        schema = properties[name] if isinstance(properties[name], dict) else {}
+    for place, name in enumerate(sorted(parameters(tool)[1])):
+        schema = _schema(tool, name)
         shown = _shown(schema)
         known = known and bool(shown)
         variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
         given[name] = shown[(turn + twins) % len(shown)] if shown else made_value(name, schema, variant)
+        if given[name] is None:
+            given[name] = _told(name, schema, turn, answers)
         if given[name] is None and name in shared and _GIVEN.search(name):
             given[name] = ("first", "second")[turn % 2]
-        elif given[name] is None:
-            given[name] = _told(name, turn, answers)
     return None if None in given.values() else Example(tool.name, given, known)
 
 
 def _most_values(tool: Tool) -> int:
     """Return how many values the schema names for a required parameter, at most."""
-    properties, required = parameters(tool)
-    return max((len(_shown(one)) for name in required if isinstance(one := properties[name], dict)), default=0)
+    return max((len(_shown(_schema(tool, name))) for name in parameters(tool)[1]), default=0)
+
+
+def _schema(tool: Tool, name: str) -> dict[str, Any]:
+    """Return the schema of a parameter; empty if the tool has none for it."""
+    schema = parameters(tool)[0].get(name)
+    return schema if isinstance(schema, dict) else {}
 
 
 def _shown(schema: dict[str, Any]) -> list[Any]:
@@ -198,15 +290,20 @@ def _shown(schema: dict[str, Any]) -> list[Any]:
     return shown + [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
 
 
-def _told(name: str, turn: int, answers: Sequence[str]) -> str | None:
-    """Return a value that all trials' answers give to this name, or as an id; None without one."""
-    words = r"[\W_]?".join(map(re.escape, _WORD.findall(name) or [name]))
-    for key in (words, *(["id"] if re.search(r"(?i)id$", name) else [])):
+def _told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str]) -> Any:
+    """Return a value that all trials' answers give to this name, or as an id; None without one that is not ours."""
+    several = schema.get("type") == "array"
+    words = r"[\W_]?".join(map(re.escape, _WORD.findall(name.removesuffix("s") if several else name) or [name]))
+    for key in (words, *(["id"] if re.search(r"(?i)ids?$", name) else [])):
         pattern = re.compile(rf"""(?i)(?<![a-z]){key}["'`]?\s*[:=]\s*["'`]?([\w.-]*\w)""")
         found = [dict.fromkeys(one[1] for one in pattern.finditer(answer)) for answer in answers]
-        same = [value for value in found[0] if all(value in one for one in found)] if found else []
+        same = (
+            [value for value in found[0] if all(value in one for one in found) and not _OURS.fullmatch(value)]
+            if found
+            else []
+        )
         if same:
-            return same[turn % len(same)]
+            return [same[turn % len(same)]] if several else same[turn % len(same)]
     return None
 
 
@@ -259,4 +356,4 @@ def _documented(tool: Tool, shown: Sequence[dict[str, Any]]) -> list[dict[str, A
 
 def step(call: Example) -> dict[str, Any]:
     """Return the call as a step of the agent `scripted`."""
-    return {"call": call.tool, **({"input": json.loads(json.dumps(call.input))} if call.input else {})}
+    return {"call": call.tool, **({"input": call.input} if call.input else {})}

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from tidegate.agents.scripted import Scripted, parameters
+from tidegate.agents.scripted import Scripted
 from tidegate.authoring import starter, tryout
 from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, folder_variables, sources, starts
-from tidegate.authoring.observed_gates import lasting, listed_rows
+from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
-from tidegate.authoring.server_calls import FILES, Example, examples, is_risky, step, with_files
+from tidegate.authoring.server_calls import FILES, HERE, Example, examples, is_risky, step, with_files
+from tidegate.authoring.server_checks import ANY, answer_check, distinctly_named, surface_checks
 from tidegate.authoring.tool import Tool as Server
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, needs_network, write_files
-from tidegate.checks.evaluators.matching import as_json
 from tidegate.model.access import Access
 from tidegate.model.agent import LIST, Agent, Session, Tool
 from tidegate.model.event import End, Message, ToolCall, ToolResult
 from tidegate.model.suite import Scenario
 from tidegate.model.target import McpServer, Target
-from tidegate.text.noise import VOLATILE
 from tidegate.text.shorten import excerpt
 from tidegate.trial.start import HEALTH_CHECK_TIMEOUT_SECS
 
-MOST_TOOLS = 60
-_WORD_END = r"(?!\S)"
-_ANY = {"any": True}
+_NO_ERRORS = {"type": "no_transcript_errors", "description": "no call failed"}
 SCENARIO = "tools"
 NAME = "target"  # of the server, for agents
 _GUESSES: tuple[tuple[str, ...], ...] = ((), (".",), ("stdio",), ("mcp",), ("serve",), ("--stdio",))
@@ -43,83 +40,15 @@ _STDIO = re.compile(r"(?i)stdio(?:ServerTransport|_server)|[\"']stdio[\"']|\.run
 _PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\(|getenv\()\s*["'])(\w*PORT)\b""")
 _PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
 MOST_PORT_NAMES = 3
-_READ_ONLY = re.compile(r"Read-only file system:? \W*[^'\"\n]*?(\.tidegate/[^'\"\n]*)/([\w.-]+)")
+_READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/([\w.-]+)['\"]")
 _WRITES_INSIDE = (
     ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
 )
+_VARIABLE = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]*[A-Z\d]\b")
+_NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/home/([\w ./-]+)/[^/'\"\n]+['\"]")
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 MOST_MOVED = 3
 MOST_TRIES = 3
-MOST_REFUSED = 6  # calls in gates, each of which starts the server
-
-
-def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
-    """Yield two checks per tool: that it is offered, and that the inputs of today still work, by its schema."""
-    for tool in list(tools)[:MOST_TOOLS]:
-        properties, required = parameters(tool)
-        start = rf"(?m)^{re.escape(tool.name)}{_WORD_END}"
-        yield _check(LIST, f"offers {tool.name}", {"regex": start})
-        if properties:
-            has = "".join(rf"(?=.* \[?{re.escape(name)}\]?{_WORD_END})" for name in sorted(properties))
-            no_other = "|".join(rf"{re.escape(name)}{_WORD_END}" for name in sorted(required))
-            only = rf"(?!.* (?!{no_other})[^\[\s])" if required else r"(?!.* [^\[\s])"
-            described = f"{tool.name} takes {', '.join(sorted(properties))}"
-            yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
-
-
-def answer_checks(server: str, call: Example, outputs: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield a check for what all answers to the call had in common; none if that is nothing."""
-    output = _alike([as_json(output) for output in outputs], json.dumps(call.input))
-    if output not in (_ANY, {}):
-        given = {"input": call.input} if call.input else {}
-        told = f" to {', '.join(map(str, call.input.values()))}" if call.input else ""
-        yield _check(f"mcp__{server}__{call.tool}", _short(f"{call.tool} answers as before{told}"), output, given)
-
-
-def distinctly_named(checks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return the checks without duplicates: a call that is repeated after a change has another name."""
-    different = {json.dumps(check): check for check in checks}
-    names = Counter[str]()
-    found = []
-    for check in different.values():
-        names[check["name"]] += 1
-        again = f", answer {names[check['name']]}" if names[check["name"]] > 1 else ""
-        found.append({**check, "name": f"{check['name']}{again}"})
-    return tuple(found)
-
-
-def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = None) -> dict[str, Any]:
-    expected = {"tool": tool, **(given or {}), "output": output}
-    return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
-
-
-def _alike(values: Sequence[Any], given: str) -> Any:
-    """Return what matches all values: of texts a pattern, of objects their fields.
-
-    Where one field of an object has a date or the like, others may depend on it: only those of the input are used.
-    """
-    first = values[0]
-    if all(isinstance(value, str) for value in values):
-        pattern = lasting(values, given)
-        return {"regex": pattern} if pattern else _ANY
-    if all(isinstance(value, dict) for value in values):
-        shared = [key for key in first if all(key in value for value in values)]
-        moment = any(_passes(field, given) for value in values for field in value.values())
-        fields = {key: _alike([value[key] for value in values], given) for key in shared}
-        return {key: own if not moment or json.dumps(first[key]) in given else _ANY for key, own in fields.items()}
-    same = all(value == first for value in values) and not _passes(first, given)
-    return first if same else _ANY
-
-
-def _passes(value: Any, given: str) -> bool:
-    """Return True if a text in the value, which the input lacks, is likely to be another one tomorrow."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    own = isinstance(value, str) and value not in given and VOLATILE.search(value) is not None
-    return own or any(_passes(one, given) for one in inner)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 class _Listing(Agent):
@@ -144,7 +73,7 @@ class _Draft:
     mcp: McpServer  # how it is started
     calls: tuple[Example, ...] = ()
     checks: tuple[dict[str, Any], ...] = ()
-    refused: tuple[Example, ...] = ()  # calls that have to fail
+    gates: tuple[dict[str, Any], ...] = ()  # of written files
     samples: tuple[str, ...] = ()  # files in the workspace
 
     @property
@@ -161,11 +90,24 @@ class _Draft:
         """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
         suite = starter.server_suite_text(self.server, self.mcp, file, {SCENARIO: self.steps}, reach)
-        gates = [
-            {"type": "mcp_call", "tool": call.tool, "input": call.input, "must_fail": True} for call in self.refused
-        ]
+        gates = [*([] if self.fails else [_NO_ERRORS]), *self.gates]
         scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, gates)
         return {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
+
+    @property
+    def fails(self) -> bool:
+        """True if a call has to be refused."""
+        return any(check["expected"][0].get("fails") for check in self.checks)
+
+    @property
+    def counts(self) -> str:
+        """How many different answers are checked, how many refused calls, and files."""
+        expected = [check["expected"][0] for check in self.checks if "fails" in check["expected"][0]]
+        refused = sum(one["fails"] for one in expected)
+        known = [one for one in expected if not one["fails"] and one["output"] != ANY]
+        answers = len({json.dumps([one["tool"], one["output"]]) for one in known})
+        files = len(self.gates)
+        return f"{answers} different answers, {refused} refused calls and {files} written files are checked"
 
     @property
     def template(self) -> dict[str, bytes]:
@@ -188,14 +130,16 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, documents)), tools, documents)
     seen = await _with_network(here, tried, seen)
     checks = [*surface_checks(tools)]
-    for call, pair in seen.pairs:
-        checks += answer_checks(NAME, call, [answer.output for answer in pair])
-    calls, named = tuple(call for call, _ in seen.pairs), distinctly_named(checks)
-    kept = await _confirmed(here, replace(tried, calls=calls, checks=named, refused=seen.refused))
+    reached = {call.tool for call in seen.worked}
+    pairs = [(call, pair) for call, pair in seen.pairs if call.tool in reached]
+    for call, pair in pairs:
+        checks.append(answer_check(NAME, call, [one.output for one in pair], fails=pair[0].status != "ok"))
+    made = replace(tried, calls=tuple(call for call, _ in pairs), checks=distinctly_named(checks), gates=seen.gates)
+    kept = await _confirmed(here, made)
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
     called = {call.tool for call in kept.calls}
-    told = f"the server offers {len(tools)} tools; {len(called)} of them are called"
+    told = f"the server offers {len(tools)} tools; {len(called)} of them are called: {kept.counts}"
     reasons = [
         f"{tool.name}: {why_not_called(tool, tried.calls, seen.failed)}" for tool in tools if tool.name not in called
     ]
@@ -213,11 +157,12 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
         calls = with_files(examples(tools, documents, seen.answers), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
-        more = replace(tried, calls=calls, samples=samples or tried.samples)
+        server = with_home(_moved(here, tried.server, errors, documents), errors)
+        more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
         if more == tried:
             break
         wider = await _working(here, more)
-        if len(wider.pairs) < len(seen.pairs) or wider.failed == seen.failed:
+        if wider.shows < seen.shows or (wider.shows, wider.failed) == (seen.shows, seen.failed):
             break
         tried, seen = more, wider
     return tried, seen
@@ -225,13 +170,12 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
 
 async def _with_network(here: Tryout, tried: _Draft, seen: _Seen) -> _Seen:
     """Return what is seen with a network if more calls then work. No input that was made reaches it."""
-    worked = [call for call, _ in seen.pairs]
-    known = tuple(call for call in tried.calls if call.known or call in worked)
-    if len(worked) >= len(known) or here.reach is not False:
+    known = tuple(call for call in tried.calls if call.known or call in seen.worked)
+    if len(seen.worked) >= len(known) or here.reach is not False:
         return seen
     here.open_network()
     wider = await _working(here, replace(tried, calls=known))
-    if len(wider.pairs) > len(worked):
+    if len(wider.worked) > len(seen.worked):
         return wider
     here.reach = False
     return seen
@@ -246,12 +190,10 @@ async def _startable(
     """
     found = await _started(here, where, server)
     for _ in range(MOST_MOVED):
-        command = moved(found, here.folder) if isinstance(found, str) else None
-        if command is None or command in server.build:
+        linked = _moved(here, server, [found] if isinstance(found, str) else ())
+        if linked == server:
             break
-        subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
-        server = server._replace(build=(*server.build, command))
-        found = await _started(here, where, server)
+        server, found = linked, await _started(here, where, linked)
     if isinstance(found, str) and "no answer within" not in found:
         here.open_network()
         found = await _started(here, where, server)
@@ -267,11 +209,42 @@ def moved(reason: str, root: Path) -> str | None:
     found = _READ_ONLY.search(reason)
     if found is None or ".." in found[1]:
         return None
-    folder = re.sub(r"python3\.\d+", "python3*", shlex.quote(found[1]))
-    places = root.glob(re.sub(r"python3\.\d+", "python3*", found[1]))
+    _, own, below = found[1].partition("/.tidegate/")
+    if not own and (not Path(found[1]).is_relative_to(root) or Path(found[1], found[2]).exists()):
+        return None
+    at = f".tidegate/{below}" if own else os.path.relpath(found[1], root)
+    folder, pattern = (re.sub(r"python3\.\d+", "python3*", one) for one in (shlex.quote(at), at))
+    places = root.glob(pattern) if own else [root / at]
     if not all(place.resolve().is_relative_to(root.resolve()) for place in places):
         return None
-    return f'for at in {folder}; do ln -sfn /proc/self/cwd/{found[2]} "$at/{found[2]}"; done'
+    return f'for at in {folder}; do ln -sfn {HERE}{found[2]} "$at/{found[2]}"; done'
+
+
+def variable_of(reason: str, documents: Iterable[str]) -> dict[str, str]:
+    """Return the variable that a document names in a line with the file that cannot be written, with a place for it."""
+    found = _READ_ONLY.search(reason)
+    name = found[2] if found else ""
+    lines = [line for document in documents for line in document.splitlines() if name and name in line]
+    named = [variable for line in lines for variable in _VARIABLE.findall(line)]
+    return {named[0]: HERE + name} if named else {}
+
+
+def _moved(here: Tryout, server: Server, reasons: Iterable[str], documents: Sequence[str] = ()) -> Server:
+    """Return the server with what makes it write these files elsewhere: a variable, or a link as `moved` returns it."""
+    for reason in reasons:
+        if variable := variable_of(reason, documents):
+            server = server._replace(env=tuple((dict(server.env) | variable).items()))
+        elif (command := moved(reason, here.folder)) and command not in server.build:
+            subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
+            server = server._replace(build=(*server.build, command))
+    return server
+
+
+def with_home(server: Server, errors: Iterable[str]) -> Server:
+    """Return the server with a setup that makes the folders of its home which these errors lack."""
+    folders = dict.fromkeys(found for error in errors for found in _NO_FOLDER.findall(error) if ".." not in found)
+    setup = [f'mkdir -p "$HOME/{folder}"' for folder in folders]
+    return server._replace(setup=tuple(dict.fromkeys([*server.setup, *setup])))
 
 
 def why_not_called(tool: Tool, calls: Iterable[Example], failed: Mapping[str, str]) -> str:
@@ -353,15 +326,26 @@ def at_url(program: str, readme: str, code: str) -> Iterator[McpServer]:
 
 
 class _Seen(NamedTuple):
-    """What trials of the calls showed: those that worked in each trial, with their results, and those that never did.
+    """What trials of the calls showed: those that ended alike in each trial, with their results.
 
-    `failed`: what calls that failed answered, by tool; `answers`: all answers of each trial.
+    `failed`: what calls that failed answered, by tool; `answers`: all answers of each trial; `gates`: of written files.
     """
 
     pairs: list[tuple[Example, list[ToolResult]]]
     failed: dict[str, str]
-    refused: tuple[Example, ...]
     answers: list[str]
+    gates: tuple[dict[str, Any], ...]
+
+    @property
+    def worked(self) -> list[Example]:
+        """The calls that worked in each trial."""
+        return [call for call, pair in self.pairs if pair[0].status == "ok"]
+
+    @property
+    def shows(self) -> tuple[int, int]:
+        """How many tools worked, and how many different answers they gave."""
+        answers = {pair[0].output for _, pair in self.pairs if pair[0].status == "ok"}
+        return len({call.tool for call in self.worked}), len(answers)
 
 
 async def _working(here: Tryout, tried: _Draft) -> _Seen:
@@ -369,18 +353,29 @@ async def _working(here: Tryout, tried: _Draft) -> _Seen:
     runs = [seen for seen in await _run(here, tried, tryout.OBSERVED) if seen.result.not_measured is None]
     answers = [_answers(seen, len(tried.calls)) for seen in runs]
     pairs = [(call, [one[place] for one in answers]) for place, call in enumerate(tried.calls)] if runs else []
-    working = [(call, pair) for call, pair in pairs if all(answer.status == "ok" for answer in pair)]
     failed = {
         call.tool: answer.output
         for call, pair in pairs
         for answer in pair
-        if answer.status != "ok" and call.tries != "absent"
+        if answer.status != "ok" and call.tries != "odd"
     }
-    refused = [
-        call for call, pair in pairs if call.tries == "absent" and all(answer.status == "error" for answer in pair)
-    ]
+    alike = [(call, pair) for call, pair in pairs if _ended_alike(pair)]
     texts = ["\n".join(answer.output for answer in one) for one in answers]
-    return _Seen(working, failed, tuple(refused[:MOST_REFUSED]), texts)
+    given = json.dumps([call.input for call in tried.calls])
+    gates = tuple(map(_of_file, file_gates([seen.diff for seen in runs], given)))
+    return _Seen(alike, failed, texts, gates)
+
+
+def _ended_alike(pair: Sequence[ToolResult]) -> bool:
+    """Return True if the call worked in each trial, or was refused in each."""
+    return {answer.status for answer in pair} in ({"ok"}, {"error"})
+
+
+def _of_file(gate: dict[str, Any]) -> dict[str, Any]:
+    """Return the gate with its description; of a file that is not text, one that it exists."""
+    if gate.get("pattern") == EMPTY:
+        gate = {"type": "file_exists", "path": gate["path"]}
+    return {**gate, "description": f"{gate['path']} is written as before"}
 
 
 async def _run(here: Tryout, tried: _Draft, trials: int) -> list[TriedTrial]:
@@ -403,13 +398,12 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
         scores = [{score.name: score.score for score in seen.result.evaluators} for seen in runs]
         checks = tuple(check for check in tried.checks if all(one.get(check["name"]) == 1 for one in scores))
         answers = [_answers(seen, len(tried.calls)) for seen in runs]
-        is_ok = [all(one[place].status == "ok" for one in answers) for place in range(len(tried.calls))]
-        calls = tuple(call for call, kept in zip(tried.calls, is_ok, strict=True) if kept)
+        calls = tuple(call for call, *pair in zip(tried.calls, *answers, strict=True) if _ended_alike(pair))
         if not checks:
             return None
-        gates = [[gate.passed for gate in seen.result.gates[1:]] for seen in runs]
-        refused = tuple(call for call, *passed in zip(tried.refused, *gates, strict=False) if all(passed))
-        tried = replace(tried, calls=calls, checks=checks, refused=refused)
+        passed = [{gate.label for gate in seen.result.gates if gate.passed} for seen in runs]
+        gates = tuple(gate for gate in tried.gates if all(gate["description"] in one for one in passed))
+        tried = replace(tried, calls=calls, checks=checks, gates=gates)
     return None
 
 

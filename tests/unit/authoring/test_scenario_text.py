@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.authoring.scenario_text import Story, file_name, free_name, item, scenario_text
+from tidegate.authoring.scenario_text import Story, file_name, flow, free_name, item, scenario_text
 from tidegate.checks.gates.text_gates import FileContains
 from tidegate.model.target import Target
 from tidegate.suite.load import load_suite
@@ -58,3 +58,8 @@ def test_a_long_list_of_words_is_wrapped_and_comes_back() -> None:
     text = f"gates:\n    - {item(gate)}\n"
     assert yaml.safe_load(text) == {"gates": [gate]}
     assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_value_that_is_there_twice_is_written_twice() -> None:
+    task = {"title": "first"}
+    assert flow({"tasks": [task, task]}) == "{tasks: [{title: first}, {title: first}]}"

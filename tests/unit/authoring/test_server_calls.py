@@ -10,14 +10,9 @@ import pytest
 
 from tidegate.agents.scripted import signature
 from tidegate.authoring.server_calls import Example, examples, made_value, with_files
-from tidegate.authoring.server_suite import (
-    answer_checks,
-    at_url,
-    distinctly_named,
-    moved,
-    surface_checks,
-    why_not_called,
-)
+from tidegate.authoring.server_checks import answer_check, distinctly_named, surface_checks
+from tidegate.authoring.server_suite import at_url, moved, variable_of, why_not_called, with_home
+from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
 
@@ -67,19 +62,71 @@ def test_what_one_tool_writes_others_read_by_the_same_name_and_again_after_it_ch
         tool("list_notes"),
         tool("write_note", ("title", "content"), title=text, content=text),
     ]
-    found = examples(tools, [])
+    found = [one for one in examples(tools, []) if one.tries != "odd"]
     assert [f"{one.tool} {one.input.get('title', '')}".strip() for one in found] == [
         "list_notes",
         *("write_note first", "read_note first", "list_notes", "update_note first"),
         *("write_note second", "read_note second", "list_notes", "update_note second"),
         *("write_note first", "read_note first", "list_notes", "update_note first"),
-        *("read_note no-such-title", "update_note no-such-title", "update_note first"),
-        *("read_note first", "list_notes"),
-        *("delete_note first", "delete_note second", "delete_note no-such-title"),
+        *("read_note first", "list_notes", "read_note second"),
+        *("delete_note first", "delete_note second"),
     ]
     contents = [one.input["content"] for one in found if one.input.get("title") == "first" and "content" in one.input]
     assert len(set(contents[:3])) == 3
-    assert contents[-1] == "no-such-content"
+
+
+def test_odd_values_name_nothing_or_are_at_the_edge_of_what_is_allowed() -> None:
+    text, many = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+    tools = [
+        tool("write_note", ("title", "content"), title=text, content=text),
+        tool("read_note", ("title",), title=text),
+        tool("find_notes", ("words",), words=many),
+        tool("delete_note", ("title",), title=text),
+        tool("round", ("value",), value={"type": "number"}),
+    ]
+    odd = [one for one in examples(tools, []) if one.tries == "odd"]
+    assert [one.input["title"] for one in odd if one.tool == "delete_note"] == ["no-such-title"]
+    assert [one.input["title"][:13] for one in odd if one.tool == "read_note"] == [
+        "no-such-title",
+        "",
+        "a(b",
+        "long text, lo"[:13],
+    ]
+    assert [one.input["words"] for one in odd if one.tool == "find_notes"][:2] == [["no-such-words"], []]
+    assert [one.input["value"] for one in odd if one.tool == "round"] == [-1, 0]
+    written = [one.input for one in odd if one.tool == "write_note" and one.input["title"].endswith("-first")]
+    assert [one["content"][:3] for one in written] == ["", "a(b", "lon"]
+    assert len({one["title"] for one in written}) == 3
+
+
+def test_an_example_with_a_parameter_that_the_tool_does_not_list_is_called_all_the_same() -> None:
+    readme = '```json\n{"name": "read", "arguments": {"path": "a.txt", "mode": "fast"}}\n```'
+    assert examples([READ], [readme])[0].input == {"path": "a.txt", "mode": "fast"}
+
+
+def test_an_id_that_names_nothing_has_the_form_of_those_that_the_server_gives() -> None:
+    tools = [tool("show", ("ids",), ids={"type": "array", "items": {"type": "string"}})]
+    calls = examples(tools, [], ['[{"id": "QE1a"}]'] * 2)
+    assert [one.input["ids"] for one in calls][:2] == [["QE1a"], ["a1EQ"]]
+
+
+def test_a_writing_call_with_one_more_parameter_is_repeated_with_another_name() -> None:
+    text = {"type": "string"}
+    add = tool("add", ("id",), id=text, tags={"type": "array", "items": text, "default": []})
+    more = [one.input for one in examples([add, tool("get", ("id",), id=text)], []) if one.tries == "option"]
+    assert [(one["id"], len(one["tags"])) for one in more] == [
+        *(("first", 2), ("2-first", 2)),
+        *(("first", 0), ("3-first", 0)),
+        *(("first", 1), ("4-first", 1)),
+    ]
+
+
+def test_values_that_a_document_lists_beside_the_default_are_tried_each_with_a_text_of_special_characters() -> None:
+    readme = "## Modes\n- **plain**: as it is\n- **regex**: a pattern\n  - nested\n## Else\n- **other**"
+    find = tool("find", ("text",), text={"type": "string"}, mode={"type": "string", "default": "plain"})
+    more = [one.input for one in examples([find], [readme]) if one.tries == "option"]
+    assert [one["text"] for one in more] == ["first", "a(b"]
+    assert {one["mode"] for one in more} == {"regex"}
 
 
 def test_each_parameter_that_is_not_required_is_given_once_with_a_value_other_than_its_default() -> None:
@@ -92,7 +139,7 @@ def test_each_parameter_that_is_not_required_is_given_once_with_a_value_other_th
 def test_an_id_that_a_tool_requires_to_write_is_made_and_the_others_ask_for_it() -> None:
     text = {"type": "string"}
     tools = [tool("add_note", ("id", "text"), id=text, text=text), tool("get_note", ("id",), id=text)]
-    made = {one.input["id"] for one in examples(tools, []) if one.tries != "absent"}
+    made = {one.input["id"] for one in examples(tools, []) if one.tries != "odd"}
     assert made == {"first", "second"}
 
 
@@ -102,6 +149,14 @@ def test_ids_that_all_answers_give_are_used() -> None:
     answers = ['{"requestId": "req-1", "at": 7}', '{"requestId": "req-1", "at": 8}']
     assert examples(tools, [], answers)[0].input == {"requestId": "req-1"}
     assert examples(tools, [], ["id: a1", "id: b2"]) == ()
+
+
+def test_ids_of_the_server_are_used_by_tools_that_write_too_and_ids_of_our_calls_are_none() -> None:
+    text = {"type": "string"}
+    tools = [tool("add_task", ("listId", "text"), listId=text, text=text), tool("show", ("listId",), listId=text)]
+    for answers, used in ((["listId: L7"] * 2, "L7"), (["no list with listId: first"] * 2, "first")):
+        known = [one for one in examples(tools, [], answers) if not one.tries]
+        assert {one.tool for one in known if one.input["listId"] == used} == {"add_task", "show"}
 
 
 @pytest.mark.parametrize(
@@ -123,6 +178,32 @@ def test_a_file_that_cannot_be_written_in_the_build_is_linked_to_the_current_fol
     command = 'for at in .tidegate/venv/lib/python3*; do ln -sfn /proc/self/cwd/own.log "$at/own.log"; done'
     assert moved(reason, tmp_path) == command
     assert moved("OSError: [Errno 30] Read-only file system: '/etc/own.log'", tmp_path) is None
+    quoted = moved("Read-only file system: '/tmp/.tidegate/a $(id)/own.log'", tmp_path)
+    assert quoted is not None
+    assert quoted.startswith("for at in '.tidegate/a $(id)'; do")
+
+
+def test_a_file_that_a_call_cannot_write_in_the_checkout_is_linked_unless_it_is_there(tmp_path: Path) -> None:
+    reason = f"execution failed: EROFS: read-only file system, open '{tmp_path}/data/sources.json'"
+    command = 'for at in data; do ln -sfn /proc/self/cwd/sources.json "$at/sources.json"; done'
+    assert moved(reason, tmp_path) == command
+    assert moved(reason, tmp_path / "other") is None
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/sources.json").write_text("[]")
+    assert moved(reason, tmp_path) is None
+
+
+def test_a_file_that_a_documented_variable_names_is_written_to_the_current_folder() -> None:
+    reason = "EROFS: read-only file system, open '/tmp/run-1/sources.json'"
+    documents = ["| `STATUS_WIP` | `Doing` |\n| `SOURCES_PATH` | `./sources.json` |\n"]
+    assert variable_of(reason, documents) == {"SOURCES_PATH": "/proc/self/cwd/sources.json"}
+    assert variable_of(reason, ["It writes sources.json."]) == variable_of("no such note", documents) == {}
+
+
+def test_a_folder_of_home_that_an_error_lacks_is_made_before_the_trial() -> None:
+    errors = ["Error: ENOENT: no such file or directory, open '/tmp/run-1/home/My Docs/tasks.json'", "no such note"]
+    assert with_home(Server("notes"), [*errors, *errors]).setup == ('mkdir -p "$HOME/My Docs"',)
+    assert with_home(Server("notes"), ["No such file: '/tmp/run-1/home/../etc/a'"]).setup == ()
 
 
 def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:
@@ -171,8 +252,8 @@ def test_a_server_over_http_gets_its_port_as_its_code_reads_it(code: str, readme
 
 
 def test_another_answer_of_the_same_call_is_checked_by_another_name() -> None:
-    answers = [[*answer_checks("target", Example("list", {}), [text] * 2)] for text in ("first", "second", "first")]
-    found = distinctly_named(check for checks in answers for check in checks)
+    answers = [answer_check("target", Example("list", {}), [text] * 2) for text in ("first", "second", "first")]
+    found = distinctly_named(answers)
     assert [check["name"] for check in found] == ["list answers as before", "list answers as before, answer 2"]
 
 
@@ -236,7 +317,23 @@ def test_checks_of_what_is_offered_fail_when_a_call_of_today_could_fail(head: To
         (["Moved milk\nid 7", "Moved milk\nid 8"], ["Moved milk\nid 9"], ["Moved tea\nid 7", "Moved milk"]),
         (["8"] * 2, [], ["88", "9"]),
         (["a1b2c3d4", "e5f6a7b8"], ["anything"], []),
-        (["Moved by 1a2b3c4d5e", "Moved by 9f8e7d6c5b"], ["anything"], []),
+        (["Moved by 1a2b3c4d5e", "Moved by 9f8e7d6c5b"], ["Moved by 2"], ["anything"]),
+        (
+            ["{'at': 91, 'size': 5, 'to': 'x'}", "{'at': 92, 'size': 5, 'to': 'x'}"],
+            ["{'at': 1, 'size': 7, 'to': 'x'}"],
+            ["Error: x"],
+        ),
+        (
+            ['{"text": "x", "created_at": "10:31:02"}'] * 2,
+            ['{"text": "x", "created_at": "1"}'],
+            ['{"text": "y", "created_at": "1"}'],
+        ),
+        (
+            ['{"text": "a long text with a time of now in it, such as 10:31:02"}'] * 2,
+            [],
+            ['{"text": "another long text with a time of now in it, such as 10:31:02"}'],
+        ),
+        (['[{"n": 1}, {"n": 2}]'] * 2, [], ['[{"n": 2}, {"n": 1}]', '[{"n": 1}]']),
         (["[1, 2]"] * 2, ["[1,2]"], ["[1]"]),
         (
             ['{"zone": "UTC", "ok": true, "n": 1}'] * 2,
@@ -254,9 +351,7 @@ def test_checks_of_what_is_offered_fail_when_a_call_of_today_could_fail(head: To
 def test_answers_are_checked_for_what_they_have_in_common(
     answers: list[str], fits: list[str], wrong: list[str]
 ) -> None:
-    checks = [*answer_checks("target", Example("move", {"to": "x"}), answers)]
-    outputs = [check["expected"][0]["output"] for check in checks]
-    assert all(check["expected"][0]["input"] == {"to": "x"} for check in checks)
-    assert all(matches(output, as_json(one), subset=True) for output in outputs for one in (*answers, *fits))
-    assert not any(matches(output, as_json(one), subset=True) for output in outputs for one in wrong)
-    assert bool(outputs) == bool(wrong)
+    check = answer_check("target", Example("move", {"to": "x"}), answers)["expected"][0]
+    assert (check["input"], check["exact"], check["fails"]) == ({"to": "x"}, True, False)
+    assert all(matches(check["output"], as_json(one)) for one in (*answers, *fits))
+    assert not any(matches(check["output"], as_json(one)) for one in wrong)

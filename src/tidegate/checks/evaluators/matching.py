@@ -30,6 +30,7 @@ class ComparedCall(Value):
     tool: str
     input: dict[str, Any] = {}
     output: Any = None
+    failed: bool = False
     at: float = 0.0
 
 
@@ -48,12 +49,15 @@ def calls_of(record: EvaluatorRecord, names: Collection[str]) -> tuple[ComparedC
 
 
 def _agent_calls(record: EvaluatorRecord) -> list[ComparedCall]:
-    outputs = {event.id: event.output for event in record.events if isinstance(event, ToolResult)}
-    return [
-        ComparedCall(tool=event.tool, input=_input(event), output=as_json(outputs.get(event.id)), at=event.at)
-        for event in record.events
-        if isinstance(event, ToolCall)
-    ]
+    results = {event.id: event for event in record.events if isinstance(event, ToolResult)}
+    calls = [event for event in record.events if isinstance(event, ToolCall)]
+    return [_compared(call, results.get(call.id)) for call in calls]
+
+
+def _compared(call: ToolCall, result: ToolResult | None) -> ComparedCall:
+    failed = result is not None and result.status not in ("ok", "unknown")
+    output = as_json(result.output) if result else None
+    return ComparedCall(tool=call.tool, input=_input(call), output=output, failed=failed, at=call.at)
 
 
 def _input(call: ToolCall) -> dict[str, Any]:
@@ -77,6 +81,7 @@ def _target_calls(record: EvaluatorRecord) -> list[ComparedCall]:
             tool=f"{name}:{call.subcommand}" if call.subcommand else name,
             input={"argv": list(call.argv), "command": shlex.join([name, *call.argv])},
             output={"exit_code": call.exit_code, "status": call.status},
+            failed=call.status in ("error", "timeout"),
             at=call.started_at - record.agent_started_at,
         )
         for call in in_order(record.invocations)
@@ -114,7 +119,8 @@ Matcher = Annotated[Any, AfterValidator(_check_patterns)]
 class ExpectedCall(Value):
     """A call that should be made. The actual call may have more fields than `input` and `output` name.
 
-    `args` is another name of `input`, and `any` for it matches every input.
+    `args` is another name of `input`, and `any` for it matches every input. `fails`: if the call has to fail. `exact`:
+    the call has no other input, and lists in its output have exactly these items, in this order.
     """
 
     tool: NonEmpty
@@ -122,6 +128,8 @@ class ExpectedCall(Value):
         default=None, validation_alias=AliasChoices("input", "args")
     )
     output: Matcher = None
+    fails: bool | None = None
+    exact: bool = False
 
     def is_met_by(self, call: ComparedCall) -> bool:
         """Return True if the tool is the same and the named parts of input and output match."""
@@ -129,10 +137,18 @@ class ExpectedCall(Value):
 
     def mismatch(self, call: ComparedCall) -> str | None:
         """Return the first part of the call's input or output that does not match; None if all parts do."""
-        given = None if self.input is None else mismatch(self.input, call.input, "input")
-        if given is not None or self.output is None:
+        if (given := self.input_mismatch(call)) is not None:
             return given
-        return mismatch(self.output, call.output, "output", subset=True)
+        if self.fails is not None and self.fails != call.failed:
+            return f"it {'failed' if call.failed else 'did not fail'}, with {shown(call.output)}"
+        return None if self.output is None else mismatch(self.output, call.output, "output", subset=not self.exact)
+
+    def input_mismatch(self, call: ComparedCall) -> str | None:
+        """Return the first part of the call's input that does not match; None if all parts do."""
+        if self.input is None:
+            return None
+        more = call.input.keys() - self.input.keys() if self.exact else ()
+        return f"input has {min(more)} in addition" if more else mismatch(self.input, call.input, "input")
 
 
 def matches(expected: Any, actual: Any, *, subset: bool = False) -> bool:

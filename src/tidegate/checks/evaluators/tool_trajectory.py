@@ -28,9 +28,11 @@ class ToolTrajectory(Evaluator):
     - `subset`: 1 if no other call was made
 
     An expected call is `{tool, input, output}`. The actual call may have more fields than `input` and `output` name. A
-    list in `output` may have more items, in any order; one in `input` must be the whole list. A
-    string can also be `{regex: PATTERN}`, and any value `{any: true}`. In every mode, a call of a `forbidden` tool or
-    more calls than `max_calls` make the score 0. Not measured if the agent does not report its tool calls.
+    list in `output` may have more items, in any order; one in `input` must be the whole list. With `exact: true` the
+    call has no other input, and lists in its output have these items in this order. With `fails: true` it has to fail,
+    with `fails: false` to work. A string can also be `{regex: PATTERN}`, and any value `{any: true}`. In every mode, a
+    call of a `forbidden` tool or more calls than `max_calls` make the score 0. Not measured if the agent does not
+    report its tool calls.
     """
 
     type: Literal["tool_trajectory"] = "tool_trajectory"
@@ -112,7 +114,8 @@ def _misses(expected: Sequence[ExpectedCall], calls: Sequence[ComparedCall]) -> 
     """Yield why no call meets an expected one: the tool was not called, or with another input or output."""
     for one in expected:
         if not any(one.is_met_by(call) for call in calls):
-            other = next((call for call in calls if call.tool == one.tool), None)
+            same = [call for call in calls if call.tool == one.tool]
+            other = next((call for call in same if one.input_mismatch(call) is None), same[0] if same else None)
             yield f"{one.tool}: {one.mismatch(other)}" if other else f"{one.tool} was not called"
 
 

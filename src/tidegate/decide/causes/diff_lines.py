@@ -116,7 +116,7 @@ def _defines(text: str, option: str) -> bool:
         rf"=\s*{re.escape(option)}(?![\w-])",  # `[ "$1" = --out ]`
     ]
     if len(stem) > 1:
-        field = "(?i:" + stem.replace("-", "[-_]?") + ")"  # `toFile` and `to_file` for `--to-file`
+        field = "(?i:" + word.replace(r"\-", "[-_]?") + ")"  # `toFile` and `to_file` for `--to-file`
         forms += [rf"^{field}\s*:(?!\s*\w+ \w+ )", rf"\w\.{field}(?![\w(-])"]
     return any(re.search(form, text) for form in forms)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.unit.checks.evaluators.records import record, score
-from tidegate.checks.evaluators.matching import common_length, matches, pairs
+from tidegate.checks.evaluators.matching import ComparedCall, ExpectedCall, common_length, matches, pairs
 
 
 def calls(names: str) -> list[dict[str, str]]:
@@ -155,6 +155,29 @@ def test_a_list_in_an_expected_input_is_the_whole_list() -> None:
     given = score(made, type="tool_trajectory", mode="exact", expected=[{"tool": "A", "input": {"args": ["milk"]}}])
     assert given.value == 0
     assert given.misses == ("A: input.args has 2 items, expected 1",)
+
+
+LISTED = ComparedCall(tool="list", input={"limit": 2}, output=[{"id": 2}, {"id": 1}])
+
+
+@pytest.mark.parametrize(
+    ("expected", "call", "why"),
+    [
+        ({"input": {"limit": 2}, "output": [{"id": 2}, {"id": 1}], "exact": True}, LISTED, None),
+        ({"output": [{"id": 1}, {"id": 2}]}, LISTED, None),
+        ({"output": [{"id": 1}, {"id": 2}], "exact": True}, LISTED, "output[0].id is 2, expected 1"),
+        ({"output": [{"id": 2}], "exact": True}, LISTED, "output has 2 items, expected 1"),
+        ({"input": {}}, LISTED, None),
+        ({"input": {}, "exact": True}, LISTED, "input has limit in addition"),
+        ({"exact": True, "fails": False}, LISTED, None),
+        ({"fails": True}, LISTED, 'it did not fail, with [{"id": 2}, {"id": 1}]'),
+        ({"fails": False}, ComparedCall(tool="list", output="no", failed=True), 'it failed, with "no"'),
+    ],
+)
+def test_an_exact_call_has_no_other_input_and_its_lists_are_in_order_and_one_that_fails_has_to_fail(
+    expected: dict[str, Any], call: ComparedCall, why: str | None
+) -> None:
+    assert ExpectedCall.model_validate({"tool": "list", **expected}).mismatch(call) == why
 
 
 @pytest.mark.parametrize(

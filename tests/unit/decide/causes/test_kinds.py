@@ -289,6 +289,11 @@ def test_the_place_of_an_option_is_the_line_that_defines_it_and_not_its_help(
     assert [edit.at and edit.at.line for edit in edits_of((option,), [change], 20)] == [5]
 
 
+def test_a_name_with_special_characters_is_looked_for_as_it_is() -> None:
+    change = FileChange(path="t.py", role="watched", diff="@@ -1 +1 @@\n-say('-a(b')\n+say('no')\n")
+    assert [edit.at and edit.at.line for edit in edits_of(("-a(b",), [change], 20)] == [1]
+
+
 def test_of_an_option_that_only_help_texts_name_all_lines_are_given() -> None:
     change = FileChange(path="t.c", role="watched", diff="@@ -3,2 +3,0 @@\n-t --tables x\n y\n-t --tables z\n")
     assert len(edits_of(("--tables",), [change], 20)) == 2

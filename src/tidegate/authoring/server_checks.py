@@ -1,0 +1,121 @@
+"""The checks of an MCP server's first suite: what it offers, and what its answers have in common. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tidegate.agents.scripted import parameters
+from tidegate.authoring.observed_gates import lasting
+from tidegate.authoring.server_calls import Example
+from tidegate.checks.evaluators.matching import as_json
+from tidegate.model.agent import LIST, Tool
+from tidegate.text.noise import VOLATILE
+
+ANY = {"any": True}
+LONGEST_MOMENT = 40  # characters of a date or the like
+_WORD_END = r"(?!\S)"
+MOST_TOOLS = 60
+_MARK = "\0"  # what may differ, in a text that becomes a pattern
+_STAMP = re.compile(r"(?i)creat|updat|modif|changed|added|saved|stamp|_at$|^at$|(?-i:At$)")  # a field of a record
+_OF_SDK = re.compile(r"(?i)validation|-32\d{3}")  # words of a library, in an error
+
+
+def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
+    """Yield two checks per tool: that it is offered, and that the inputs of today still work, by its schema."""
+    for tool in list(tools)[:MOST_TOOLS]:
+        properties, required = parameters(tool)
+        start = rf"(?m)^{re.escape(tool.name)}{_WORD_END}"
+        yield _check(LIST, f"offers {tool.name}", {"regex": start})
+        if properties:
+            has = "".join(rf"(?=.* \[?{re.escape(name)}\]?{_WORD_END})" for name in sorted(properties))
+            no_other = "|".join(rf"{re.escape(name)}{_WORD_END}" for name in sorted(required))
+            only = rf"(?!.* (?!{no_other})[^\[\s])" if required else r"(?!.* [^\[\s])"
+            described = f"{tool.name} takes {', '.join(sorted(properties))}"
+            yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
+
+
+def answer_check(server: str, call: Example, outputs: Sequence[str], *, fails: bool = False) -> dict[str, Any]:
+    """Return a check that the call works or `fails`, and of what all its answers have in common."""
+    output = _alike([as_json(one) for one in outputs], json.dumps(call.input))
+    if fails and any(map(_OF_SDK.search, outputs)):
+        output = ANY
+    told = f" to {', '.join(map(str, call.input.values()))}" if call.input else ""
+    name = f"{call.tool} {'is refused' if fails else 'answers as before'}{told}"
+    given = {"input": call.input, "fails": fails, "exact": True}
+    return _check(f"mcp__{server}__{call.tool}", _short(name), output, given)
+
+
+def distinctly_named(checks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return the checks without duplicates: a call that is repeated after a change has another name."""
+    different = {json.dumps(check): check for check in checks}
+    names = Counter[str]()
+    found = []
+    for check in different.values():
+        names[check["name"]] += 1
+        again = f", answer {names[check['name']]}" if names[check["name"]] > 1 else ""
+        found.append({**check, "name": f"{check['name']}{again}"})
+    return tuple(found)
+
+
+def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = None) -> dict[str, Any]:
+    expected = {"tool": tool, **(given or {}), "output": output}
+    return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
+
+
+def _alike(values: Sequence[Any], given: str) -> Any:
+    """Return what matches all values: of texts a pattern, of objects their fields, of lists their items in order.
+
+    Where one field of an object is a date or the like, others may depend on it: only those of the input are used. They
+    do not depend on when a record was made or changed.
+    """
+    first = values[0]
+    if all(isinstance(value, str) for value in values):
+        pattern = lasting(_aligned(values, given), given)
+        return {"regex": pattern} if pattern else ANY
+    if all(isinstance(value, list) and len(value) == len(first) for value in values):
+        return [_alike(items, given) for items in zip(*values, strict=True)]
+    if all(isinstance(value, dict) for value in values):
+        shared = [key for key in first if all(key in value for value in values)]
+        fields = [(key, field) for value in values for key, field in value.items() if not _STAMP.search(key)]
+        moment = any(_passes(field, given) for _, field in fields)
+        passing = {key for key in shared if moment or (_STAMP.search(key) and _passes(first[key], given))}
+        known = [key for key in shared if key not in passing or json.dumps(first[key]) in given]
+        return {key: _alike([value[key] for value in values], given) if key in known else ANY for key in shared}
+    same = all(value == first for value in values) and not _passes(first, given)
+    return first if same else ANY
+
+
+def _aligned(texts: Sequence[str], given: str) -> list[str]:
+    """Return the texts with marks for the words in which a line differs, and for other numbers that the line has."""
+    rows = [text.split("\n") for text in texts]
+    if len({len(one) for one in rows}) > 1:
+        return [*texts]
+    lines = ["".join(_common([re.split(r"(\W+)", row) for row in own], given)) for own in zip(*rows, strict=True)]
+    return ["\n".join(lines)] * len(texts)
+
+
+def _common(rows: Sequence[Sequence[str]], given: str) -> Iterator[str]:
+    if all(row == rows[0] for row in rows):
+        yield from rows[0]
+    elif len({len(row) for row in rows}) == 1:
+        for words in zip(*rows, strict=True):
+            passes = len({*words}) > 1 or (words[0].isdecimal() and words[0] not in given)
+            yield _MARK if passes else words[0]
+    else:
+        yield _MARK
+
+
+def _passes(value: Any, given: str) -> bool:
+    """Return True if a short text in the value, which the input lacks, is likely to be another one tomorrow."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    short = isinstance(value, str) and len(value) <= LONGEST_MOMENT and value not in given
+    own = short and VOLATILE.search(value) is not None
+    return own or any(_passes(one, given) for one in inner)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:97]}..."
