@@ -30,8 +30,8 @@ class DocFollower(Agent):
     It reads the prompt, then the guidance files and README.md or README.rst in the workspace. Documents are Markdown or
     reStructuredText.
     It reads fences of a shell language (`sh`, `console`, …), fences without a language if all their lines are commands,
-    and indented blocks (outside the prompt only those with prompts such as `$ `). In a block with prompts, it runs only
-    the lines typed there. In blocks that call the tool under test, it runs the lines in order, identical lines once.
+    and indented blocks (outside the prompt only those with prompts such as `$ `, unless `indented` is set). In a block
+    with prompts, it runs only the lines typed there. In blocks that call the tool under test, it runs the lines in order, identical lines once.
     `cd`, `export` and variables last until the end of the block. When a call of the tool fails, it runs
     `TOOL SUBCOMMAND --help` and then the line again. It stops after 200 lines.
 
@@ -46,6 +46,7 @@ class DocFollower(Agent):
     type: Literal["doc-follower"]
     run_all: bool = False
     skip: tuple[str, ...] = ()
+    indented: bool = False
 
     @property
     def is_deterministic(self) -> bool:
@@ -55,7 +56,7 @@ class DocFollower(Agent):
     async def run(self, session: Session) -> End:
         """Follow the prompt, then the guidance, then the README. Always completes."""
         reading = _Following(session, run_all=self.run_all, skip=self.skip)
-        for name, blocks in _documents(session):
+        for name, blocks in _documents(session, indented=self.indented):
             await reading.follow(name, blocks)
         return End(end="completed", message=reading.summary())
 
@@ -63,7 +64,7 @@ class DocFollower(Agent):
 PROMPT = "the prompt"
 
 
-def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
+def _documents(session: Session, *, indented: bool) -> Iterator[tuple[str, tuple[Block, ...]]]:
     """Yield each document to follow, with its blocks. A document is only read when it is reached."""
     from tidegate.agents.instructions import blocks, markdown_of  # 40 ms: slow imports that only this agent needs
 
@@ -73,7 +74,7 @@ def _documents(session: Session) -> Iterator[tuple[str, tuple[Block, ...]]]:
         text = session.read_text(path) or ""
         if len(text) > MAX_CHARACTERS:
             session.emit(Warning(text=f"only the first {MAX_CHARACTERS} characters of {path} were read"))
-        yield path, blocks(markdown_of(path, text[:MAX_CHARACTERS]), session.binary)
+        yield path, blocks(markdown_of(path, text[:MAX_CHARACTERS]), session.binary, indented=indented)
 
 
 @dataclass

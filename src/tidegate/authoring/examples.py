@@ -234,7 +234,7 @@ def followed(root: Path, where: str, binary: str, files: Mapping[str, str]) -> I
 
 
 def _examples_of(path: Path, binary: str) -> Iterator[Iterator[str]]:
-    return (_runnable(block, binary) for block in blocks(_text(path), binary))
+    return (_runnable(block, binary) for block in blocks(_text(path), binary, indented=True))
 
 
 def _is_readme(path: Path) -> bool:

@@ -52,12 +52,11 @@ def suite_text(
         lines.append(_network(reach))
     if guidance is not None:
         lines.append(f"guidance: {flow(list(guidance))}   # files for agents, each side's own, in every workspace")
-    docs = "  docs: {type: doc-follower}   # runs the commands in the docs verbatim: no key, no cost"
-    if skip:
-        known = [f"      - {flow(command)}" for command in skip]
-        docs = "\n".join(["  docs:", "    type: doc-follower", "    skip:   # they fail", *known])
+    docs = ["  docs:   # runs the commands in the docs verbatim: no key, no cost", "    type: doc-follower"]
+    docs += ["    indented: true", *(["    skip:   # they fail"] if skip else [])]
+    docs += [f"      - {flow(command)}" for command in skip]
     model = "  claude: {type: claude-code}   # calls the server; needs ANTHROPIC_API_KEY"
-    lines += ["agents:", model if tool and tool.server else docs]
+    lines += ["agents:", *([model] if tool and tool.server else docs)]
     return "\n".join(lines) + "\n"
 
 

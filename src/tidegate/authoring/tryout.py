@@ -155,7 +155,7 @@ def draft(tool: Tool, scenarios: Iterable[Scenario]) -> Suite:
         build=tool.build,
         path=tool.path,
         pass_env=tool.pass_env,
-        agents={AGENT: DocFollower(type="doc-follower")},
+        agents={AGENT: DocFollower(type="doc-follower", indented=True)},
         scenarios=tuple(scenarios),
         budget=Budget(minutes=BUILD_MINUTES),
     )

@@ -277,3 +277,11 @@ def test_commands_that_are_known_to_fail_are_not_run(session: LocalSession) -> N
     end = session.run(DocFollower(type="doc-follower", skip=("cd . && taskmgr list", "cd . && taskmgr import")))
     assert session.calls == ["add a"]
     assert end.message == "ran 2 lines, 0 failed, 2 skipped"
+
+
+def test_indented_lines_of_documents_are_run_if_asked_for(session: LocalSession) -> None:
+    session.write("README.md", "Use it:\n\n    taskmgr add a\n")
+    session.run(DOCS)
+    assert session.calls == []
+    session.run(DocFollower(type="doc-follower", indented=True))
+    assert session.calls == ["add a"]
