@@ -31,8 +31,8 @@ class DocFollower(Agent):
     reStructuredText.
     It reads fences of a shell language (`sh`, `console`, …), fences without a language if all their lines are commands,
     and indented blocks (outside the prompt only those with prompts such as `$ `, unless `indented` is set). In a block
-    with prompts, it runs only the lines typed there. In blocks that call the tool under test, it runs the lines in order, identical lines once.
-    `cd`, `export` and variables last until the end of the block. When a call of the tool fails, it runs
+    with prompts, it runs only the lines typed there. In blocks that call the tool under test, it runs the lines in
+    order, identical lines once. `cd`, `export` and variables last until the end of the block. When a call of the tool fails, it runs
     `TOOL SUBCOMMAND --help` and then the line again. It stops after 200 lines.
 
     Lines of documents that are not examples are skipped and counted: a synopsis (`[OPTIONS]`, `FILE`, `a|b`, `…`), a
