@@ -27,13 +27,13 @@ class DocFollower(Agent):
     """Runs the commands in your docs verbatim. Deterministic, free and fast: it finds docs that no longer match the
     tool.
 
-    It reads the prompt, then the guidance files and README.md or README.rst in the workspace. Documents are Markdown or
-    reStructuredText.
-    It reads fences of a shell language (`sh`, `console`, …), fences without a language if all their lines are commands,
-    and indented blocks (outside the prompt only those with prompts such as `$ `, unless `indented` is set). In a block
-    with prompts, it runs only the lines typed there. In blocks that call the tool under test, it runs the lines in
-    order, identical lines once. `cd`, `export` and variables last until the end of the block. When a call of the tool fails, it runs
-    `TOOL SUBCOMMAND --help` and then the line again. It stops after 200 lines.
+    It reads the prompt, then the guidance files and README.md or README.rst in the workspace. Documents are
+    Markdown or reStructuredText. It reads fences of a shell language (`sh`, `console`, …), fences without a
+    language if all their lines are commands, and indented blocks (outside the prompt only those with prompts such
+    as `$ `, unless `indented` is set). In a block with prompts, it runs only the lines typed there. In blocks that
+    call the tool under test, it runs the lines in order, identical lines once. `cd`, `export` and variables last
+    until the end of the block. When a call of the tool fails, it runs `TOOL SUBCOMMAND --help` and then the line
+    again. It stops after 200 lines.
 
     Lines of documents that are not examples are skipped and counted: a synopsis (`[OPTIONS]`, `FILE`, `a|b`, `…`), a
     placeholder (`<id>`, `path/to/x`), help text, and lines that name a file which the workspace lacks. So are lines
