@@ -17,7 +17,7 @@ from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import Block, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.probing import Try
-from tidegate.authoring.samples import kind_of
+from tidegate.authoring.samples import HISTORY, kind_of
 from tidegate.authoring.survey import find_inputs, find_scripts, find_test_code
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
@@ -40,6 +40,7 @@ _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
 _BASH = re.compile(r"<\(|<<<|=\(|\[\[|\$'|\b(?:declare|local|function|source|shopt) ")
 _CAPTURED = re.compile(r"""(?m)^\s*(?:local )?\w+="?\$\((.*)\)"?$""")
 _PATH = re.compile(r"(?<![\w./$-])\w[\w-]*(?:[./][\w-]+)*(?![\w./-])")
+_OF_GIT = re.compile(r"(?i)\bgit[ -](?:repo|log|commit|history|blame)|\bcommit messages|\bconventional commits")
 _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
 _LIST = re.compile(r"""[\[(]\s*(?:(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*,?\s*)+[\])]""")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
@@ -174,9 +175,10 @@ def inputs(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
     return *(f"sample{kind}" for kind in (*kinds, *usual)), *find_inputs(root, kinds)
 
 
-def main_use(binary: str, files: Sequence[str]) -> Plan:
-    """Return the plan that gives the tool these files."""
-    ways = [f"{binary} {file}" for file in files]
+def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Plan:
+    """Return the plan that gives the tool these files, and a git repository if its texts are about one."""
+    ways = [f"sh {HISTORY} work && cd work && {binary}"] if any(map(_OF_GIT.search, texts)) else []
+    ways += [f"{binary} {file}" for file in files]
     ways += [f"{binary} < {file}" for file in files]
     ways += [f"{binary} {one} {other}" for one, other in pairwise(files[:3])]
     ways += [binary, f"{binary} .", f"{binary} 'two words'", f"{binary} 42", f"{binary} '1 + 2 * 3'"]

@@ -143,7 +143,7 @@ def _helps(ran: CommandResult, name: str = "") -> bool:
 def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[str]) -> tuple[Plan, ...]:
     own = examples.in_help(tool.binary, [one.printed for one in shown.pages.values()])
     plans = [
-        examples.main_use(tool.binary, inputs),
+        examples.main_use(tool.binary, inputs, shown.texts),
         examples.state(tool.binary, shown.parts),
     ]
     first = {

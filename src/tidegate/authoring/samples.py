@@ -33,6 +33,27 @@ class Person:
 
 print(used([1, 2, 50]))
 '''
+HISTORY = "history.sh"  # makes a git repository in the folder that it is given
+_HISTORY = """#!/bin/sh
+set -e
+if [ -d "$1" ]; then exit; fi
+git init -q -b main "$1" && cd "$1"
+commit() {  # author, month, message
+    git add -A
+    export GIT_AUTHOR_DATE="2023-$2-10T10:00:00Z" GIT_COMMITTER_DATE="2023-$2-10T12:00:00Z"
+    git -c user.name="$1" -c user.email="$1@example.com" commit -q -m "$3"
+}
+printf 'def add(a, b):\\n    return a + b\\n' > sums.py
+commit Ada 01 "feat: add sums"
+printf '# Sums\\n\\nAdds numbers.\\n' > README.md
+commit Grace 02 "docs: describe sums (#1)"
+git tag v1.0.0
+mkdir lib && printf '\\n# in C, too\\nint add(int a, int b) { return a + b; }\\n' > lib/sums.c
+printf 'def add(a, b):\\n    # adds\\n    return a + b\\n\\n\\ndef sub(a, b):\\n    return a - b\\n' > sums.py
+commit Ada 03 "fix(sums)!: subtract, too"
+git rm -q README.md
+commit Grace 05 "chore: drop the README, fixes #2"
+"""
 SAMPLES = {
     ".html": "<!doctype html>\n<html><head><title>Sample</title></head><body>\n"
     "<header class='header'><nav class='nav'><a href='/'>Home</a></nav></header>\n"
@@ -101,7 +122,7 @@ def kind_of(name: str) -> str:
 
 def sample(name: str, number: int = 0) -> str:
     """Return the sample for a file of this name: a text, if its kind is not known. Odd numbers have other values."""
-    text = SAMPLES[kind_of(name) or ".txt"]
+    text = _HISTORY if name == HISTORY else SAMPLES[kind_of(name) or ".txt"]
     for ours, theirs in _OTHERS if number % 2 else ():
         text = text.replace(ours, theirs)
     return text

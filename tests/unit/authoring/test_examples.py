@@ -171,6 +171,12 @@ def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(t
     assert "src/own.csv" not in " ".join(ways)
 
 
+def test_a_tool_about_git_repositories_gets_one() -> None:
+    first, *_ = main_use("tally", (), ["Counts the authors of a git repository."]).tries
+    assert first.ways == ("sh history.sh work && cd work && tally",)
+    assert main_use("tally", (), ["Clone it from a git server."]).tries[0].ways != first.ways
+
+
 def test_code_of_the_repository_is_an_input_of_a_tool_for_code(tmp_path: Path) -> None:
     root = write(tmp_path, {"tally/cli.py": "x = 1\n", "tests/own.odd": "text\n", "tests/binary.odd": "\0"})
     assert inputs(root, ["Reads *.py."])[-2:] == ("tally/cli.py", "tests/own.odd")
