@@ -48,6 +48,8 @@ UNFIT = re.compile(  # options that wait, open something, print the help, or dep
 _NUMBERS = re.compile(
     r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
 )
+_LEAVES = re.compile(r"\b(?:cat|cd) ")  # it shows files itself, or goes where they have other names
+_NO_RESULT = re.compile(rf"(?:^|/)\.git/|{VOLATILE.pattern}")  # files
 _REDIRECTED = re.compile(r"[<>|]")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
@@ -299,9 +301,9 @@ class _Probe:
     def _with_written(self, line: str, before: Mapping[str, tuple[int, int]]) -> str | None:
         """Return the line, and `cat` of the texts that it has written; None if there is none."""
         changed = (name for name, state in self._states().items() if before.get(name) != state)
-        named = [name for name in sorted(changed) if name not in self.files and not VOLATILE.search(name)]
+        named = [name for name in sorted(changed) if name not in self.files and not _NO_RESULT.search(name)]
         texts = [name for name in named if self.session.read_text(name)][:MOST_WRITTEN]
-        return f"{line} && {shlex.join(['cat', *texts])}" if texts and "cat " not in line else None
+        return f"{line} && {shlex.join(['cat', *texts])}" if texts and not _LEAVES.search(line) else None
 
     def _wrong(self, ran: CommandResult) -> str | None:
         """Return why this does not show a result; None if it does."""
