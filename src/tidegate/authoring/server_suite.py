@@ -189,6 +189,9 @@ async def _startable(
     A file that it opens beside its installed code becomes one of the current folder.
     """
     found = await _started(here, where, server)
+    if isinstance(found, str) and "exit 0" in found and (command := unlinked(server, here.folder)):
+        server = _with_build(here, server, command)
+        found = await _started(here, where, server)
     for _ in range(MOST_MOVED):
         linked = _moved(here, server, [found] if isinstance(found, str) else ())
         if linked == server:
@@ -234,10 +237,32 @@ def _moved(here: Tryout, server: Server, reasons: Iterable[str], documents: Sequ
     for reason in reasons:
         if variable := variable_of(reason, documents):
             server = server._replace(env=tuple((dict(server.env) | variable).items()))
-        elif (command := moved(reason, here.folder)) and command not in server.build:
-            subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
-            server = server._replace(build=(*server.build, command))
+        elif command := moved(reason, here.folder):
+            server = _with_build(here, server, command)
     return server
+
+
+def _with_build(here: Tryout, server: Server, command: str) -> Server:
+    """Return the server with this last command of its build, and run it."""
+    if command in server.build:
+        return server
+    subprocess.run(["/bin/sh", "-c", command], cwd=here.folder, check=False)
+    return server._replace(build=(*server.build, command))
+
+
+def unlinked(server: Server, root: Path) -> str | None:
+    """Return the command that puts a script in place of a link to a program of node; None if it is none.
+
+    A program that compares its own URL with the path that it was started by does nothing when a link starts it.
+    """
+    link = next(
+        (root / place / server.binary for place in server.path if (root / place / server.binary).is_symlink()), None
+    )
+    if link is None or link.resolve().suffix not in (".js", ".mjs", ".cjs"):
+        return None
+    name = shlex.quote(link.relative_to(root).as_posix())
+    script = '#!/bin/sh\\nexec node "%s" "$@"\\n'
+    return f"f=$(readlink -f {name}) && rm {name} && printf '{script}' \"$f\" > {name} && chmod +x {name}"
 
 
 def with_home(server: Server, errors: Iterable[str]) -> Server:
