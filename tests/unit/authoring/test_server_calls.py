@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from tidegate.agents.scripted import signature
 from tidegate.authoring.server_calls import Example, examples, made_value, with_files
 from tidegate.authoring.server_checks import answer_check, distinctly_named, surface_checks
-from tidegate.authoring.server_suite import at_url, moved, unlinked, variable_of, why_not_called, with_home
+from tidegate.authoring.server_suite import at_url, moved, variable_of, why_not_called, with_home
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
@@ -356,16 +355,3 @@ def test_answers_are_checked_for_what_they_have_in_common(
     assert (check["input"], check["exact"], check["fails"]) == ({"to": "x"}, True, False)
     assert all(matches(check["output"], as_json(one)) for one in (*answers, *fits))
     assert not any(matches(check["output"], as_json(one)) for one in wrong)
-
-
-def test_a_link_to_a_program_of_node_is_replaced_by_a_script_that_names_its_path(tmp_path: Path) -> None:
-    program, link = tmp_path / "dist/index.js", tmp_path / "bin/tally"
-    for path in (program, link):
-        path.parent.mkdir()
-    program.write_text("console.log(process.argv[1], process.argv[2]);\n", encoding="utf-8")
-    link.symlink_to("../dist/index.js")
-    command = unlinked(Server("tally", (), ("bin",), "package.json"), tmp_path)
-    assert command
-    subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, check=True)
-    assert subprocess.run([link, "a b"], check=True, capture_output=True, text=True).stdout == f"{program} a b\n"
-    assert unlinked(Server("tally", (), ("bin",), "package.json"), tmp_path) is None
