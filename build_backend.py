@@ -62,8 +62,13 @@ def _compiler_required() -> list[str]:
 
 
 def _compiler() -> str | None:
-    """Return the compiler for the wheel's machine, such as Debian's for another one, or None."""
-    return shutil.which("cc" if platform.machine() == MACHINE else f"{MACHINE}-linux-gnu-gcc")
+    """Return the compiler for the wheel's machine, such as Debian's for another one, or None.
+
+    musl's comes first. Programs of glibc ask the processor for its caches when they start, which takes 0.2 ms in a
+    virtual machine.
+    """
+    names = ("musl-gcc", "cc") if platform.machine() == MACHINE else (f"{MACHINE}-linux-gnu-gcc",)
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def _compile(source: Path) -> None:
