@@ -1,4 +1,4 @@
-"""Gets supervisors from the starter, a process that forks them; it runs while there is a supervisor."""
+"""Gets supervisors from the starter, a process that forks them; it runs while something needs it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from tidegate.trial.sandbox.supervisor.spawn import Launch, received, spawn
@@ -68,6 +68,16 @@ class SupervisorProcess:
         self._on_end()
 
 
+@contextmanager
+def kept_starter() -> Iterator[None]:
+    """Let the starter run while the block lasts, also between two supervisors."""
+    starter = _Starter.get()
+    try:
+        yield
+    finally:
+        starter.let_go()
+
+
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -117,7 +127,7 @@ async def _introduced(connection: socket.socket) -> int | None:
 
 
 class _Starter:
-    """The starter. Each supervisor holds it until its end; the last one ends it."""
+    """The starter. Each supervisor and `kept_starter` hold it until their end; the last one ends it."""
 
     _running: _Starter | None = None
 
