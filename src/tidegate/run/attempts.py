@@ -25,7 +25,6 @@ from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Progress
 from tidegate.model.provider import Access
 from tidegate.model.suite import Suite
-from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.run.build import Checkout, HostEnvironment
@@ -79,12 +78,12 @@ class RunContext:
 
 
 class _Product(NamedTuple):
-    """A side's folders of `path`, the PATH with them, where the tool is looked up, and `untested` of a Trial."""
+    """What builds have left of a tool on one side; see TrialDirectories."""
 
-    side: Built
     path: str
     target_path: str
     untested: tuple[str, ...]
+    hidden: Mapping[str, str]
 
 
 MOST_ENDED = 50  # folders of ended trials that are deleted together
@@ -113,7 +112,6 @@ class Attempts:
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _products: dict[tuple[object, ...], _Product] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
-    _hiding: dict[tuple[Side, str], Mapping[str, str]] = field(default_factory=dict)
     _outgrown: set[RowKey] = field(default_factory=set)  # rows whose trials belong on the disk
     _ended: list[Path] = field(default_factory=list)  # folders of trials that have ended
 
@@ -274,7 +272,7 @@ class Attempts:
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context
         checkout, server = context.checkouts[spec.side], row.scenario.target.mcp
-        product = self._product(checkout, row.scenario.target)
+        product = self._product(row, checkout)
         return TrialDirectories(
             prepared=await self._workspace(row, checkout),
             base_prepared=await self._workspace_of_base(row, checkout),
@@ -294,17 +292,19 @@ class Attempts:
             of_checks=self._readable_of(self._base.folder) if self._is_judged_by_base(row) else (),
             front=self.front,
             untested=product.untested,
-            hidden=self._hidden(row, checkout, product.side),
+            hidden=product.hidden,
         )
 
-    def _product(self, checkout: Checkout, target: Target) -> _Product:
-        """Return what builds have left of the tool on this side, looked up once: trials only read it."""
-        key = checkout.side, target.is_named, target.binary
+    def _product(self, row: PlanRow, checkout: Checkout) -> _Product:
+        """Return what builds have left of the row's tool on this side, looked up once: trials only read it."""
+        target = row.scenario.target
+        key = checkout.side, row.presence, target.is_named, target.binary
         if key not in self._products:
-            self._products[key] = self._look_up(checkout, target)
+            self._products[key] = self._look_up(row, checkout)
         return self._products[key]
 
-    def _look_up(self, checkout: Checkout, target: Target) -> _Product:
+    def _look_up(self, row: PlanRow, checkout: Checkout) -> _Product:
+        target = row.scenario.target
         base, own, name = self._built(self._base), self._built(checkout), target.binary
         # What head puts in front of base's folders does not come before them.
         side = own._replace(path=[*(place for place in base.path if own.root / place in own.folders), *own.path])
@@ -315,7 +315,7 @@ class Attempts:
             side = side._replace(path=[found.parent, *side.path])
         path = side_path(checkout.folder, map(str, side.folders), self.context.around.path)
         target_path = (str(found.parent) if found else "") if is_ours else path
-        return _Product(side, path, target_path, untested(name, side, own))
+        return _Product(path, target_path, untested(name, side, own), self._hidden(row, side))
 
     def _readable_of(self, folder: Path) -> tuple[Path, ...]:
         """Return what trials may read of a checkout, looked up once for what is protected in it."""
@@ -354,16 +354,13 @@ class Attempts:
         context = self.context
         return side_path(self._base.folder, self._base.path_of(context.suite), context.around.path)
 
-    def _hidden(self, row: PlanRow, checkout: Checkout, side: Built) -> Mapping[str, str]:
+    def _hidden(self, row: PlanRow, side: Built) -> Mapping[str, str]:
         """Return the system's programs that only head's `path` hides, by name; of base none."""
         base = side if row.presence == "added" else self._built(self._base)
         target = row.scenario.target.binary.rpartition("/")[2]
-        key = checkout.side, f"{row.presence}/{target}"
-        if key not in self._hiding:
-            names = [name for name in {*side.names} - {target} if base.program(name) is None]
-            found = {name: shutil.which(name, path=self.context.agent_path) for name in names}
-            self._hiding[key] = {name: program for name, program in found.items() if program}
-        return self._hiding[key]
+        names = [name for name in {*side.names} - {target} if base.program(name) is None]
+        found = {name: shutil.which(name, path=self.context.agent_path) for name in names}
+        return {name: program for name, program in found.items() if program}
 
     async def _workspace_of_base(self, row: PlanRow, checkout: Checkout) -> Prepared | None:
         """Return base's workspace for a trial of head; None if base lacks the scenario, or it cannot be made."""

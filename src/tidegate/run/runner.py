@@ -37,7 +37,7 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost, SupervisorPool
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.sandbox.confinement import Confinement
-from tidegate.trial.sandbox.starter import kept_starter
+from tidegate.trial.sandbox.starter import Starter
 from tidegate.trial.sandbox.supervisor.starter import MEMORY
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
@@ -110,7 +110,7 @@ class Runner:
         """Build every side and check every agent. A failed build is recorded in `build_errors`."""
         context = self._context
         async with AsyncExitStack() as opened:
-            opened.enter_context(kept_starter())
+            opened.callback(Starter.get().let_go)  # it runs on between two supervisors
             self._users = await self._choose_users()
             if self._users is not None:
                 opened.enter_context(self._users)

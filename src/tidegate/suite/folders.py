@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from tidegate.checks.evaluators.script_files import files_of
@@ -81,13 +80,8 @@ def _kept_in(root: Path, template: str) -> str:
 
 def stays_in(root: Path, path: str) -> bool:
     """Return True if the path, with links followed, is below the root."""
-    real = os.path.realpath(os.path.join(root, path))  # noqa: PTH118  (resolve() raises on loops)
-    return f"{real}/".startswith(f"{_real_root(root).rstrip('/')}/")
-
-
-@lru_cache(maxsize=8)
-def _real_root(root: Path) -> str:
-    return os.path.realpath(root)
+    top, real = os.path.realpath(root), os.path.realpath(os.path.join(root, path))  # noqa: PTH118  (resolve() raises on loops)
+    return f"{real}/".startswith(f"{top.rstrip('/')}/")
 
 
 _MADE_BY_PROGRAMS = {"__pycache__", ".DS_Store", "node_modules", ".pytest_cache"}

@@ -37,7 +37,7 @@ def open_regular(path: Path | str, folder: int | None = None) -> BufferedReader 
     return None
 
 
-PIECE = 64 << 10  # bytes that are read at once
+SMALL = 64 << 10  # bytes that are read at once
 OF_MODE = 0o170000 | stat.S_IRUSR | stat.S_IXUSR
 
 
@@ -60,16 +60,11 @@ def content_of(path: Path, sizes: Collection[int] | None = None) -> Content | No
             digest = os.fsencode(path.readlink())
         elif size and (sizes is None or size in sizes) and (file := open_regular(path)):
             with file:
-                digest = _digest(file)
+                # file_digest allocates 256 KB for each
+                found = hashlib.sha256(file.read(SMALL)) if size < SMALL else hashlib.file_digest(file, "sha256")
+                digest = found.digest()
         return Content(kind, size, digest)
     return None
-
-
-def _digest(file: BufferedReader) -> bytes:
-    found = hashlib.sha256()  # file_digest allocates 256 KB for each
-    while piece := file.read(PIECE):
-        found.update(piece)
-    return found.digest()
 
 
 def read_output(path: Path, limit_bytes: int) -> tuple[str, bool]:
