@@ -52,9 +52,13 @@ def _program(source: Path) -> Path:
 
 
 def _stale() -> list[Path]:
-    """Return the sources whose program is missing or older."""
+    """Return the sources whose program is missing, or older than they or this file are."""
     found = ((source, _program(source)) for source in SOURCES)
-    return [source for source, made in found if not made.exists() or made.stat().st_mtime < source.stat().st_mtime]
+    return [source for source, made in found if not made.exists() or made.stat().st_mtime < _changed(source)]
+
+
+def _changed(source: Path) -> float:
+    return max(source.stat().st_mtime, Path(__file__).stat().st_mtime)
 
 
 def _compiler_required() -> list[str]:
