@@ -12,10 +12,11 @@ RUN [ -z "$SNAPSHOT" ] || printf 'deb [check-valid-until=no] http://snapshot.deb
 # The recorder and the launcher, which run at every call of the tool under test and at every command.
 FROM base AS compiled
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends gcc libc6-dev \
+    && apt-get install --yes --no-install-recommends gcc musl-tools \
     && rm -rf /var/lib/apt/lists/*
 COPY src/tidegate/trial/recorder.c src/tidegate/trial/sandbox/supervisor/launcher.c /opt/
-RUN gcc -O2 -s -static -o /opt/recorder-program /opt/recorder.c && gcc -O2 -s -static -o /opt/launcher-program /opt/launcher.c
+RUN musl-gcc -O2 -s -static -o /opt/recorder-program /opt/recorder.c \
+    && musl-gcc -O2 -s -static -o /opt/launcher-program /opt/launcher.c
 
 FROM base AS whole
 

@@ -52,9 +52,13 @@ def _program(source: Path) -> Path:
 
 
 def _stale() -> list[Path]:
-    """Return the sources whose program is missing or older."""
+    """Return the sources whose program is missing, or older than they or this file are."""
     found = ((source, _program(source)) for source in SOURCES)
-    return [source for source, made in found if not made.exists() or made.stat().st_mtime < source.stat().st_mtime]
+    return [source for source, made in found if not made.exists() or made.stat().st_mtime < _changed(source)]
+
+
+def _changed(source: Path) -> float:
+    return max(source.stat().st_mtime, Path(__file__).stat().st_mtime)
 
 
 def _compiler_required() -> list[str]:
@@ -62,8 +66,13 @@ def _compiler_required() -> list[str]:
 
 
 def _compiler() -> str | None:
-    """Return the compiler for the wheel's machine, such as Debian's for another one, or None."""
-    return shutil.which("cc" if platform.machine() == MACHINE else f"{MACHINE}-linux-gnu-gcc")
+    """Return the compiler for the wheel's machine, such as Debian's for another one, or None.
+
+    musl's comes first. Programs of glibc ask the processor for its caches when they start, which takes 0.2 ms in a
+    virtual machine.
+    """
+    names = ("musl-gcc", "cc") if platform.machine() == MACHINE else (f"{MACHINE}-linux-gnu-gcc",)
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def _compile(source: Path) -> None:

@@ -14,7 +14,7 @@ from tidegate.errors import CannotRunError
 from tidegate.history.fingerprint import template_files
 from tidegate.suite.folders import matching_files as matching_scenarios
 from tidegate.trial.safe_files import remove_trees
-from tidegate.trial.workspace import TooSlowError, copy_workspace, guidance_hash, matching_files, prepare, read_file
+from tidegate.trial.workspace import TooSlowError, copy_workspace, matching_files, prepare, read_file
 from tidegate.trial.workspace_diff import workspace_diff
 
 GUIDANCE = ("AGENTS.md", ".claude/skills/**")
@@ -267,4 +267,4 @@ def test_guidance_may_have_a_name_that_is_no_text(tmp_path: Path) -> None:
     side = write(tmp_path / "side", {"docs/a.md": "x"})
     (side / os.fsdecode(b"docs/\xff.md")).write_text("y")
     made = prepare(scenario(template=None), side, side, ("docs/*",), tmp_path / "made")
-    assert len(guidance_hash(made)) == 64
+    assert len(made.guidance_hash) == 64

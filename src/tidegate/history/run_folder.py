@@ -108,6 +108,12 @@ class RunFolder:
         except ValidationError as error:
             raise damaged(path, first_error(error)) from None
 
+    def record_size(self, spec: TrialSpec) -> int:
+        """Return the bytes of a trial's raw record, 0 if it never started."""
+        with suppress(OSError):
+            return (self.trial_folder(spec) / "trial.json").stat().st_size
+        return 0
+
     def prompt(self, spec: TrialSpec) -> str:
         """Return the prompt that the agent received, or "" if none was stored."""
         path = self.trial_folder(spec) / "prompt.txt"

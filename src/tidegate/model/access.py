@@ -1,7 +1,5 @@
 """What the steps of a trial may reach: hosts, and files of the machine besides their own."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from tidegate.model.field_types import Host, MachinePath

@@ -1,7 +1,5 @@
 """The agent interface: an agent gets a session in a workspace and works until it ends."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
@@ -277,11 +275,11 @@ class Agent(Value):
         """Environment variables that belong to this agent: its API key, first, and the address of its model."""
         return ()
 
-    def with_steps(self, scenario: str, steps: tuple[str | ScriptedStep, ...]) -> Agent:
+    def with_steps(self, scenario: str, steps: tuple[str | ScriptedStep, ...]) -> "Agent":
         """Return the agent for the scenario, whose file has these steps; only `scripted` uses them."""
         return self
 
-    def with_seed(self, seed: int) -> Agent:
+    def with_seed(self, seed: int) -> "Agent":
         """Return the agent with this seed, if it chooses by chance and has none of its own."""
         return self
 

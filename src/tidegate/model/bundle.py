@@ -1,7 +1,5 @@
 """What goes out to another machine and comes back: shards of the screening, and batches of trials."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import cached_property
 from typing import Literal
@@ -20,7 +18,7 @@ class Spent(Value):
     tokens: int = 0
     trials: int = 0
 
-    def __add__(self, other: Spent) -> Spent:
+    def __add__(self, other: "Spent") -> "Spent":
         """Return the sum."""
         return Spent(usd=self.usd + other.usd, tokens=self.tokens + other.tokens, trials=self.trials + other.trials)
 

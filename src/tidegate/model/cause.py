@@ -1,7 +1,5 @@
 """The likely cause of a regression, found in what both sides did. Its sentence is made in reports/cause_text.py."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from tidegate.model.plan import RowKey

@@ -1,7 +1,5 @@
 """Head compared with base: one row per scenario and agent."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

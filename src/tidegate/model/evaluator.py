@@ -1,7 +1,5 @@
 """The evaluator interface: it asks questions about a finished trial, one after another, and then returns a score."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any, Literal
 
@@ -100,13 +98,13 @@ class Score(Value):
     misses: tuple[str, ...] = ()
     unmatched: tuple[tuple[str, str], ...] = ()  # tools, and the pattern that no output of each matches
     details: dict[str, float] = {}
-    members: dict[str, Score] = {}  # of a composite, by name
+    members: "dict[str, Score]" = {}  # of a composite, by name
     missing: Missing | None = None
     passes: bool = True
     judgement: Judgement | None = None
 
     @classmethod
-    def unknown(cls, reason: str, missing: Missing = "evaluator") -> Score:
+    def unknown(cls, reason: str, missing: Missing = "evaluator") -> "Score":
         """Return a score that is not measured, which is neither 0 nor 1."""
         return cls(value=None, reason=reason, missing=missing)
 
@@ -146,7 +144,7 @@ class Evaluator(Value):
         return self.required or self.weight > 0
 
     @property
-    def members(self) -> tuple[Evaluator, ...]:
+    def members(self) -> "tuple[Evaluator, ...]":
         """The evaluators that it combines."""
         return ()
 

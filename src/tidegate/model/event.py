@@ -1,7 +1,5 @@
 """The entries of a trial's record, in order; the result of one command; one execution of the tool under test."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """The executor interface: where trials run. An engine carries a bundle of trials out and one of results back."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The gate interface: a request about the workspace, and a pure decision on the answer."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The judge interface: questions to a model, and the replies, which are stored with the trial."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -57,7 +55,7 @@ class AskModel(Value):
         """Return the answer's JSON Schema as text, for models that cannot be held to it."""
         return f"The JSON Schema of the answer:\n\n{json.dumps(self.answer_schema, indent=1)}"
 
-    def to_judge(self, number: int) -> AskModel | None:
+    def to_judge(self, number: int) -> "AskModel | None":
         """Return the question to one judge of a panel; None if there is nothing to ask it again."""
         if not self.again:
             return self
@@ -152,7 +150,7 @@ class Judge(Value):
         return None
 
     @property
-    def members(self) -> tuple[Judge, ...]:
+    def members(self) -> "tuple[Judge, ...]":
         """The judges that are asked: this one, or those of a panel."""
         return (self,)
 
@@ -188,7 +186,7 @@ class Panel(Judge):
         return cls(model=names, judges=tuple(judges))
 
     @property
-    def members(self) -> tuple[Judge, ...]:
+    def members(self) -> "tuple[Judge, ...]":
         """Its judges."""
         return self.judges
 

@@ -1,7 +1,5 @@
 """The results of judges: for a trial and for a whole run, what they cost, and how well they agree with people."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from tidegate.model.evaluator import Judgement

@@ -1,7 +1,5 @@
 """Line 1 of the pull request comment: it identifies the comment and holds all that the next run needs from it."""
 
-from __future__ import annotations
-
 import hmac
 import re
 from collections.abc import Iterable, Iterator

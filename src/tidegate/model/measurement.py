@@ -1,7 +1,5 @@
 """A finished trial, as measured with its metrics, and the run of one side."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -282,7 +280,7 @@ class Run(Value):
     trials: tuple[TrialResult, ...]
     history: tuple[PastTrial, ...] = ()  # base only: earlier trials that complete it, oldest first
 
-    def as_side(self, side: Side) -> Run:
+    def as_side(self, side: Side) -> "Run":
         """Return the same run as the given side. `tidegate run` cannot know which side it will be compared as."""
         if self.side == side:
             return self

@@ -1,7 +1,5 @@
 """What a run consists of: one row per scenario and agent."""
 
-from __future__ import annotations
-
 from functools import cache, cached_property
 from typing import Literal
 
@@ -60,7 +58,7 @@ class PlanRow(Value):
     env_of_base: dict[str, str] | None = None  # its `target.env`, for all but head's tool; None: the same one
     no_agent: NotMeasured | None = None  # why no agent may be run for it: sessions are replayed instead
 
-    def on(self, side: Side) -> PlanRow:
+    def on(self, side: Side) -> "PlanRow":
         """Return the row as that side's product has it: its target, and the text of the files in its prompt."""
         if side == "base" or (self.own_target is None and self.own_texts is None):
             return self
@@ -78,7 +76,7 @@ class Plan(Value):
 
     rows: tuple[PlanRow, ...]
 
-    def row(self, key: RowKey) -> PlanRow:
+    def row(self, key: RowKey) -> "PlanRow":
         """Return the row with that key. Raises KeyError if there is none."""
         return self._by_key[key]
 

@@ -1,7 +1,5 @@
 """What models cost, and which names mean the same model."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

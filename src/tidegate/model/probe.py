@@ -1,7 +1,5 @@
 """Requests about what a trial left behind, and their answers. Answers are stored with the trial."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """What `tidegate prove` finds: mutants of the tool, which of them the suite catches, and the parts that it uses."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from statistics import fmean

@@ -1,7 +1,5 @@
 """The interface of model providers: where models are, which APIs they have, and how Tidegate gets access."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, NamedTuple, Protocol, Self
 from urllib.parse import urlsplit
@@ -37,7 +35,7 @@ class ModelRequest(NamedTuple):
     headers: Mapping[str, str]
     body: bytes = b""
 
-    def without_keys(self, **more: str) -> ModelRequest:
+    def without_keys(self, **more: str) -> "ModelRequest":
         """Return the request without the headers for keys, with `more` headers; `_` in a name stands for `-`."""
         kept = {name: value for name, value in self.headers.items() if name not in KEY_HEADERS}
         return self._replace(headers=kept | {name.replace("_", "-"): value for name, value in more.items()})
@@ -58,7 +56,7 @@ class AccessError(Exception):
 class Access(Protocol):
     """Access to a provider during a run. Credentials are kept, and renewed before they expire."""
 
-    def authorized(self, request: ModelRequest) -> ModelRequest:
+    def authorized(self, request: ModelRequest) -> "ModelRequest":
         """Return the request with a valid credential. Several threads call it. Raises AccessError."""
 
 

@@ -1,7 +1,5 @@
 """result.json, the public machine-readable result with the verdict. Every report is made from this value alone."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from tidegate.model.cause import Cause, Fix

@@ -1,7 +1,5 @@
 """A commit that was measured, and where its pull request is."""
 
-from __future__ import annotations
-
 from tidegate.model.value import Value
 
 

@@ -1,7 +1,5 @@
 """What a comparison knows about a row before its trials, and why it has its state."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from tidegate.model.plan import RowKey, row_key

@@ -1,7 +1,5 @@
 """The suite: everything that the project's files define, in any supported format."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -89,7 +87,7 @@ class TrialCounts(Value):
     min: Trials | None = None
     max: Trials | None = None
 
-    def over(self, suite: TrialCounts) -> TrialCounts:
+    def over(self, suite: "TrialCounts") -> "TrialCounts":
         """Return these counts, with those of the suite for the ones that are not set."""
         return TrialCounts(min=self.min or suite.min, max=self.max or suite.max)
 

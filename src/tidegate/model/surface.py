@@ -1,7 +1,5 @@
 """The surface of a tool: what people and agents can use of it; what a branch changes in it; and its recorded calls."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from tidegate.model.value import Value

@@ -1,7 +1,5 @@
 """The tool under test: a program or an MCP server."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Self
@@ -46,7 +44,7 @@ class ClientCredentials(Value):
     client_secret: Secret
     scope: Text | None = None
 
-    def with_secrets(self, values: Mapping[str, str]) -> ClientCredentials:
+    def with_secrets(self, values: Mapping[str, str]) -> "ClientCredentials":
         """Return them with the values of the variables that they refer to."""
         own = {"client_id": self.client_id, "client_secret": self.client_secret}
         return self.model_copy(update={name: with_values(text, values) for name, text in own.items()})
@@ -87,7 +85,7 @@ class McpServer(Value):
         texts = (*self.headers.values(), *((self.oauth.client_id, self.oauth.client_secret) if self.oauth else ()))
         return frozenset(name for text in texts for name in REFERENCE.findall(text))
 
-    def with_secrets(self, values: Mapping[str, str]) -> McpServer:
+    def with_secrets(self, values: Mapping[str, str]) -> "McpServer":
         """Return the server with the values of those variables."""
         headers = {name: with_values(text, values) for name, text in self.headers.items()}
         oauth = self.oauth and self.oauth.with_secrets(values)

@@ -1,7 +1,5 @@
 """The raw record of a trial, what is kept of it for readers, and the session that a replay makes of it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Literal
 

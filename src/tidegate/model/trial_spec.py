@@ -1,7 +1,5 @@
 """The specification of a trial, and the reasons why a trial is not measured."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The base class of all values, and families of values that are selected by `type`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module

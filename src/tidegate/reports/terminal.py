@@ -8,13 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from statistics import fmean
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import CodeBlock, Markdown
-from rich.padding import Padding
+from rich.console import Console
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
-from rich.theme import Theme
 
 from tidegate.decide.comparison.whole_suite import cannot_guard
 from tidegate.model.cause import Cause
@@ -47,7 +44,6 @@ _STYLES: dict[RowState, str] = {
     "improved": "bold green",
     "ok": "green",
 }
-_THEME = Theme({"markdown.code": "bold cyan"})  # no background: terminals may be light
 _LONGEST_NAME = 60
 _LONGEST_LINE = 200  # characters of a line of the summary in a log
 
@@ -140,8 +136,10 @@ def _print(line: Text, console: Console) -> None:
 def print_markdown(markdown: str, console: Console) -> None:
     """Print Markdown: rendered on a terminal; elsewhere as text without HTML and escapes."""
     if console.is_terminal:
-        with console.use_theme(_THEME):
-            console.print(_Markdown(_unfolded(markdown)))
+        from tidegate.reports.rendered_markdown import THEME, RenderedMarkdown  # 30 ms
+
+        with console.use_theme(THEME):
+            console.print(RenderedMarkdown(_unfolded(markdown)))
         return
     for line in _as_text(_unfolded(markdown)).splitlines():
         console.print(log_line(line), markup=False, highlight=False, emoji=False, soft_wrap=True)
@@ -169,21 +167,6 @@ def _as_text(markdown: str) -> str:
 def _unescaped(text: str) -> str:
     text = re.sub(r"\n{3,}", "\n\n", _SMALL.sub("", text))
     return html.unescape(_ESCAPE.sub(r"\1", text))
-
-
-class _Code(CodeBlock):
-    """A code block in which only a diff has colours: the image has no lexers of pygments."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        text = Text(self.text.plain.rstrip(), overflow="fold")
-        if self.lexer_name == "diff":
-            text.highlight_regex(r"(?m)^-.*", "red")
-            text.highlight_regex(r"(?m)^\+.*", "green")
-        yield Padding(text, 1)
-
-
-class _Markdown(Markdown):
-    elements = {**Markdown.elements, "fence": _Code, "code_block": _Code}
 
 
 def print_durations(trials: Iterable[TrialResult], most: int, console: Console) -> None:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.agents.model_proxy.traffic import TrafficLimits
@@ -25,7 +25,6 @@ from tidegate.model.probe import Answer, RunJudge
 from tidegate.model.progress import Progress
 from tidegate.model.provider import Access
 from tidegate.model.suite import Suite
-from tidegate.model.target import Target
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
 from tidegate.run.build import Checkout, HostEnvironment
@@ -78,6 +77,15 @@ class RunContext:
         return tuple(self.checkouts.values())
 
 
+class _Product(NamedTuple):
+    """What builds have left of a tool on one side; see TrialDirectories."""
+
+    path: str
+    target_path: str
+    untested: tuple[str, ...]
+    hidden: Mapping[str, str]
+
+
 MOST_ENDED = 50  # folders of ended trials that are deleted together
 LITTLE_ROOM = 2 << 30  # bytes; with less of it, they are deleted at once
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
@@ -102,8 +110,8 @@ class Attempts:
     on_offer: Callable[[dict[str, Any]], None] = lambda _: None  # called with what an MCP server offers
     front: Path | None = None  # of scripts in front of the tool, which write into its folder `calls`
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
+    _products: dict[tuple[object, ...], _Product] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
-    _hiding: dict[tuple[Side, str], Mapping[str, str]] = field(default_factory=dict)
     _outgrown: set[RowKey] = field(default_factory=set)  # rows whose trials belong on the disk
     _ended: list[Path] = field(default_factory=list)  # folders of trials that have ended
 
@@ -264,23 +272,15 @@ class Attempts:
     async def _directories(self, spec: TrialSpec, row: PlanRow) -> TrialDirectories:
         context = self.context
         checkout, server = context.checkouts[spec.side], row.scenario.target.mcp
-        base, own, name = self._built(self._base), self._built(checkout), row.scenario.target.binary
-        # What head puts in front of base's folders does not come before them.
-        side = own._replace(path=[*(place for place in base.path if own.root / place in own.folders), *own.path])
-        is_ours = self._is_ours(row.scenario.target)
-        target = find_target(name, base, own) if is_ours else None
-        if target is not None:
-            side = side._replace(path=[target.parent, *side.path])
-        path = side_path(checkout.folder, map(str, side.folders), context.around.path)
-        target_path = (str(target.parent) if target else "") if is_ours else path
+        product = self._product(row, checkout)
         return TrialDirectories(
             prepared=await self._workspace(row, checkout),
             base_prepared=await self._workspace_of_base(row, checkout),
             repo=checkout.folder,
             definitions=context.definitions_of(row),
-            path=path,
-            target_path=target_path,
-            check_path=self._check_path(row, path),
+            path=product.path,
+            target_path=product.target_path,
+            check_path=self._check_path(row, product.path),
             wraps_target=row.scenario.target.is_named,
             agent_path=context.agent_path,
             passed_env=context.around.passed,
@@ -291,9 +291,31 @@ class Attempts:
             readable=self._readable_of(checkout.folder),
             of_checks=self._readable_of(self._base.folder) if self._is_judged_by_base(row) else (),
             front=self.front,
-            untested=untested(name, side, own),
-            hidden=self._hidden(row, checkout, side),
+            untested=product.untested,
+            hidden=product.hidden,
         )
+
+    def _product(self, row: PlanRow, checkout: Checkout) -> _Product:
+        """Return what builds have left of the row's tool on this side, looked up once: trials only read it."""
+        target = row.scenario.target
+        key = checkout.side, row.presence, target.is_named, target.binary
+        if key not in self._products:
+            self._products[key] = self._look_up(row, checkout)
+        return self._products[key]
+
+    def _look_up(self, row: PlanRow, checkout: Checkout) -> _Product:
+        target = row.scenario.target
+        base, own, name = self._built(self._base), self._built(checkout), target.binary
+        # What head puts in front of base's folders does not come before them.
+        side = own._replace(path=[*(place for place in base.path if own.root / place in own.folders), *own.path])
+        # If base's `path` has the target, a program of the system is another one.
+        is_ours = target.is_named and base.program(name) is not None
+        found = find_target(name, base, own) if is_ours else None
+        if found is not None:
+            side = side._replace(path=[found.parent, *side.path])
+        path = side_path(checkout.folder, map(str, side.folders), self.context.around.path)
+        target_path = (str(found.parent) if found else "") if is_ours else path
+        return _Product(path, target_path, untested(name, side, own), self._hidden(row, side))
 
     def _readable_of(self, folder: Path) -> tuple[Path, ...]:
         """Return what trials may read of a checkout, looked up once for what is protected in it."""
@@ -315,10 +337,6 @@ class Attempts:
         is_small = is_small and row.key not in self._outgrown
         return self.memory if self.memory and is_small and room_of(self.memory) > LEAST_MEMORY else None
 
-    def _is_ours(self, target: Target) -> bool:
-        """Return True if base's `path` has the target, so that a program of the system is another one."""
-        return target.is_named and self._built(self._base).program(target.binary) is not None
-
     @property
     def _base(self) -> Checkout:
         return next(iter(self.context.checkouts.values()))
@@ -336,16 +354,13 @@ class Attempts:
         context = self.context
         return side_path(self._base.folder, self._base.path_of(context.suite), context.around.path)
 
-    def _hidden(self, row: PlanRow, checkout: Checkout, side: Built) -> Mapping[str, str]:
+    def _hidden(self, row: PlanRow, side: Built) -> Mapping[str, str]:
         """Return the system's programs that only head's `path` hides, by name; of base none."""
         base = side if row.presence == "added" else self._built(self._base)
         target = row.scenario.target.binary.rpartition("/")[2]
-        key = checkout.side, f"{row.presence}/{target}"
-        if key not in self._hiding:
-            names = [name for name in {*side.names} - {target} if base.program(name) is None]
-            found = {name: shutil.which(name, path=self.context.agent_path) for name in names}
-            self._hiding[key] = {name: program for name, program in found.items() if program}
-        return self._hiding[key]
+        names = [name for name in {*side.names} - {target} if base.program(name) is None]
+        found = {name: shutil.which(name, path=self.context.agent_path) for name in names}
+        return {name: program for name, program in found.items() if program}
 
     async def _workspace_of_base(self, row: PlanRow, checkout: Checkout) -> Prepared | None:
         """Return base's workspace for a trial of head; None if base lacks the scenario, or it cannot be made."""

@@ -103,11 +103,13 @@ class RunJob:
         key = tuple(sorted(versions.items()))
         if key not in self._fingerprints:
             judge = judge_mark(self.suite, self.sides[0].folder)
+            agents = {id(row.agent): row for row in self.plan.rows}  # most rows share one
+            marks = {one: agent_mark(row, versions.get(row.key.agent)) for one, row in agents.items()}
             self._fingerprints[key] = {
                 row.key: fingerprint(
                     row,
                     self._templates[_initial_state(row)],
-                    agent_mark(row, versions.get(row.key.agent)),
+                    marks[id(row.agent)],
                     judge,
                     (self._scripts[row.presence, row.scenario.name], self._programs[row.key.agent][0]),
                 )

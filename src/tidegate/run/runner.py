@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
@@ -36,12 +37,14 @@ from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost, SupervisorPool
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.sandbox.confinement import Confinement
+from tidegate.trial.sandbox.starter import Starter
 from tidegate.trial.sandbox.supervisor.starter import MEMORY
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
 from tidegate.trial.workspace import everything_below
 
 T = TypeVar("T")
+SMALL_RECORD = 64 << 10  # bytes of trial.json
 
 
 async def together(coroutines: Sequence[Coroutine[None, None, T]]) -> list[T]:
@@ -107,6 +110,7 @@ class Runner:
         """Build every side and check every agent. A failed build is recorded in `build_errors`."""
         context = self._context
         async with AsyncExitStack() as opened:
+            opened.callback(Starter.get().let_go)  # it runs on between two supervisors
             self._users = await self._choose_users()
             if self._users is not None:
                 opened.enter_context(self._users)
@@ -279,8 +283,11 @@ class Runner:
         """Return the trial's result. What it printed can take seconds to read: one at a time, for memory."""
         suite = self._context.suite
         price, blocks = suite.price_of_budget(row.agent.model), suite.policy.judge_blocks
+        measure = partial(measure_trial, trial, row.scenario, price, judge_blocks=blocks)
+        if self._context.checkouts[trial.spec.side].store.record_size(trial.spec) < SMALL_RECORD:
+            return measure()  # a thread would cost more
         async with self._measuring:
-            return await asyncio.to_thread(measure_trial, trial, row.scenario, price, judge_blocks=blocks)
+            return await asyncio.to_thread(measure)
 
     def _end_agent(self, name: str, reason: str) -> None:
         """Start no more trials of an agent whose key was refused. Raises CannotRunError if no other agent is left."""

@@ -1,7 +1,5 @@
 """The keys of a scenario file, with their types and defaults."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag

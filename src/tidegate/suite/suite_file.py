@@ -1,7 +1,5 @@
 """The keys of tidegate.yaml, with their types and defaults."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationInfo, field_validator

@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,7 +77,6 @@ class TrialDirectories:
         return int(self.limits.output_mb * MEGABYTE)
 
 
-@dataclass(frozen=True)
 class Folders:
     """The folders of one trial.
 
@@ -86,49 +84,18 @@ class Folders:
     it belongs to the user that the trial's commands run as, except for `shared`, which they can only read.
     """
 
-    record: Path
-    scratch: Path
-
-    @cached_property
-    def workspace(self) -> Path:
-        """The agent's working directory."""
-        return self.scratch / "workspace"
-
-    @cached_property
-    def home(self) -> Path:
-        """HOME."""
-        return self.scratch / "home"
-
-    @cached_property
-    def tmp(self) -> Path:
-        """TMPDIR."""
-        return self.scratch / "tmp"
-
-    @cached_property
-    def shared(self) -> Path:
-        """What the trial's commands may only read, first on their PATH: the recorder, the prompt and, for scripts,
-        transcript and events."""
-        return self.scratch / "shared"
-
-    @cached_property
-    def results(self) -> Path:
-        """Where scripts can leave files that are kept in the record."""
-        return self.scratch / "results"
-
-    @cached_property
-    def wrapped(self) -> Path:
-        """The folder of the target's wrapper for what judges it."""
-        return self.shared / "for-checks"
-
-    @cached_property
-    def early_server(self) -> Path:
-        """The socket at which an MCP server waits for the agent."""
-        return self.tmp / ".mcp-server"
-
-    @cached_property
-    def check_tmp(self) -> Path:
-        """TMPDIR of what checks the trial: empty for each check. The tool keeps its own."""
-        return self.scratch / "check-tmp"
+    def __init__(self, record: Path, scratch: Path) -> None:
+        self.record, self.scratch = record, scratch
+        self.workspace = scratch / "workspace"  # the agent's working directory
+        self.home = scratch / "home"
+        self.tmp = scratch / "tmp"  # TMPDIR
+        self.check_tmp = scratch / "check-tmp"  # TMPDIR of checks, empty for each. The tool keeps its own.
+        # First on the commands' PATH: the recorder, the prompt and, for scripts, transcript and events.
+        self.shared = scratch / "shared"
+        self.wrapped = self.shared / "for-checks"  # the target's wrapper for what judges it
+        self.results = scratch / "results"  # where scripts can leave files that are kept in the record
+        self.calls = scratch / "invocations.log"  # the FIFO that the recorder writes the target's calls to
+        self.early_server = self.tmp / ".mcp-server"  # the socket at which an MCP server waits for the agent
 
     def as_shared(self, tmp: Path) -> Path:
         """Return what commands with that TMPDIR see as /tmp, where the system allows mounts: the same, unless in /tmp.
@@ -136,11 +103,6 @@ class Folders:
         There, folders that mounts need would appear in it.
         """
         return self.scratch / f"shared-{tmp.name}" if is_within(str(self.scratch), SHARED) else tmp
-
-    @cached_property
-    def calls(self) -> Path:
-        """The FIFO that the recorder writes the target's calls to."""
-        return self.scratch / "invocations.log"
 
     def on_full_disk(self) -> Path | None:
         """Return the record or scratch folder if its disk is full, else None."""
@@ -215,10 +177,6 @@ def _own_folder(folder: Path, account: Account | None) -> None:
         os.chown(folder, *account)
 
 
-def _nothing_relayed() -> None:
-    """Return None: there is no model proxy."""
-
-
 class TimeLimits(NamedTuple):
     """Seconds that the agent, each setup command and each check may take, besides the suite's own limits.
 
@@ -251,7 +209,7 @@ class Attempt:
     has_proxy: bool = False  # the agent reaches its model by the model proxy
     server_port: int = 0  # at which agents reach an MCP server with a URL
     refused: dict[str, str] = field(default_factory=dict)  # filled while the trial runs, see Trial
-    relayed: Callable[[], End | None] = _nothing_relayed  # what the model proxy knows of the agent's requests by now
+    relayed: Callable[[], End | None] = lambda: None  # what the model proxy knows of the agent's requests by now
 
     def file_rules(self, step: NetworkStep) -> FileRules:
         """Return the files that this step's commands may use. What judges a trial is none of the agent's business."""

@@ -23,7 +23,7 @@ from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.start import NotReadyError, Start
-from tidegate.trial.workspace import MOST_SECS, copy_workspace, guidance_hash
+from tidegate.trial.workspace import MOST_SECS, copy_workspace
 from tidegate.trial.workspace_diff import NoDiffError, WorkspaceDiff, patch, small_snapshot, workspace_diff
 
 
@@ -195,7 +195,7 @@ class _TrialRun:
     def trial(self, **fields: object) -> Trial:
         """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at, "places": self._places()}
-        base |= {"guidance": guidance_hash(self._place.prepared), "untested": self._place.untested}
+        base |= {"guidance": self._place.prepared.guidance_hash, "untested": self._place.untested}
         base["refused"] = self._attempt.refused
         return Trial.model_validate({**base, **self._noted(), **fields})
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fcntl import F_SETPIPE_SZ, fcntl
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -98,12 +99,17 @@ def install(
 
 def _reachable(program: Path, folder: Path) -> Path:
     """Return the program, or a copy in the folder if a user of a trial cannot reach it."""
-    if all(each.stat().st_mode & 0o001 for each in (program, *program.parents)):
+    if _is_open(program):
         return program
     copy = folder / program.name
     shutil.copyfile(program, copy)
     copy.chmod(0o755)
     return copy
+
+
+@cache
+def _is_open(program: Path) -> bool:
+    return all(each.stat().st_mode & 0o001 for each in (program, *program.parents))
 
 
 def _first_lines(program: Path) -> bytes:

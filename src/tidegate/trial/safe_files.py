@@ -37,6 +37,7 @@ def open_regular(path: Path | str, folder: int | None = None) -> BufferedReader 
     return None
 
 
+SMALL = 64 << 10  # bytes that are read at once
 OF_MODE = 0o170000 | stat.S_IRUSR | stat.S_IXUSR
 
 
@@ -51,7 +52,7 @@ class Content(NamedTuple):
 def content_of(path: Path, sizes: Collection[int] | None = None) -> Content | None:
     """Return the content of a file or link, or None if there is none. Files of other sizes than these are not read."""
     with suppress(OSError):
-        state = path.lstat()
+        state = os.lstat(path)
         kind, size, digest = state.st_mode & OF_MODE, state.st_size, b""
         if stat.S_ISDIR(kind):
             return None
@@ -59,7 +60,9 @@ def content_of(path: Path, sizes: Collection[int] | None = None) -> Content | No
             digest = os.fsencode(path.readlink())
         elif size and (sizes is None or size in sizes) and (file := open_regular(path)):
             with file:
-                digest = hashlib.file_digest(file, "sha256").digest()
+                # file_digest allocates 256 KB for each
+                found = hashlib.sha256(file.read(SMALL)) if size < SMALL else hashlib.file_digest(file, "sha256")
+                digest = found.digest()
         return Content(kind, size, digest)
     return None
 

@@ -61,6 +61,16 @@ class Prepared:
         """See `contents`."""
         return contents(self.folder)
 
+    @cached_property
+    def guidance_hash(self) -> str:
+        """A SHA-256 of the names and contents of the guidance files; '' if there are none."""
+        found = hashlib.sha256()
+        for name in sorted(self.guidance):
+            path = self.folder / name
+            content = path.read_bytes() if path.is_file() else b""
+            found.update(os.fsencode(f"{name}\0{len(content)}\0") + content)
+        return found.hexdigest() if self.guidance else ""
+
 
 class TooSlowError(OSError):
     """A workspace could not be made in time; the message says what took too long."""
@@ -100,17 +110,6 @@ def prepare(
     prepared = Prepared(folder, entries, _with_repository(folder, until))
     _ = prepared.contents  # read here, since this runs in a thread
     return prepared
-
-
-def guidance_hash(prepared: Prepared) -> str:
-    """Return a SHA-256 of the names and contents of the guidance files in the workspace; '' if there are none."""
-    names = sorted(prepared.guidance)
-    found = hashlib.sha256()
-    for name in names:
-        path = prepared.folder / name
-        content = path.read_bytes() if path.is_file() else b""
-        found.update(os.fsencode(f"{name}\0{len(content)}\0") + content)
-    return found.hexdigest() if names else ""
 
 
 def copy_workspace(

@@ -105,6 +105,18 @@ def test_a_pull_request_without_a_trial_imports_nothing_heavy(
     assert step.outputs()["reason"] == reason
 
 
+def test_a_result_in_a_log_needs_no_markdown_for_terminals(make_repository: Callable[..., Repository]) -> None:
+    repository = make_repository()
+    suite = "version: 1\nscenarios: [scenarios/*.yaml]\npath: [bin]\nwatch: [bin/**]\n"
+    repository.commit({**FILES, "tidegate.yaml": suite})
+    repository.branch("pr", {"README.md": "Notes\n"})
+
+    modules = imported_modules("pr", "--base", "main", "--head", "pr", cwd=repository.root)
+
+    assert "tidegate.reports.terminal" in modules
+    assert "rich.markdown" not in modules
+
+
 def test_a_check_imports_only_what_its_suite_uses(make_repository: Callable[..., Repository]) -> None:
     """Imports are nearly all of its time: it has no file of AgentV, no pattern, no executor and no comparison."""
     repository = make_repository()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import typing
+from pathlib import Path
 
 import pytest
 
+from tidegate.model import value
 from tidegate.model.measurement import Metrics
 from tidegate.model.plan import RowKey
 from tidegate.model.trial_spec import NotMeasured, is_inside
@@ -40,3 +42,8 @@ def test_a_copy_has_the_changed_fields_and_remembers_no_names_of_them() -> None:
     after = before.model_copy(update={"turns": 4})
     assert (after.turns, before.turns) == (4, 3)
     assert after.model_fields_set == before.model_fields_set == set()
+
+
+def test_no_annotation_of_a_value_is_a_text_that_pydantic_has_to_evaluate() -> None:
+    modules = Path(value.__file__).parent.glob("*.py")
+    assert [one.name for one in modules if "(Value" in (text := one.read_text()) and "__future__" in text] == []

@@ -1,4 +1,4 @@
-"""Gets supervisors from the starter, a process that forks them; it runs while there is a supervisor."""
+"""Gets supervisors from the starter, a process that forks them; it runs while something needs it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def start_supervisor(namespaces: Sequence[int]) -> tuple[SupervisorProcess
 
 async def _started(namespaces: Sequence[int]) -> tuple[SupervisorProcess, Streams] | None:
     """Return a new supervisor and the connection to it; None if the starter has ended."""
-    starter = _Starter.get()
+    starter = Starter.get()
     with ExitStack() as undone:
         undone.callback(starter.let_go)
         ours, theirs = socket.socketpair()
@@ -116,10 +116,10 @@ async def _introduced(connection: socket.socket) -> int | None:
     return descriptors[0] if descriptors else None
 
 
-class _Starter:
-    """The starter. Each supervisor holds it until its end; the last one ends it."""
+class Starter:
+    """The starter. Each supervisor holds it until its end, and so does a run; the last one ends it."""
 
-    _running: _Starter | None = None
+    _running: Starter | None = None
 
     def __init__(self) -> None:
         self._held = 0
@@ -136,7 +136,7 @@ class _Starter:
             )
 
     @classmethod
-    def get(cls) -> _Starter:
+    def get(cls) -> Starter:
         """Return the running starter, or a new one if there is none; the caller holds it."""
         if cls._running is None:
             cls._running = cls()
@@ -152,8 +152,8 @@ class _Starter:
 
     def replace(self) -> None:
         """Have the next supervisor forked by a new one: this one has ended."""
-        if _Starter._running is self:
-            _Starter._running = None
+        if Starter._running is self:
+            Starter._running = None
 
     def let_go(self) -> None:
         """End it if nothing else holds it."""

@@ -379,11 +379,13 @@ static void restrict_files(void)
     uint64_t of_a_file = (uint64_t)number(), of_an_output = (uint64_t)number();
     for (size_t rest = count(); rest > 0; rest--) {
         uint64_t rights = (uint64_t)number();
-        int file = opened(text());
-        if (file < 0)
-            continue; /* what does not exist needs no rule */
-        allow_beneath(ruleset, file, rights, of_a_file);
-        close(file);
+        for (size_t paths = count(); paths > 0; paths--) {
+            int file = opened(text());
+            if (file < 0)
+                continue; /* what does not exist needs no rule */
+            allow_beneath(ruleset, file, rights, of_a_file);
+            close(file);
+        }
     }
     for (int output = 1; output <= 2; output++)
         allow_beneath(ruleset, output, of_an_output, of_a_file);

@@ -9,7 +9,7 @@ import os
 import resource
 from array import array
 from collections.abc import Collection, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from struct import pack
 from typing import NamedTuple
 
@@ -157,7 +157,7 @@ def _mounts(mounts: Mounts) -> bytes:
 
 
 def _rules(rules: Rules) -> bytes:
-    paths = [part for rights, path in rules.paths for part in (_number(rights), _path(path))]
+    paths = [part for rights, paths in rules.paths for part in (pack("=q", rights), _shared(tuple(paths)))]
     numbers = pack("=qqq", OF_A_FILE, rules.outputs, len(rules.paths))
     return b"".join([pack("=q", 0), _text(rules.attribute), numbers, *paths])
 
@@ -175,5 +175,4 @@ def _text(text: str | bytes) -> bytes:
     return pack("=q", len(data)) + data + b"\0"
 
 
-_path = lru_cache(maxsize=256)(_text)  # of what every command may use
-_number = lru_cache(maxsize=64)(partial(pack, "=q"))
+_shared = lru_cache(maxsize=8)(_texts)  # what every command may use
