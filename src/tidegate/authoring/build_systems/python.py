@@ -29,7 +29,8 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     scripts |= table(project, "scripts")
     file, own = "pyproject.toml", project.get("name") or table(data, "tool", "poetry").get("name")
     names = list(scripts)
-    for other, read in (("setup.cfg", _of_setup_cfg), ("setup.py", _of_setup_py)):
+    older = not project or "scripts" in _listed(project.get("dynamic"))  # else pip ignores what these files name
+    for other, read in (("setup.cfg", _of_setup_cfg), ("setup.py", _of_setup_py)) if older else ():
         if not names and (names := read(text(folder / other))):
             file = other
     build = install_commands(root, where, " ".join(f"./{one}".removesuffix("/.") for one in _with_members(root, where)))
