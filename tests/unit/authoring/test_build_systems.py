@@ -164,7 +164,7 @@ def test_finds_the_tool_and_how_it_is_built(tmp_path: Path, kind: str) -> None:
 
 
 def test_programs_of_setup_py_that_pip_ignores_are_no_tools(tmp_path: Path) -> None:
-    """pip takes the programs from pyproject.toml if that describes the project, unless it says that they are dynamic."""
+    """pip takes them from pyproject.toml if that describes the project, unless it says that they are dynamic."""
     files = {"setup.py": SETUP_PY, "pyproject.toml": '[project]\nname = "tally"\n'}
     assert find_tools(write(tmp_path, files)) == ()
     files["pyproject.toml"] += 'dynamic = ["scripts"]\n'
