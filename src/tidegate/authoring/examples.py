@@ -133,8 +133,8 @@ def _unit(block: Block, folder: Path, root: Path, binary: str) -> str:
     if sum(bool(line.calls) for line in lines) < 2 or _BASH.search(text):
         return ""
     files = [(folder / name).relative_to(root).as_posix() for name in _PATH.findall(text) if (folder / name).is_file()]
-    copied = f"cp {shlex.join(dict.fromkeys(files))} $d\n" if files else ""
-    return f"d=$(mktemp -d)\n{copied}cd $d\n{text}"
+    copied = f"d=$(mktemp -d); cp {shlex.join(dict.fromkeys(files))} $d; cd $d"
+    return f"{copied if files else 'cd $(mktemp -d)'}\n{text}"
 
 
 def calls_in_code(text: str, binary: str, first: Collection[str]) -> Iterator[str]:
