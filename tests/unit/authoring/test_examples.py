@@ -101,7 +101,7 @@ def test_scripts_of_tests_and_demos_have_examples_with_what_they_store(tmp_path:
         "cat tests/case/input | tally --all",
         "tally add b",
         "tally sum 1 2",
-        'd=$(mktemp -d)\ncd $d\nid=`tally add a`\ntally show "$id"',
+        'cd $(mktemp -d)\nid=`tally add a`\ntally show "$id"',
     }
     assert in_scripts(tmp_path, "src", "tally", ()) is None
 
