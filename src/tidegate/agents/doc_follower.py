@@ -120,7 +120,7 @@ class _Following:
     def _why_not(self, line: ShellLine, block: Block) -> str | None:
         """Return why a line of a document is not run; None if it is.
 
-        After a call, a missing file is no reason: the tool may have had to write it.
+        After a call, a line is run whether its file exists or not: the tool may have had to write it.
         """
         from tidegate.agents.instructions import foreign, missing_file, synopsis, unfinished  # 40 ms
 
