@@ -33,13 +33,14 @@ class DocFollower(Agent):
     as `$ `, unless `indented` is set). In a block with prompts, it runs only the lines typed there. In blocks that
     call the tool under test, it runs the lines in order, identical lines once. `cd`, `export` and variables last
     until the end of the block. When a call of the tool fails, it runs `TOOL SUBCOMMAND --help` and then the line
-    again. It stops after 200 lines.
+    again. It reads documents before it runs anything, and stops after 200 lines of each.
 
     Lines of documents that are not examples are skipped and counted: a synopsis (`[OPTIONS]`, `FILE`, `a|b`, `…`), a
-    placeholder (`<id>`, `path/to/x`), help text, and lines that name a file which the workspace lacks. So are lines
-    that are not about the tool alone: they call programs other than common file tools, name paths outside of the
-    workspace, install into `~/.local/bin`, or need an address on the network. A whole block is skipped if a line in it
-    that does not call the tool calls such a program: it belongs to a longer procedure. `run_all: true` runs these too.
+    placeholder (`<id>`, `path/to/x`), help text, and lines that name a file which the workspace lacks, before the
+    document's first call of the tool: later, the tool may have had to write it. So are lines that are not about the
+    tool alone: they call programs other than common file tools, name paths outside of the workspace, install into
+    `~/.local/bin`, or need an address on the network. A whole block is skipped if a line in it that does not call the
+    tool calls such a program: it belongs to a longer procedure. `run_all: true` runs these too.
     Of the prompt, every line without a placeholder is run. `skip` lists commands of documents that are known to fail.
     """
 
@@ -56,7 +57,7 @@ class DocFollower(Agent):
     async def run(self, session: Session) -> End:
         """Follow the prompt, then the guidance, then the README. Always completes."""
         reading = _Following(session, run_all=self.run_all, skip=self.skip)
-        for name, blocks in _documents(session, indented=self.indented):
+        for name, blocks in [*_documents(session, indented=self.indented)]:  # all are read before anything runs
             await reading.follow(name, blocks)
         return End(end="completed", message=reading.summary())
 
@@ -65,13 +66,13 @@ PROMPT = "the prompt"
 
 
 def _documents(session: Session, *, indented: bool) -> Iterator[tuple[str, tuple[Block, ...]]]:
-    """Yield each document to follow, with its blocks. A document is only read when it is reached."""
+    """Yield each document to follow, with its blocks."""
     from tidegate.agents.instructions import blocks, markdown_of  # 40 ms: slow imports that only this agent needs
 
     yield PROMPT, blocks(session.prompt, session.binary, indented=True)
     guides = (path for path in session.guidance if path.lower().endswith(SUFFIXES))
     for path in dict.fromkeys((*guides, *READMES)):
-        text = session.read_text(path) or ""
+        text = session.document(path) or ""
         if len(text) > MAX_CHARACTERS:
             session.emit(Warning(text=f"only the first {MAX_CHARACTERS} characters of {path} were read"))
         yield path, blocks(markdown_of(path, text[:MAX_CHARACTERS]), session.binary, indented=indented)
@@ -86,6 +87,8 @@ class _Following:
     skip: tuple[str, ...] = ()
     failed: int = 0
     skipped: int = 0
+    seen: int = 0  # lines of the document that were run or skipped
+    has_called: bool = False  # the tool, in the document
     results: dict[str, CommandResult] = field(default_factory=dict)
 
     def summary(self) -> str:
@@ -95,6 +98,7 @@ class _Following:
 
     async def follow(self, name: str, blocks: tuple[Block, ...]) -> None:
         """Run the lines of one document."""
+        self.seen, self.has_called = 0, False
         if blocks:
             lines = sum(map(len, blocks))
             self.session.emit(Message(text=f"Following {name}. Commands: {lines}."))
@@ -114,22 +118,28 @@ class _Following:
                     state += await self._state_after(line, state)
 
     def _why_not(self, line: ShellLine, block: Block) -> str | None:
-        """Return why a line of a document is not run; None if it is."""
+        """Return why a line of a document is not run; None if it is.
+
+        After a call, a line is run whether its file exists or not: the tool may have had to write it.
+        """
         from tidegate.agents.instructions import foreign, missing_file, synopsis, unfinished  # 40 ms
 
         own = self.session.binary
         other = None if self.run_all else foreign(line, own) or unfinished(block, own)
-        return synopsis(line, block) or other or missing_file(line, self.session.workspace, self.results)
+        missing = None if self.has_called else missing_file(line, self.session.workspace, self.results)
+        return synopsis(line, block) or other or missing
 
     async def _state_after(self, line: ShellLine, state: list[str]) -> list[str]:
         """Run the line, unless it ran before, and return what it changed in the reader's shell."""
         command = _command(state, line)
         if command not in self.results:
-            if self._is_full():
+            if self.seen >= MAX_LINES:
                 self._skip(f"the limit of {MAX_LINES} lines is reached; no more of them are run")
                 return []
+            self.seen += 1
             self.results[command] = await self._run(command, line, state)
             self.failed += not self.results[command].ok
+        self.has_called |= bool(line.calls)
         result = self.results[command]
         if not result.ok:
             return []
@@ -145,14 +155,12 @@ class _Following:
         await self.session.shell(" && ".join([*state, _help(line)]))
         return await self.session.shell(command)
 
-    def _is_full(self) -> bool:
-        return len(self.results) + self.skipped >= MAX_LINES
-
     def _skip(self, warning: str) -> None:
         """Count a line that is not run. Warn only up to the first line over the limit."""
-        if len(self.results) + self.skipped <= MAX_LINES:
+        if self.seen <= MAX_LINES:
             self.session.emit(Warning(text=warning))
         self.skipped += 1
+        self.seen += 1
 
 
 def _command(state: Sequence[str], line: ShellLine) -> str:

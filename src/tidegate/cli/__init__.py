@@ -77,10 +77,6 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         commands.get(arguments.command, whole).error(f"unrecognized arguments: {' '.join(unknown)}")
     if arguments.command is None:
         arguments.run = lambda _: print(whole.format_help(), end="")
-    elif hasattr(arguments, "config"):
-        from tidegate.cli.options import read_env_file  # 5% of the instructions of `--help`
-
-        read_env_file(arguments.repo, arguments.config)
     return arguments
 
 

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         )
     root = repository_root(args.repo)
     for source in args.sources:
-        suite = load_suite(root, args.config, environ=options.environ())
+        suite = load_suite(root, args.config, environ=options.environ(args))
         wish = ScenarioRequest(source, args.name, args.prompt, args.workspace, args.binary, args.format)
         added = add_scenario(root, suite, wish)
         print(f"wrote {added.file}")
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             print(f"note: {note}")
         if list_scenario(root, args.config, added.file):
             print(f"added it to `scenarios` in {args.config}")
-    suite = load_suite(root, args.config, environ=options.environ())
+    suite = load_suite(root, args.config, environ=options.environ(args))
     for note in uncommitted(root, suite):
         print(f"note: {note}")
     print("next: edit the gates, then `tidegate check` and `tidegate run --scenario NAME`")

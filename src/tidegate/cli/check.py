@@ -31,12 +31,12 @@ def run(args: argparse.Namespace) -> int:
     from tidegate.suite.suggestions import advice, missing_here
 
     root = _root(args.repo, args.config)
-    suite = load_suite(root, args.config, environ=options.environ())
+    suite = load_suite(root, args.config, environ=options.environ(args))
     plan = make_plan(suite)
     refuse_self_judging(suite, plan)
     hints = (
         *advice(suite, plan, root),
-        *missing_here(suite, plan, options.environ()),
+        *missing_here(suite, plan, options.environ(args)),
         *uncommitted(root, suite),
     )
     print(_totals(suite, plan))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,12 +30,12 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print one line for each finding, with advice below. Return 4 if something is missing."""
-    return asyncio.run(_examine(args.repo.resolve(), args.config))
+    return asyncio.run(_examine(args.repo.resolve(), args.config, options.environ(args)))
 
 
-async def _examine(repo: Path, config: str) -> int:
+async def _examine(repo: Path, config: str, environ: Mapping[str, str]) -> int:
     code = 0
-    async for finding in examine(_suite(repo, config), options.environ(), repo):
+    async for finding in examine(_suite(repo, config, environ), environ, repo):
         print(f"{finding.state:8} {finding.what}: {finding.found}", flush=True)
         if finding.advice:
             print(f"{'':8} {finding.advice}")
@@ -43,8 +44,8 @@ async def _examine(repo: Path, config: str) -> int:
     return code
 
 
-def _suite(repo: Path, config: str) -> Suite | None:
+def _suite(repo: Path, config: str, environ: Mapping[str, str]) -> Suite | None:
     if not (repo / config).exists():
         print(f"no {config} here: agents and judges are not looked at; `tidegate init` writes one")
         return None
-    return load_suite(repo, config, environ=options.environ())
+    return load_suite(repo, config, environ=environ)

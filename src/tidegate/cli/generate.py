@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Draft the rubrics, write them into the file, and print a summary."""
 
-    root, environ = repository_root(args.repo), options.environ()
+    root, environ = repository_root(args.repo), options.environ(args)
     suite = load_suite(root, args.config, environ=environ)
     judge = judge_of_model(args.judge) if args.judge else suite.judge and suite.judge.members[0]
     if judge is None:

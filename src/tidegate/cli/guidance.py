@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _improve(args: argparse.Namespace, root: Path, texts: GuidanceTexts, out: Path) -> int:
     """Improve the file in rounds, print a table of them and the diff, and write the new text."""
-    suite = load_suite(root, args.config, environ=options.environ())
+    suite = load_suite(root, args.config, environ=options.environ(args))
     judge = judge_for(judge_of_model(args.judge) if args.judge else suite.judge and suite.judge.members[0])
     out = options.new_folder(out / "improved" if args.out is None else out)
     done = options.run_work(

@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test the judge with all attacks, print those that raised the score, and return the exit code."""
 
-    root, environ = repository_root(args.repo), options.environ()
+    root, environ = repository_root(args.repo), options.environ(args)
     suite = load_suite(root, args.config, environ=environ)
     judge = suite.judge
     if judge is None:

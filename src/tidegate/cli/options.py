@@ -160,27 +160,30 @@ def run_until_stopped(start: Callable[[], Coroutine[None, None, T]]) -> T:
     return asyncio.run(guarded())
 
 
-def environ() -> dict[str, str]:
-    """Return a copy of the process environment. No other place reads it."""
-    return dict(os.environ)
+def environ(args: argparse.Namespace | None = None) -> dict[str, str]:
+    """Return a copy of the process environment, with what `.env` sets. No other place reads it."""
+    return {**({} if args is None else env_file(args)), **os.environ}
 
 
-def read_env_file(repo: Path, config: str) -> None:
-    """Set the variables of `pass_env` that a file `.env` beside the suite has, unless they are set already.
+def env_file(args: argparse.Namespace) -> dict[str, str]:
+    """Return the variables of `pass_env` that a file `.env` beside the suite has. Git and Tidegate never get them.
 
-    Only on one's own machine: in CI, a pull request could bring such a file.
+    Only on one's own machine, and for commands that judge the working tree: a pull request could bring such a file.
     """
-    file = (repo / config).with_name(".env")
-    if os.environ.get("CI") or not file.is_file():
-        return
+    compares = hasattr(args, "base") or not hasattr(args, "config")
+    if compares or os.environ.get("CI") or not (file := (args.repo / args.config).with_name(".env")).is_file():
+        return {}
     from tidegate.suite.document import read_document  # 90 ms
 
-    passed = read_document(repo / config, config).node(("pass_env",))
+    passed = read_document(args.repo / args.config, args.config).node(("pass_env",))
     names = {str(one.value) for one in passed.children} if passed and isinstance(passed.children, list) else set()
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        name, sign, value = line.strip().removeprefix("export ").partition("=")
-        if sign and name.strip() in names:
-            os.environ.setdefault(name.strip(), value.strip().strip("\"'"))
+    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    parts = [line.strip().removeprefix("export ").partition("=") for line in lines]
+    return {
+        name.strip(): value.strip().strip("\"'")
+        for name, sign, value in reversed(parts)
+        if sign and name.strip() in names
+    }
 
 
 def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
@@ -193,7 +196,7 @@ def pipeline_options(args: argparse.Namespace, progress: Progress) -> Options:
         tags = tuple(tag.strip() for tag in args.tags.split(",") if tag.strip())
         selection = Selection(scenarios=tuple(args.scenario), agents=tuple(args.agent), tags=tags, tier=args.tier)
     return Options(
-        environ=environ(),
+        environ=environ(args),
         progress=progress,
         config=getattr(args, "config", SUITE_FILE),
         selection=selection,

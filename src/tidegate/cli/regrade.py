@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     load_run(args.stored)  # fails on an unreadable run before a folder is created
     source = RunFolder.at(args.stored).folder.resolve()
     out = options.new_folder(args.out or source.with_name(f"{source.name}{REGRADED}"))
-    environ, root = options.environ(), repository_root(args.repo)
+    environ, root = options.environ(args), repository_root(args.repo)
     suite = load_suite(root, args.config, environ=environ)
     with scratch_folder() as scratch:
         job = RegradeJob(root, suite, scratch, environ, open_answers(root, suite), Steps())

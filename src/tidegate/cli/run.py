@@ -91,7 +91,7 @@ def _say_what_would_run(root: Path, args: argparse.Namespace) -> int:
     from tidegate.suite.load import load_suite
     from tidegate.suite.plan import make_plan, run_rows
 
-    suite = load_suite(root, args.config, environ=options.environ())
+    suite = load_suite(root, args.config, environ=options.environ(args))
     plan = make_plan(suite, options.pipeline_options(args, Progress()).selection)
     trials = sum(args.trials or screening_of(row, suite.policy) for row in run_rows(plan, suite))
     print(f"{count(trials, 'trial')} would run, of {count(len(plan.rows), 'row')}:\n\n{listing(plan)}")

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Simulate pull requests and print the table."""
 
     root: Path = repository_root(args.repo)
-    suite = load_suite(root, args.config, environ=options.environ())
+    suite = load_suite(root, args.config, environ=options.environ(args))
     plan = make_plan(suite)
     counts = history_counts(root, suite, plan)
     rates: Rates = tuple((passes + 0.5) / (trials + 1) if trials else args.rate for passes, trials in counts.values())

@@ -188,6 +188,9 @@ class Session(Protocol):
     def read_text(self, path: str) -> str | None:
         """Return a text file of the workspace; None if it does not exist or is a link that leaves the workspace."""
 
+    def document(self, path: str) -> str | None:
+        """Return a text file of the workspace as it was before any call of the tool, or None."""
+
     def write_text(self, path: str, text: str) -> None:
         """Write a text file of the workspace, replacing what is there; a link in its place is not followed."""
 

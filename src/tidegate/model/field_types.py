@@ -16,6 +16,9 @@ ALPHAS = (0.01, 0.02, 0.05)
 HOST = re.compile(r"(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*(:[0-9]{1,5})?\Z")
 _BRANCH = r"(?!.*(?:\.\.|//|/\.|\./|[./]$|\.lock(?:/|$)))[A-Za-z0-9][A-Za-z0-9_./-]*"
 _SECRET_OF_THE_WORKFLOW = re.compile(r"(GITHUB_TOKEN|ACTIONS_.*|INPUT_.*)\Z")
+_HOW_PROGRAMS_ARE_RUN = re.compile(  # by the loader, shells, git, and Python, which Tidegate itself is run by
+    r"((LD|DYLD|GIT|BASH)_.*|PYTHON.*|PATH|HOME|TMPDIR|ENV|IFS|PS4|CDPATH|BASHOPTS|SHELLOPTS)\Z"
+)
 
 
 def wrong(what: str) -> PydanticCustomError:
@@ -71,6 +74,8 @@ def passable(name: str) -> str:
     """Return the name of a variable that trials, or the tool's servers, may get; raise an error for others."""
     if _SECRET_OF_THE_WORKFLOW.match(name):
         raise wrong("never reaches a trial, since it steers the workflow")
+    if _HOW_PROGRAMS_ARE_RUN.match(name):
+        raise wrong("changes how programs are run; `target.env` can set it for the tool")
     return name
 
 

@@ -35,7 +35,7 @@ from tidegate.trial.environment import Environments, free_port, side_path
 from tidegate.trial.judge_script import RestoredWorkspace, ScriptContext
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost, SupervisorPool
-from tidegate.trial.program_lookup import Built, find_target, system_path, untested
+from tidegate.trial.program_lookup import Built, find_target, system_path, untested, write_missing
 from tidegate.trial.safe_files import redact_folder, redacted, remove_trees
 from tidegate.trial.sandbox.readable import parts_of_checkout, protected_in
 from tidegate.trial.sandbox.users import remove_left_in_memory
@@ -84,6 +84,7 @@ class _Product(NamedTuple):
     target_path: str
     untested: tuple[str, ...]
     hidden: Mapping[str, str]
+    missing: list[Path]  # a folder of `path` in which no program works, if there is one
 
 
 MOST_ENDED = 50  # folders of ended trials that are deleted together
@@ -288,7 +289,7 @@ class Attempts:
             of_server=context.around.own(server.references if server else ()),
             limits=context.suite.limits,
             network=context.suite.network,
-            readable=self._readable_of(checkout.folder),
+            readable=(*self._readable_of(checkout.folder), *product.missing),
             of_checks=self._readable_of(self._base.folder) if self._is_judged_by_base(row) else (),
             front=self.front,
             untested=product.untested,
@@ -313,9 +314,11 @@ class Attempts:
         found = find_target(name, base, own) if is_ours else None
         if found is not None:
             side = side._replace(path=[found.parent, *side.path])
-        path = side_path(checkout.folder, map(str, side.folders), self.context.around.path)
+        system = self.context.around.path
+        missing = write_missing(self._new_folder(), base, Built(Path("/"), system.split(":")))
+        path = side_path(checkout.folder, map(str, (*side.folders, *missing)), system)
         target_path = (str(found.parent) if found else "") if is_ours else path
-        return _Product(path, target_path, untested(name, side, own), self._hidden(row, side))
+        return _Product(path, target_path, untested(name, side, own), self._hidden(row, side), missing)
 
     def _readable_of(self, folder: Path) -> tuple[Path, ...]:
         """Return what trials may read of a checkout, looked up once for what is protected in it."""

@@ -110,7 +110,7 @@ def write_front(folder: Path, name: str, program: str | None, variables: Mapping
 
     A variable that is None is removed. Without a program, the name is not found.
     """
-    folder.mkdir(mode=0o755, parents=True)
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
     removed = [word for variable, value in variables.items() if value is None for word in ("-u", variable)]
     own = [f"{variable}={value}" for variable, value in variables.items() if value is not None]
     # No link: a Python of a virtual environment looks for its files beside the path that it is started by.
@@ -119,6 +119,18 @@ def write_front(folder: Path, name: str, program: str | None, variables: Mapping
     (folder / name).write_bytes(os.fsencode(f"#!/bin/sh\n{run if program else missing}\n"))
     (folder / name).chmod(0o755)
     return folder
+
+
+def write_missing(folder: Path, base: Built, system: Built) -> list[Path]:
+    """Create a folder to put in PATH before the system's; return it in a list, empty if none is needed.
+
+    From it, no name of base's `path` starts another program of the system, whether a side has its own or has lost it.
+    """
+    for name in base.names:
+        ours, other = base.file(name), system.file(name)
+        if ours and other and ours.resolve() != other.resolve():
+            write_front(folder, name, None, {})
+    return [folder] if folder.exists() else []
 
 
 def _is_below(folder: str, roots: Iterable[str]) -> bool:

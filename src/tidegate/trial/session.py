@@ -228,6 +228,11 @@ class TrialSession:
         """Return a text file of the workspace, or None."""
         return self._read(self.workspace, path)
 
+    def document(self, path: str) -> str | None:
+        """Return a text file as it was before any call of the tool, or None; after a setup, as that left it."""
+        has_setup = bool(self._attempt.scenario.setup)
+        return self._read(self.workspace if has_setup else self._attempt.place.prepared.folder, path)
+
     def _read(self, folder: Path, path: str) -> str | None:
         answer = read_file(folder, path, self._attempt.place.output_bytes)
         if answer.state not in ("present", "missing"):

@@ -171,6 +171,9 @@ class LocalSession:
         file = self.workspace / path
         return file.read_text() if file.is_file() else None
 
+    def document(self, path: str) -> str | None:
+        return self.read_text(path)
+
     def write_text(self, path: str, text: str) -> None:
         file = self.workspace / path
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -214,6 +214,26 @@ def test_it_stops_after_the_limit_and_counts_the_rest(session: LocalSession) -> 
     assert end.message == "ran 200 lines, 0 failed, 100 skipped"
 
 
+def test_each_document_has_its_own_limit(session: LocalSession) -> None:
+    """So that no guide of a pull request leaves base's README out."""
+    session.write("AGENTS.md", sh(*(f"taskmgr list {number}" for number in range(300))))
+    session.write("README.md", sh("taskmgr add readme"))
+    session.run(DOCS)
+    assert session.calls[-1] == "add readme"
+
+
+def test_a_file_that_an_earlier_call_had_to_write_is_not_just_missing(session: LocalSession) -> None:
+    session.write("README.md", sh("taskmgr import first.csv", "taskmgr list", "taskmgr import < export.csv"))
+    assert session.run(DOCS).message == "ran 2 lines, 1 failed, 1 skipped"
+
+
+def test_what_a_call_writes_over_a_document_is_not_followed(session: LocalSession) -> None:
+    session.write("AGENTS.md", sh("taskmgr list > README.md"))
+    session.write("README.md", sh("taskmgr add readme"))
+    session.run(DOCS)
+    assert session.calls == ["list", "add readme"]
+
+
 def test_skipped_lines_count_towards_the_limit(session: LocalSession) -> None:
     """So that a document made of placeholders cannot fill the record."""
     session.write("README.md", sh(*(f"taskmgr list <x> {number}" for number in range(300)), "taskmgr list"))

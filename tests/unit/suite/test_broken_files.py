@@ -45,6 +45,8 @@ IN_THE_SUITE = {
     "must be greater than 0",
     "agents: {'a:b': {type: doc-follower}}": "3:10: agents.a:b: a name must not contain a colon",
     "pass_env: [GITHUB_TOKEN]": "3:12: pass_env[0]: never reaches a trial, since it steers the workflow",
+    "pass_env: [GIT_CONFIG_COUNT]": "3:12: pass_env[0]: changes how programs are run; `target.env` can set it for the "
+    "tool",
     "path: [../bin]": "3:8: path[0]: must stay in the repository: a relative path without `..`",
     "target: {command_pattern: '('}": "3:27: target.command_pattern: is not a regular expression: "
     "missing ), unterminated subpattern at position 0",
