@@ -25,6 +25,11 @@ from tidegate.trial.mcp.server_process import LineTooLongError, ServerProcess
 from tidegate.trial.mcp.session_notes import messages
 
 TOO_LONG = "the server's answer is too long to be read"
+CHANGED = {
+    "notifications/tools/list_changed": ("tools",),
+    "notifications/resources/list_changed": ("resources", "resourceTemplates"),
+    "notifications/prompts/list_changed": ("prompts",),
+}
 
 
 Streams = tuple[Any, Any]  # the SDK has no public name for their types
@@ -34,12 +39,13 @@ Up = MemoryObjectReceiveStream[SessionMessage]
 
 class Answers:
     """The last answer to a request of ours, by method, as the server wrote it, or {} if two differ; and the last
-    request, whose `method` it has. There is one at a time.
+    request, whose `method` it has. There is one at a time. `changed`: the lists that it says have changed.
     """
 
     def __init__(self) -> None:
         self.answers: dict[str, dict[str, Any]] = {}
         self.method = ""
+        self.changed: set[str] = set()
         self.last: str | int = 0
 
     def asked(self, request: JSONRPCRequest) -> None:
@@ -48,7 +54,9 @@ class Answers:
         self.answers.pop(self.method, None)
 
     def answered(self, message: dict[str, Any]) -> None:
-        """Take notice of an answer."""
+        """Take notice of an answer, or of a list that has changed."""
+        if (said := message.get("method")) in CHANGED:
+            self.changed.update(CHANGED[said])
         if "method" not in message and message.get("id") == self.last:
             self.answers[self.method] = message if self.answers.get(self.method, message) == message else {}
 
@@ -74,9 +82,9 @@ class _Lines:
                     return
                 await asyncio.sleep(0)  # a server that prints endlessly must not block other trials
                 for message in messages(line):
+                    self._answers.answered(message)
                     if "method" in message and self._server.is_behind:
                         continue  # it asks and does not listen
-                    self._answers.answered(message)
                     await self._passed(message, client)
 
     async def _passed(self, message: dict[str, Any], client: Down) -> None:
