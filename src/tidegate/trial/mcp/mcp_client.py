@@ -22,7 +22,7 @@ from tidegate.model.event import CallStatus, CommandResult
 from tidegate.model.probe import ServerPart
 from tidegate.model.target import McpServer
 from tidegate.text.shorten import excerpt
-from tidegate.trial.mcp.answer_status import CALL, PROMPT, READ, fault_of, status_of
+from tidegate.trial.mcp.answer_status import CALL, PROMPT, READ, fault_of, is_loose, status_of
 from tidegate.trial.mcp.server_process import ServerProcess, serving
 from tidegate.trial.processes import MEGABYTE, Command, Supervisor
 
@@ -189,6 +189,8 @@ class McpClient:
     def faults(self) -> dict[str, str]:
         """Return why agents cannot use what the server has listed so far."""
         found = tool_list.refused(self._lists.get("tools", ())) | self.refused
+        if self._lines and is_loose(self._lines.answers.get("initialize", {}).get("result")):
+            found["clients refuse the answer to `initialize`"] = ""
         if self._lists.get("tools") and self._session.result().server_capabilities.tools is None:
             found["its capabilities do not have `tools`"] = ""
         return found
@@ -288,7 +290,10 @@ class McpClient:
         over = time.monotonic() + START_SECS
         while True:
             answer = await self._awaited(page(cursor=cursors[-1]), START_SECS)
-            found += self._result(method)[key]
+            result = self._result(method)
+            if is_loose(result) or (self._lines and "error" in self._lines.answers[method]):
+                self.refused[f"some clients refuse the answer to `{method}`"] = ""
+            found += result[key]
             if not answer.next_cursor:
                 return found
             is_long = len(cursors) == MAX_PAGES or len(found) > MAX_LISTED or time.monotonic() > over
