@@ -75,7 +75,7 @@ def _is_valid(schema: str) -> bool:
 def input_fault(schema: Any, given: Mapping[str, Any]) -> str:
     """Return why a model that knows this schema does not send this input; "" if it may. Patterns are left out.
 
-    A model sends no parameter that is not listed. The schema is a stranger's: the comparison has a limit.
+    A model sends no parameter that is not listed. The schema is untrusted, so the comparison has a limit.
     """
     from jsonschema import Draft202012Validator  # 60 ms
     from jsonschema.validators import extend

@@ -273,7 +273,7 @@ class McpClient:
     async def _listed(self, key: str) -> list[dict[str, Any]]:
         """Return all pages of a list, as the server wrote them, until it is too long or comes to a page again.
 
-        It is empty if the server's capabilities do not have it; tools are listed all the same.
+        It is empty if the server's capabilities do not have it; tools are still listed.
         """
         client, (method, page) = self._session.result(), LISTS[key]
         has = client.server_capabilities
