@@ -55,6 +55,13 @@ def pester() -> Json:
     return text("are you there?")
 
 
+def withdraw() -> Json:
+    """Lists the tool `where` no longer, and says so."""
+    QUIRKS.add("withdrawn")
+    say({"method": "notifications/tools/list_changed"})
+    return text("withdrawn")
+
+
 STRANGE: dict[str, Callable[[], Json]] = {
     "refuse": lambda: {"error": {"code": 1, "message": "no"}},
     "strange": lambda: {"result": {"content": [{"type": "image", "data": "eA==", "mimeType": "image/png"}]}},
@@ -76,6 +83,7 @@ STRANGE: dict[str, Callable[[], Json]] = {
     "hog": hog,
     "ask": ask,
     "pester": pester,
+    "withdraw": withdraw,
 }
 
 
@@ -93,6 +101,8 @@ def add(title: str | None, shelf: str = "") -> Json:
 def listed(cursor: str | None) -> Json:
     names = [] if "empty" in QUIRKS else ["put" if "renamed" in QUIRKS else "add", "where"]
     page = int(cursor or 0)
+    if "withdrawn" in QUIRKS:
+        names.remove("where")
     if "session" in QUIRKS:
         names.append(f"close_{os.getpid()}")
     if "pages" in QUIRKS:
@@ -109,8 +119,15 @@ def answer(method: str, params: Json) -> Json:
             return {"error": {"code": -32002, "message": "not initialized"}}
         case "initialize", _:
             more: Json = {"resources": {}} if "shapeless" in QUIRKS else {}  # and no answer to a request for them
+            more |= {"resources": {}, "prompts": {}} if "parts" in QUIRKS else {}
             version = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}, **more}}
             return {"result": {**version, **WHO, "instructions": "Be kind."}}
+        case "resources/list", _ if "parts" in QUIRKS:
+            return {"result": {"resources": [{"uri": "titles://all", "name": "all"}]}}
+        case "resources/templates/list", _ if "parts" in QUIRKS:
+            return {"result": {"resourceTemplates": [{"uriTemplate": "titles://{id}/text", "name": "one"}]}}
+        case "prompts/list", _ if "parts" in QUIRKS:
+            return {"result": {"prompts": [{"name": "plan", "arguments": [{"name": "topic", "required": True}]}]}}
         case "tools/list", _:
             return {"result": listed(params.get("cursor"))}
         case "tools/call", "where":

@@ -51,7 +51,7 @@ class AskServer(Value):
     """Start the MCP server under test in the workspace and ask it once: for a call of a tool, a resource or a prompt.
 
     The answer is a CommandAnswer: the text in stdout with status 0, or the server's error in stderr with status 1. Its
-    `end` is `not_started` if the server gave no answer.
+    `end` is `not_started` if the server gave no answer. Unless it `must_fail`, it should be in the server's lists.
     """
 
     kind: Literal["server"] = "server"
@@ -59,6 +59,7 @@ class AskServer(Value):
     name: str
     input: dict[str, Any] = {}
     timeout_secs: float = 30
+    must_fail: bool = False
 
 
 WorkspaceRequest = RunCommand | RunScript | RunJudge | ReadFile | AskServer

@@ -165,7 +165,7 @@ class Checks:
         else:
             server = server_command(attempt, target, self._environments.server, name)
             opened = connected(attempt.supervisor, server, folders.scratch / f"{name}-session", seconds)
-        result = await asked_server(opened, request)
+        result = await asked_server(opened, request, attempt)
         self._stop_if_over(result)
         return result
 

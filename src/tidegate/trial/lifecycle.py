@@ -196,13 +196,13 @@ class _TrialRun:
         """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at, "places": self._places()}
         base |= {"guidance": self._place.prepared.guidance_hash, "untested": self._place.untested}
-        base["refused"] = self._attempt.refused
         return Trial.model_validate({**base, **self._noted(), **fields})
 
     def _noted(self) -> dict[str, object]:
         """Return what has been noted so far, as fields of the record."""
         hosts = tuple(self._refused_hosts)
-        return {"steps": tuple(self._steps), "warnings": tuple(self._warnings), "refused_hosts": hosts}
+        noted = {"steps": tuple(self._steps), "warnings": tuple(self._warnings), "refused_hosts": hosts}
+        return {**noted, "refused": self._attempt.refused}
 
     def _places(self) -> Places:
         account = self._attempt.supervisor.account

@@ -159,7 +159,9 @@ class TrialSession:
             connection = connected_at(mcp, attempt.folders.early_server)
         try:
             self._client = await self.in_time(self._open.enter_async_context(connection))
-            return await self.in_time(self._client.tools())
+            tools = await self.in_time(self._client.tools())
+            attempt.refused.update(self._client.faults())
+            return tools
         except NoAnswerFromServerError as error:
             why = f"the MCP server {self.server.name} did not start: {error.why}{quoted(stderr)}"
             raise AgentStopped("crashed", why, "no_session") from None
@@ -188,12 +190,12 @@ class TrialSession:
         self, client: McpClient, what: ServerPart, name: str, given: Mapping[str, Any], timeout_secs: float
     ) -> ToolAnswer:
         """Return the answer of the server. A model only knows the tools that are listed, so no other one is called."""
-        if what == "tool" and client.over is None:
-            if not await client.lists(name):
+        if client.over is None:
+            if not await client.lists(what, name) and what == "tool":
                 return ToolAnswer("error", f"the server does not list the tool `{name}`")
             if not self._attempt.row.agent.asks_model_itself:  # a model may err
-                client.compare(name, given)
-                self._attempt.refused.update(client.refused)
+                client.compare(what, name, given)
+            self._attempt.refused.update(client.faults())
         answer = await client.ask(what, name, given, timeout_secs)
         return answer._replace(status="error") if answer.status == "invalid" else answer
 

@@ -150,13 +150,43 @@ def test_a_list_that_clients_refuse_is_empty_and_noted(tmp_path: Path) -> None:
 
 def test_an_input_that_the_listed_schema_does_not_allow_is_noted(tmp_path: Path) -> None:
     async def work(client: McpClient, _: Supervisor) -> list[str]:
-        assert (await client.lists("add"), await client.lists("gone")) == (True, False)
+        assert (await client.lists("tool", "add"), await client.lists("tool", "gone")) == (True, False)
         for sent in ({"title": "Emma"}, {"title": 5}, {"author": "Jane"}):
-            client.compare("add", sent)
-        return [why.partition(": ")[2] for why in client.refused]
+            client.compare("tool", "add", sent)
+        return list(client.refused.values())
 
     unexpected = "$: Additional properties are not allowed ('author' was unexpected)"
     assert with_server(tmp_path, "", work) == ["$.title: 5 is not of type 'string'", unexpected]
+
+
+def test_what_is_not_listed_is_noted_and_a_template_lists_all_its_uris(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> list[str]:
+        for what, name, sent in (
+            ("resource", "titles://all", {}),
+            ("resource", "titles://1/text", {}),
+            ("resource", "titles://1", {}),
+            ("prompt", "plan", {"topic": "week"}),
+            ("prompt", "plan", {}),
+            ("prompt", "gone", {}),
+        ):
+            await client.lists(what, name)  # type: ignore[arg-type]
+            client.compare(what, name, sent)  # type: ignore[arg-type]
+        return list(client.faults())
+
+    assert with_server(tmp_path, "parts", work) == [
+        "the server does not list the resource `titles://1`",
+        "what lists the prompt `plan` does not allow the input {}",
+        "the server does not list the prompt `gone`",
+    ]
+
+
+def test_a_list_is_read_again_once_the_server_says_that_it_has_changed(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> list[bool]:
+        before = await client.lists("tool", "where")
+        await client.ask("tool", "add", {"title": "withdraw"}, 20)
+        return [before, await client.lists("tool", "where")]
+
+    assert with_server(tmp_path, "", work) == [True, False]
 
 
 def test_it_has_the_trials_environment_and_not_the_agents(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.agents.tool_list import refused
+from tidegate.agents.tool_list import input_fault, refused
 
 TEXT = {"type": "string"}
 GOOD = {"type": "object", "properties": {"title": {"$ref": "#/$defs/Title"}}, "$defs": {"Title": TEXT}}
@@ -55,3 +55,28 @@ def test_choices_below_the_top_level_are_accepted() -> None:
     assert (
         refused([tool("add", {"type": "object", "properties": {"title": {"anyOf": [TEXT, {"type": "null"}]}}})]) == {}
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"maxProperties": 0},
+        {"properties": {"title": {"not": TEXT}}},
+        {"properties": {"title": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}},
+        {"$defs": {"Title": {"type": "string", "maxLength": 1}}},
+        {"if": {"required": ["title"]}, "then": False},
+        {"dependentRequired": {"title": ["author"]}},
+    ],
+)
+def test_an_input_is_compared_with_all_of_a_schema(change: dict[str, Any]) -> None:
+    sent = {"title": "Emma"}
+    assert not input_fault(GOOD, sent)
+    assert input_fault(GOOD | change, sent)
+
+
+def test_a_schema_that_takes_for_ever_is_left_after_a_limit() -> None:
+    twice = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(60)}
+    hostile = {"type": "object", "allOf": [{"$ref": "#/$defs/d0"}], "$defs": {**twice, "d60": {}}}
+    pattern = {"type": "object", "properties": {"title": {"type": "string", "pattern": "(a+)+$"}}}
+    assert input_fault(hostile, {}) == "they cannot be compared"
+    assert input_fault(pattern, {"title": "a" * 60 + "b"}) == ""

@@ -41,6 +41,10 @@ class ServerGate(Gate):
 
     def request(self) -> AskServer:
         """Ask the server."""
+        return AskServer(**self.asked(), timeout_secs=self.timeout_secs, must_fail=self.must_fail)
+
+    def asked(self) -> dict[str, Any]:
+        """Return what is asked for."""
         raise NotImplementedError
 
     def decide(self, seen: GateInput) -> GateDecision:
@@ -76,9 +80,9 @@ class McpCall(ServerGate):
     tool: NonEmpty
     input: dict[str, Any] = {}
 
-    def request(self) -> AskServer:
-        """Ask for it."""
-        return AskServer(what="tool", name=self.tool, input=self.input, timeout_secs=self.timeout_secs)
+    def asked(self) -> dict[str, Any]:
+        """Return it."""
+        return {"what": "tool", "name": self.tool, "input": self.input}
 
 
 class McpResource(ServerGate):
@@ -92,9 +96,9 @@ class McpResource(ServerGate):
     type: Literal["mcp_resource"] = "mcp_resource"
     uri: NonEmpty
 
-    def request(self) -> AskServer:
-        """Ask for it."""
-        return AskServer(what="resource", name=self.uri, timeout_secs=self.timeout_secs)
+    def asked(self) -> dict[str, Any]:
+        """Return it."""
+        return {"what": "resource", "name": self.uri}
 
 
 class McpPrompt(ServerGate):
@@ -107,6 +111,6 @@ class McpPrompt(ServerGate):
     name: NonEmpty
     input: dict[str, str] = {}
 
-    def request(self) -> AskServer:
-        """Ask for it."""
-        return AskServer(what="prompt", name=self.name, input=self.input, timeout_secs=self.timeout_secs)
+    def asked(self) -> dict[str, Any]:
+        """Return it."""
+        return {"what": "prompt", "name": self.name, "input": self.input}

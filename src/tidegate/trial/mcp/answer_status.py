@@ -19,8 +19,14 @@ FAULTS = (
     "`completion` has no list `values`",
     "`jsonrpc` is not `2.0`",
     "it has half of a surrogate pair, which is not a character",
+    "a field that may be left out is null, or a hint is neither true nor false",
 )
-NOT_JSON_RPC, NOT_TEXT = INVALID_STATUS + 7, INVALID_STATUS + 8
+NOT_JSON_RPC, NOT_TEXT, NOT_STRICT = INVALID_STATUS + 7, INVALID_STATUS + 8, INVALID_STATUS + 9
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+OPTIONAL = ("title", "description", "instructions", "nextCursor", "mimeType", "annotations", "_meta", "outputSchema")
+CAPABILITIES = ("tools", "resources", "prompts", "logging", "completions")
+ANY_JSON = ("structuredContent", "inputSchema", "outputSchema", "_meta")  # in these, a field may have these names
+BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 BLOCKS = {  # the texts that a content block has, by its type
     "text": ("text",),
     "image": ("data", "mimeType"),
@@ -41,10 +47,12 @@ def status_of(answer: dict[str, Any], method: str = CALL, version: str = "") -> 
         return NOT_JSON_RPC
     if not isinstance(result, dict):
         return 1
-    if answer.get("error") is not None:
+    if "error" in answer:
         return INVALID_STATUS
     if not _is_text(result):
         return NOT_TEXT
+    if is_loose(result):
+        return NOT_STRICT
     if method != CALL:
         return _status_without_tool(result, method)
     content = result.get("content")
@@ -62,8 +70,35 @@ def _status_without_tool(result: dict[str, Any], method: str) -> int:
     key, fault = {READ: ("contents", 4), PROMPT: ("messages", 5), COMPLETE: ("values", 6)}[method]
     place = result.get("completion") if method == COMPLETE else result
     listed = place.get(key) if isinstance(place, dict) else None
-    is_valid = isinstance(listed, list) and (method == COMPLETE or all(isinstance(one, dict) for one in listed))
+    is_valid = isinstance(listed, list) and (method == COMPLETE or all(map(_is_entry, listed)))
     return 0 if is_valid else INVALID_STATUS + fault
+
+
+def _is_entry(one: Any) -> bool:
+    """Return True for an object, whose blob is base64 if it has one."""
+    return isinstance(one, dict) and is_base64(str(one.get("blob", "")))
+
+
+def is_loose(result: Any) -> bool:
+    """Return True if a field that may be left out is null in it, or a hint no boolean. Some clients refuse that."""
+    todo = [result]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, list):
+            todo += one
+        elif isinstance(one, dict):
+            if any(key in one and one[key] is None for key in (*OPTIONAL, *CAPABILITIES)):
+                return True
+            if any(not isinstance(one.get(key, True), bool) for key in HINTS):
+                return True
+            todo += [value for key, value in one.items() if key not in ANY_JSON]
+    return False
+
+
+def is_base64(text: str) -> bool:
+    """Return True for base64, with or without blanks and its padding."""
+    plain = "".join(text.split()).rstrip("=")
+    return len(plain) % 4 != 1 and BASE64.issuperset(plain)
 
 
 def _is_text(result: dict[str, Any]) -> bool:
@@ -82,8 +117,13 @@ def is_block(part: Any) -> bool:
         return False
     if kind == "resource":
         inner = part.get("resource")
-        return isinstance(inner, dict) and any(_has_texts(inner, ("uri", key)) for key in ("text", "blob"))
-    return _has_texts(part, BLOCKS[kind])
+        return isinstance(inner, dict) and is_contents(inner)
+    return _has_texts(part, BLOCKS[kind]) and is_base64(part.get("data", ""))
+
+
+def is_contents(part: dict[str, Any]) -> bool:
+    """Return True for what a resource contains: a text, or a blob in base64."""
+    return _has_texts(part, ("uri", "text")) or (_has_texts(part, ("uri", "blob")) and is_base64(part["blob"]))
 
 
 def _has_texts(part: dict[str, Any], names: tuple[str, ...]) -> bool:

@@ -6,19 +6,23 @@ The SDK takes half a second to import, so it is imported where a client is opene
 from __future__ import annotations
 
 import asyncio
+import glob
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from tidegate.agents.tool_list import schema_fault
+from tidegate.agents import tool_list
 from tidegate.model.agent import ServerTools, Tool, ToolAnswer
 from tidegate.model.event import CallStatus, CommandResult
 from tidegate.model.probe import ServerPart
 from tidegate.model.target import McpServer
-from tidegate.trial.mcp.answer_status import CALL, PROMPT, READ, fault_of, status_of
+from tidegate.text.shorten import excerpt
+from tidegate.trial.mcp.answer_status import CALL, PROMPT, READ, fault_of, is_loose, status_of
 from tidegate.trial.mcp.server_process import ServerProcess, serving
 from tidegate.trial.processes import MEGABYTE, Command, Supervisor
 
@@ -32,7 +36,13 @@ T = TypeVar("T")
 START_SECS = 30.0  # for the server to open a session, and for all pages of a list
 MAX_LISTED = 5000  # no further page of a list is requested after so many entries
 MAX_PAGES = 100
-SIMPLE = frozenset({"type", "enum", "const"})  # keywords that take no time, whatever the server writes
+LISTS = {  # by the key in the answer: the request, and the SDK's method
+    "tools": ("tools/list", "list_tools"),
+    "resources": ("resources/list", "list_resources"),
+    "resourceTemplates": ("resources/templates/list", "list_resource_templates"),
+    "prompts": ("prompts/list", "list_prompts"),
+}
+LISTED_IN = {"tool": ("tools",), "resource": ("resources", "resourceTemplates"), "prompt": ("prompts",)}
 ANYTHING = {"type": "object"}  # the input schema of a tool without one
 Mode = Literal["auto", "legacy"]  # of the SDK: with `server/discover` first, or with `initialize` only
 MODES: tuple[Mode, ...] = ("auto", "legacy")  # as they are tried
@@ -107,7 +117,7 @@ async def _session(
 class McpClient:
     """A session with a server. `over`: how the server ended, once that was noticed; `fault`: of an answer, if any.
 
-    `refused`: why agents cannot use what the server lists, see `Trial.refused`.
+    `refused`: why agents cannot use what the server lists, see `Trial.refused`, without what `faults` adds.
     """
 
     def __init__(self, server: ServerProcess | None) -> None:
@@ -118,7 +128,7 @@ class McpClient:
         self._server = server
         self._session: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._lines: Answers | None = None
-        self._schemas: dict[str, Any] = {}
+        self._lists: dict[str, list[dict[str, Any]]] = {}
 
     @property
     def is_open(self) -> bool:
@@ -155,25 +165,16 @@ class McpClient:
     async def tools(self) -> ServerTools:
         """Return the tools and instructions, in the server's order. Raises NoAnswerFromServerError."""
         client = self._session.result()
-        listed = await self._listed("tools/list", "tools", client.list_tools)
-        tools = tuple(map(_tool, listed))
-        self._schemas = {tool.name: tool.schema for tool in tools}
-        return ServerTools(tools, _string(client.instructions))
+        return ServerTools(tuple(map(_tool, await self._listed("tools"))), _string(client.instructions))
 
     async def interface(self) -> dict[str, Any]:
         """Return all that the server offers, as it describes it. Raises NoAnswerFromServerError."""
         client = self._session.result()
         has = client.server_capabilities
-        lists: tuple[tuple[str, str, object, Callable[..., Awaitable[PaginatedResult]]], ...] = (
-            ("tools/list", "tools", True, client.list_tools),
-            ("resources/list", "resources", has.resources, client.list_resources),
-            ("resources/templates/list", "resourceTemplates", has.resources, client.list_resource_templates),
-            ("prompts/list", "prompts", has.prompts, client.list_prompts),
-        )
         found: dict[str, Any] = {}
-        for method, key, declared, page in lists:
+        for key, (method, _) in LISTS.items():
             try:
-                found[key] = await self._listed(method, key, page) if declared else []
+                found[key] = await self._listed(key)
             except NoAnswerFromServerError as error:
                 if error.status not in ("error", "invalid") or (
                     key == "tools" and (has.tools or not (has.resources or has.prompts))
@@ -185,25 +186,46 @@ class McpClient:
         capabilities = has.model_dump(mode="json", by_alias=True, exclude_none=True)
         return {**found, "instructions": _string(client.instructions), "capabilities": capabilities}
 
-    async def lists(self, tool: str) -> bool:
-        """Return True if the server lists the tool, by now."""
-        if tool not in self._schemas:
-            with suppress(NoAnswerFromServerError):
-                await self.tools()
-        return tool in self._schemas
+    def faults(self) -> dict[str, str]:
+        """Return why agents cannot use what the server has listed so far."""
+        found = tool_list.refused(self._lists.get("tools", ())) | self.refused
+        if self._lines and is_loose(self._lines.answers.get("initialize", {}).get("result")):
+            found["clients refuse the answer to `initialize`"] = ""
+        if self._lists.get("tools") and self._session.result().server_capabilities.tools is None:
+            found["its capabilities do not have `tools`"] = ""
+        return found
 
-    def compare(self, tool: str, given: Mapping[str, Any]) -> None:
-        """Note it in `refused` if the schema of a listed tool does not allow this input, so that no model sends it."""
-        from tidegate.checks.evaluators.parameters import first_error  # 60 ms
+    async def lists(self, what: ServerPart, name: str) -> bool:
+        """Return True if the server lists the tool, resource or prompt, by now."""
+        assert self._lines is not None
+        for key in LISTED_IN[what]:
+            if key in self._lines.changed:
+                self._lines.changed.discard(key)
+                self._lists.pop(key, None)
+            if self._listing(what, name) is None:
+                with suppress(NoAnswerFromServerError):
+                    await self._listed(key)
+        return self._listing(what, name) is not None
 
-        schema = self._schemas[tool]
-        if schema_fault(schema):
+    def _listing(self, what: ServerPart, name: str) -> dict[str, Any] | None:
+        """Return how the server lists it; None if it does not."""
+        listed = [one for key in LISTED_IN[what] for one in self._lists.get(key, ())]
+        if what == "resource":
+            return next((one for one in listed if one.get("uri") == name or _fits(one.get("uriTemplate"), name)), None)
+        return next((one for one in listed if one.get("name") == name), None)
+
+    def compare(self, what: ServerPart, name: str, given: Mapping[str, Any]) -> None:
+        """Note it in `refused` if a client would not ask for this: it is not listed, or not with this input."""
+        listing = self._listing(what, name)
+        if listing is None:
+            self.refused[f"the server does not list the {what} `{name}`"] = ""
             return
-        listed = {name: one for name, one in schema.get("properties", {}).items() if isinstance(one, dict)}
-        kept = {name: {key: one[key] for key in one.keys() & SIMPLE} for name, one in listed.items()}
-        known = {"properties": kept, "required": schema.get("required", []), "additionalProperties": False}
-        if fault := first_error(known, dict(given)):
-            self.refused[f"the input schema of `{tool}` does not allow what it is called with: {fault}"] = ""
+        schema = _schema_of_prompt(listing) if what == "prompt" else listing.get("inputSchema", ANYTHING)
+        if what == "tool" and (fault := tool_list.schema_fault(schema)):  # base may have it in another tool
+            self.refused[f"the input schema of `{name}` {fault}"] = ""
+        if what != "resource" and (fault := tool_list.input_fault(schema, given)):
+            sent = excerpt(json.dumps(given, sort_keys=True))
+            self.refused[f"what lists the {what} `{name}` does not allow the input {sent}"] = excerpt(fault)
 
     async def ask(self, what: ServerPart, name: str, given: Mapping[str, Any], timeout_secs: float) -> ToolAnswer:
         """Call a tool, read a resource or get a prompt, and return the answer as text.
@@ -248,16 +270,30 @@ class McpClient:
         self.fault = f"the MCP server answered `{method}` {how}"
         raise NoAnswerFromServerError("invalid", self.fault)
 
-    async def _listed(
+    async def _listed(self, key: str) -> list[dict[str, Any]]:
+        """Return all pages of a list, as the server wrote them, until it is too long or comes to a page again.
+
+        It is empty if the server's capabilities do not have it; tools are still listed.
+        """
+        client, (method, page) = self._session.result(), LISTS[key]
+        has = client.server_capabilities
+        if not (key == "tools" or (has.prompts if key == "prompts" else has.resources)):
+            return []
+        found = self._lists[key] = await self._pages(method, key, getattr(client, page))
+        return found
+
+    async def _pages(
         self, method: str, key: str, page: Callable[..., Awaitable[PaginatedResult]]
     ) -> list[dict[str, Any]]:
-        """Return all pages of a list, as the server wrote them, until it is too long or comes to a page again."""
         found: list[dict[str, Any]] = []
         cursors: list[str | None] = [None]
         over = time.monotonic() + START_SECS
         while True:
             answer = await self._awaited(page(cursor=cursors[-1]), START_SECS)
-            found += self._result(method)[key]
+            result = self._result(method)
+            if is_loose(result) or (self._lines and "error" in self._lines.answers[method]):
+                self.refused[f"some clients refuse the answer to `{method}`"] = ""
+            found += result[key]
             if not answer.next_cursor:
                 return found
             is_long = len(cursors) == MAX_PAGES or len(found) > MAX_LISTED or time.monotonic() > over
@@ -310,6 +346,19 @@ def _first_fault(error: Any) -> str:
     """Return the place and the reason of the first fault in an answer."""
     first = error.errors(include_url=False, include_input=False)[0]
     return f"`{'.'.join(map(str, first['loc']))}` is wrong: {first['msg']}"
+
+
+def _fits(template: Any, uri: str) -> bool:
+    """Return True if the URI may be one of this template: all that is outside of its braces is in it, in order."""
+    parts = re.split(r"\{[^{}]*\}", template) if isinstance(template, str) else [""]
+    return fnmatchcase(uri, "*".join(map(glob.escape, parts)))
+
+
+def _schema_of_prompt(listing: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a prompt as the schema of an input."""
+    named = {str(one.get("name")): one for one in listing.get("arguments") or ()}
+    required = [name for name, one in named.items() if one.get("required")]
+    return {"type": "object", "properties": dict.fromkeys(named, True), "required": required}
 
 
 def _tool(given: Mapping[str, Any]) -> Tool:

@@ -22,9 +22,14 @@ from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, j
 from tidegate.model.target import McpServer
 from tidegate.trial.mcp.over_socket import OverSocket
 from tidegate.trial.mcp.server_process import LineTooLongError, ServerProcess
-from tidegate.trial.mcp.session_notes import messages
+from tidegate.trial.mcp.session_notes import INITIALIZE, as_dict, messages
 
 TOO_LONG = "the server's answer is too long to be read"
+CHANGED = {
+    "notifications/tools/list_changed": ("tools",),
+    "notifications/resources/list_changed": ("resources", "resourceTemplates"),
+    "notifications/prompts/list_changed": ("prompts",),
+}
 
 
 Streams = tuple[Any, Any]  # the SDK has no public name for their types
@@ -34,12 +39,15 @@ Up = MemoryObjectReceiveStream[SessionMessage]
 
 class Answers:
     """The last answer to a request of ours, by method, as the server wrote it, or {} if two differ; and the last
-    request, whose `method` it has. There is one at a time.
+    request, whose `method` it has. There is one at a time. `changed`: the lists that it says have changed.
+    `version`: of the protocol, as it answered to `initialize`.
     """
 
     def __init__(self) -> None:
         self.answers: dict[str, dict[str, Any]] = {}
         self.method = ""
+        self.changed: set[str] = set()
+        self.version = ""
         self.last: str | int = 0
 
     def asked(self, request: JSONRPCRequest) -> None:
@@ -48,8 +56,12 @@ class Answers:
         self.answers.pop(self.method, None)
 
     def answered(self, message: dict[str, Any]) -> None:
-        """Take notice of an answer."""
+        """Take notice of an answer, or of a list that has changed."""
+        if (said := message.get("method")) in CHANGED:
+            self.changed.update(CHANGED[said])
         if "method" not in message and message.get("id") == self.last:
+            if self.method == INITIALIZE:
+                self.version = str(as_dict(message.get("result")).get("protocolVersion"))
             self.answers[self.method] = message if self.answers.get(self.method, message) == message else {}
 
 
@@ -73,10 +85,10 @@ class _Lines:
                 if line is None:
                     return
                 await asyncio.sleep(0)  # a server that prints endlessly must not block other trials
-                for message in messages(line):
+                for message in messages(line, self._answers.version):
+                    self._answers.answered(message)
                     if "method" in message and self._server.is_behind:
                         continue  # it asks and does not listen
-                    self._answers.answered(message)
                     await self._passed(message, client)
 
     async def _passed(self, message: dict[str, Any], client: Down) -> None:

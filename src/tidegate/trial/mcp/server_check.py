@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tidegate.agents import tool_list
 from tidegate.model.agent import ServerScript
 from tidegate.model.event import CommandEnd, CommandResult
 from tidegate.model.probe import AskServer
@@ -121,9 +120,7 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
             answered = time.monotonic()
             offered = await client.interface()
             attempt.on_offer(offered)
-            attempt.refused.update(tool_list.refused(offered["tools"]) | client.refused)
-            if offered["tools"] and "tools" not in offered["capabilities"]:
-                attempt.refused["its capabilities do not have `tools`"] = ""
+            attempt.refused.update(client.faults())
     except NoAnswerFromServerError as error:
         why, late = error.why, error.status == "timeout"
     is_usable = any(offered.get(kind) for kind in ("tools", "resources", "resourceTemplates", "prompts"))
@@ -139,12 +136,21 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
     )
 
 
-async def asked_server(opened: AbstractAsyncContextManager[McpClient], request: AskServer) -> CommandResult:
-    """Ask the server once, in a session of its own, and return the answer as `AskServer` says."""
+async def asked_server(
+    opened: AbstractAsyncContextManager[McpClient], request: AskServer, attempt: Attempt
+) -> CommandResult:
+    """Ask the server once, in a session of its own, and return the answer as `AskServer` says.
+
+    Why agents would not ask for it, unless it must fail, is added to `attempt.refused`.
+    """
     began = time.monotonic()
     end: CommandEnd = "exited"
     try:
         async with opened as client:
+            if not request.must_fail:
+                await client.lists(request.what, request.name)
+                client.compare(request.what, request.name, request.input)
+                attempt.refused.update(client.faults())
             status, text = await client.ask(request.what, request.name, request.input, request.timeout_secs)
     except NoAnswerFromServerError as error:
         status, text = error.status, f"the MCP server did not start: {error.why}"

@@ -25,6 +25,7 @@ GIVEN_UP_STATUS = 2  # of a call
 CHANGED = ("notifications/tools/list_changed", "notifications/resources/list_changed")
 NOTICES = (*CHANGED, "notifications/prompts/list_changed", "tidegate/error-as-text")
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"  # in `_meta` of requests, from 2026-07-28
+BATCHES_IN = "2025-03-26"  # the only version with batches
 PIPE_BUF = 4096
 PIECE = 3840  # bytes of an entry in one piece; the rest of PIPE_BUF is for its header
 Message = dict[str, Any]
@@ -59,7 +60,7 @@ class Notes:
     def asked(self, line: bytes, scope: str = "") -> None:
         """Record the calls in a line from the agent. `scope`: in which the ids of requests are unique."""
         with self.lock:
-            for message in messages(line):
+            for message in messages(line, self.version):
                 self.one_asked(message, scope + json.dumps(message.get("id")), scope)
 
     def one_asked(self, message: Message, key: str, scope: str) -> None:
@@ -106,7 +107,7 @@ class Notes:
     def answered(self, line: bytes, scope: str = "", *, is_read: bool = True) -> None:
         """Record the ends of calls in a line from the server. What clients do not read as an answer is an error."""
         with self.lock:
-            for message in messages(line):
+            for message in messages(line, self.version):
                 if "method" not in message:
                     read = message if is_read else {**message, "result": None}
                     self.one_answered(read, scope + json.dumps(message.get("id")))
@@ -212,12 +213,15 @@ def as_dict(value: Any) -> Message:
     return value if isinstance(value, dict) else {}
 
 
-def messages(line: bytes) -> Iterator[Message]:
-    """Yield the JSON-RPC messages in a line: one, or those of a batch."""
+def messages(line: bytes, version: str = "") -> Iterator[Message]:
+    """Yield the JSON-RPC messages in a line: one, or those of a batch, if the version has them.
+
+    A line that is not plain JSON in UTF-8 has none, for no client reads it.
+    """
     try:
-        data = json.loads(line)
+        data = json.loads(line.decode(), parse_constant=int)  # `int` raises ValueError for NaN
     except (ValueError, RecursionError):
         return
-    for message in data if isinstance(data, list) else [data]:
+    for message in data if isinstance(data, list) and version == BATCHES_IN else [data]:
         if isinstance(message, dict):
             yield message

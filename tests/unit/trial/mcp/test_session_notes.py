@@ -130,3 +130,64 @@ def test_an_answer_that_clients_do_not_read_is_an_error(tmp_path: Path) -> None:
         notes.answered(json.dumps(said).encode(), is_read=is_read)
     found = recording.read(tmp_path / "calls", Stops()).invocations
     assert [one.status for one in found] == ["ok", "error"]
+
+
+LINE = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\xef\xbb\xbf" + LINE,
+        LINE.decode().encode("utf-16-be"),
+        LINE.replace(b"{}", b'{"n": NaN}'),
+        LINE.replace(b"{}", b'{"n": -Infinity}'),
+        LINE.replace(b"{}", b'{"n": "\xff"}'),
+        b"[" + LINE + b"]",
+    ],
+)
+def test_a_line_that_no_client_reads_has_no_messages(line: bytes) -> None:
+    assert len(list(session_notes.messages(LINE, "2025-06-18"))) == 1
+    assert not list(session_notes.messages(line, "2025-06-18"))
+
+
+def test_a_batch_is_read_in_the_version_that_has_it() -> None:
+    assert len(list(session_notes.messages(b"[" + LINE + b"]", "2025-03-26"))) == 1
+
+
+BLOCK = {"type": "text", "text": "done"}
+IMAGE = {"type": "image", "mimeType": "image/png"}
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "status"),
+    [
+        ("tools/call", {"content": [{**BLOCK, "annotations": None}]}, answer_status.NOT_STRICT),
+        ("tools/call", {"content": [BLOCK], "_meta": None}, answer_status.NOT_STRICT),
+        ("tools/call", {"content": [BLOCK], "structuredContent": {"description": None}}, 0),
+        ("tools/call", {"content": [{**IMAGE, "data": "!!!"}]}, answer_status.INVALID_STATUS + 2),
+        ("tools/call", {"content": [{**IMAGE, "data": "eA"}]}, 0),
+        ("resources/read", {"contents": [{"uri": "x:y", "blob": "!!!"}]}, answer_status.INVALID_STATUS + 4),
+        ("resources/read", {"contents": [{"uri": "x:y", "mimeType": None, "text": ""}]}, answer_status.NOT_STRICT),
+        ("prompts/get", {"description": None, "messages": []}, answer_status.NOT_STRICT),
+    ],
+)
+def test_an_answer_that_strict_clients_refuse_is_a_failed_call(
+    method: str, result: dict[str, Any], status: int
+) -> None:
+    answered = {"jsonrpc": "2.0", "result": result}
+    assert answer_status.status_of(answered, method) == status
+    assert answer_status.status_of({**answered, "error": None}, method) == answer_status.INVALID_STATUS
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_loose"),
+    [
+        ({"description": None}, True),
+        ({"annotations": {"readOnlyHint": "yes"}}, True),
+        ({"annotations": {"readOnlyHint": True}}, False),
+        ({"inputSchema": {"properties": {"title": None}}}, False),
+    ],
+)
+def test_a_list_with_null_or_a_hint_that_is_no_boolean_is_loose(tool: dict[str, Any], is_loose: bool) -> None:
+    assert answer_status.is_loose({"tools": [tool]}) == is_loose
