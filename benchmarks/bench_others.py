@@ -66,12 +66,10 @@ def where(load: float, rounds: int) -> str:
 
 
 def start_up(runs: dict[str, Run], rounds: int) -> list[str]:
-    """Return the table of a run with one case."""
-    lines = ["One case, which is the start and the end of the program:", "", "| | CPU | wall |", "|---|---|---|"]
-    for name, run in runs.items():
-        used = [run(1, 1) for _ in range(rounds)]
-        lines.append(f"| {name} | {_median(used, 0):.2f} s | {_median(used, 1):.2f} s |")
-    return [*lines, ""]
+    """Return the sentence about a run with one case."""
+    used = {name: [run(1, 1) for _ in range(rounds)] for name, run in runs.items()}
+    told = ", ".join(f"{name} {_median(one, 0):.2f} and {_median(one, 1):.2f} s" for name, one in used.items())
+    return [f"One case, which is the start and the end of the program, CPU and wall: {told}.", ""]
 
 
 def kind_of(folder: str) -> str:
