@@ -224,7 +224,7 @@ def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
 
 
 async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> list[Candidate]:
-    """Run the candidates three times with the agent of the suite, and return them with gates for what they did."""
+    """Run the candidates twice with the agent of the suite, and return them with gates for what they did."""
     for one in found:
         write_files(here.folder, starter.template_files(tool, one))
     trials = await here.run(draft(tool, [_scenario_of(tool, one) for one in found]), tryout.OBSERVED)

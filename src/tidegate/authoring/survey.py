@@ -98,7 +98,7 @@ def _is_for_tests(root: Path, path: Path) -> bool:
 
 
 def _is_input(path: Path) -> bool:
-    return path.is_file() and 0 < path.stat().st_size < LARGEST and _BINARY.isdisjoint(text(path))
+    return 0 < path.stat().st_size < LARGEST and _BINARY.isdisjoint(text(path))
 
 
 def named_like(root: Path, name: str) -> Path | None:
@@ -120,7 +120,7 @@ def _files(root: Path) -> Iterator[Path]:
 def _all_files(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
-        yield from (Path(folder, name) for name in sorted(names))
+        yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
 
 
 def _is_scenario(path: Path) -> bool:

@@ -9,8 +9,11 @@ import pytest
 from tidegate.authoring.build_systems import find_tools
 from tidegate.authoring.starter import bare_files, suite_text
 from tidegate.authoring.survey import (
+    find_inputs,
     find_programs,
     find_scenarios,
+    find_scripts,
+    find_test_code,
     find_variables,
     missing_toolchain,
     named_like,
@@ -106,3 +109,10 @@ def test_a_configuration_is_a_file_of_the_same_name_or_a_sample_of_it(tmp_path: 
     assert named_like(tmp_path, "tally.cfg") == tmp_path / "etc/tally.cfg.example"
     assert named_like(tmp_path, "other.cfg") == tmp_path / "other.cfg"
     assert named_like(tmp_path, "absent.cfg") is None
+
+
+def test_a_link_to_nothing_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    for name in ("case.sh", "case.py"):
+        (tmp_path / "tests" / name).symlink_to("gone")
+    assert (find_scripts(tmp_path), find_test_code(tmp_path), find_inputs(tmp_path, [".py"])) == ((), (), ())
