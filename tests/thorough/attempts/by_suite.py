@@ -83,10 +83,10 @@ SCRIPTED = {
 }
 
 
-def listing(old: str, new: str) -> dict[str, str]:
+def listing(does: str, old: str, new: str, ends: str = "setup_regression") -> Attempt:
     """A server that lists its tools in another way; calls of a script work."""
     assert old in LISTING
-    return {"bin/server.py": LISTING.replace(old, new, 1)}
+    return Attempt(does, ends, base=SCRIPTED, head={"bin/server.py": LISTING.replace(old, new, 1)}, tool=None)
 
 
 FORGETS = SERVER.replace('["text"] + "\\n")', '["text"][:5] + "\\n")').replace("second", "")
@@ -137,54 +137,28 @@ SUITES = {
         head={"bin/server.py": FORGETS},
         tool=None,
     ),
-    "list without the tool": Attempt(
-        "has the MCP server no longer list the tool",
-        "regression",
-        base=SCRIPTED,
-        head=listing(f"{LISTED}, ", ""),
-        tool=None,
+    "list without the tool": listing("has the MCP server no longer list the tool", f"{LISTED}, ", "", "regression"),
+    "list with a tool twice": listing(
+        "has the MCP server list two tools by one name", f"{LISTED}, ", f"{LISTED}, {LISTED}, "
     ),
-    "list with a tool twice": Attempt(
-        "has the MCP server list two tools by one name",
-        "setup_regression",
-        base=SCRIPTED,
-        head=listing(f"{LISTED}, ", f"{LISTED}, {LISTED}, "),
-        tool=None,
-    ),
-    "list with a strange name": Attempt(
+    "list with a strange name": listing(
         "has the MCP server list a tool whose name no model's API accepts",
-        "setup_regression",
-        base=SCRIPTED,
-        head=listing(f"{LISTED}, ", f"{LISTED}, {LISTED.replace('add', 'a tool!')}, "),
-        tool=None,
+        f"{LISTED}, ",
+        f"{LISTED}, {LISTED.replace('add', 'a tool!')}, ",
     ),
-    "list with choices": Attempt(
+    "list with choices": listing(
         "has the MCP server list a schema that no model's API accepts",
-        "setup_regression",
-        base=SCRIPTED,
-        head=listing('{"type": "object",', '{"type": "object", "oneOf": [],'),
-        tool=None,
+        '{"type": "object",',
+        '{"type": "object", "oneOf": [],',
     ),
-    "list of another parameter": Attempt(
-        "has the MCP server list another parameter than the one that it takes",
-        "setup_regression",
-        base=SCRIPTED,
-        head=listing('"text"', '"note"'),
-        tool=None,
+    "list of another parameter": listing(
+        "has the MCP server list another parameter than the one that it takes", '"text"', '"note"'
     ),
-    "list without an end": Attempt(
-        "has the MCP server list the same page again and again",
-        "setup_regression",
-        base=SCRIPTED,
-        head=listing('"tools": [', '"nextCursor": "x", "tools": ['),
-        tool=None,
+    "list without an end": listing(
+        "has the MCP server list the same page again and again", '"tools": [', '"nextCursor": "x", "tools": ['
     ),
-    "list that is not announced": Attempt(
-        "has the MCP server not declare that it has tools",
-        "setup_regression",
-        base=SCRIPTED,
-        head=listing('"capabilities": {"tools": {}}', '"capabilities": {}'),
-        tool=None,
+    "list that is not announced": listing(
+        "has the MCP server not declare that it has tools", '"capabilities": {"tools": {}}', '"capabilities": {}'
     ),
     "another MCP server": Attempt(
         "tests another MCP server, which works",
