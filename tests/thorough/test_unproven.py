@@ -79,7 +79,7 @@ def test_a_suite_in_which_everything_hangs_is_caught_by_its_first_rows(pull_requ
 
     assert ran.code == 1, ran.stderr
     assert ran.row("row0")["state"] == "regressed"
-    assert ran.result["cost"]["trials"]["head"] <= 10  # two rows three times each, and then the others once
+    assert ran.result["cost"]["trials"]["head"] < 6 * 3, "once a failure is confirmed, the other rows run once"
     gates = [gate["message"] for trial in ran.result["trials"] if trial["side"] == "head" for gate in trial["gates"]]
     stopped = [message for message in gates if message.startswith("timed out")]
     assert stopped

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.journeys.conftest import AGENTS_MD, NOTES, SCENARIO, SUITE
 from tests.thorough import test_agentv as agentv
 from tests.thorough.attempts.attempt import FORGETFUL, VERSION, Attempt, agent, graded, keep, suite
@@ -83,10 +85,10 @@ SCRIPTED = {
 }
 
 
-def listing(does: str, old: str, new: str, ends: str = "setup_regression") -> Attempt:
+def listing(old: str, new: str) -> dict[str, Any]:
     """A server that lists its tools in another way; calls of a script work."""
     assert old in LISTING
-    return Attempt(does, ends, base=SCRIPTED, head={"bin/server.py": LISTING.replace(old, new, 1)}, tool=None)
+    return {"base": SCRIPTED, "head": {"bin/server.py": LISTING.replace(old, new, 1)}, "tool": None}
 
 
 FORGETS = SERVER.replace('["text"] + "\\n")', '["text"][:5] + "\\n")').replace("second", "")
@@ -137,28 +139,38 @@ SUITES = {
         head={"bin/server.py": FORGETS},
         tool=None,
     ),
-    "list without the tool": listing("has the MCP server no longer list the tool", f"{LISTED}, ", "", "regression"),
-    "list with a tool twice": listing(
-        "has the MCP server list two tools by one name", f"{LISTED}, ", f"{LISTED}, {LISTED}, "
+    "list without the tool": Attempt(
+        "has the MCP server no longer list the tool", "regression", **listing(f"{LISTED}, ", "")
     ),
-    "list with a strange name": listing(
+    "list with a tool twice": Attempt(
+        "has the MCP server list two tools by one name",
+        "setup_regression",
+        **listing(f"{LISTED}, ", f"{LISTED}, {LISTED}, "),
+    ),
+    "list with a strange name": Attempt(
         "has the MCP server list a tool whose name no model's API accepts",
-        f"{LISTED}, ",
-        f"{LISTED}, {LISTED.replace('add', 'a tool!')}, ",
+        "setup_regression",
+        **listing(f"{LISTED}, ", f"{LISTED}, {LISTED.replace('add', 'a tool!')}, "),
     ),
-    "list with choices": listing(
+    "list with choices": Attempt(
         "has the MCP server list a schema that no model's API accepts",
-        '{"type": "object",',
-        '{"type": "object", "oneOf": [],',
+        "setup_regression",
+        **listing('{"type": "object",', '{"type": "object", "oneOf": [],'),
     ),
-    "list of another parameter": listing(
-        "has the MCP server list another parameter than the one that it takes", '"text"', '"note"'
+    "list of another parameter": Attempt(
+        "has the MCP server list another parameter than the one that it takes",
+        "setup_regression",
+        **listing('"text"', '"note"'),
     ),
-    "list without an end": listing(
-        "has the MCP server list the same page again and again", '"tools": [', '"nextCursor": "x", "tools": ['
+    "list without an end": Attempt(
+        "has the MCP server list the same page again and again",
+        "setup_regression",
+        **listing('"tools": [', '"nextCursor": "x", "tools": ['),
     ),
-    "list that is not announced": listing(
-        "has the MCP server not declare that it has tools", '"capabilities": {"tools": {}}', '"capabilities": {}'
+    "list that is not announced": Attempt(
+        "has the MCP server not declare that it has tools",
+        "setup_regression",
+        **listing('"capabilities": {"tools": {}}', '"capabilities": {}'),
     ),
     "another MCP server": Attempt(
         "tests another MCP server, which works",
