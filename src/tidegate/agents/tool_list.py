@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+
+from tidegate.text.json_schema import MOST_CHARACTERS, first_error
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _REFERENCE = re.compile(r'"\$ref": "([^"\\]*)"')  # in JSON
 _CHOICES = ("oneOf", "allOf", "anyOf")  # APIs accept these only below the top level
-MOST_CHARACTERS = 100_000  # of one schema
-MOST_STEPS = 20_000  # of a comparison of an input with a schema: a step is a keyword or one of its values
-REFERENCE_STEPS = 100  # that a reference counts as: what it refers to has to be found
-_REFERENCES = ("$ref", "$dynamicRef")
-_LEFT_OUT = ("pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems")  # these can take for ever
 
 
 def refused(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -73,43 +70,13 @@ def _is_valid(schema: str) -> bool:
 
 
 def input_fault(schema: Any, given: Mapping[str, Any]) -> str:
-    """Return why a model that knows this schema does not send this input; "" if it may. Patterns are left out.
+    """Return why a model that knows this schema does not send this input; "" if it may.
 
-    A model sends no parameter that is not listed. The schema is untrusted, so the comparison has a limit.
+    A model sends no parameter that is not listed, and APIs read every schema as one of 2020-12.
     """
-    from jsonschema import Draft202012Validator  # 60 ms
-    from jsonschema.validators import extend
-    from referencing import Registry
-
     try:
-        text = json.dumps(schema)
-        limited = _limited(Draft202012Validator.VALIDATORS, text)
-        kind: Any = extend(Draft202012Validator, limited)  # type: ignore[no-untyped-call]
         listed = {"properties": dict.fromkeys(schema.get("properties", {}), True), "additionalProperties": False}
-        for one in (listed, schema):
-            error = next(kind(one, registry=Registry()).iter_errors(dict(given)), None)
-            if error is not None:
-                return f"{error.json_path}: {error.message}"
+        own = {key: one for key, one in schema.items() if key != "$schema"}
+        return first_error(listed, dict(given)) or first_error(own, dict(given))
     except Exception:  # the library raises errors of many classes for what is not a schema
         return "they cannot be compared"
-    return ""
-
-
-def _limited(keywords: Mapping[str, Callable[..., Any]], text: str) -> dict[str, Callable[..., Any]]:
-    """Return the keywords without those that may take long for this schema; the others raise ValueError at a limit."""
-    left = MOST_STEPS if len(text) <= MOST_CHARACTERS else 0
-
-    def counted(name: str, keyword: Callable[..., Any]) -> Callable[..., Any]:
-        def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Any]:
-            nonlocal left
-            left -= (
-                REFERENCE_STEPS if name in _REFERENCES else 1 + (len(value) if isinstance(value, list | dict) else 0)
-            )
-            if left < 0:
-                raise ValueError(name)
-            has_patterns = name == "additionalProperties" and "patternProperties" in schema
-            return () if has_patterns or name in _LEFT_OUT else keyword(validator, value, instance, schema) or ()
-
-        return run
-
-    return {name: counted(name, one) for name, one in keywords.items()}

@@ -136,4 +136,4 @@ def test_an_evaluator_that_breaks_is_not_measured_and_ends_no_run() -> None:
     found = score(record(("t", {"a": 1}, "")), type="parameters", schemas={"t": {"$ref": "#"}})
 
     assert (found.value, found.missing) == (None, "evaluator")
-    assert "RecursionError" in found.reason
+    assert "the comparison takes too long" in found.reason
