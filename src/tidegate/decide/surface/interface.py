@@ -130,7 +130,9 @@ def _differences(old: Part, new: Part) -> Iterator[Finding]:
             yield ("additive", "always there") if new.required else ("breaking", "may be missing")
         else:
             yield ("breaking", "required") if new.required else ("additive", "no longer required")
-    yield from _hints(old, new) if new.kind == "tool" else _limits(old, new)
+    if new.kind == "tool":
+        yield from _hints(old, new)
+    yield from _limits(old, new)
     if old.default != new.default:
         impact: Impact = "breaking" if old.default and new.default and not result else "text"
         yield impact, f"default {old.default or 'not listed'} → {new.default or 'not listed'}"
@@ -166,14 +168,14 @@ def _types(old: Part, new: Part) -> Iterator[Finding]:
 
 def _limits(old: Part, new: Part) -> Iterator[Finding]:
     """Yield changes of further rules; of a result, they only tell more or less about it."""
-    for key in sorted({*old.limits, *new.limits}):
+    for key in sorted({*old.limits, *new.limits} - _HINTS.keys()):
         before, after = old.limits.get(key), new.limits.get(key)
         if before != after:
             harmless = new.kind == "output" and key != "schema"
             harmless |= after is None or (before is not None and _looser(key, before, after))
             said = (
                 "its schema"
-                if key == "schema"
+                if key in ("schema", "anyOf", "oneOf")
                 else f"{key} {middle_cut(before or 'none', 40)} → {middle_cut(after or 'none', 40)}"
             )
             yield ("additive" if harmless else "breaking"), said
@@ -181,6 +183,8 @@ def _limits(old: Part, new: Part) -> Iterator[Finding]:
 
 def _looser(key: str, before: str, after: str) -> bool:
     values = [json.loads(one) for one in (before, after)]
+    if key in ("anyOf", "oneOf"):
+        return all(one in values[1] for one in values[0])
     if not all(isinstance(one, (int, float)) for one in values) or key == "multipleOf":
         return False
     return bool(values[1] <= values[0] if "min" in key.lower() else values[1] >= values[0])

@@ -6,19 +6,19 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 from tidegate.model.surface import Part, PartKind
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-_LIMIT = re.compile(
-    r"(?:exclusiveM|m)(?:in|ax)|pattern|format$|multipleOf|uniqueItems|prefixItems|contains|not$|if$|then$|else$|dependent"
-    r"|propertyNames"
+_READ = re.compile(  # keywords that are compared one by one, or do not restrict a value; every other one is a limit
+    r"(?:type|enum|const|properties|required|items|additionalProperties|allOf|anyOf|oneOf|\$ref|\$defs|definitions"
+    r"|default|title|description|examples?|deprecated|readOnly|writeOnly|\$schema|\$id|\$anchor|\$comment)$|x-"
 )
 _NO_LIMIT = {"minLength": 0, "minItems": 0, "minProperties": 0, "uniqueItems": False}
 _TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
-_OF_PYTHON = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+_OF_PYTHON = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null", list: "array"}
 _OBJECT: Mapping[str, Any] = {}
 MOST_SCHEMAS = 3_000  # that are read of one tool: references can multiply them without end
 MOST_DEEP = 12
@@ -39,6 +39,7 @@ class _Shape(NamedTuple):
 
 
 _ANY = _Shape()
+_NONE = _Shape(types=frozenset())
 
 
 def of_server(offered: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -80,9 +81,10 @@ def _of_tool(tool: Mapping[str, Any]) -> Iterator[Part]:
     found = _named("tool", {"title": hints.get("title"), **tool}, "name")
     limits = {hint: json.dumps(hints[hint]) for hint in HINTS if isinstance(hints.get(hint), bool)}
     size = len(json.dumps(given, ensure_ascii=False, separators=(",", ":")))
-    yield found.model_copy(update={"limits": limits, "characters": size})
     inputs, outputs = tool.get("inputSchema"), tool.get("outputSchema")
-    yield from _Reader(found.name, "field", inputs).parts()
+    reader = _Reader(found.name, "field", inputs)
+    yield found.model_copy(update={"limits": {**reader.limits(), **limits}, "characters": size})
+    yield from reader.parts()
     if isinstance(outputs, dict):
         yield from _Reader(found.name, "output", outputs).parts()
 
@@ -94,6 +96,10 @@ class _Reader:
         self._tool, self._kind, self._root = tool, kind, schema
         self._read, self._cut = 0, False
 
+    def limits(self) -> Mapping[str, str]:
+        """Return what restricts the whole of it, besides its fields."""
+        return self._shape(self._root, 0).limits
+
     def parts(self) -> Iterator[Part]:
         """Yield the parts; of a schema that is too large, also the whole of it, so that no change in it is missed."""
         if self._kind == "output":
@@ -101,8 +107,7 @@ class _Reader:
         found = [*islice(self._inside(self._root, "", 0, frozenset()), MOST_PARTS)]
         yield from found
         if self._cut or len(found) == MOST_PARTS:
-            whole = json.dumps(json.loads(json.dumps(self._root), object_hook=_without_texts), sort_keys=True)
-            yield Part(kind=self._kind, name="…", command=self._tool, limits={"schema": whole})
+            yield Part(kind=self._kind, name="…", command=self._tool, limits={"schema": _written(self._root)})
 
     def _inside(self, schema: object, path: str, depth: int, above: frozenset[str]) -> Iterator[Part]:
         """Yield what an object or a list holds, at any depth (`filter.tags[]`), but nothing inside itself again."""
@@ -126,7 +131,7 @@ class _Reader:
             command=self._tool,
             takes_value=True,
             required=required,
-            types=() if shape.types == _TYPES else tuple(sorted(shape.types)),
+            types=() if shape.types == _TYPES else tuple(sorted(shape.types)) or ("nothing",),
             choices=shape.choices,
             limits=dict(shape.limits),
             default="" if default is None else json.dumps(default),
@@ -137,7 +142,7 @@ class _Reader:
         self._read += 1
         self._cut |= depth > MOST_DEEP or self._read > MOST_SCHEMAS
         if self._cut or not isinstance(schema, dict):
-            return _ANY
+            return _NONE if schema is False else _ANY
         found = _own_shape(schema)
         if isinstance(schema.get("$ref"), str):
             found = _both(found, self._shape(self._named(schema["$ref"]), depth + 1))
@@ -146,7 +151,7 @@ class _Reader:
             found = _both(found, self._shape(one, depth + 1))
         for key in ("anyOf", "oneOf"):
             if branches := [self._shape(one, depth + 1) for one in _objects(schema.get(key))]:
-                found = _both(found, reduce(_either, branches))
+                found = _both(found, _alternatives(key, branches))
         return found
 
     def _named(self, reference: str) -> object:
@@ -163,11 +168,13 @@ def _own_shape(schema: Mapping[str, Any]) -> _Shape:
     values = values if isinstance(values, list) else []
     required, fields = schema.get("required"), schema.get("properties")
     required = required if isinstance(required, list) else []
-    limits = {key: schema[key] for key in sorted(filter(_LIMIT.match, schema)) if schema[key] != _NO_LIMIT.get(key, "")}
+    limits = {key: one for key, one in schema.items() if not _READ.match(key) and one != _NO_LIMIT.get(key, "")}
+    if isinstance(schema.get("items"), (list, bool)):
+        limits["items"] = schema["items"]
     return _Shape(
         types=_types(schema, values),
         choices=tuple(dict.fromkeys(json.dumps(one, sort_keys=True) for one in values if one is not None)),
-        limits={key: json.dumps(value, sort_keys=True) for key, value in limits.items()},
+        limits={key: _written(value) for key, value in limits.items()},
         fields=fields if isinstance(fields, dict) else {},
         required=frozenset(one for one in required if isinstance(one, str)),
         items=schema.get("items"),
@@ -177,23 +184,40 @@ def _own_shape(schema: Mapping[str, Any]) -> _Shape:
 
 def _types(schema: Mapping[str, Any], values: Iterable[object]) -> frozenset[str]:
     given = schema.get("type")
+    of_values = {_OF_PYTHON.get(type(one), "object") for one in values}
     if isinstance(given, (str, list)):
         types = {given} if isinstance(given, str) else {one for one in given if isinstance(one, str)}
     else:
-        types = {_OF_PYTHON.get(type(one), "object") for one in values}
-        types |= {"object"} if "properties" in schema else {"array"} if "items" in schema else set()
-    return frozenset(types | ({"integer"} if "number" in types else set())) or _TYPES
+        types = of_values | ({"object"} if "properties" in schema else {"array"} if "items" in schema else set())
+    types |= {"integer"} if "number" in types else set()
+    return frozenset(types - {"null"} if of_values and "null" not in of_values else types) or _TYPES
 
 
 def _both(one: _Shape, other: _Shape) -> _Shape:
     """Return what both allow."""
     choices = tuple(value for value in one.choices if not other.choices or value in other.choices)
+    limits = {**one.limits, **other.limits}
+    twice = {key: sorted({one.limits[key], limits[key]}) for key in one.limits if one.limits[key] != limits[key]}
     return _merged(one, other, "allOf")._replace(
-        types=one.types & other.types,
+        types=one.types & other.types if choices or not (one.choices and other.choices) else frozenset(),
         choices=choices or other.choices,
-        limits={**one.limits, **other.limits},
+        limits={**limits, **{key: json.dumps(both) for key, both in twice.items()}},
         required=one.required | other.required,
     )
+
+
+def _alternatives(key: str, branches: list[_Shape]) -> _Shape:
+    """Return what `anyOf` or `oneOf` allows, with the alternatives as a limit if they are more than their sum."""
+    found, others = reduce(_either, branches), [one for one in branches if one.types != {"null"}]
+    rules = [[sorted(one.types), sorted(one.choices), dict(one.limits), sorted(one.required)] for one in others]
+    is_sum = all(one[2:] == rules[0][2:] and bool(one[1]) == bool(rules[0][1]) for one in rules)
+    overlap = key == "oneOf" and any(
+        one.types & other.types and not (one.choices and other.choices and not {*one.choices} & {*other.choices})
+        for one, other in combinations(branches, 2)
+    )
+    if is_sum and not overlap:
+        return found
+    return found._replace(limits={**found.limits, key: json.dumps(sorted(map(_written, rules)))})
 
 
 def _either(one: _Shape, other: _Shape) -> _Shape:
@@ -224,6 +248,11 @@ def _merged(one: _Shape, other: _Shape, keyword: str) -> _Shape:
         others=merged(one.others, other.others),
         references=one.references | other.references,
     )
+
+
+def _written(rule: object) -> str:
+    """Return the rule as JSON, without texts."""
+    return json.dumps(json.loads(json.dumps(rule), object_hook=_without_texts), sort_keys=True)
 
 
 def _without_texts(schema: dict[str, Any]) -> dict[str, Any]:

@@ -141,6 +141,53 @@ def test_a_schema_behind_references_is_read_like_one_in_place() -> None:
     assert found(inside, behind) == []
 
 
+def inputs(**keywords: Any) -> dict[str, Any]:
+    """A server whose tool has these keywords beside its parameter."""
+    made = server(TEXT)
+    made["tools"][0]["inputSchema"].update(keywords)
+    return made
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        inputs(maxProperties=1),
+        inputs(dependentRequired={"p": ["q"]}),
+        inputs(**{"if": {"required": ["p"]}, "then": False}),
+        inputs(unevaluatedProperties=False),
+        inputs(keywordOfTomorrow=1),
+        server(False),
+        server({"oneOf": [TEXT, TEXT]}),
+        server({"allOf": [TEXT, {"type": "integer"}]}),
+        server({"allOf": [{"enum": ["a"]}, {"enum": ["b"]}]}),
+        server({"anyOf": [{**TEXT, "maxLength": 1}, {**TEXT, "maxLength": 2}]}),
+        server({"anyOf": [{"enum": ["a"]}, {"type": "string", "contentEncoding": "base64"}]}),
+    ],
+)
+def test_what_is_not_known_to_be_harmless_in_a_schema_is_breaking(head: dict[str, Any]) -> None:
+    assert "breaking" in [impact for impact, _ in found(server(TEXT), head)]
+
+
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [
+        ({**TEXT, "maxLength": 5}, {"allOf": [{**TEXT, "maxLength": 1}, {"maxLength": 5}]}),
+        ({"type": ["string", "null"], "enum": ["a", None]}, {"type": ["string", "null"], "enum": ["a"]}),
+        ({"type": "array", "items": TEXT}, {"type": "array", "items": False}),
+        ({"anyOf": [{"type": "array", "minItems": 1}, TEXT]}, {"anyOf": [{"type": "array", "minItems": 2}, TEXT]}),
+    ],
+)
+def test_what_a_combination_of_schemas_restricts_is_breaking(base: dict[str, Any], head: dict[str, Any]) -> None:
+    assert "breaking" in [impact for impact, _ in found(server(base), server(head))]
+
+
+def test_a_further_alternative_is_additive() -> None:
+    some = [TEXT, {"type": "array", "minItems": 1}]
+    assert [
+        impact for impact, _ in found(server({"anyOf": some}), server({"anyOf": [*some, {"type": "integer"}]}))
+    ] == ["additive"]
+
+
 def nested(age: str) -> dict[str, Any]:
     """A tree: each person has children."""
     made = server({"$ref": "#/$defs/P"})
