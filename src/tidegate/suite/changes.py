@@ -5,10 +5,11 @@ Details name keys, not values, except for rules: agents, targets and commands ma
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import PurePosixPath
+from typing import Any
 
 from tidegate.checks.evaluators.script_files import files_of
 from tidegate.decide.procedure.rules import screening_trials
@@ -81,6 +82,42 @@ RULES = (
     "guidance",  # globs; the files are each side's own
 )
 _OF_PRODUCT = ("watch", "build", "path")  # each side has its own
+
+
+def _in_order(*values: object) -> Callable[[Any, Any], bool]:
+    """Return a comparison of two values that are listed from the most lenient to the strictest."""
+    return lambda old, new: values.index(old) < values.index(new)
+
+
+def _is_lower(old: float | None, new: float | None) -> bool:
+    return (inf if new is None else new) < (inf if old is None else old)
+
+
+def _is_higher(old: float | None, new: float | None) -> bool:
+    return _is_lower(new, old)
+
+
+# Rules that decide what is checked, and when a changed value is stricter. If that is not known, it checks less.
+_STRICTER: dict[str, Callable[[Any, Any], bool]] = {
+    "budget": _is_higher,  # of all its keys
+    "judge": lambda old, _: old is None,
+    "policy": lambda *_: False,  # of the keys that are not here
+    "policy.preset": _in_order("quick", "standard", "thorough"),
+    "policy.alpha": _is_higher,
+    "policy.mode": _in_order("advisory", "blocking"),
+    "policy.fail_fast": _in_order(True, False),
+    "policy.block": lambda old, new: {*old} <= {*new},
+    "policy.agents": lambda old, new: new is None or (old is not None and {*old} <= {*new}),
+    "policy.suite": _in_order("off", "warn", "block"),
+    "policy.block_metrics": lambda old, new: all(new.get(name, inf) <= margin for name, margin in old.items()),
+    "policy.judge_blocks": _in_order(False, True),
+    "policy.rules": _in_order("warn", "block"),
+    "policy.interface": _in_order("off", "warn", "block"),
+    "policy.context_tokens": _is_lower,
+    "policy.replay.use": _in_order("skip", "order", "off"),
+    "policy.replay.max_unseen": _is_lower,
+    "policy.replay.spot_checks": _is_higher,
+}
 _CHECKS = ("gates", "evaluators", "judge", "post", "evaluator_scripts", "composite", "case")
 _LIMITS = {"timeout_secs": DEFAULT_TIMEOUT_SECS, "max_turns": inf, "max_usd": inf}  # what no value means
 _ALONE = {"name", "file", "trials", "purpose", "tool_matrix", *_CHECKS, *_LIMITS}
@@ -208,21 +245,25 @@ def _label(check: object) -> str:
 
 
 def _rules(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """Yield changes of rules, with their values, and one of the keys that belong to the product."""
+    """Yield changes of rules, with their values, and of the keys that belong to the product."""
     for key in RULES:
-        for line in _values(key, getattr(base, key), getattr(head, key)):
-            yield _change(None, "other", line)
+        yield from _values(key, getattr(base, key), getattr(head, key))
     if keys := [key for key in _OF_PRODUCT if getattr(base, key) != getattr(head, key)]:
-        yield _change(None, "other", f"{', '.join(keys)} (used now: each side has its own)")
+        effect: Impact = "other" if {*base.watch} <= {*head.watch} else "less"
+        yield _change(None, effect, f"{', '.join(keys)} (used now: each side has its own)")
 
 
-def _values(key: str, before: object, after: object) -> Iterator[str]:
-    """Yield lines such as `policy.alpha: 0.02 → 0.05`."""
+def _values(key: str, before: Any, after: Any) -> Iterator[DefinitionChange]:
+    """Yield changes such as `policy.alpha: 0.02 → 0.05`."""
     if isinstance(before, Value) and isinstance(after, Value):
         for name in different(before, after):
             yield from _values(f"{key}.{name}", getattr(before, name, None), getattr(after, name, None))
     elif before != after:
-        yield f"{key}: {_shown(before)} → {_shown(after)}"
+        stricter = next(
+            (_STRICTER[one] for one in (key, key.rpartition(".")[0], key.partition(".")[0]) if one in _STRICTER), None
+        )
+        effect: Impact = "other" if stricter is None else "more" if stricter(before, after) else "less"
+        yield _change(None, effect, f"{key}: {_shown(before)} → {_shown(after)}")
 
 
 def _shown(value: object) -> str:

@@ -21,10 +21,12 @@ from tidegate.model.prices import Price
 from tidegate.model.suite import (
     Budget,
     Composite,
+    ContextTokens,
     Diagnosis,
     EvaluatorScript,
     Limits,
     Policy,
+    ReplayRules,
     Scenario,
     Script,
     Store,
@@ -129,10 +131,59 @@ def test_agents_and_rules() -> None:
     assert changed(base, head) == [("a", "less", "agent removed"), ("c", "more", "new agent")]
     strict = suite(policy=Policy(alpha=0.05), budget=Budget(minutes=5), path=("bin",))
     assert changed(suite(), strict) == [
-        (None, "other", "budget.minutes: 30 → 5"),
-        (None, "other", "policy.alpha: 0.02 → 0.05"),
+        (None, "less", "budget.minutes: 30 → 5"),
+        (None, "more", "policy.alpha: 0.02 → 0.05"),
         (None, "other", "path (used now: each side has its own)"),
     ]
+
+
+# Of each key of the policy, two values: the second one checks more.
+STRICTER: dict[str, tuple[Any, Any]] = {
+    "preset": ("quick", "standard"),
+    "alpha": (0.01, 0.05),
+    "mode": ("advisory", "blocking"),
+    "fail_fast": (True, False),
+    "block": (("regressed",), ("unproven", "regressed")),
+    "agents": (("a",), None),
+    "suite": ("warn", "block"),
+    "block_metrics": ({"time": 0.2}, {"time": 0.1, "tokens": 1}),
+    "judge_blocks": (False, True),
+    "rules": ("warn", "block"),
+    "interface": ("off", "warn"),
+    "context_tokens": (ContextTokens(max_increase=1), ContextTokens(max_increase=0)),
+    "replay": (ReplayRules(max_unseen=1), ReplayRules(max_unseen=0)),
+}
+
+
+def test_every_key_of_the_policy_has_values_that_check_more() -> None:
+    assert set(STRICTER) == set(Policy.model_fields)
+
+
+@pytest.mark.parametrize("key", STRICTER)
+def test_a_changed_key_of_the_policy_checks_more_or_less(key: str) -> None:
+    loose, strict = (suite(policy=Policy(**{key: value})) for value in STRICTER[key])
+    assert {"more"} == {effect for name, effect, _ in changed(loose, strict) if name is None}
+    assert {"less"} == {effect for name, effect, _ in changed(strict, loose) if name is None}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "effect"),
+    [
+        ({"watch": ("a", "b")}, {"watch": ("a",)}, "less"),
+        ({"watch": ("a",)}, {"watch": ("a", "b")}, "other"),
+        ({"budget": Budget(usd=5)}, {"budget": Budget()}, "more"),
+        (
+            {"policy": Policy(replay=ReplayRules(use="order"))},
+            {"policy": Policy(replay=ReplayRules(use="skip"))},
+            "less",
+        ),
+        ({"policy": Policy(agents=None)}, {"policy": Policy(agents=("docs",))}, "less"),
+        ({"policy": Policy(context_tokens=ContextTokens(max=9))}, {}, "less"),
+        ({"judge": ScriptedJudge(type="scripted", script=(ScriptedAnswer(answers=("a",)),))}, {}, "less"),
+    ],
+)
+def test_other_rules_check_more_or_less(before: dict[str, Any], after: dict[str, Any], effect: str) -> None:
+    assert [found for _, found, _ in changed(suite(**before), suite(**after))] == [effect]
 
 
 # For each field of a scenario, another value, and what such a change is.
