@@ -117,6 +117,9 @@ def answer(method: str, params: Json) -> Json:
     match method, params.get("name"):
         case _ if "upset" in QUIRKS:
             return {"error": {"code": -32002, "message": "not initialized"}}
+        case _ if "late" in QUIRKS:  # its first answer is an error
+            QUIRKS.remove("late")
+            return {"error": {"code": -32603, "message": "not yet"}}
         case "initialize", _:
             more: Json = {"resources": {}} if "shapeless" in QUIRKS else {}  # and no answer to a request for them
             more |= {"resources": {}, "prompts": {}} if "parts" in QUIRKS else {}

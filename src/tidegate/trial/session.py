@@ -195,8 +195,8 @@ class TrialSession:
                 return ToolAnswer("error", f"the server does not list the tool `{name}`")
             if not self._attempt.row.agent.asks_model_itself:  # a model may err
                 client.compare(what, name, given)
-            self._attempt.refused.update(client.faults())
         answer = await client.ask(what, name, given, timeout_secs)
+        self._attempt.refused.update(client.faults())
         return answer._replace(status="error") if answer.status == "invalid" else answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:

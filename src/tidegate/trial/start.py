@@ -20,7 +20,7 @@ from tidegate.text.shorten import error_line
 from tidegate.trial.directories import Attempt, Folders
 from tidegate.trial.environment import base_environment
 from tidegate.trial.mcp import recording
-from tidegate.trial.mcp.mcp_client import connected, connected_at
+from tidegate.trial.mcp.mcp_client import AS_AGENTS, connected, connected_at
 from tidegate.trial.mcp.server_check import check_server, server_at_url, why_not
 from tidegate.trial.processes import Command, Supervisor, run_shell
 from tidegate.trial.program_lookup import program_words
@@ -106,12 +106,12 @@ class Start:
         seconds = min(HEALTH_CHECK_TIMEOUT_SECS, max(0.1, attempt.deadline - time.monotonic()))
         if server.url:
             async with server_at_url(attempt, self._server, server, nowhere, name):
-                opened = connected_at(server, attempt.folders.early_server, seconds)
+                opened = connected_at(server, attempt.folders.early_server, seconds, AS_AGENTS)
                 result = await check_server(opened, attempt, name)
         else:
             command = server_command(attempt, server, self._server, name)
             folder = attempt.folders.scratch / "server-check-session"
-            opened = connected(attempt.supervisor, command, folder, seconds)
+            opened = connected(attempt.supervisor, command, folder, seconds, AS_AGENTS)
             result = await check_server(opened, attempt, name)
         return result.model_copy(update={"command": server.start})
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import threading
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
@@ -14,7 +15,7 @@ from typing import ClassVar
 import httpx2
 
 from tidegate.model.target import McpServer
-from tidegate.trial.mcp.mcp_client import connected_at
+from tidegate.trial.mcp.mcp_client import AS_AGENTS, MODES, Mode, connected_at
 from tidegate.trial.mcp.over_socket import OverSocket
 
 GREETING = {
@@ -29,10 +30,13 @@ class Strict(BaseHTTPRequestHandler):
     """Closes the connection at today's first request."""
 
     asked: ClassVar[list[str]] = []
+    able: ClassVar[list[set[str]]] = []  # the capabilities of its clients
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.asked.append(message["method"])
+        if message["method"] == "initialize":
+            self.able.append({*message["params"]["capabilities"]})
         if message["method"] == "server/discover":
             return  # without an answer
         result = GREETING if message["method"] == "initialize" else {"tools": []}
@@ -50,17 +54,33 @@ class Strict(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
-def test_a_server_that_refuses_what_comes_before_initialize_is_asked_again(tmp_path: Path) -> None:
-    async def work() -> str:
-        server = McpServer(command="x", url="http://127.0.0.1:1/mcp")
-        async with connected_at(server, tmp_path / "s") as client:
-            return (await client.tools()).instructions
+def opened(folder: Path, modes: Sequence[Mode]) -> tuple[str, list[str], list[str], list[set[str]]]:
+    """The instructions, what the client notes, and what the server was asked, with its clients' capabilities."""
 
-    with ThreadingUnixStreamServer(str(tmp_path / "s"), Strict) as listening:
+    async def work() -> tuple[str, list[str]]:
+        server = McpServer(command="x", url="http://127.0.0.1:1/mcp")
+        async with connected_at(server, folder / "s", modes=modes) as client:
+            return (await client.tools()).instructions, [*client.refused]
+
+    Strict.asked.clear()
+    Strict.able.clear()
+    with ThreadingUnixStreamServer(str(folder / "s"), Strict) as listening:
         threading.Thread(target=listening.serve_forever, args=(0.05,), daemon=True).start()
-        assert asyncio.run(work()) == "Be kind."
+        told = asyncio.run(work())
         listening.shutdown()
-    assert Strict.asked[:2] == ["server/discover", "initialize"]
+    return *told, Strict.asked, Strict.able
+
+
+def test_a_server_that_refuses_what_comes_before_initialize_is_asked_again_and_it_is_noted(tmp_path: Path) -> None:
+    instructions, notes, asked, able = opened(tmp_path, MODES)
+    assert (instructions, asked[:2], able) == ("Be kind.", ["server/discover", "initialize"], [set()])
+    assert notes == ["it opens no session that begins with `server/discover`"]
+
+
+def test_the_check_opens_its_session_as_agents_do(tmp_path: Path) -> None:
+    instructions, notes, asked, able = opened(tmp_path, AS_AGENTS)
+    assert (instructions, notes, asked[0]) == ("Be kind.", [], "initialize")
+    assert able == [{"elicitation", "roots"}]
 
 
 def test_a_request_that_is_cancelled_as_data_comes_leaves_no_error(tmp_path: Path) -> None:

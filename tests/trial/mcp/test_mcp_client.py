@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from tidegate.model.agent import ServerTools, ToolAnswer
 from tidegate.model.suite import Limits
 from tidegate.model.target import McpServer
 from tidegate.trial.mcp import recording
-from tidegate.trial.mcp.mcp_client import McpClient, NoAnswerFromServerError, connected
+from tidegate.trial.mcp.mcp_client import AS_AGENTS, MODES, McpClient, Mode, NoAnswerFromServerError, connected
 from tidegate.trial.mcp.server_process import ServerProcess
 from tidegate.trial.processes import Command, Supervisor
 from tidegate.trial.recorder import Stops
@@ -34,7 +34,11 @@ LIMITS = Limits(output_mb=1)
 
 
 def with_server(
-    folder: Path, quirks: str, work: Callable[[McpClient, Supervisor], Awaitable[T]], secs: float = 30
+    folder: Path,
+    quirks: str,
+    work: Callable[[McpClient, Supervisor], Awaitable[T]],
+    secs: float = 30,
+    modes: Sequence[Mode] = MODES,
 ) -> T:
     """What the work has to say of a server with these quirks; `folder / "calls"` is the recorder's file."""
 
@@ -48,7 +52,7 @@ def with_server(
         )
         async with (
             await Supervisor.start() as supervisor,
-            connected(supervisor, command, folder / "server", secs) as client,
+            connected(supervisor, command, folder / "server", secs, modes) as client,
         ):
             return await work(client, supervisor)
 
@@ -104,6 +108,17 @@ def test_an_answer_that_is_not_a_tool_result_is_a_failed_call(tmp_path: Path) ->
     assert [status for *_, status in recorded(tmp_path)] == ["error"] * 7 + ["ok"]
     warnings = recording.read(tmp_path / "calls", Stops()).warnings
     assert warnings == tuple(sorted(f"add: {named}{why}" for why in (flag, both, content, other)))
+
+
+def test_a_structured_answer_without_text_is_noted(tmp_path: Path) -> None:
+    async def work(client: McpClient, _: Supervisor) -> list[list[str]]:
+        notes = []
+        for title in ("Emma", "structured"):
+            await client.ask("tool", "add", {"title": title}, 20)
+            notes.append([*client.refused])
+        return notes
+
+    assert with_server(tmp_path, "", work) == [[], ["the answer of `add` has no text beside its structured content"]]
 
 
 @pytest.mark.parametrize(
@@ -243,6 +258,18 @@ def test_a_server_that_does_not_start_is_said(tmp_path: Path, quirks: str, secs:
     with pytest.raises(NoAnswerFromServerError) as caught:
         with_server(tmp_path, quirks, work, secs)
     assert caught.value.why == why
+
+
+@pytest.mark.parametrize(
+    ("modes", "notes"), [(MODES, []), (AS_AGENTS, ["it opens no session that begins with `initialize`"])]
+)
+def test_a_server_whose_first_answer_is_an_error_opens_no_session_of_agents(
+    tmp_path: Path, modes: Sequence[Mode], notes: list[str]
+) -> None:
+    async def work(client: McpClient, _: Supervisor) -> list[str]:
+        return [*client.refused]
+
+    assert with_server(tmp_path, "late", work, modes=modes) == notes
 
 
 def test_a_server_that_refuses_what_comes_before_initialize_is_started_again(tmp_path: Path) -> None:

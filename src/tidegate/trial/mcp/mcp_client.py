@@ -10,7 +10,7 @@ import glob
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -45,7 +45,9 @@ LISTS = {  # by the key in the answer: the request, and the SDK's method
 LISTED_IN = {"tool": ("tools",), "resource": ("resources", "resourceTemplates"), "prompt": ("prompts",)}
 ANYTHING = {"type": "object"}  # the input schema of a tool without one
 Mode = Literal["auto", "legacy"]  # of the SDK: with `server/discover` first, or with `initialize` only
-MODES: tuple[Mode, ...] = ("auto", "legacy")  # as they are tried
+MODES: tuple[Mode, ...] = ("auto", "legacy")  # as they are tried, with the capabilities of a client that only calls
+AS_AGENTS: tuple[Mode, ...] = ("legacy", "auto")  # as most agents' programs open a session, with their capabilities
+FIRST = {"auto": "server/discover", "legacy": "initialize"}  # requests
 
 
 class NoAnswerFromServerError(Exception):
@@ -59,20 +61,24 @@ class NoAnswerFromServerError(Exception):
 
 @asynccontextmanager
 async def connected(
-    supervisor: Supervisor, server: Command, folder: Path, start_secs: float = START_SECS
+    supervisor: Supervisor,
+    server: Command,
+    folder: Path,
+    start_secs: float = START_SECS,
+    modes: Sequence[Mode] = MODES,
 ) -> AsyncIterator[McpClient]:
     """Yield a client with an open session; the server runs beside the supervisor's commands until the block ends.
 
-    A server that opens no session after the first message of today's protocol is started again for the older one.
+    A server that opens no session in the first mode is started again for the other, and the client notes this.
     Raises NoAnswerFromServerError if no session can be opened.
     """
     folder.mkdir()
     line_bytes = int(server.limits.output_mb * MEGABYTE)
     async with supervisor.beside() as other:
-        for mode in MODES:
+        for mode in modes:
             async with (
                 serving(other, server, folder / mode, line_bytes) as process,
-                _session(McpClient(process), mode, start_secs) as client,
+                _session(McpClient(process), mode, modes, start_secs) as client,
             ):
                 if client is not None:
                     yield client
@@ -80,13 +86,15 @@ async def connected(
 
 
 @asynccontextmanager
-async def connected_at(server: McpServer, socket: Path, start_secs: float = START_SECS) -> AsyncIterator[McpClient]:
+async def connected_at(
+    server: McpServer, socket: Path, start_secs: float = START_SECS, modes: Sequence[Mode] = MODES
+) -> AsyncIterator[McpClient]:
     """Yield a client with an open session, of a server with a URL, which the recorder serves at this Unix socket.
 
-    It is also asked for today's protocol first, and then for the older one.
+    It is also asked in the first mode, and then in the other.
     """
-    for mode in MODES:
-        async with _session(McpClient(None), mode, start_secs, (server, socket)) as client:
+    for mode in modes:
+        async with _session(McpClient(None), mode, modes, start_secs, (server, socket)) as client:
             if client is not None:
                 yield client
                 return
@@ -94,17 +102,22 @@ async def connected_at(server: McpServer, socket: Path, start_secs: float = STAR
 
 @asynccontextmanager
 async def _session(
-    client: McpClient, mode: Mode, start_secs: float, at: tuple[McpServer, Path] | None = None
+    client: McpClient,
+    mode: Mode,
+    modes: Sequence[Mode],
+    start_secs: float,
+    at: tuple[McpServer, Path] | None = None,
 ) -> AsyncIterator[McpClient | None]:
     """Yield the client with an open session; None if the server ended, or answered with an error, and another mode is
     left.
     """
-    running = asyncio.ensure_future(client.keep_open(mode, at))
+    client.refused |= {f"it opens no session that begins with `{FIRST[one]}`": "" for one in modes[: modes.index(mode)]}
+    running = asyncio.ensure_future(client.keep_open(mode, at, is_agent=modes is AS_AGENTS))
     try:
         try:
             await client.opened(start_secs)
         except NoAnswerFromServerError as error:
-            if mode == MODES[-1] or error.status == "timeout":
+            if mode == modes[-1] or error.status == "timeout":
                 raise
         yield client if client.is_open else None
     finally:
@@ -135,21 +148,22 @@ class McpClient:
         """True once a session was opened."""
         return self._session.done() and not self._session.cancelled() and self._session.exception() is None
 
-    async def keep_open(self, mode: Mode, at: tuple[McpServer, Path] | None = None) -> None:
+    async def keep_open(self, mode: Mode, at: tuple[McpServer, Path] | None = None, *, is_agent: bool = False) -> None:
         """Open the session and keep it until `closing` is set; the SDK has to enter and leave it in one task.
 
-        `at`: a server with a URL, and its Unix socket.
+        `at`: a server with a URL, and its Unix socket. `is_agent`: with the capabilities of agents' programs.
         """
         from mcp import Client  # 610 ms
         from mcp_types import Implementation
 
-        from tidegate.trial.mcp.sdk_transport import Answers, lines_of, requests_to
+        from tidegate.trial.mcp.sdk_transport import AGENT, Answers, lines_of, requests_to
 
         answers = self._lines = Answers()
         try:
             me = Implementation(name="tidegate", version="1")
             carrier = requests_to(answers, *at) if at else lines_of(answers, self._server)
-            async with Client(carrier, mode=mode, cache=None, client_info=me) as client:
+            able = AGENT if is_agent else {}
+            async with Client(carrier, mode=mode, cache=None, client_info=me, **able) as client:
                 self._session.set_result(client)
                 await self.closing.wait()
         except Exception as error:  # the SDK raises what the server makes it raise, in groups
@@ -234,7 +248,10 @@ class McpClient:
         """
         match what:
             case "tool":
-                return await self._told(CALL, lambda client: client.call_tool(name, dict(given)), timeout_secs)
+                answer = await self._told(CALL, lambda client: client.call_tool(name, dict(given)), timeout_secs)
+                if self._lines and _has_no_text(self._lines.answers.get(CALL, {}).get("result")):
+                    self.refused[f"the answer of `{name}` has no text beside its structured content"] = ""
+                return answer
             case "resource":
                 return await self._told(READ, lambda client: client.read_resource(name), timeout_secs)
             case "prompt":
@@ -380,6 +397,13 @@ def _text(result: Mapping[str, Any]) -> str:
     if isinstance(messages, list):
         return "\n".join(f"{_string(one.get('role'))}: {_part(one.get('content') or {})}" for one in messages)
     return "\n".join(_part(part) for part in result.get("content", result.get("contents", [])))
+
+
+def _has_no_text(result: Any) -> bool:
+    """Return True for a structured result without the text that many clients show instead."""
+    if not isinstance(result, dict) or "structuredContent" not in result or not isinstance(result.get("content"), list):
+        return False
+    return not "".join(_part(part) for part in result["content"] if isinstance(part, dict)).strip()
 
 
 def _part(part: Mapping[str, Any]) -> str:

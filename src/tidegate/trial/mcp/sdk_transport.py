@@ -17,7 +17,15 @@ from mcp.client import Transport
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, jsonrpc_message_adapter
+from mcp_types import (
+    INTERNAL_ERROR,
+    ElicitResult,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCRequest,
+    ListRootsResult,
+    jsonrpc_message_adapter,
+)
 
 from tidegate.model.target import McpServer
 from tidegate.trial.mcp.over_socket import OverSocket
@@ -35,6 +43,17 @@ CHANGED = {
 Streams = tuple[Any, Any]  # the SDK has no public name for their types
 Down = MemoryObjectSendStream[SessionMessage | Exception]
 Up = MemoryObjectReceiveStream[SessionMessage]
+
+
+async def _no_roots(_: object) -> ListRootsResult:
+    return ListRootsResult(roots=[])
+
+
+async def _declined(*_: object) -> ElicitResult:
+    return ElicitResult(action="decline")
+
+
+AGENT: dict[str, Any] = {"list_roots_callback": _no_roots, "elicitation_callback": _declined}  # what agents can do too
 
 
 class Answers:

@@ -150,8 +150,9 @@ async def asked_server(
             if not request.must_fail:
                 await client.lists(request.what, request.name)
                 client.compare(request.what, request.name, request.input)
-                attempt.refused.update(client.faults())
             status, text = await client.ask(request.what, request.name, request.input, request.timeout_secs)
+            if not request.must_fail:
+                attempt.refused.update(client.faults())
     except NoAnswerFromServerError as error:
         status, text = error.status, f"the MCP server did not start: {error.why}"
         end = "not_started"
