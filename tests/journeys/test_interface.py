@@ -39,9 +39,9 @@ def server(quirks: str = "") -> str:
 def compare(make_repository: Make, tidegate: Make) -> Callable[..., Any]:
     """Compare a head with the base, whose policy blocks breaking changes."""
 
-    def compare(base: str, head: str, more: dict[str, str] | None = None) -> Any:
+    def compare(base: str, head: str, more: dict[str, str] | None = None, of_base: dict[str, str] | None = None) -> Any:
         made: Repository = make_repository()
-        made.commit({"tidegate.yaml": SUITE, "s.yaml": SCENARIO, "bin/shelf": base})
+        made.commit({"tidegate.yaml": SUITE, "s.yaml": SCENARIO, "bin/shelf": base, **(of_base or {})})
         made.branch("pr", {"bin/shelf": head, **(more or {})})
         return tidegate("pr", "--base", "main", "--head", "pr", "--pause", "0", cwd=made.root)
 
@@ -54,6 +54,18 @@ def test_a_tool_that_no_scenario_calls_is_missed_though_all_of_them_pass(compare
     assert (ran.code, ran.result["verdict"]["reason"], ran.row("asks", "steps")["state"]) == (1, "interface", "ok")
     assert "❌ `shelf`: 1 breaking change in its interface: `add`: gone" in ran.comment
     assert "- `put`: new" in ran.comment
+
+
+def test_servers_of_one_name_are_compared_each(compare: Make) -> None:
+    """The second one is started with another argument."""
+    second = "target: {mcp: {command: shelf parts, name: shelf}}"
+    more = {
+        "tidegate.yaml": SUITE.replace("[s.yaml]", "[s.yaml, t.yaml]"),
+        "t.yaml": SCENARIO.replace("asks", "asks_again").replace("target: from_config", second),
+    }
+    ran = compare(server('"$@"'), server(), of_base=more)
+    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "interface")
+    assert "❌ `shelf (2)`: 3 breaking changes in its interface: resource `titles://all`: gone" in ran.comment
 
 
 def test_a_tool_that_is_named_by_its_session_differs_in_no_pull_request(compare: Make) -> None:

@@ -33,7 +33,7 @@ from tidegate.run.attempts import Attempts
 from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.run_job import Options, RunJob, runner_of
 from tidegate.run.runner import Runner
-from tidegate.run.surface_survey import Surveys, tool_name
+from tidegate.run.surface_survey import Surveys, tool_of
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import base_name, make_plan
 from tidegate.vcs.revisions import ForeignCommits, merge_base, resolve
@@ -265,8 +265,8 @@ async def surface_changes(surveys: Surveys, keys: Iterable[RowKey]) -> Mapping[R
     """
     rows = [row for row in map(surveys.work.plan.row, keys) if row.scenario.target.mcp is None]
     await surveys.ask(rows)
-    found = {name: surface_change(*(side.parts for side in sides)) for name, sides in surveys.found.items()}
-    return {row.key: found[tool_name(row)] for row in rows if tool_name(row) in found}
+    found = {tool: surface_change(*(side.parts for side in sides)) for tool, sides in surveys.found.items()}
+    return {row.key: found[tool_of(row)] for row in rows if tool_of(row) in found}
 
 
 RECORD = "Record some: `tidegate run --rev {} --history --trials 5`. Name another base branch with `--base`."

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from tidegate.agents.scripted import Scripted
 from tidegate.decide.surface.help_text import NOT_SUBCOMMANDS, read_help, repeats
@@ -144,23 +145,33 @@ MOST_NAMES = 20  # of gone parts that are looked for in the docs
 MOST_SHOWN = 60  # characters of a server's command
 
 
+class Tool(NamedTuple):
+    """A tool under test. Of a server, also how it is started: two of the same name may offer different things."""
+
+    name: str
+    start: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass
 class Surveys:
-    """What the tools of a pull request offer on both sides, by name. Each is asked once, base's before head's."""
+    """What the tools of a pull request offer on both sides. Each is asked once, base's before head's."""
 
     runner: Runner
     work: RunJob
     path: str  # of Tidegate
-    found: dict[str, tuple[Survey, Survey]] = field(default_factory=dict)
+    found: dict[Tool, tuple[Survey, Survey]] = field(default_factory=dict)
 
     async def ask(self, rows: Iterable[PlanRow]) -> None:
         """Survey the tools of these rows that both sides have, and that are not known yet."""
         both = [row for row in rows if row.presence == "both" and "/" not in row.scenario.target.binary]
-        asked = {tool_name(row): row for row in reversed(both)}
-        left = {name: row for name, row in asked.items() if name and name not in self.found}
+        asked: dict[Tool, PlanRow] = {}
+        for row in both:
+            asked.setdefault(tool_of(row), row)
+        left = {tool: row for tool, row in asked.items() if tool.name and tool not in self.found}
         if left:
             sides = [await self._of_side(number, left.values()) for number in range(len(self.work.sides))]
-            self.found |= {name: steady(base, head) for name, base, head in zip(left, *sides, strict=True)}
+            self.found |= {tool: steady(base, head) for tool, base, head in zip(left, *sides, strict=True)}
 
     async def _of_side(self, number: int, rows: Iterable[PlanRow]) -> list[Survey]:
         side = self.work.sides[number]
@@ -174,13 +185,15 @@ class Surveys:
 
     def compared(self, root: Path, calls: Mapping[str, Scenario]) -> tuple[Interface, ...]:
         """Return what differs, with the lines of docs that name what is gone. `calls`: of passing trials."""
-        head, told = self.work.sides[-1].revision, []
+        head, told, names = self.work.sides[-1].revision, list[Interface](), list[str]()
         for tool, sides in self.found.items():
             gone = {part.name for part in surface_change(*(side.parts for side in sides)).removed if part.name}
             lines = (line for name in sorted(gone)[:MOST_NAMES] for line in lines_with(root, head, name, DOCS))
             kept = (line for line in lines if not Path(line.path).stem.lower().startswith(_HISTORY))
             docs = [Place(side="head", path=line.path, line=line.number, text=line.text) for line in kept]
-            told.append(interface(tool, *sides, calls, docs))
+            names.append(tool.name)
+            same = names.count(tool.name)
+            told.append(interface(tool.name if same == 1 else f"{tool.name} ({same})", *sides, calls, docs))
         return tuple(told)
 
 
@@ -190,6 +203,12 @@ async def _compared_survey(trials: MutantRunner, row: PlanRow) -> Survey:
     if row.scenario.target.mcp is None or found.why:
         return found
     return found._replace(again=(await survey(trials, row, COMPARED_SECONDS)).parts)
+
+
+def tool_of(row: PlanRow) -> Tool:
+    """Return the row's tool under test."""
+    target = row.scenario.target
+    return Tool(tool_name(row), *((target.mcp.start, tuple(sorted(target.env.items()))) if target.mcp else ()))
 
 
 def tool_name(row: PlanRow) -> str:
