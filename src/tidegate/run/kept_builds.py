@@ -86,6 +86,7 @@ class KeptBuild(NamedTuple):
             if int(du.stdout.split()[0]) < MOST_BYTES < shutil.disk_usage(self.builds).free / 2:
                 with scratch_folder(f"{self.builds}/new-") as new:
                     _copy(checkout, new / "build" / "files")
+                    remove_trees(new / "build" / "files" / ".git")
                     (new / "build" / "path").write_text(str(checkout), encoding="utf-8")
                     (new / "build").rename(self.builds / self.key)
 

@@ -42,6 +42,7 @@ from tidegate.trial.sandbox.supervisor.starter import MEMORY
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
 from tidegate.trial.workspace import everything_below
+from tidegate.vcs.worktrees import separate
 
 T = TypeVar("T")
 SMALL_RECORD = 64 << 10  # bytes of trial.json
@@ -238,6 +239,8 @@ class Runner:
             said = f"base ({checkout.revision.ref}) is not built again: it was built {age / 60:.0f} minutes ago"
             one.progress.say(f"{said} (`store: {{builds: false}}` builds it in each run)")
             return None
+        if len(one.checkouts) > 1 and (checkout.folder / ".git").is_file():
+            await asyncio.to_thread(separate, checkout.folder)
         builder = self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
         confinement = self._files.of_build(checkout.folder)
@@ -372,12 +375,15 @@ def replaced_files(base: Path, head: Path, changed: Contents, programs: Collecti
     """Return which of the changed files are as on base since head was built.
 
     Also those that only head's build has removed, and programs that only it has replaced: what both make is a product.
+    So is what head's commit no longer has: its build cannot get it from base (`separate`).
     """
     found = list[str]()
     for name, (old, new) in sorted(changed.items()):
+        if new is None:
+            continue
         sizes = {content.size for content in (old, new) if content}
         now = content_of(head / name, sizes)
-        by_head = new is not None and (now is None or (name in programs and now.digest != new.digest))
+        by_head = now is None or (name in programs and now.digest != new.digest)
         if now != new and (now == old or (by_head and content_of(base / name, sizes) == old)):
             found.append(name)
     return tuple(found)

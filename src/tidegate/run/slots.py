@@ -87,12 +87,14 @@ class SlotFiles:
         )
 
     def of_build(self, checkout: Path) -> Confinement:
-        """Confine a side's build to its checkout and to reading the repository that it belongs to."""
+        """Confine a side's build to its checkout, and to reading the repository that a worktree belongs to."""
         tmp = self._scratch / secrets.token_hex(8)
         tmp.mkdir()
         tmp.chmod(0o1777)
         confinement = Confinement(None, self.jail)
-        confinement.use(FileRules(read=(self._repositories[checkout] / ".git",), write=(checkout,), tmp=tmp))
+        is_worktree = (checkout / ".git").is_file()
+        read = (self._repositories[checkout] / ".git",) if is_worktree else ()
+        confinement.use(FileRules(read=read, write=(checkout,), tmp=tmp))
         return confinement
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tidegate.errors import CannotRunError
@@ -35,7 +37,8 @@ def checkouts(
         yield
     finally:
         for folder in made:
-            (folder / ".git").unlink(missing_ok=True)  # the rest may not be deletable
+            with suppress(OSError):  # it has a repository of its own
+                (folder / ".git").unlink()  # the rest may not be deletable
             shutil.rmtree(folder, ignore_errors=True)
         git(root, "worktree", "prune")
 
@@ -56,3 +59,30 @@ def make_repository(folder: Path) -> None:
     must(folder, "init", "--quiet")
     must(folder, "-c", "core.autocrlf=false", "add", "--force", "--all")
     must(folder, "commit", "--quiet", "--allow-empty", "--no-verify", "--message", "checkout", env=IDENTITY)
+
+
+def separate(worktree: Path) -> None:
+    """Give a worktree a repository of its own: its history and tags, and of all files only those of its commit.
+
+    Its build may ask git for versions, dates and names, and cannot get what files hold in another commit.
+    """
+    history = [
+        must(worktree, "rev-list", "--objects", option, "HEAD") for option in ("--filter=blob:none", "--no-walk")
+    ]
+    tags = must(worktree, "for-each-ref", "--merged=HEAD", "--format=%(objectname) %(refname)", "refs/tags")
+    new, commit = worktree.with_name(secrets.token_hex(8)), must(worktree, "rev-parse", "HEAD")
+    must(worktree, "init", "--quiet", "--template=", str(new))
+    index, shallow, objects = (
+        str(worktree / must(worktree, "rev-parse", "--git-path", name)) for name in ("index", "shallow", "objects")
+    )
+    pack, env = f"{new}/.git/objects/pack/pack", {"GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
+    must(new, "pack-objects", "--quiet", "--window=0", pack, env=env, given="\n".join((*history, tags)))
+    for file in filter(os.path.exists, (index, shallow)):
+        shutil.copy(file, new / ".git")
+    if url := git(worktree, "config", "remote.origin.url").stdout.strip():  # addresses of submodules may depend on it
+        must(new, "remote", "add", "origin", url)
+    (new / ".git/HEAD").write_text(f"{commit}\n", encoding="ascii")
+    (new / ".git/packed-refs").write_text(tags and f"{tags}\n", encoding="utf-8")
+    (worktree / ".git").unlink()
+    (new / ".git").rename(worktree / ".git")
+    new.rmdir()

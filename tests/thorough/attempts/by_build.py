@@ -27,11 +27,20 @@ def built(command: str) -> dict[str, str]:
 BUILDS = {
     "a deleted file put back": Attempt(
         "deletes a file of the tool, and its build puts it back",
-        "unproven",
-        5,
+        "setup_regression",
         base={"bin/notes": SOURCING, "lib/keep.sh": KEEP},
         tool=None,
         head={"lib/keep.sh": None, "lib/other.sh": "", **built("git show main:lib/keep.sh > lib/keep.sh")},
+    ),
+    "the old tool in a new place": Attempt(
+        "deletes the tool, and its build takes base's from git, into another folder",
+        "setup_regression",
+        tool=None,
+        head={
+            "bin/notes": None,
+            **suite("build: ['git show main:bin/notes > new/notes && chmod +x new/notes']\n", "[bin]", "[new]"),
+            "new/readme": "",
+        },
     ),
     "an added file removed": Attempt(
         "adds a file that breaks the tool, and its build removes it",

@@ -338,8 +338,7 @@ DEFINITIONS = {
     ),
     "build of the old tool": Attempt(
         "has its build put base's tool into place, which is then tested instead of head's",
-        "unproven",
-        5,
+        "setup_regression",
         head=suite('build: ["git show main:bin/notes > bin/notes"]\n'),
     ),
     "another copy": Attempt(

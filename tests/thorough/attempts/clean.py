@@ -19,6 +19,7 @@ SERVERS = {  # what an MCP server lists in place of its tool
     + ", ",
     "a required parameter of a tool": LISTED.replace("}}}", '}}, "required": ["text"]}') + ", ",
 }
+GENERATED = "watch: [bin/**, made.txt, .gitignore, AGENTS.md]\nbuild: [sh gen.sh, git describe --always]\n"
 Files = dict[str, str | None]
 AGENTS = {
     "docs": "{type: doc-follower}",
@@ -82,6 +83,19 @@ def edits(word: str) -> dict[str, tuple[Files, Files]]:
                 "src/notes.sh": tool,
                 "tidegate.yaml": SUITE + "build: ['mkdir -p bin; cp src/notes.sh bin/notes; chmod +x bin/notes']\n",
             },
+        ),
+        "a tool that the build makes instead": (
+            {},
+            {
+                "bin/notes": None,
+                "src/notes.sh": NOTES,
+                ".gitignore": "/bin/\n",
+                "tidegate.yaml": SUITE + "build: ['mkdir -p bin; cp src/notes.sh bin/notes; chmod +x bin/notes']\n",
+            },
+        ),
+        "a generated file that is no longer committed": (
+            {"gen.sh": f"echo {word} > made.txt\n", "made.txt": f"{word}\n", "tidegate.yaml": SUITE + GENERATED},
+            {"made.txt": None, ".gitignore": "/made.txt\n"},
         ),
         "a changed build": (
             {"tidegate.yaml": SUITE.replace("[bin]", "[out]") + made},

@@ -59,7 +59,7 @@ def test_a_new_file_may_be_made_runnable(sides: tuple[Path, Path]) -> None:
 
 def test_a_deleted_program_may_be_built(sides: tuple[Path, Path]) -> None:
     (sides[1] / "bin/tool").unlink()
-    assert replaced(sides, "echo built > head/bin/tool") == ()
+    assert replaced(sides, "printf base > head/bin/tool") == ()
 
 
 def test_a_fifo_and_an_endless_file_are_not_read(sides: tuple[Path, Path]) -> None:

@@ -1,0 +1,48 @@
+"""A worktree with a repository of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Repository
+from tidegate.model.revision import Revision
+from tidegate.vcs.git import git, must
+from tidegate.vcs.worktrees import checkout, separate
+
+
+@pytest.fixture
+def worktree(tmp_path: Path) -> Iterator[Path]:
+    """A separate worktree of the second of two commits; the first is tagged."""
+    repo = Repository(tmp_path / "repo")
+    repo.commit({"tool": "old\n", "kept": "kept\n"})
+    repo.git("tag", "--annotate", "--message", "first", "v1")
+    repo.commit({"tool": "new\n"})
+    repo.git("remote", "add", "origin", "https://example.com/a")
+    folder = tmp_path / "worktree"
+    commit = Revision(sha=repo.git("rev-parse", "HEAD"), ref="main")
+    with checkout(repo.root, commit, folder):
+        separate(folder)
+        repo.root.rename(tmp_path / "gone")
+        yield folder
+        (tmp_path / "gone").rename(repo.root)
+
+
+def test_it_knows_its_version_and_that_nothing_is_changed(worktree: Path) -> None:
+    assert must(worktree, "describe", "--dirty").startswith("v1-1-g")
+    assert must(worktree, "status", "--porcelain") == ""
+
+
+def test_it_knows_where_it_was_cloned_from(worktree: Path) -> None:
+    assert must(worktree, "remote", "get-url", "origin") == "https://example.com/a"
+
+
+def test_it_knows_its_history_of_names(worktree: Path) -> None:
+    assert len(must(worktree, "log", "--format=%h", "--name-only", "--", "tool").split()) == 4
+
+
+def test_it_has_the_files_of_its_commit_alone(worktree: Path) -> None:
+    assert must(worktree, "show", "HEAD:tool", "HEAD:kept").split() == ["new", "kept"]
+    assert git(worktree, "show", "v1:tool").returncode != 0
