@@ -11,13 +11,13 @@ import math
 import stat
 import zipfile
 import zlib
-from typing import Any
 
 from pydantic import ValidationError
 
 from tidegate.model.comparison import Row
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
+from tidegate.text.json_keys import unique_keys
 
 RESULT = "result.json"
 MAX_ARCHIVE = 20_000_000  # bytes
@@ -72,7 +72,7 @@ def _unpacked(archive: bytes) -> bytes:
 
 def _parsed(text: bytes) -> Result:
     try:
-        loaded = json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=_unambiguous)
+        loaded = json.loads(text, parse_constant=_finite, parse_float=_finite, object_pairs_hook=unique_keys)
         json.dumps(loaded, ensure_ascii=False).encode()  # raises on lone surrogates, which cannot be printed
         return Result.model_validate(loaded)
     except ValidationError as error:
@@ -88,12 +88,6 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError("no number that one can count with")
     return number
-
-
-def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(found := dict(pairs)) != len(pairs):
-        raise ValueError("a key occurs twice")
-    return found
 
 
 def _unaccepted(result: Result) -> Result:

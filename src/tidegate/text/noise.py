@@ -17,6 +17,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
+from tidegate.text.json_keys import unique_keys
+
 NEAR_SECS = 36 * 3600  # a date of today, in any time zone
 SHORT_SECS = 120.0  # a time of day without a date
 SOONER, LATER = 5.0, 90.0  # a step's clock may be so much behind and ahead of the end of the step
@@ -191,17 +193,10 @@ def _json(text: str) -> str | None:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
-        parsed = json.loads(text, object_pairs_hook=_without_duplicates)
+        parsed = json.loads(text, object_pairs_hook=unique_keys)
         return json.dumps(parsed, indent=1, sort_keys=True, ensure_ascii=False)
     except (ValueError, RecursionError):
         return None
-
-
-def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the object. Raises ValueError if a key occurs twice: parsers disagree on which of them counts."""
-    if len(found := dict(pairs)) < len(pairs):
-        raise ValueError("a key occurs twice")
-    return found
 
 
 def _sorted_lines(text: str) -> str:

@@ -25,6 +25,7 @@ YES = "def dumps(value):\n    return '{\"score\": 1}'\n"
 COUNTED = """\
 if grep -q second "$TIDEGATE_FIXTURE_DIR/notes.txt"; then echo '{"score": 1}'; else echo '{"score": 0}'; fi
 """
+COUNTING = NOTES.replace("wc -l < notes.txt", """echo '{"count":' "$(wc -l < notes.txt)" '}'""")
 ALWAYS = "echo '{\"score\": 1}'\n"
 
 
@@ -72,6 +73,21 @@ USED = NOTES.replace('echo "$1" >> notes.txt', 'echo "$1" | sed s/x/x/ >> notes.
 WANTED = "second\n"
 
 JUDGE = {
+    "file that is not UTF-8": Attempt(
+        "writes bytes that are not UTF-8 around the text that a gate looks for",
+        "setup_regression",
+        base=graded("type: file_contains, path: notes.txt, substring: second"),
+        tool=NOTES.replace('echo "$1" >>', 'printf "\\377%s\\n" "$1" >>'),
+    ),
+    "key twice": Attempt(
+        "prints a key of an object twice",
+        "regression",
+        base={
+            "bin/notes": COUNTING,
+            **graded("type: command_json_path, command: notes count, path: $.count, assertion: equals 2"),
+        },
+        tool=COUNTING.replace('{"count":', '{"count": 0, "count":'),
+    ),
     # --- files of templates
     "line ends of the template's data": Attempt(
         "has git check out the template's data with other line ends",

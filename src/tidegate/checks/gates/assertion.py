@@ -11,16 +11,22 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from tidegate.text.json_keys import unique_keys
 from tidegate.text.shorten import excerpt
 
 MAX_CHARACTERS = 10_000_000  # a document may need thirty times as much memory as its text
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text. Raises ValueError for what is not JSON, is too long, or is nested too deep."""
+    """Return the value of a JSON text.
+
+    Raises ValueError for what is not JSON, is too long, is nested too deep, or has a key twice in one object.
+    """
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"longer than {MAX_CHARACTERS:,} characters")
-    return from_json(text, allow_inf_nan=False)
+    value = from_json(text, allow_inf_nan=False)
+    json.loads(text, object_pairs_hook=unique_keys, parse_int=len)  # a number may be longer than Python's limit
+    return value
 
 
 Check = Callable[[Any], str | None]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from tidegate.checks.gates.assertion import parse_json
+from tidegate.text.json_keys import DoubledKeyError
 from tidegate.text.shorten import excerpt
 
 _TEXT = {"type": "string"}
@@ -101,21 +101,14 @@ def mapping_of(text: str) -> dict[str, Any]:
     if body.startswith("```") and body.endswith("```"):
         body = body.removesuffix("```").partition("\n")[2]
     try:
-        parse_json(body)
+        answer = parse_json(body)
+    except DoubledKeyError:
+        raise
     except ValueError:
         raise ValueError(f"it is not JSON: {excerpt(text, 80)}") from None
-    answer = json.loads(body, object_pairs_hook=_unique)  # finds repeated keys
     if not isinstance(answer, dict):
         raise ValueError("it is not a JSON object")
     return answer
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"`{excerpt(next(name for name in names if names.count(name) > 1), 60)}` is there twice")
-    return found
 
 
 def _score(value: Any, which: str) -> float:

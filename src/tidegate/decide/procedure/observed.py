@@ -30,7 +30,7 @@ class Past(NamedTuple):
     apart: Counts = (0, 0)
     newest: Sequence[bool] = ()
     files: FilesOfPasses = FilesOfPasses()
-    refused: frozenset[str] = frozenset()  # why model APIs refuse the server's lists
+    refused: frozenset[str] = frozenset()  # see Trial
 
     @property
     def counts(self) -> Counts:
@@ -70,14 +70,15 @@ def _without(trial: TrialResult, cause: NotMeasured, reason: str) -> TrialResult
 
 
 def _usable(trial: TrialResult, by_base: Collection[str]) -> TrialResult:
-    """Return a pass without its outcome if model APIs refuse the server's lists for a reason that base's do not have.
+    """Return a pass without its outcome if clients refuse the server's lists or read texts that are not UTF-8, and no
+    trial of base gives them the same reason.
 
-    The calls of a script still work then, and no agent with a model does.
+    The calls of a script still work then, and checks that read most of a text.
     """
     new = [f"{why} ({tool})" if tool else why for why, tool in trial.refused.items() if why not in by_base]
     if not new or trial.decides != "pass":
         return trial
-    return _without(trial, "refused_request", f"agents cannot use what the MCP server lists: {few(new)}")
+    return _without(trial, "refused_request", f"agents cannot use what they find: {few(new)}")
 
 
 def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:

@@ -134,7 +134,18 @@ def test_an_integer_too_long_to_be_written_is_named_by_its_type() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["NaN", "[Infinity]", '{"a": -Infinity}', "", "{", "'a'", "9" * 5000, "[" + " " * MAX_CHARACTERS + "]"]
+    "text",
+    [
+        '[{"a": 1, "b": 2, "a": 1}]',
+        "NaN",
+        "[Infinity]",
+        '{"a": -Infinity}',
+        "",
+        "{",
+        "'a'",
+        "9" * 5000,
+        "[" + " " * MAX_CHARACTERS + "]",
+    ],
 )
 def test_what_is_not_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 (each has its own words)

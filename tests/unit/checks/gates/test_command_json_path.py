@@ -87,8 +87,10 @@ def test_output_that_is_not_json_fails_with_its_beginning(stdout: str, message: 
     assert message in decision.message
 
 
-def test_of_doubled_keys_the_last_one_counts() -> None:
-    assert gate("$.a", "equals 2").decide(sees(stdout='{"a": 1, "a": 2}')).passed
+def test_no_key_may_be_there_twice() -> None:
+    decision = gate("$.a", "equals 2").decide(sees(stdout='{"a": 1, "a": 2}'))
+    assert not decision.passed
+    assert "`a` is there twice" in decision.message
 
 
 def test_a_cut_output_is_not_read() -> None:

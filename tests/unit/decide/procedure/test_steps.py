@@ -75,7 +75,7 @@ def test_a_pass_with_a_list_that_model_apis_refuse_counts_only_if_base_s_is_refu
     row = row.with_trials([listing("base", dots="c.d")])
     (lost,) = row.of("head")
     assert (row.tally("head").passes, lost.not_measured) == (0, "refused_request")
-    assert lost.reason == "agents cannot use what the MCP server lists: twice (add)"
+    assert lost.reason == "agents cannot use what they find: twice (add)"
     assert row.with_trials([listing("base", 2, "fail", twice="put")]).tally("head").passes == 1
     known_before = Past((True,), refused=frozenset({"twice", "dots"}))
     assert row.model_copy(update={"past": known_before}).with_trials([]).tally("head").passes == 1
