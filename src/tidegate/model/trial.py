@@ -74,9 +74,8 @@ class Trial(Value):
     rewritten: tuple[str, ...] = ()  # files of its start that the trial has changed or removed
     made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
-    refused: dict[
-        str, str
-    ] = {}  # why strict clients cannot use the server's lists, or read a text; each with the first tool, or details
+    # Why strict clients cannot use the server's lists, or read a text; each with the first tool, or details.
+    refused: dict[str, str] = {}
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()

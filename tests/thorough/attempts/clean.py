@@ -62,6 +62,7 @@ def edits(word: str) -> dict[str, tuple[Files, Files]]:
                 f"scenarios/{word}/readme": f"{word}\n",
             },
         ),
+        "a reformatted template": (seeded, {"scenarios/state/readme": f"# {word}\n", "bin/notes": tool}),
         "another file in the template": (seeded, {f"scenarios/state/{word}": "x\n", "bin/notes": tool}),
         "a new evaluator": ({}, {"scenarios/keep.yaml": evaluated, "bin/notes": tool}),
         "a new gate": ({}, {"scenarios/keep.yaml": SCENARIO + "    - {type: file_exists, path: notes.txt}\n"}),
