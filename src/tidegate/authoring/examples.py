@@ -28,7 +28,9 @@ MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines 
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_SUBCOMMANDS = 12
 MOST_KINDS = 5  # of samples that a tool is given
+MOST_CHOICES = 6  # words that a usage lists, which a tool is given
 MOST_CHARACTERS = 200_000
+IN_HISTORY = f"sh {HISTORY} work && cd work && "
 _DOCUMENTS = (
     *("README*", "[rR]eadme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
     *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*", "docs/**/*[cC]ommand*", "docs/*", "doc/*", "man/*"),
@@ -43,6 +45,8 @@ _PATH = re.compile(r"(?<![\w./$-])\w[\w-]*(?:[./][\w-]+)*(?![\w./-])")
 _OF_GIT = re.compile(r"(?i)\bgit[ -](?:repo|log|commit|history|blame)|\bcommit messages|\bconventional commits")
 _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
 _LIST = re.compile(r"""[\[(]\s*(?:(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*,?\s*)+[\])]""")
+_CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
+_COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
 _ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
@@ -143,7 +147,12 @@ def calls_in_code(text: str, binary: str, first: Collection[str]) -> Iterator[st
     for found in _LIST.finditer(text):
         words = [literal.replace("\\n", "\n") for _, literal in _LITERAL.findall(found[0])]
         words = words[1:] if words and PurePath(words[0]).stem == binary else words
-        if words and words[0] in first and not any("{" in word and "}" in word and '"' not in word for word in words):
+        if (
+            words
+            and words[0] in first
+            and "" not in words
+            and not any("{" in word and "}" in word and '"' not in word for word in words)
+        ):
             yield shlex.join([binary, *words])
     for _, literal in _LITERAL.findall(text):
         if literal.startswith(f"{binary} ") and not re.search(r"[{}$%\\]|\s[a-z]+ [a-z]+ [a-z]+ [a-z]+", literal):
@@ -176,25 +185,52 @@ def inputs(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Plan:
-    """Return the plan that gives the tool these files, and a git repository if its texts are about one."""
-    ways = [f"sh {HISTORY} work && cd work && {binary}"] if any(map(_OF_GIT.search, texts)) else []
-    ways += [f"{binary} {file}" for file in files]
-    ways += [f"{binary} < {file}" for file in files]
-    ways += [f"{binary} {one} {other}" for one, other in pairwise(files[:3])]
-    ways += [binary, f"{binary} .", f"{binary} 'two words'", f"{binary} 42", f"{binary} '1 + 2 * 3'"]
+    """Return the plan that gives the tool these files, and commits if its texts are about git."""
+    choices = (word for text in texts for words in _CHOICES.findall(text) for word in words.split(","))
+    commits = ("", " HEAD~1", " feature", " v1.0.0 main") if is_about_git(binary, texts) else ()
+    forms = [
+        [f"{IN_HISTORY}{binary}{commit}" for commit in commits],
+        [f"{binary} {file}" for file in files],
+        [f"{binary} < {file}" for file in files],
+        [f"{binary} {file} other{PurePath(file).suffix}" for file in files[:MOST_KINDS]],
+        [f"{binary} {one} {other}" for one, other in pairwise(files[:3])],
+        [f"{binary}{word}" for word in ("", " .", " 'two words'", " 42", " '1 + 2 * 3'")],
+        [f"{binary} {word}" for word in islice(dict.fromkeys(choices), MOST_CHOICES)],
+    ]
     description = f"`{binary}` does its main work on samples."
-    return Plan(Candidate("main_use", description, ()), tuple(Try(ways=(line,), wants="prints") for line in ways))
+    tries = tuple(Try(ways=(line,), wants="prints") for line in in_turn(map(iter, forms)))
+    return Plan(Candidate("main_use", description, ()), tries)
 
 
-def state(binary: str, parts: Sequence[Part]) -> Plan:
-    """Return the plan that calls the subcommands: those that add, then those that list, change and remove."""
+def is_about_git(binary: str, texts: Iterable[str]) -> bool:
+    """Return True if the tool is one about git repositories, by its name or its texts."""
+    return binary.startswith("git-") or any(map(_OF_GIT.search, texts))
+
+
+def in_history(plan: Plan) -> Plan:
+    """Return the plan, with each line that fails tried in a git repository, with a branch for each commit."""
+    tries = []
+    for one in plan.tries:
+        ways = (IN_HISTORY + _COMMIT.sub("feature", way) for way in one.ways)
+        tries.append(one.model_copy(update={"ways": (*one.ways, *ways)}))
+    return plan._replace(tries=tuple(tries))
+
+
+def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = ()) -> Plan:
+    """Return the plan that calls the subcommands: those that add, then those that list, change and remove.
+
+    `texts`: help texts, which may show the arguments.
+    """
     names = [part.name for part in parts if part.kind == "subcommand" and " " not in part.name]
     names = [name for name in names if not UNFIT_COMMANDS.fullmatch(name)]
     usual = re.compile("|".join(kind.pattern for kind in (_ADDS, _READS, _CHANGES, _REMOVES)))
     others = re.compile("|".join(re.escape(name) for name in names if not usual.fullmatch(name)) or r"(?!)")
 
     def calls(known: re.Pattern[str], most: int, *ways: str) -> list[Try]:
-        return [_call(binary, name, ways, parts) for name in [name for name in names if known.fullmatch(name)][:most]]
+        return [
+            _call(binary, name, ways, _arguments(binary, name, parts, texts))
+            for name in [name for name in names if known.fullmatch(name)][:most]
+        ]
 
     listing = calls(_READS, 5, "", "first", "1", "Ada")
     tries = [*calls(_ADDS, 3, *_TEXTS, ""), *calls(_ADDS, 1, *_OTHER_TEXTS), *listing]
@@ -206,19 +242,29 @@ def state(binary: str, parts: Sequence[Part]) -> Plan:
     return Plan(Candidate("subcommands", f"The subcommands of `{binary}` work together.", ()), tuple(tries))
 
 
-def _call(binary: str, name: str, ways: Sequence[str], parts: Sequence[Part]) -> Try:
-    """Return the call of a subcommand with arguments that its help names, or with one of these."""
-    known = [part.name.lower() for part in parts if part.kind == "argument" and part.command == name]
+def _call(binary: str, name: str, ways: Sequence[str], known: Sequence[str]) -> Try:
+    """Return the call of a subcommand with its arguments if they are known, or with one of these."""
     given = [" ".join(map(_value, known))] if known and ways[0] else []
     lines = dict.fromkeys(f"{binary} {name} {way}".strip() for way in [*given, *ways])
     return Try(ways=tuple(lines), wants="works")
 
 
+def _arguments(binary: str, name: str, parts: Sequence[Part], texts: Iterable[str]) -> list[str]:
+    """Return the arguments of a subcommand that its help lists; else those of the first row that shows its call."""
+    listed = [part.name for part in parts if part.kind == "argument" and part.command == name]
+    row = re.compile(
+        rf"^\s*(?:{re.escape(binary)} )?{re.escape(name)}((?: +(?:<[\w -]+>|[A-Z][A-Z_-]*|\"[^\"\n]+\"))+)", re.M
+    )
+    shown = next((found[1] for text in texts for found in row.finditer(text)), "")
+    return listed or [one.strip('<>"') for one in re.findall(r'<[^>]+>|"[^"]+"|\S+', shown)]
+
+
 def _value(argument: str) -> str:
     """Return a value for an argument by its name."""
-    if re.search(r"file|path|input|source", argument):
+    argument = argument.lower()
+    if re.search(r"file|path|input|source|dest", argument):
         return "sample.txt"
-    if re.search(r"num|count|amount|n$|size|id$|index", argument):
+    if re.fullmatch(r"nr|no|n|i|idx|\W*(?:num\w*|count|amount|size|index|(?:\w+[ _-])?id)\W*", argument):
         return "1"
     return "first" if re.search(r"key|name|tag|project", argument) else "'Buy milk'"
 
@@ -261,6 +307,8 @@ def called_by_name(text: str, binary: str) -> str:
     sets = r"""(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)*"""
     path = rf"(?:{launcher}\s+)?(?:[\w.~$-]*/)*"
     stem = re.escape(binary)
+    if binary.startswith("git-"):
+        text = re.sub(rf"\bgit {re.escape(binary.removeprefix('git-'))}(?![\w-])", binary, text)
     text = re.sub(rf"\$\{{\w+:?-(?:[\w./-]*/)?{stem}\}}", binary, text)
     suffix = "" if "." in binary else r"(?:\.(?:py|js|mjs|rb|sh|pl))?"
     named = re.compile(

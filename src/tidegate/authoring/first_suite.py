@@ -9,15 +9,13 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tryout
 from tidegate.authoring.examples import MOST_SUBCOMMANDS, UNFIT_COMMANDS, Candidate, Plan
-from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, UNFIT, Found, Prober, read_found
+from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, UNFIT, Call, Found, Kind, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
-from tidegate.authoring.survey import find_variables
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, write_files
 from tidegate.authoring.variations import in_turn
@@ -35,6 +33,7 @@ _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
 MOST_ALONE, REFUSED_SECONDS = 16, 5.0  # options and subcommands without anything else; of all that may be refused
 MOST_SECONDS, FEWEST_LINES = 40.0, 10  # of the commands of all scenarios; of one, even if they take longer
+_BY_WORTH: tuple[Kind, ...] = ("call", "option", "refused", "variation", "silent")
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 
 
@@ -80,7 +79,6 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
         plans={plan.candidate.name: plan.tries for plan in plans},
         parts=shown.parts,
         inputs=inputs,
-        settings=find_variables(here.folder / where, shown.texts),
     )
     found = await _probed(here, tool, plans, prober)
     kept = [one for one in _filled(plans, found) if one.commands]
@@ -122,7 +120,17 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
         own = {name: ran[line] for name, line in of_each.items() if line in ran}
         pages |= {name: one for name, one in own.items() if _helps(one, name) and one.printed != best.printed}
     texts = [one.printed[:MOST_CHARACTERS] for one in pages.values()]
-    return _Shown(pages, of_help(dict(zip(pages, texts, strict=True)), tool.binary), texts)
+    parts = of_help(dict(zip(pages, texts, strict=True)), tool.binary)
+    return _Shown(pages, tuple(_with_choices(part, texts) for part in parts), texts)
+
+
+def _with_choices(part: Part, texts: Iterable[str]) -> Part:
+    """Return the option with the values that its description lists in parentheses, if no others are known."""
+    if part.kind != "option" or not part.takes_value or part.choices:
+        return part
+    row = re.compile(rf"(?<![\w-]){re.escape(part.name)}[ =,].{{0,80}}?\(([\w-]+(?:, (?:or )?[\w-]+)+)\)", re.DOTALL)
+    listed = next((found[1] for text in texts for found in row.finditer(text)), "")
+    return part.model_copy(update={"choices": tuple(re.findall(r"(?!or\b)[\w-]+", listed))})
 
 
 def _helps(ran: CommandResult, name: str = "") -> bool:
@@ -144,13 +152,14 @@ def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[s
     own = examples.in_help(tool.binary, [one.printed for one in shown.pages.values()])
     plans = [
         examples.main_use(tool.binary, inputs, shown.texts),
-        examples.state(tool.binary, shown.parts),
+        examples.state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()]),
     ]
     first = {
         name for part in shown.parts if part.kind in ("subcommand", "option") for name in (part.name, *part.aliases)
     }
     others = (own, examples.in_scripts(root, where, tool.binary, first), *examples.documented(root, where, tool.binary))
-    plans += [one for one in others if one is not None]
+    about_git = examples.is_about_git(tool.binary, shown.texts)
+    plans += [examples.in_history(one) if about_git else one for one in others if one is not None]
     return examples.named_once(plan for plan in plans if plan.tries)
 
 
@@ -158,7 +167,7 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
     """Return what each plan found; with a network, if more of it works with the hosts that were asked for."""
 
     async def probe(plans: Sequence[Plan]) -> dict[str, Found]:
-        scenarios = [_scenario_of(tool, plan.candidate, PLANS_SECONDS) for plan in plans]
+        scenarios = [_scenario_of(tool, plan.candidate, PLANS_SECONDS + tryout.SECONDS) for plan in plans]
         suite = draft(tool, scenarios).model_copy(update={"agents": {AGENT: prober}})
         runs = await here.run(suite, 1)
         texts = {name: [one.text for one in seen.events if isinstance(one, Message)] for name, (seen,) in runs.items()}
@@ -168,7 +177,11 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
     lacking = [plan for plan in plans if found[plan.candidate.name].failed]
     if lacking and here.asked:
         here.open_network()
-        wider = {name: one for name, one in (await probe(lacking)).items() if len(one.lines) > len(found[name].lines)}
+        wider = {
+            name: one
+            for name, one in (await probe(lacking)).items()
+            if len(one.of("call")) > len(found[name].of("call"))
+        }
         if wider:
             return found | wider
         here.reach = False
@@ -177,25 +190,26 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
 
 def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate]:
     """Return the candidates with what was found. If all of it takes long, some is left out, variations first."""
-    left, kept = MOST_SECONDS, {name: list[str]() for name in found}
-    for kind in ("lines", "more", "wrong", "varied", "silent"):
-        for name, line in in_turn(zip(repeat(name), getattr(own, kind)) for name, own in found.items()):
-            if found[name].took[line] <= left or len(kept[name]) < FEWEST_LINES:
-                kept[name].append(line)
-                left -= found[name].took[line]
+    left, kept = MOST_SECONDS, {name: list[Call]() for name in found}
+    for kind in _BY_WORTH:
+        of_each = ([(name, call) for call in own.calls if call.kind == kind] for name, own in found.items())
+        for name, call in in_turn(map(iter, of_each)):
+            if call.seconds <= left or len(kept[name]) < FEWEST_LINES:
+                kept[name].append(call)
+                left -= call.seconds
     filled = []
     for plan in plans:
-        own, lines = found[plan.candidate.name], kept[plan.candidate.name]
-        checked = sorted(lines, key=own.wrong.__contains__)  # last, since they leave damaged files
-        calls = [line for line in own.lines if line in lines]
-        calls.sort(key=lambda line: " && cat " in line or "\n" in line)  # what writes nothing first: gates do all again
+        own = kept[plan.candidate.name]
+        own.sort(key=lambda call: call.kind == "refused")  # last, since they leave damaged files
+        lines = [call.line for call in own if call.kind == "call"]
+        lines.sort(key=lambda line: " cat " in line or "\n" in line)  # what writes nothing first: gates do all again
         filled.append(
             plan.candidate._replace(
-                commands=tuple(calls[:MOST_CALLS]),
-                more=tuple(checked),
-                files=own.files,
-                silent=own.silent,
-                wrong=own.wrong,
+                commands=tuple(lines[:MOST_CALLS]),
+                more=tuple(call.line for call in own),
+                files=found[plan.candidate.name].files,
+                silent=tuple(call.line for call in own if call.kind == "silent"),
+                wrong=tuple(call.line for call in own if call.kind == "refused"),
             )
         )
     return filled
@@ -315,7 +329,7 @@ def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
     lost = [f"{name}: `{line}`: {why}" for name, one in documented.items() for line, why in one.failed]
     if not lost:
         return ()
-    count = len(lost) + sum(len(one.lines) for one in documented.values())
+    count = len(lost) + sum(len(one.of("call")) for one in documented.values())
     advice = "Fix the docs, or give the tool what it needs (`--setup`, `--env`):"
     head = f"{len(lost)} of {count} example lines failed and are left out. {advice}"
     return (head, *observed_gates.listed_rows(lost))

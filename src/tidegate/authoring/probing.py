@@ -17,8 +17,8 @@ from typing import Literal
 from pydantic import PrivateAttr
 
 from tidegate.agents.invocations.shell_grammar import shell_lines
-from tidegate.authoring.observed_gates import complaint, is_usage
-from tidegate.authoring.samples import kind_of, sample
+from tidegate.authoring.observed_gates import MOST_LINES, complaint, is_usage
+from tidegate.authoring.samples import HISTORY, kind_of, sample
 from tidegate.authoring.survey import named_like
 from tidegate.authoring.variations import in_turn, variations
 from tidegate.decide.surface.parts import command_of, commands
@@ -28,12 +28,16 @@ from tidegate.model.surface import Part
 from tidegate.model.value import Value
 from tidegate.text.noise import VOLATILE
 
-SECONDS, PLANS_SECONDS = 5.0, 100.0  # of one call, and of all plans, two of which run at once
-MOST_BASES, MOST_MORE = 20, 60  # lines that get options, and calls with options that are kept
-MOST_OF_OPTION = 10  # lines with which an option is tried
+SECONDS, PLANS_SECONDS = 5.0, 75.0  # of one call, and of all plans, two of which run at once
+AT_ONCE = 2  # plans
+TRIES_SHARE, OPTIONS_SHARE = 0.5, 0.8  # of a plan's seconds, after which options come, and variations
+ENOUGH = 12  # calls with samples
+MOST_BASES = 8  # lines that get options
+MOST_OF_OPTION = 5  # lines with which an option is tried
+MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
-MOST_WRONG, MOST_SET = 3, 5  # lines that are spoilt, and that get a variable
+MOST_WRONG = 3  # lines that are spoilt
 MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcommand that are refused with one status
 SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
@@ -50,6 +54,7 @@ _NUMBERS = re.compile(
 )
 _LEAVES = re.compile(r"\b(?:cat|cd) ")  # it shows files itself, or goes where they have other names
 _NO_RESULT = re.compile(rf"(?:^|/)\.git/|{VOLATILE.pattern}")  # files
+_BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
 _REDIRECTED = re.compile(r"[<>|]")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
@@ -59,24 +64,38 @@ _SEPARATORS = re.compile(r"delim|sep")
 class Try(Value):
     """Ways to call the tool, of which the first that works is kept.
 
-    `wants`: it has to work, to do something that no earlier call did, or to print such a thing.
+    `wants`: it has to work, or to print what no earlier call did.
     """
 
     ways: tuple[str, ...]
-    wants: Literal["works", "news", "prints"] = "works"
+    wants: Literal["works", "prints"] = "works"
+
+
+Kind = Literal["call", "option", "refused", "variation", "silent"]
+
+
+class Call(Value):
+    """A line that is kept, and how many seconds it takes.
+
+    `kind`: it works; so it does with one more option, or with other arguments; it is refused; or its option changes
+    nothing.
+    """
+
+    line: str
+    kind: Kind
+    seconds: float
 
 
 class Found(Value):
-    """What a plan found: lines that worked, calls with one more option, files that they need, and lines that failed."""
+    """What a plan found: calls to keep, files that they need, and lines that failed, with the reason."""
 
-    lines: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
-    varied: tuple[str, ...] = ()  # lines with other arguments
-    silent: tuple[str, ...] = ()  # calls with an option that show the same without it
-    wrong: tuple[str, ...] = ()  # calls with a file that is not there, or that is damaged
+    calls: tuple[Call, ...] = ()
     files: dict[str, str] = {}
-    failed: tuple[tuple[str, str], ...] = ()  # with the reason
-    took: dict[str, float] = {}  # seconds, of each that is kept
+    failed: tuple[tuple[str, str], ...] = ()
+
+    def of(self, kind: Kind) -> tuple[str, ...]:
+        """Return the lines of this kind."""
+        return tuple(call.line for call in self.calls if call.kind == kind)
 
 
 class Prober(Agent):
@@ -89,32 +108,37 @@ class Prober(Agent):
     plans: dict[str, tuple[Try, ...]] = {}
     parts: tuple[Part, ...] = ()
     inputs: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()  # variables of the environment
     _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
 
     async def run(self, session: Session) -> End:
         """Try everything until the time is up, and report what was found as a message in JSON."""
-        probe = _Probe(session, self.inputs, PLANS_SECONDS / len(self.plans))
+        at_once = min(AT_ONCE, len(self.plans))
+        probe = _Probe(session, self.inputs, PLANS_SECONDS * at_once / len(self.plans))
         for one in self.plans.get(session.scenario, ()):
-            if (line := await probe.kept(one)) is not None:
-                probe.lines += await probe.varied(line)
+            if one.wants == "prints" and len(probe.calls) >= ENOUGH:
+                break
+            call = await probe.tried(one)
+            if call is not None and one.wants == "works":
+                probe.calls += await probe.on_other_inputs(call)
+            else:
+                probe.keep(call)
         again = [
             *(Try(ways=(line,), wants="prints") for line in probe.stale),
             *(Try(ways=(line,)) for line in probe.failed),
         ]
         for one in again:  # what an earlier line lacked may be there now
-            if (line := await probe.kept(one)) is not None:
-                probe.lines.append(line)
-        single = [line for line in dict.fromkeys(probe.lines) if "\n" not in line]
-        bases = sorted(single, key=lambda line: -probe.printed[line].count("\n"))[:MOST_BASES]
+            probe.keep(await probe.tried(one))
+        lines = probe.found().of("call")
+        probe.share = OPTIONS_SHARE
+        single = [line for line in dict.fromkeys(lines) if "\n" not in line]
+        bases = await probe.repeatable(single) or probe.bare(self.plans.get(session.scenario, ()))
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
             if part.kind == "option" and not UNFIT.match(part.name):
                 await self._try_option(probe, part, bases)
-        for name in filter(_is_fit, self.settings):
-            await probe.set(name, bases)
+        probe.share = 1.0
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
-        for line, command in variations(probe.lines, session.binary, commands(self.parts)):
+        for line, command in variations(lines, session.binary, commands(self.parts)):
             await probe.vary(line, command)
         session.emit(Message(text=probe.found().model_dump_json()))
         return End(end="completed")
@@ -123,22 +147,23 @@ class Prober(Agent):
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
         binary = probe.session.binary
         own = [(base, [*with_option(base, binary, part, self.parts, probe.printed[base])]) for base in bases]
-        silent: list[str] = []
+        silent: Call | None = None
         for base, tries in [one for one in own if one[1]][:MOST_OF_OPTION]:
-            if part.id in self._told or len(probe.more) >= MOST_MORE:
+            if part.id in self._told:
                 return
-            kept: list[str] = []
+            kept: list[Call] = []
             for one in tries:
-                before = len(silent)
-                line = await probe.kept(one, base=base, silent=silent)
-                kept += [line] if line is not None else []
-                if not part.takes_value and (kept or len(silent) > before):
+                call = await probe.tried(one, base=base)
+                if call is not None and call.kind == "option":
+                    kept.append(call)
+                silent = silent or call
+                if call is not None and not part.takes_value:
                     break  # it takes no value, indeed
             if kept:
-                probe.more += kept
+                probe.calls += kept
                 self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
                 return
-        probe.silent += silent[:1]
+        probe.keep(silent)
 
 
 @dataclass
@@ -146,33 +171,59 @@ class _Probe:
     session: Session
     inputs: tuple[str, ...] = ()
     seconds: float = PLANS_SECONDS
+    share: float = TRIES_SHARE  # of the seconds, after which nothing more is tried
     began: float = field(default_factory=time.monotonic)
-    lines: list[str] = field(default_factory=list)
-    more: list[str] = field(default_factory=list)
-    shapes: dict[str, list[str]] = field(default_factory=dict)  # variations, by what they showed
+    calls: list[Call] = field(default_factory=list)
+    shapes: dict[str, list[Call]] = field(default_factory=dict)  # variations, by what they showed
     refused: Counter[tuple[str, int | None]] = field(default_factory=Counter)  # of them, by subcommand and status
-    wrong: list[str] = field(default_factory=list)
-    silent: list[str] = field(default_factory=list)
+    alike: Counter[tuple[str, str]] = field(default_factory=Counter)  # failed lines, by form and message
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
     known: set[str] = field(default_factory=set)  # all that was shown
     files: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last
-    took: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def is_late(self) -> bool:
+        """True if nothing more may be tried."""
+        return time.monotonic() - self.began > self.share * self.seconds
+
+    def keep(self, call: Call | None) -> None:
+        """Keep the call, if there is one."""
+        self.calls += [call] if call is not None else []
 
     def found(self) -> Found:
-        kept = (*self.lines, *self.more, *self.varied_lines, *self.silent, *self.wrong)
-        failed = tuple((line, why) for line, why in self.failed.items() if line not in kept)
-        took, called = {line: self.took[line] for line in kept}, {*re.split(r"[^\w.-]+", " ".join(kept))}
-        files = {name: text for name, text in self.files.items() if name.partition("/")[0] in called}
-        shown = {"lines": self.lines, "more": self.more, "silent": self.silent, "wrong": self.wrong}
-        shown |= {"varied": self.varied_lines}
-        return Found.model_validate({**shown, "files": files, "failed": failed, "took": took})
+        """Return what was found until now; of variations one of each shape of output, then the next of each."""
+        calls = (*self.calls, *islice(in_turn(map(iter, self.shapes.values())), MOST_VARIATIONS))
+        lines = {call.line for call in calls}
+        called = {*re.split(r"[^\w.-]+", " ".join(lines))}
+        return Found(
+            calls=calls,
+            files={name: text for name, text in self.files.items() if name.partition("/")[0] in called},
+            failed=tuple((line, why) for line, why in self.failed.items() if line not in lines),
+        )
 
-    async def varied(self, line: str) -> list[str]:
-        """Return the line, and with inputs on which it shows other things; without it if it alone is silent."""
+    async def repeatable(self, lines: Sequence[str]) -> list[str]:
+        """Return the lines that print the same once more, longest outputs first; some of all if none does."""
+        rows = {line: self.printed[line].count("\n") for line in lines}
+        fit = sorted(lines, key=lambda line: (rows[line] > MOST_LINES, -rows[line]))[:MOST_BASES]
+        same: list[str] = []
+        for line in fit if not self.is_late else ():
+            ran = await self.session.shell(line, timeout_secs=SECONDS)
+            same += [line] if self._shown(line, ran) == self.printed[line] else []
+        return same or fit
+
+    def bare(self, plan: Iterable[Try]) -> list[str]:
+        """Return the plan's calls without inputs, which may need an option to do something."""
+        lines = [one.ways[-1] for one in plan if one.ways[-1].endswith(self.session.binary)]
+        self.printed |= dict.fromkeys(lines, "")
+        return lines
+
+    async def on_other_inputs(self, call: Call) -> list[Call]:
+        """Return the call, and those with inputs on which it shows other things; without it if it alone is silent."""
+        line = call.line
         own = next((name for name in self.inputs if name in line.split()), None)
-        silent, found = self.printed[line].endswith(" "), list[str]()
+        silent, found = self.printed[line].endswith(" "), list[Call]()
         others = sorted((name for name in self.inputs if name != own), key=lambda name: not _are_alike(name, own))
         ways = [line.replace(own, name) for name in others] if own else []
         if own and others and not silent and not _REDIRECTED.search(line):
@@ -181,51 +232,46 @@ class _Probe:
         if silent and not own and not _REDIRECTED.search(line):
             ways = [f"{line} < {name}" for name in self.inputs[:2]]
         for way in ways:
-            if len(found) < MOST_VARIED and await self.kept(Try(ways=(way,), wants="prints"), more=True) is not None:
-                found.append(way)
-        return found if found and silent else [line, *found]
+            if len(found) < MOST_VARIED:
+                other = await self.tried(Try(ways=(way,), wants="prints"), more=True)
+                found += [other] if other is not None else []
+        return found if found and silent else [call, *found]
 
-    async def kept(
-        self, one: Try, *, more: bool = False, base: str = "", silent: list[str] | None = None
-    ) -> str | None:
-        """Return the first way that shows what is wanted; None if none does, or no time is left.
+    async def tried(self, one: Try, *, more: bool = False, base: str = "") -> Call | None:
+        """Return the call by the first way that shows what is wanted; None if none does, or no time is left.
 
-        `base`: the line without the option that this is about. `silent` gets those that work and show no news.
+        `base`: the line without the option that this is about; then one that works and shows no news is `silent`.
         """
+        silent: Call | None = None
         for way in one.ways:
-            if time.monotonic() - self.began > self.seconds:
-                return None
-            line, ran, why = await self._tried(way)
+            if self.is_late:
+                break
+            form = self._without_inputs(way)
+            if not base and any(count >= MOST_ALIKE for (own, _), count in self.alike.items() if own == form):
+                continue
+            line, ran, why = await self._run(way)
             shown = self._shown(line, ran)
             news = shown != self.printed[base] if base else shown not in self.known
             if why:
                 if not (more or base):
                     self.failed.setdefault(line, why)
+                    self.alike[form, _shape(ran, line)] += 1
                 continue
-            new_line = one.wants == "works" and line not in self.lines
+            new_line = one.wants == "works" and line not in self.printed
             if new_line or (news and not (one.wants == "prints" and shown.endswith(" "))):
                 if not base and (not news or shown.endswith(" ")):
                     self.stale.append(line)
                 self.known.add(shown)
-                self.printed[line], self.took[line] = shown, ran.duration_s
-                return line
-            if silent is not None:
-                self.took[line] = ran.duration_s
-                silent.append(line)
-        return None
-
-    async def set(self, name: str, bases: Sequence[str]) -> None:
-        """Keep a line for which this variable of the environment changes something."""
-        for base in bases[:MOST_SET]:
-            ways = tuple(f"export {name}={value}; {base}" for value in ("1", "name"))
-            if (line := await self.kept(Try(ways=ways, wants="news"), base=base)) is not None:
-                self.more.append(line)
-                return
+                self.printed[line] = shown
+                return Call(line=line, kind="option" if base else "call", seconds=ran.duration_s)
+            if base and silent is None:
+                silent = Call(line=line, kind="silent", seconds=ran.duration_s)
+        return silent
 
     async def spoil(self, line: str) -> None:
         """Try the line with a damaged file in place of its own, and with one that is not there."""
-        own = next((name for name in self.files if name in line.split()), None)
-        if own is None or time.monotonic() - self.began > self.seconds:
+        own = next((name for name in self.files if name in line.split() and name != HISTORY), None)
+        if own is None or self.is_late:
             return
         name = PurePosixPath(own).name
         for other, before in (
@@ -237,30 +283,28 @@ class _Probe:
 
     async def vary(self, line: str, command: str) -> None:
         """Try this variation of a line, a call of this subcommand."""
-        if time.monotonic() - self.began > self.seconds:
+        if self.is_late:
             return
-        line, ran, why = await self._tried(line, provides=False)
+        line, ran, why = await self._run(line, provides=False)
         if why:
             self.refused[command, ran.exit_code] += 1
             if self.refused[command, ran.exit_code] <= MOST_REFUSED:
                 self._refused(ran, _shape(ran, line))
         elif ran.printed.strip():
             shape = ran.printed if len(ran.printed) <= SHORT else _shape(ran, line)
-            self.shapes.setdefault(f"{command} {shape}", []).append(line)
-            self.took[line] = ran.duration_s
-
-    @property
-    def varied_lines(self) -> list[str]:
-        """The variations that showed something: one of each shape of output, then the next of each."""
-        return [*islice(in_turn(map(iter, self.shapes.values())), MOST_VARIATIONS)]
+            call = Call(line=line, kind="variation", seconds=ran.duration_s)
+            self.shapes.setdefault(f"{command} {shape}", []).append(call)
 
     def _refused(self, ran: CommandResult, shape: str) -> None:
         """Keep the call if it ends by itself, and no other one was refused alike."""
         shown = f"{ran.exit_code} {shape}"
         if ran.end == "exited" and shown not in self.known:
             self.known.add(shown)
-            self.wrong.append(ran.command)
-            self.took[ran.command] = ran.duration_s
+            self.keep(Call(line=ran.command, kind="refused", seconds=ran.duration_s))
+
+    def _without_inputs(self, line: str) -> str:
+        """Return the line with one word in place of its inputs."""
+        return " ".join("input" if word in self.inputs else word for word in line.split(" "))
 
     def _shown(self, line: str, ran: CommandResult) -> str:
         """Return the status, a blank, and the output without the name of its input, if it does not just repeat that."""
@@ -271,24 +315,25 @@ class _Probe:
             printed = printed.replace(name, "input")
         return f"{ran.exit_code} {printed}"
 
-    async def _tried(self, line: str, *, provides: bool = True) -> tuple[str, CommandResult, str | None]:
+    async def _run(self, line: str, *, provides: bool = True) -> tuple[str, CommandResult, str | None]:
         """Return the line that was run at last, what it did, and why that does not show a result, if so.
 
         What it writes is shown by `cat`. With `provides`, it gets the files that it lacks.
         """
-        there = self._states()
+        there, before = self._states(), {*self.files}
         ran = await self.session.shell(line, timeout_secs=SECONDS)
-        why = self._wrong(ran)
-        before = {*self.files}
-        if provides and (why or not ran.printed.strip()) and self._provide(line, ran.printed):
+        if provides and (self._wrong(ran) or not ran.printed.strip()) and self._provide(line, ran.printed):
             ran = await self.session.shell(line, timeout_secs=SECONDS)
-            why = self._wrong(ran)
-            if why and (unused := [name for name in self.files if name not in before]):
-                await self.session.shell(shlex.join(["rm", "-f", *unused]), timeout_secs=SECONDS)
-                self.files = {name: text for name, text in self.files.items() if name in before}
-        if not why and (shown := self._on_copy(line) or self._with_written(line, there)) is not None:
-            line, ran = shown, await self.session.shell(shown, timeout_secs=SECONDS)
-            why = self._wrong(ran)
+        silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
+        changed = None
+        if silent or not self._wrong(ran):
+            changed = self._on_copy(line, ran) or self._with_written(line, ran, there)
+        if changed is not None:
+            line, ran = changed, await self.session.shell(changed, timeout_secs=SECONDS)
+        why = self._wrong(ran)
+        if why and (unused := [name for name in self.files if name not in before]):
+            await self.session.shell(shlex.join(["rm", "-f", *unused]), timeout_secs=SECONDS)
+            self.files = {name: text for name, text in self.files.items() if name in before}
         return line, ran, why
 
     def _states(self) -> dict[str, tuple[int, int]]:
@@ -298,12 +343,13 @@ class _Probe:
         files = ((path.relative_to(folder).as_posix(), state) for path, state in found if S_ISREG(state.st_mode))
         return {name: (state.st_mtime_ns, state.st_size) for name, state in files}
 
-    def _with_written(self, line: str, before: Mapping[str, tuple[int, int]]) -> str | None:
+    def _with_written(self, line: str, ran: CommandResult, before: Mapping[str, tuple[int, int]]) -> str | None:
         """Return the line, and `cat` of the texts that it has written; None if there is none."""
         changed = (name for name, state in self._states().items() if before.get(name) != state)
         named = [name for name in sorted(changed) if name not in self.files and not _NO_RESULT.search(name)]
-        texts = [name for name in named if self.session.read_text(name)][:MOST_WRITTEN]
-        return f"{line} && {shlex.join(['cat', *texts])}" if texts and not _LEAVES.search(line) else None
+        read = ((name, self.session.read_text(name)) for name in named)
+        texts = [name for name, text in read if text and not _BINARY.search(text)][:MOST_WRITTEN]
+        return _then_cat(line, ran, *texts) if texts and not _LEAVES.search(line) else None
 
     def _wrong(self, ran: CommandResult) -> str | None:
         """Return why this does not show a result; None if it does."""
@@ -311,7 +357,7 @@ class _Probe:
             return "it waits, or takes long"
         return complaint(ran) or ("it prints its usage" if is_usage(ran.printed) else None)
 
-    def _on_copy(self, line: str) -> str | None:
+    def _on_copy(self, line: str, ran: CommandResult) -> str | None:
         """Return the line on a copy of the file that it has changed, which it prints; None if it changed none."""
         names = [name for name, text in self.files.items() if self.session.read_text(name) not in (None, text)]
         for name in names:
@@ -320,7 +366,7 @@ class _Probe:
         if own is None:
             return None
         copy = f"copy{PurePosixPath(own).suffix}"
-        return f"cp {own} {copy} && {line.replace(own, copy)} && cat {copy}"
+        return _then_cat(f"cp {own} {copy} && {line.replace(own, copy)}", ran, copy)
 
     def _provide(self, line: str, printed: str) -> bool:
         """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""
@@ -338,15 +384,16 @@ class _Probe:
         return len(self.files) > before
 
 
+def _then_cat(line: str, ran: CommandResult, *names: str) -> str:
+    """Return the line, which then shows the files, with the status that it had."""
+    shown = shlex.join(["cat", *names])
+    return f"{line}; status=$?; {shown}; (exit $status)" if ran.exit_code else f"{line} && {shown}"
+
+
 def _shape(ran: CommandResult, line: str) -> str:
     """Return the output without the line's words and without numbers."""
     words = {*re.findall(r"\w+", line)}
     return "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words and not one.isdecimal())
-
-
-def _is_fit(variable: str) -> bool:
-    """Return True if no word of the variable's name is that of an option which is not tried, such as `debug`."""
-    return not any(UNFIT.match(f"--{word}") for word in variable.lower().split("_"))
 
 
 def _are_alike(name: str, other: str | None) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -15,11 +14,9 @@ from tidegate.authoring.tool import Tool
 
 MOST_FILES = 5_000
 MOST_OF_KIND, MOST_INPUTS = 8, 16  # files of the repository that become inputs
-MOST_NAMED, MOST_VARIABLES, LARGEST_CODE = 40, 8, 300_000
+LARGEST_CODE = 300_000
 MEDIUM, LARGEST = 1_500, 10_000  # bytes of a good input, and of the largest
 _SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
-_VARIABLE = re.compile(r"(?<![\w{-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
-_DOCS = frozenset({".md", ".rst", ".txt", ".adoc", ".1", ".json", ".lock", ".yml", ".yaml"})
 _BINARY = frozenset("\0\ufffd")
 _CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
 _SCRIPTS = frozenset({"", ".sh", ".bats", ".t"})
@@ -72,25 +69,21 @@ def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(path.relative_to(root).as_posix() for *_, path in fit)
 
 
-def find_variables(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the variables of the environment that these texts name and that code reads, the most frequent first."""
-    named = Counter(name for one in texts for name in _VARIABLE.findall(one))
-    names = [name for name, _ in named.most_common(MOST_NAMED)]
-    code = (text(path) for path in _files(root) if path.suffix not in _DOCS and path.stat().st_size < LARGEST_CODE)
-    read = {name for own in code for name in names if name in own} if names else set()
-    return tuple(name for name in names if name in read)[:MOST_VARIABLES]
-
-
 def find_scripts(root: Path) -> tuple[Path, ...]:
-    """Return the shell scripts in folders of tests and examples, cases without a suffix and of bats and cram too."""
-    found = (path for path in _files(root) if _is_for_tests(root, path) and _is_input(path))
+    """Return the shell scripts of tests and examples, by folder or name; cases without a suffix and of bats, too."""
+    named = (path for path in _files(root) if path.parent == root and "test" in path.name)
+    found = (path for path in (*_for_tests(root), *named) if _is_input(path))
     return tuple(path for path in found if path.suffix in _SCRIPTS or _SHEBANG.match(text(path)))
 
 
 def find_test_code(root: Path) -> tuple[Path, ...]:
     """Return the tests that are written in a programming language."""
-    found = (path for path in _files(root) if path.suffix in _TEST_CODE and _is_for_tests(root, path))
+    found = (path for path in _for_tests(root) if path.suffix in _TEST_CODE)
     return tuple(path for path in found if path.stat().st_size < LARGEST_CODE)
+
+
+def _for_tests(root: Path) -> Iterator[Path]:
+    return (path for path in _files(root) if _is_for_tests(root, path))
 
 
 def _is_for_tests(root: Path, path: Path) -> bool:

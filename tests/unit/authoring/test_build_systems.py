@@ -115,6 +115,13 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         {"Makefile": "all: other docs\nother: a.c\n\tcc -o other a.c\ndocs:\n\tmkdocs\n"},
         ("other", "make", "."),
     ),
+    "make, data that it installs": (
+        {"Makefile": "DATA = $(prefix)/share/tally\ntally: tally.c\n\tcc -DDATA=$(DATA) tally.c\n"},
+        (
+            *("tally", "make install prefix=$PWD/.tidegate/make PREFIX=$PWD/.tidegate/make tally"),
+            ".tidegate/make/bin",
+        ),
+    ),
     "make, variable": ({"Makefile": "EXE\t= src/other\nall: $(EXE)\n"}, ("other", "make", "src")),
     "make, installed variable, own configure": (
         {

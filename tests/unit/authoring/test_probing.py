@@ -68,14 +68,14 @@ HELP = "usage: count [options] FILE\n\nOptions:\n  --long   Longer\n  --quick  Q
 
 def test_a_line_on_whose_input_the_tool_prints_nothing_gets_an_input_on_which_it_does(tmp_path: Path) -> None:
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),))
-    assert found.lines == ("count sample.py",)
+    assert found.of("call") == ("count sample.py",)
     assert [*found.files] == ["sample.py"]
 
 
 def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_is_silent(tmp_path: Path) -> None:
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),), HELP)
-    assert found.more == ("count --long sample.py",)
-    assert found.silent == ("count --quick sample.py",)
+    assert found.of("option") == ("count --long sample.py",)
+    assert found.of("silent") == ("count --quick sample.py",)
 
 
 def test_an_option_that_showed_something_in_one_plan_is_not_tried_in_another(tmp_path: Path) -> None:
@@ -87,19 +87,19 @@ def test_an_option_that_showed_something_in_one_plan_is_not_tried_in_another(tmp
         session.scenario = name
         asyncio.run(prober.run(cast("Session", session)))
         found += [read_found([one.text for one in session.events if isinstance(one, Message)])]
-    assert [one.more for one in found] == [("count --long sample.py",), ()]
+    assert [one.of("option") for one in found] == [("count --long sample.py",), ()]
 
 
 def test_an_output_that_only_repeats_the_input_or_its_name_is_none(tmp_path: Path) -> None:
     def repeating(words: list[str], files: dict[str, str]) -> str | None:
         return files.get(words[-1])
 
-    assert probed(repeating, tmp_path, (Try(ways=("count sample.txt",), wants="prints"),)).lines == ()
+    assert probed(repeating, tmp_path, (Try(ways=("count sample.txt",), wants="prints"),)).of("call") == ()
 
     def naming(words: list[str], files: dict[str, str]) -> str | None:
         return f"read {words[-1]}" if words[-1] in files else None
 
-    assert probed(naming, tmp_path, (Try(ways=("count sample.txt",)),)).lines == ("count sample.txt",)
+    assert probed(naming, tmp_path, (Try(ways=("count sample.txt",)),)).of("call") == ("count sample.txt",)
 
 
 def test_a_file_that_is_damaged_or_not_there_is_tried_in_place_of_one_that_works(tmp_path: Path) -> None:
@@ -108,26 +108,15 @@ def test_a_file_that_is_damaged_or_not_there_is_tried_in_place_of_one_that_works
         return "ok" if text and not text.startswith("}") else None
 
     found = probed(strict, tmp_path, (Try(ways=("count sample.json",)),))
-    assert found.lines == ("count sample.json",)
-    assert found.wrong == (
+    assert found.of("call") == ("count sample.json",)
+    assert found.of("refused") == (
         "(echo '}]) ('; cat sample.json) > damaged-sample.json; count damaged-sample.json",
     )  # the same message for one that is not there shows nothing more
 
 
-def test_a_variable_of_the_environment_is_kept_if_it_changes_what_is_printed(tmp_path: Path) -> None:
-    def loud(words: list[str], files: dict[str, str]) -> str | None:
-        return "LOUD" if words[0] in ("COUNT_LOUD=1;", "COUNT_DEBUG=1;") else "quiet"
-
-    session = FakeSession(loud, tmp_path)
-    prober = Prober(plans={"plan": (Try(ways=("count a",)),)}, settings=("COUNT_DEBUG", "COUNT_LOUD", "COUNT_NOTHING"))
-    asyncio.run(prober.run(cast("Session", session)))
-    found = read_found([one.text for one in session.events if isinstance(one, Message)])
-    assert found.more == ("export COUNT_LOUD=1; count a",)
-
-
 def test_files_that_do_not_make_a_line_work_are_left_out(tmp_path: Path) -> None:
     found = probed(lambda words, files: None, tmp_path, (Try(ways=("count data.txt",)),))
-    assert (found.lines, found.files) == ((), {})
+    assert (found.of("call"), found.files) == ((), {})
 
 
 def test_two_files_are_given_where_one_works(tmp_path: Path) -> None:
@@ -136,7 +125,7 @@ def test_two_files_are_given_where_one_works(tmp_path: Path) -> None:
         return f"{len(texts)} files" if len(texts) == len(words) else None
 
     found = probed(joined, tmp_path, (Try(ways=("count sample.txt",)),))
-    assert found.lines == ("count sample.txt", "count sample.txt sample.json")
+    assert found.of("call") == ("count sample.txt", "count sample.txt sample.json")
 
 
 def test_what_only_reads_is_tried_again_after_what_adds(tmp_path: Path) -> None:
@@ -149,7 +138,7 @@ def test_what_only_reads_is_tried_again_after_what_adds(tmp_path: Path) -> None:
         return "\n".join(added)
 
     tries = tuple(Try(ways=(line,)) for line in ("count find", "count add a"))
-    assert probed(keeping, tmp_path, tries).lines == ("count find", "count add a", "count find")
+    assert probed(keeping, tmp_path, tries).of("call") == ("count find", "count add a", "count find")
 
 
 def test_what_failed_is_tried_again_after_what_adds(tmp_path: Path) -> None:
@@ -161,7 +150,7 @@ def test_what_failed_is_tried_again_after_what_adds(tmp_path: Path) -> None:
         return f"{words[0]} {len(added)}" if added else None
 
     found = probed(keeping, tmp_path, tuple(Try(ways=(line,)) for line in ("count done", "count add a")))
-    assert (found.lines, found.failed) == (("count add a", "count done"), ())
+    assert (found.of("call"), found.failed) == (("count add a", "count done"), ())
 
 
 def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path: Path) -> None:
@@ -187,7 +176,7 @@ def test_a_switch_that_changes_nothing_is_not_tried_with_a_value(tmp_path: Path)
         return f"{len(words)} words" if "--quick" not in words else "1 words"
 
     found = probed(counting, tmp_path, (Try(ways=("count one",)),), HELP)
-    assert found.silent == ("count --quick one",)
+    assert found.of("silent") == ("count --quick one",)
 
 
 def test_variations_that_show_other_things_are_kept_and_few_of_those_that_are_refused_alike(tmp_path: Path) -> None:
@@ -197,8 +186,8 @@ def test_variations_that_show_other_things_are_kept_and_few_of_those_that_are_re
         return shown.get(words[-1])
 
     found = probed(small, tmp_path, (Try(ways=("count 5 3",)),))
-    assert {*found.varied} == {"count 5 12", "count 5 0", "count 0 3", "count 14 3"}
-    assert found.wrong == ("count 5 5",)  # `count 5 14` and others are refused with the same words
+    assert {*found.of("variation")} == {"count 5 12", "count 5 0", "count 0 3", "count 14 3"}
+    assert found.of("refused") == ("count 5 5",)  # `count 5 14` and others are refused with the same words
 
 
 def test_a_text_that_a_call_writes_is_shown(tmp_path: Path) -> None:
@@ -208,7 +197,7 @@ def test_a_text_that_a_call_writes_is_shown(tmp_path: Path) -> None:
         return ""
 
     found = probed(writing, tmp_path, (Try(ways=("count one",)),))
-    assert found.lines == ("count one && cat out.txt",)
+    assert found.of("call") == ("count one && cat out.txt",)
 
 
 def test_words_of_an_output_are_values_of_options(tmp_path: Path) -> None:
@@ -218,4 +207,55 @@ def test_words_of_an_output_are_values_of_options(tmp_path: Path) -> None:
 
     help_text = "usage: count [options]\n\nOptions:\n  --only WORD   Only this one\n"
     found = probed(filtering, tmp_path, (Try(ways=("count all",)),), help_text)
-    assert found.more == ("count --only apple all",)
+    assert found.of("option") == ("count --only apple all",)
+
+
+def test_options_are_tried_on_calls_that_print_the_same_once_more(tmp_path: Path) -> None:
+    added: list[str] = []
+
+    def keeping(words: list[str], files: dict[str, str]) -> str | None:
+        added.extend(["x"] * ("add" in words))
+        return f"{len(added)} added" if "add" in words else " ".join(words)
+
+    found = probed(keeping, tmp_path, tuple(Try(ways=(line,)) for line in ("count add", "count list")), HELP)
+    assert found.of("option") == ("count --long list", "count --quick list")
+
+
+def test_a_tool_that_needs_an_option_to_do_something_gets_each(tmp_path: Path) -> None:
+    found = probed(lambda words, files: "1" if "--long" in words else None, tmp_path, (Try(ways=("count",)),), HELP)
+    assert found.of("option") == ("count --long",)
+
+
+def test_an_input_on_which_calls_failed_alike_gets_no_fourth(tmp_path: Path) -> None:
+    tries = tuple(Try(ways=(f"count {name}",), wants="prints") for name in ("sample.txt", "sample.json", "sample.py"))
+    called: list[list[str]] = []
+
+    def failing(words: list[str], files: dict[str, str]) -> str | None:
+        called.append(words)
+        return None
+
+    probed(failing, tmp_path, (*tries, *tries))
+    assert called[6:] == [["sample.txt"], ["sample.json"], ["sample.py"]] or len(called) <= 9
+
+
+def test_a_formatter_that_exits_with_another_status_is_shown_with_the_file_that_it_changed(tmp_path: Path) -> None:
+    class Formatting(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            name = "copy.txt" if "copy" in command else "sample.txt"
+            self.files |= {name: "formatted"} if "sample.txt" in self.files else {}
+            shown = self.files.get(name, "") if " cat " in command else ""
+            return CommandResult(command=command, end="exited", exit_code=3, stdout=shown)
+
+    session = Formatting(of_python, tmp_path)
+    asyncio.run(Prober(plans={"plan": (Try(ways=("count sample.txt",)),)}).run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert found.of("call") == ("cp sample.txt copy.txt && count copy.txt; status=$?; cat copy.txt; (exit $status)",)
+
+
+def test_a_binary_file_that_a_call_writes_is_not_shown(tmp_path: Path) -> None:
+    def writing(words: list[str], files: dict[str, str]) -> str | None:
+        (tmp_path / ".backup").write_text("x", encoding="utf-8")
+        files[".backup"] = "x\x00\x0c"
+        return "done"
+
+    assert probed(writing, tmp_path, (Try(ways=("count one",)),)).of("call") == ("count one",)

@@ -14,7 +14,6 @@ from tidegate.authoring.survey import (
     find_scenarios,
     find_scripts,
     find_test_code,
-    find_variables,
     missing_toolchain,
     named_like,
     tool_at,
@@ -31,11 +30,6 @@ def write(root: Path, files: dict[str, str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
-
-
-def test_variables_are_those_that_docs_name_and_code_reads(tmp_path: Path) -> None:
-    write(tmp_path, {"tally": "#!/bin/sh\necho $TALLY_FORMAT\n", "README.md": "Set TALLY_OTHER and TALLY_FORMAT.\n"})
-    assert find_variables(tmp_path, [(tmp_path / "README.md").read_text()]) == ("TALLY_FORMAT",)
 
 
 def test_finds_programs_by_name_those_nearest_to_the_root_first(tmp_path: Path) -> None:

@@ -60,10 +60,11 @@ def _in_folder(root: Path, where: str) -> Iterator[Tool]:
         yield from find(root, where)
 
 
-def _rank(root: Path, where: str, tool: Tool) -> tuple[bool, bool]:
-    """Return a sort key: tools that the docs call come first, then those that are named like the project."""
+def _rank(root: Path, where: str, tool: Tool) -> tuple[bool, bool, int]:
+    """Return a sort key: first tools that the docs call, then those named like the project, then by the calls."""
     call = re.compile(rf"^[ \t]*(?:[$%>] )?(?:\S+ \| )?{re.escape(tool.binary)}(?=\s)", re.MULTILINE)
     folder = root / where
-    docs = (text(path) for pattern in _DOCUMENTS for path in sorted(folder.glob(pattern)))
+    docs = [text(path) for pattern in _DOCUMENTS for path in sorted(folder.glob(pattern))]
+    calls = sum(len(call.findall(doc)) for doc in docs)
     own = {folder.resolve().name, folder.resolve().name.removesuffix("-cli")}
-    return not any(call.search(doc) for doc in docs), not (tool.own or tool.binary in own)
+    return not calls, not (tool.own or tool.binary in own), -calls

@@ -172,6 +172,8 @@ def find_autotools(root: Path, where: str) -> Iterator[Tool]:
 
 _RULE = re.compile(r"^([A-Za-z0-9_.-]+)\s*:(?!=)", re.MULTILINE)
 _ALL = re.compile(r"^all\s*:(?!=)(.*)", re.MULTILINE)
+MAKE_FOLDER = ".tidegate/make"
+_DATA = re.compile(r"^\w+\s*[:?]?=\s*\$[({](?:prefix|PREFIX)[)}]/(?:share|lib)/(?!man|doc)\w", re.MULTILINE)
 _NAMING = frozenset(["EXE", "EXEC", "EXECUTABLE", "PROG", "PROGNAME", "PROGRAM", "BIN", "BINARY", "TARGET", "NAME"])
 
 
@@ -188,12 +190,15 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
     make = "make" if where == "." else f"make -C {where}"
     enter = "" if where == "." else f"cd {where} && "
     prepare = (f"{enter}./configure",) if is_program(folder / "configure") else ()
+    built = inside(where)
+    if _DATA.search(content) and not prepare:  # it looks for its files where they are installed
+        make, built = f"{make} install prefix=$PWD/{MAKE_FOLDER} PREFIX=$PWD/{MAKE_FOLDER}", f"{MAKE_FOLDER}/bin"
     if own in _RULE.findall(content) and not (folder / own).is_dir():
-        yield Tool(own, (*prepare, f"{make} {own}"), (where,), inside(where, file))
+        yield Tool(own, (*prepare, f"{make} {own}"), (built,), inside(where, file))
     named = [words[0] for name, words in assigned(content).items() if name in _NAMING and len(words) == 1]
     rules = _RULE.findall(content)
     of_all = [word for words in _ALL.findall(content) for word in words.split() if word in rules]
     for value in dict.fromkeys((*named, *of_all[:1], *installed(content))):
         program = Path(value)
         if re.fullmatch(r"[\w./-]+", value) and not (folder / value).is_dir() and not is_program(folder / value):
-            yield Tool(program.name, (*prepare, make), (inside(where, str(program.parent)),), inside(where, file))
+            yield Tool(program.name, (*prepare, make), (inside(built, str(program.parent)),), inside(where, file))

@@ -51,7 +51,9 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     locked = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
     scripts = table(json_object(root / where / "package.json"), "scripts")
     makes = "build" in scripts and "prepare" not in scripts and not (root / where / str(file)).exists()
-    made = (f"{enter}npm run build",) if makes else ()
+    others = "".join(f" -p {name}" for name in ("pnpm", "yarn") if name in str(scripts.get("build")))
+    run = f"npx --yes{others} -c 'npm run build'" if others else "npm run build"
+    made = (f"{enter}{run}",) if makes else ()
     omit = "" if made or "prepare" in scripts else " --omit=dev"  # what only tests need takes minutes
     install = f"npm install --global --prefix {PREFIX} {'.' if where == '.' else f'./{where}'}"
     return f"{enter}{locked}{omit}", *made, install
