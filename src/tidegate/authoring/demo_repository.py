@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tidegate.errors import CannotRunError
 from tidegate.model.result import VerdictState
 from tidegate.model.value import Value
+from tidegate.vcs.git import must
 
 Name = Literal["harmless", "regression", "improvement"]
 
@@ -135,20 +134,4 @@ def _commit(folder: Path, message: str) -> None:
 
 
 def _git(folder: Path, *arguments: str) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        done = subprocess.run(
-            ["git", *arguments],
-            cwd=folder,
-            env={**environment, **_IDENTITY},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except FileNotFoundError:
-        raise CannotRunError("`git` was not found on PATH.", "Install git.") from None
-    if done.returncode != 0:
-        raise CannotRunError(f"`git {arguments[0]}` failed: {done.stderr.strip()}", "The demo needs git 2.28 or newer.")
+    must(folder, *arguments, env=_IDENTITY)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import Block, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
-from tidegate.authoring.probing import Try
+from tidegate.authoring.probing import Kind, Try
 from tidegate.authoring.samples import HISTORY, kind_of
 from tidegate.authoring.survey import find_inputs, find_scripts, find_test_code
 from tidegate.authoring.variations import in_turn
@@ -37,7 +37,6 @@ _DOCUMENTS = (
 )
 _TRANSLATED = re.compile(r"(?i)readme[._-][a-z]{2,3}(?:[-_][a-z]{2,4})?$")
 GUIDES = ("AGENTS.md", "CLAUDE.md")
-_EXAMPLES = re.compile(r"^\W*examples?\b.*$", re.IGNORECASE | re.MULTILINE)
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
 _BASH = re.compile(r"<\(|<<<|=\(|\[\[|\$'|\b(?:declare|local|function|source|shopt) ")
 _CAPTURED = re.compile(r"""(?m)^\s*(?:local )?\w+="?\$\((.*)\)"?$""")
@@ -72,8 +71,7 @@ class Candidate(NamedTuple):
     files: Mapping[str, str] = {}
     gates: tuple[dict[str, Any], ...] = ()
     guidance: tuple[str, ...] = ()  # documents to follow instead of commands
-    silent: tuple[str, ...] = ()  # those of `more` with an option that changes nothing
-    wrong: tuple[str, ...] = ()  # those of `more` that the tool may refuse
+    kinds: Mapping[str, Kind] = {}  # of those of `more`
     statuses: tuple[int, ...] = ()  # other than 0, with which calls of the agent end
     skip: tuple[str, ...] = ()  # commands of the documents that fail
 
@@ -157,19 +155,6 @@ def calls_in_code(text: str, binary: str, first: Collection[str]) -> Iterator[st
     for _, literal in _LITERAL.findall(text):
         if literal.startswith(f"{binary} ") and not re.search(r"[{}$%\\]|\s[a-z]+ [a-z]+ [a-z]+ [a-z]+", literal):
             yield literal
-
-
-def in_help(binary: str, texts: Iterable[str]) -> Plan | None:
-    """Return the plan for the examples of help texts; None if they have none."""
-    typed: list[str] = []
-    for text in texts:
-        typed += [row.strip().removeprefix("$ ") for row in text.splitlines() if row.strip().startswith("$ ")]
-        if start := _EXAMPLES.search(text):
-            rows = (row.strip().removeprefix("$ ") for row in text[start.end() :].splitlines())
-            typed += [row for row in rows if row.startswith(f"{binary} ") or f"| {binary} " in f"{row} "]
-    found = blocks("\n".join(["```sh", *dict.fromkeys(typed), "```"]), binary)
-    lines = [line for block in found for line in _runnable(block, binary)][:MOST_COMMANDS]
-    return _plan("help_examples", f"`{binary} --help` shows it.", lines) if lines else None
 
 
 def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:

@@ -149,7 +149,6 @@ def _helps(ran: CommandResult, name: str = "") -> bool:
 
 
 def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[str]) -> tuple[Plan, ...]:
-    own = examples.in_help(tool.binary, [one.printed for one in shown.pages.values()])
     plans = [
         examples.main_use(tool.binary, inputs, shown.texts),
         examples.state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()]),
@@ -157,7 +156,7 @@ def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[s
     first = {
         name for part in shown.parts if part.kind in ("subcommand", "option") for name in (part.name, *part.aliases)
     }
-    others = (own, examples.in_scripts(root, where, tool.binary, first), *examples.documented(root, where, tool.binary))
+    others = (examples.in_scripts(root, where, tool.binary, first), *examples.documented(root, where, tool.binary))
     about_git = examples.is_about_git(tool.binary, shown.texts)
     plans += [examples.in_history(one) if about_git else one for one in others if one is not None]
     return examples.named_once(plan for plan in plans if plan.tries)
@@ -208,8 +207,7 @@ def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate
                 commands=tuple(lines[:MOST_CALLS]),
                 more=tuple(call.line for call in own),
                 files=found[plan.candidate.name].files,
-                silent=tuple(call.line for call in own if call.kind == "silent"),
-                wrong=tuple(call.line for call in own if call.kind == "refused"),
+                kinds={call.line: call.kind for call in own},
             )
         )
     return filled
@@ -234,7 +232,9 @@ def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
     asked = tuple(ran.command for ran in shown.pages.values())
     wrong = [line for line in wrong[:most] if line not in asked]
     described = f"`{tool.binary}` explains itself, and refuses what it does not know."
-    return [Candidate("help", described, asked, tuple(wrong), gates=tuple(gates), wrong=tuple(wrong))]
+    return [
+        Candidate("help", described, asked, tuple(wrong), gates=tuple(gates), kinds=dict.fromkeys(wrong, "refused"))
+    ]
 
 
 async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> list[Candidate]:
@@ -259,7 +259,9 @@ def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], vers
     for seen in zip(*(one.checked for one in runs), strict=False):
         command = seen[0].result.command
         gate = observed_gates.result_gate(seen, given, facts)
-        if command in candidate.wrong and (gate is None or gate.get("status") or observed_gates.helps(seen[0].result)):
+        if candidate.kinds.get(command) == "refused" and (
+            gate is None or gate.get("status") or observed_gates.helps(seen[0].result)
+        ):
             gate = observed_gates.refused_gate(seen, given, facts)
         gates.append(gate)
     ran = [command for one in runs for command in one.commands] if candidate.guidance else []
@@ -337,7 +339,7 @@ def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
 
 def _protected(tool: Tool, kept: Sequence[Candidate], shown: _Shown) -> tuple[str, ...]:
     """Return the sentence about what the suite protects, and what it does not reach."""
-    silent = {line for one in kept for line in one.silent}
+    silent = {line for one in kept for line, kind in one.kinds.items() if kind == "silent"}
     counted = [(gate, one) for one in kept for gate in one.gates if gate.get("pattern") != observed_gates.EMPTY]
     counted = [
         (gate, one)

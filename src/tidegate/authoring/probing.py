@@ -204,7 +204,7 @@ class _Probe:
         )
 
     async def repeatable(self, lines: Sequence[str]) -> list[str]:
-        """Return the lines that print the same once more, longest outputs first; some of all if none does."""
+        """Return the lines that print the same again, longest outputs first; some of all if none does."""
         rows = {line: self.printed[line].count("\n") for line in lines}
         fit = sorted(lines, key=lambda line: (rows[line] > MOST_LINES, -rows[line]))[:MOST_BASES]
         same: list[str] = []

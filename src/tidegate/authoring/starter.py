@@ -24,14 +24,12 @@ _UNPROVEN = (
 def suite_text(
     tool: Tool | None,
     scenarios: Iterable[str],
-    guidance: Iterable[str] | None = None,
     reach: Access = False,
     skip: Sequence[str] = (),
 ) -> str:
     """Return the text of tidegate.yaml for these scenario files and the tool, if one was found.
 
-    `guidance`: instead of the default. `reach`: what agents and the tool may reach of the network. `skip`: commands of
-    the docs that fail.
+    `reach`: what agents and the tool may reach of the network. `skip`: commands of the docs that fail.
     """
     lines = [
         f"# yaml-language-server: $schema={SCHEMAS}/suite.json",
@@ -50,8 +48,6 @@ def suite_text(
         target: dict[str, Any] = {"mcp": {"command": tool.binary}} if tool.server else {"binary": tool.binary}
         lines.append(f"target: {flow(target | ({'env': dict(tool.env)} if tool.env else {}))}")
         lines.append(_network(reach))
-    if guidance is not None:
-        lines.append(f"guidance: {flow(list(guidance))}   # files for agents, each side's own, in every workspace")
     docs = ["  docs:   # runs the commands in the docs verbatim: no key, no cost", "    type: doc-follower"]
     docs += ["    indented: true", *(["    skip:   # they fail"] if skip else [])]
     docs += [f"      - {flow(command)}" for command in skip]
@@ -88,25 +84,30 @@ def server_scenario_text(
     server: Tool, name: str, checks: Iterable[Mapping[str, Any]], gates: Sequence[Mapping[str, Any]] = ()
 ) -> str:
     """Return the text of the scenario in which the agent `calls` makes its calls, with these evaluators and gates."""
+    what = Candidate(name, f"The tools of `{server.binary}` are there and answer.", ())
+    evaluators = ["  evaluators:", *(f"    - {flow(dict(check))}" for check in checks)]
+    return _scenario(server, what, [f"task: {flow({'prompt': SERVER_PROMPT})}"], gates, evaluators)
+
+
+def _scenario(
+    tool: Tool, what: Candidate, task: Iterable[str], gates: Sequence[Mapping[str, Any]], evaluators: Iterable[str] = ()
+) -> str:
+    """Return the text of a scenario file."""
+    up = "../" * len(PurePosixPath(tool.scenarios).parts)
     lines = [
-        *_head(server),
-        f"name: {name}",
-        f"description: {flow(f'The tools of `{server.binary}` are there and answer.')}",
-        "target: from_config",
-        f"task: {flow({'prompt': SERVER_PROMPT})}",
-        *([f"setup: {flow({'commands': list(server.setup)})}"] if server.setup else []),
+        f"# yaml-language-server: $schema={up}{SCHEMAS}/scenario.json",
+        _PROVEN,
+        f"name: {what.name}",
+        f"description: {flow(what.description)}",
+        f"target: {flow({'ok_statuses': [0, *what.statuses]}) if what.statuses else 'from_config'}",
+        *task,
+        *([f"setup: {flow({'commands': list(tool.setup)})}"] if tool.setup else []),
         "evaluation:",
         *(["  gates:"] if gates else []),
-        *(f"    - {flow(dict(gate))}" for gate in gates),
-        "  evaluators:",
-        *(f"    - {flow(dict(check))}" for check in checks),
+        *(f"    - {item(gate)}" for gate in gates),
+        *evaluators,
     ]
     return "\n".join(lines) + "\n"
-
-
-def _head(tool: Tool) -> tuple[str, str]:
-    up = "../" * len(PurePosixPath(tool.scenarios).parts)
-    return f"# yaml-language-server: $schema={up}{SCHEMAS}/scenario.json", _PROVEN
 
 
 def scenario_file(tool: Tool, candidate: Candidate) -> str:
@@ -130,22 +131,14 @@ def template_files(tool: Tool, candidate: Candidate) -> dict[str, bytes]:
 
 def scenario_text(tool: Tool, candidate: Candidate, gates: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of the candidate's scenario file with these gates, the last of which is that no call fails."""
-    lines = [
-        *_head(tool),
-        f"name: {candidate.name}",
-        f"description: {flow(candidate.description)}",
-        f"target: {flow({'ok_statuses': [0, *candidate.statuses]}) if candidate.statuses else 'from_config'}",
+    task = [
         *([] if tool.server else ["tool_matrix: [{tool: docs}]   # other agents get tasks of their own"]),
         "task:",
         *prompt_lines(prompt(tool, candidate)),
         *([f"guidance: {flow(list(candidate.guidance))}"] if gates or candidate.guidance else []),
-        *([f"setup: {flow({'commands': list(tool.setup)})}"] if tool.setup else []),
-        "evaluation:",
-        "  gates:",
-        *(f"    - {item(gate)}" for gate in gates),
-        "    - {type: no_transcript_errors, description: no call failed}",
     ]
-    return "\n".join(lines) + "\n"
+    no_errors = {"type": "no_transcript_errors", "description": "no call failed"}
+    return _scenario(tool, candidate, task, [*gates, no_errors])
 
 
 def bare_files(tool: Tool) -> dict[str, str]:

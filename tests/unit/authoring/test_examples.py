@@ -12,7 +12,6 @@ from tidegate.authoring.examples import (
     calls_in_code,
     documented,
     followed,
-    in_help,
     in_history,
     in_scripts,
     inputs,
@@ -204,11 +203,3 @@ def test_arguments_of_a_subcommand_are_those_of_the_row_that_shows_its_call() ->
 def test_code_of_the_repository_is_an_input_of_a_tool_for_code(tmp_path: Path) -> None:
     root = write(tmp_path, {"tally/cli.py": "x = 1\n", "tests/own.odd": "text\n", "tests/binary.odd": "\0"})
     assert inputs(root, ["Reads *.py."])[-2:] == ("tally/cli.py", "tests/own.odd")
-
-
-def test_examples_of_a_help_text() -> None:
-    plan = sure(
-        in_help("tally", ["usage: tally\n\nExamples:\n  tally add milk\n  $ echo a | tally add\n  tally rm ID\n"])
-    )
-    assert plan.candidate.commands == ("echo a | tally add", "tally add milk")
-    assert in_help("tally", ["usage: tally add TITLE\n"]) is None

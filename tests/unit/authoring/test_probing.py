@@ -210,7 +210,7 @@ def test_words_of_an_output_are_values_of_options(tmp_path: Path) -> None:
     assert found.of("option") == ("count --only apple all",)
 
 
-def test_options_are_tried_on_calls_that_print_the_same_once_more(tmp_path: Path) -> None:
+def test_options_are_tried_on_calls_that_print_the_same_again(tmp_path: Path) -> None:
     added: list[str] = []
 
     def keeping(words: list[str], files: dict[str, str]) -> str | None:
