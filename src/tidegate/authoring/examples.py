@@ -254,6 +254,17 @@ def _value(argument: str) -> str:
     return "first" if re.search(r"key|name|tag|project", argument) else "'Buy milk'"
 
 
+def with_choices(part: Part, texts: Iterable[str]) -> Part:
+    """Return the option with the values that its description lists in parentheses, if no others are known."""
+    if part.kind != "option" or not part.takes_value or part.choices:
+        return part
+    row = re.compile(
+        rf"(?<![\w-]){re.escape(part.name)}[ =,].{{0,80}}?\(([\w-]+(?:,\s+(?:or\s+)?[\w-]+)+)\)", re.DOTALL
+    )
+    listed = next((found[1] for text in texts for found in row.finditer(text)), "")
+    return part.model_copy(update={"choices": tuple(re.findall(r"\b(?!or\b)[\w-]+", listed))})
+
+
 def followed(root: Path, where: str, binary: str, files: Mapping[str, str]) -> Iterator[Candidate]:
     """Yield a candidate for each document with examples, the first MOST_FOLLOWED: an agent follows it, as each side has
     it. It gets those of the files that it names.

@@ -121,16 +121,7 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
         pages |= {name: one for name, one in own.items() if _helps(one, name) and one.printed != best.printed}
     texts = [one.printed[:MOST_CHARACTERS] for one in pages.values()]
     parts = of_help(dict(zip(pages, texts, strict=True)), tool.binary)
-    return _Shown(pages, tuple(_with_choices(part, texts) for part in parts), texts)
-
-
-def _with_choices(part: Part, texts: Iterable[str]) -> Part:
-    """Return the option with the values that its description lists in parentheses, if no others are known."""
-    if part.kind != "option" or not part.takes_value or part.choices:
-        return part
-    row = re.compile(rf"(?<![\w-]){re.escape(part.name)}[ =,].{{0,80}}?\(([\w-]+(?:, (?:or )?[\w-]+)+)\)", re.DOTALL)
-    listed = next((found[1] for text in texts for found in row.finditer(text)), "")
-    return part.model_copy(update={"choices": tuple(re.findall(r"(?!or\b)[\w-]+", listed))})
+    return _Shown(pages, tuple(examples.with_choices(part, texts) for part in parts), texts)
 
 
 def _helps(ran: CommandResult, name: str = "") -> bool:
@@ -200,7 +191,7 @@ def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate
     for plan in plans:
         own = kept[plan.candidate.name]
         own.sort(key=lambda call: call.kind == "refused")  # last, since they leave damaged files
-        lines = [call.line for call in own if call.kind == "call"]
+        lines = [call.line for call in own if call.kind in ("call", "option")]
         lines.sort(key=lambda line: " cat " in line or "\n" in line)  # what writes nothing first: gates do all again
         filled.append(
             plan.candidate._replace(
@@ -310,7 +301,8 @@ async def _confirmed(here: Tryout, tool: Tool, kept: list[Candidate]) -> list[Ca
 
 
 def _passing(candidate: Candidate, runs: Sequence[TriedTrial]) -> Candidate:
-    """Return the candidate with the gates that passed in each run; none if a call of the agent failed."""
+    """Return the candidate with the gates that passed in each run that was measured; none if a call failed."""
+    runs = [seen for seen in runs if seen.result.gates]
     gates = [gate for place, gate in enumerate(candidate.gates) if _always(runs, place)]
     return candidate._replace(gates=tuple(gates) if _always(runs, -1) and not candidate.guidance else ())
 
@@ -321,8 +313,8 @@ def _is_proof(seen: TriedTrial) -> bool:
 
 
 def _always(runs: Sequence[TriedTrial], place: int) -> bool:
-    """Return True if the gate at this place passed in each trial."""
-    return all(seen.result.gates and seen.result.gates[place].passed for seen in runs)
+    """Return True if the gate at this place passed in each trial, and there is one."""
+    return bool(runs) and all(seen.result.gates[place].passed for seen in runs)
 
 
 def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:

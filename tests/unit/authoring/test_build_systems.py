@@ -264,6 +264,20 @@ def test_the_tool_that_the_readme_calls_is_the_likely_one(tmp_path: Path) -> Non
     assert has_favourite(tmp_path, ".", tools)
 
 
+def test_of_several_tools_that_the_readme_calls_the_most_frequent_is_the_likely_one(tmp_path: Path) -> None:
+    scripts = '[project]\nname = "kit"\n[project.scripts]\none = "a:b"\ntwo = "a:c"\n'
+    write(tmp_path, {"pyproject.toml": scripts, "README.md": "```sh\n$ one a\n$ two a\n$ two b\n```\n"})
+    tools = find_tools(tmp_path)
+    assert tools[0].binary == "two"
+    assert has_favourite(tmp_path, ".", tools)
+
+
+def test_a_build_script_that_calls_pnpm_gets_it(tmp_path: Path) -> None:
+    package = '{"name": "tally", "bin": "dist/cli.js", "scripts": {"build": "pnpm pack-it"}}'
+    write(tmp_path, {"package.json": package})
+    assert find_tools(tmp_path)[0].build[1] == "npx --yes -p pnpm -c 'npm run build'"
+
+
 def test_a_script_in_the_root_that_readme_calls_by_its_path_is_the_tool(tmp_path: Path) -> None:
     readme = "Run it: `NAME=Ada ./tally file`. To test, run `./run-tests`.\n"
     root = write(tmp_path, {"README.md": readme, "tally": SCRIPT, "run-tests": SCRIPT, "other": SCRIPT})

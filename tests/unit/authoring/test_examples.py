@@ -18,6 +18,7 @@ from tidegate.authoring.examples import (
     main_use,
     named_once,
     state,
+    with_choices,
 )
 from tidegate.decide.surface.help_text import subcommands
 from tidegate.decide.surface.parts import of_help
@@ -189,6 +190,14 @@ def test_words_that_a_usage_lists_are_arguments() -> None:
     ways = [one.ways[0] for one in main_use("tally", (), ["usage: tally [-h] [--by {day,week}] [{mit,bsd}]"]).tries]
     assert {"tally mit", "tally bsd"} < {*ways}
     assert "tally day" not in ways
+
+
+def test_values_in_parentheses_are_those_of_an_option() -> None:
+    text = (
+        "usage: tally\n\nOptions:\n  -t, --to FORMAT  Format (html, xml,\n                   or man)\n  --at DAY  Day\n"
+    )
+    found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "tally")}
+    assert found == {"--to": ("html", "xml", "man"), "--at": ()}
 
 
 def test_arguments_of_a_subcommand_are_those_of_the_row_that_shows_its_call() -> None:

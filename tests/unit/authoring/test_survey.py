@@ -110,3 +110,8 @@ def test_a_link_to_nothing_is_no_file(tmp_path: Path) -> None:
     for name in ("case.sh", "case.py"):
         (tmp_path / "tests" / name).symlink_to("gone")
     assert (find_scripts(tmp_path), find_test_code(tmp_path), find_inputs(tmp_path, [".py"])) == ((), (), ())
+
+
+def test_a_script_of_the_root_is_a_test_by_its_name(tmp_path: Path) -> None:
+    write(tmp_path, {"run-tests.sh": "#!/bin/sh\ntally a\n", "install.sh": "#!/bin/sh\ncp tally /usr/bin\n"})
+    assert [path.name for path in find_scripts(tmp_path)] == ["run-tests.sh"]
