@@ -45,6 +45,8 @@ _OF_GIT = re.compile(r"(?i)\bgit[ -](?:repo|log|commit|history|blame)|\bcommit m
 _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
 _LIST = re.compile(r"""[\[(]\s*(?:(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*,?\s*)+[\])]""")
 _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
+_BUNDLE = re.compile(r"\[ ?-([A-Za-z]{3,40}) ?\]")
+_WITH_VALUE = re.compile(r"\[ ?(-[A-Za-z]) [a-z_]+ ?\]")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
@@ -252,6 +254,20 @@ def _value(argument: str) -> str:
     if re.fullmatch(r"nr|no|n|i|idx|\W*(?:num\w*|count|amount|size|index|(?:\w+[ _-])?id)\W*", argument):
         return "1"
     return "first" if re.search(r"key|name|tag|project", argument) else "'Buy milk'"
+
+
+def usage_options(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
+    """Return the parts of the tool, and the options that its usage bundles: `[ -abC ] [ -d folder ]`."""
+    found: dict[str, Part] = {}
+    bundled = {
+        letters for letters in _BUNDLE.findall(text) if letters.lower() != letters or [*letters] == sorted(letters)
+    }
+    if bundled:
+        found = {f"-{letter}": Part(kind="option", name=f"-{letter}") for letter in "".join(sorted(bundled))}
+        found |= {name: Part(kind="option", name=name, takes_value=True) for name in _WITH_VALUE.findall(text)}
+    names = {name for part in parts for name in (part.name, *part.aliases)}
+    kept = (part for part in parts if part.name.removeprefix("-") not in bundled)
+    return *kept, *(part for name, part in found.items() if name not in names)
 
 
 def with_choices(part: Part, texts: Iterable[str]) -> Part:

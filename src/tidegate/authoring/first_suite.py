@@ -120,7 +120,7 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
         own = {name: ran[line] for name, line in of_each.items() if line in ran}
         pages |= {name: one for name, one in own.items() if _helps(one, name) and one.printed != best.printed}
     texts = [one.printed[:MOST_CHARACTERS] for one in pages.values()]
-    parts = of_help(dict(zip(pages, texts, strict=True)), tool.binary)
+    parts = examples.usage_options(of_help(dict(zip(pages, texts, strict=True)), tool.binary), texts[0])
     return _Shown(pages, tuple(examples.with_choices(part, texts) for part in parts), texts)
 
 

@@ -18,6 +18,7 @@ from tidegate.authoring.examples import (
     main_use,
     named_once,
     state,
+    usage_options,
     with_choices,
 )
 from tidegate.decide.surface.help_text import subcommands
@@ -190,6 +191,15 @@ def test_words_that_a_usage_lists_are_arguments() -> None:
     ways = [one.ways[0] for one in main_use("tally", (), ["usage: tally [-h] [--by {day,week}] [{mit,bsd}]"]).tries]
     assert {"tally mit", "tally bsd"} < {*ways}
     assert "tally day" not in ways
+
+
+def test_a_usage_may_bundle_options() -> None:
+    text = "Usage: tally [-abV] [ -d folder ] file\n"
+    found = usage_options(of_help({"": text}, "tally"), text)
+    assert {(part.name, part.takes_value) for part in found if part.kind == "option"} == {
+        *(("-a", False), ("-b", False), ("-V", False), ("-d", True))
+    }
+    assert [part.name for part in usage_options((), "Usage: tally [-count]\n")] == []
 
 
 def test_values_in_parentheses_are_those_of_an_option() -> None:
