@@ -108,7 +108,10 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
     answers = [ran for ran in (await _commands(here, tool, ways)).values() if _helps(ran)]
     if not answers:
         return _Shown({})
-    best = max(answers, key=lambda ran: (len(observed_gates.listed(ran.printed)), ran.ok))
+    best = max(
+        answers,
+        key=lambda ran: (len(observed_gates.listed(ran.printed)), observed_gates.is_usage(ran.printed), ran.ok),
+    )
     pages, asking = {"": best}, best.command.removeprefix(tool.binary).strip()
     parts = of_help({"": best.printed[:MOST_CHARACTERS]}, tool.binary)
     names = [part.name for part in parts if part.kind == "subcommand"][:MOST_SUBCOMMANDS]

@@ -112,8 +112,9 @@ class Prober(Agent):
 
     async def run(self, session: Session) -> End:
         """Try everything until the time is up, and report what was found as a message in JSON."""
-        at_once = min(AT_ONCE, len(self.plans))
-        probe = _Probe(session, self.inputs, PLANS_SECONDS * at_once / len(self.plans))
+        weights = {name: 10 + min(len(tries), 40) for name, tries in self.plans.items()}
+        share = min(1.0, AT_ONCE * weights[session.scenario] / sum(weights.values()))
+        probe = _Probe(session, self.inputs, PLANS_SECONDS * share)
         for one in self.plans.get(session.scenario, ()):
             if one.wants == "prints" and len(probe.calls) >= ENOUGH:
                 break
@@ -204,14 +205,15 @@ class _Probe:
         )
 
     async def repeatable(self, lines: Sequence[str]) -> list[str]:
-        """Return the lines that print the same again, longest outputs first; some of all if none does."""
+        """Return the lines that print the same twice, longest outputs first; some of all if none does."""
         rows = {line: self.printed[line].count("\n") for line in lines}
         fit = sorted(lines, key=lambda line: (rows[line] > MOST_LINES, -rows[line]))[:MOST_BASES]
-        same: list[str] = []
+        steady: list[str] = []
         for line in fit if not self.is_late else ():
-            ran = await self.session.shell(line, timeout_secs=SECONDS)
-            same += [line] if self._shown(line, ran) == self.printed[line] else []
-        return same or fit
+            first, second = [self._shown(line, await self.session.shell(line, timeout_secs=SECONDS)) for _ in range(2)]
+            self.printed[line] = second
+            steady += [line] if first == second else []
+        return steady or fit
 
     def bare(self, plan: Iterable[Try]) -> list[str]:
         """Return the plan's calls without inputs, which may need an option to do something."""
