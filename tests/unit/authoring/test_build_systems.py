@@ -122,6 +122,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
             ".tidegate/make/bin",
         ),
     ),
+    "make, data and a folder of the system": (
+        {"Makefile": "DATA = $(prefix)/share/tally\nMAN = /usr/share/man\ntally: tally.c\n\tcc tally.c\n"},
+        ("tally", "make tally", "."),
+    ),
     "make, variable": ({"Makefile": "EXE\t= src/other\nall: $(EXE)\n"}, ("other", "make", "src")),
     "make, installed variable, own configure": (
         {

@@ -174,6 +174,7 @@ _RULE = re.compile(r"^([A-Za-z0-9_.-]+)\s*:(?!=)", re.MULTILINE)
 _ALL = re.compile(r"^all\s*:(?!=)(.*)", re.MULTILINE)
 MAKE_FOLDER = ".tidegate/make"
 _DATA = re.compile(r"^\w+\s*[:?]?=\s*\$[({](?:prefix|PREFIX)[)}]/(?:share|lib)/(?!man|doc)\w", re.MULTILINE)
+_ABSOLUTE = re.compile(r"^(?!\s*#|prefix\b|PREFIX\b)[^#\n]*(?<![\w)}./-])/(?:usr|etc|opt|var)/", re.MULTILINE)
 _NAMING = frozenset(["EXE", "EXEC", "EXECUTABLE", "PROG", "PROGNAME", "PROGRAM", "BIN", "BINARY", "TARGET", "NAME"])
 
 
@@ -191,7 +192,9 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
     enter = "" if where == "." else f"cd {where} && "
     prepare = (f"{enter}./configure",) if is_program(folder / "configure") else ()
     built = inside(where)
-    if _DATA.search(content) and not prepare:  # it looks for its files where they are installed
+    if _DATA.search(content) and not (
+        prepare or _ABSOLUTE.search(content)
+    ):  # it looks for files where it installs them
         make, built = f"{make} install prefix=$PWD/{MAKE_FOLDER} PREFIX=$PWD/{MAKE_FOLDER}", f"{MAKE_FOLDER}/bin"
     if own in _RULE.findall(content) and not (folder / own).is_dir():
         yield Tool(own, (*prepare, f"{make} {own}"), (built,), inside(where, file))
