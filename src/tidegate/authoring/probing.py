@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -177,7 +177,8 @@ class _Probe:
     calls: list[Call] = field(default_factory=list)
     shapes: dict[str, list[Call]] = field(default_factory=dict)  # variations, by what they showed
     refused: Counter[tuple[str, int | None]] = field(default_factory=Counter)  # of them, by subcommand and status
-    alike: Counter[tuple[str, str]] = field(default_factory=Counter)  # failed lines, by form and message
+    fit: set[str] = field(default_factory=set)  # forms of lines that worked
+    alike: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # failed, by form
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
     known: set[str] = field(default_factory=set)  # all that was shown
     files: dict[str, str] = field(default_factory=dict)
@@ -249,7 +250,7 @@ class _Probe:
             if self.is_late:
                 break
             form = self._without_inputs(way)
-            if not base and any(count >= MOST_ALIKE for (own, _), count in self.alike.items() if own == form):
+            if not base and form not in self.fit and max(self.alike[form].values(), default=0) >= MOST_ALIKE:
                 continue
             line, ran, why = await self._run(way)
             shown = self._shown(line, ran)
@@ -257,8 +258,9 @@ class _Probe:
             if why:
                 if not (more or base):
                     self.failed.setdefault(line, why)
-                    self.alike[form, _shape(ran, line)] += 1
+                    self.alike[form][_shape(ran, line)] += 1
                 continue
+            self.fit.add(form)
             new_line = one.wants == "works" and line not in self.printed
             if new_line or (news and not (one.wants == "prints" and shown.endswith(" "))):
                 if not base and (not news or shown.endswith(" ")):

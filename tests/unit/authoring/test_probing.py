@@ -226,16 +226,20 @@ def test_a_tool_that_needs_an_option_to_do_something_gets_each(tmp_path: Path) -
     assert found.of("option") == ("count --long",)
 
 
-def test_an_input_on_which_calls_failed_alike_gets_no_fourth(tmp_path: Path) -> None:
-    tries = tuple(Try(ways=(f"count {name}",), wants="prints") for name in ("sample.txt", "sample.json", "sample.py"))
-    called: list[list[str]] = []
+def test_a_call_that_failed_alike_on_three_inputs_gets_no_fourth_unless_it_worked_on_one(tmp_path: Path) -> None:
+    names = ("sample.py", "sample.txt", "sample.json", "other.py", "other.txt")
+    tries = tuple(Try(ways=(f"count {name}",), wants="prints") for name in names)
+    called: list[str] = []
 
-    def failing(words: list[str], files: dict[str, str]) -> str | None:
-        called.append(words)
-        return None
+    def strict(words: list[str], files: dict[str, str]) -> str | None:
+        called.append(words[-1])
+        return "ok" if fit in words else None
 
-    probed(failing, tmp_path, (*tries, *tries))
-    assert called[6:] == [["sample.txt"], ["sample.json"], ["sample.py"]] or len(called) <= 9
+    for fit in ("none", "sample.py"):
+        called.clear()
+        session = FakeSession(strict, tmp_path)
+        asyncio.run(Prober(plans={"plan": tries}, inputs=names).run(cast("Session", session)))
+        assert ("other.txt" in called) == (fit != "none")
 
 
 def test_a_formatter_that_exits_with_another_status_is_shown_with_the_file_that_it_changed(tmp_path: Path) -> None:
