@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
 from tidegate.authoring.build_systems.files import json_value
+from tidegate.authoring.build_systems.mcp_files import local
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL = 60, 3
@@ -31,6 +32,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"ur[il]|host|address|mail|token|key|ids?$": (None,),
     r"file|path": FILES,
     r"dir|folder": (".",),
+    r"table": ("people", "first"),
     r"name|title|label|sheet": ("first", "second"),
     r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
     r"date": ("2024-02-29",),
@@ -38,6 +40,15 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"json": ('{"name": "Ada", "score": 42.5}',),
     r"": ("Ada has 42 points.", "first", "banana apple banana"),
 }
+SQL = (  # statements one after the other
+    "CREATE TABLE people (id INTEGER, name TEXT, score REAL)",
+    "INSERT INTO people VALUES (1, 'Ada', 42.5), (2, 'Bea', 7.25), (3, NULL, 9)",
+    "SELECT name, score FROM people ORDER BY score DESC",
+    "SELECT 1 + 2 AS total, 'Ada' AS name",
+)
+_NO_ID = "4b0c2f6e-1d3a-4c57-9e8f-7a6b5c4d3e2f"
+_OF_IDS = ("string", "array")  # types
+_SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
 _ODD = ("", "a(b", "long text, " * 20)
 _OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
 _GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
@@ -88,14 +99,15 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
         most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
         calls = (_made_call(tool, turn, shared, answers) for turn in range(most))
         made = [one for one in calls if one is not None]
-        own = [*documented[:1], *made]
+        own = [*documented[:MOST_OF_TOOL], *made]
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
-        found += [(_rank(tool), turn, one) for turn, one in enumerate(own[:most])]
+        found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
         options += enumerate(_with_options(tool, own[0].input, shared, documents) if own else ())
     ranks = {tool.name: _rank(tool) for tool in ranked}
     more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
-    odd = _odd(ranked, found, shared)
+    reached = {one.tool for _, _, one in found}
+    odd = [*_unknown(tool for tool in ranked if tool.name not in reached), *_odd(ranked, found, shared)]
     found = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
     found += [(ranks[one.tool], MOST_OF_TOOL, one) for one in (*more[:MOST_OPTIONS], *odd)]
     return tuple(_in_order(found))
@@ -169,6 +181,17 @@ def _odd(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], share
                 base = _anew(given, shared, 20 + len(calls)) if rank == _WRITES else given
                 calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, False, "odd")))
     return [one for *_, one in sorted(calls, key=lambda call: call[:2])][:MOST_ODD]
+
+
+def _unknown(tools: Iterable[Tool]) -> Iterator[Example]:
+    """Yield calls of tools that want an id which the server gives to nothing, or which differs in each trial."""
+    for tool in tools:
+        properties, required = parameters(tool)
+        kinds = {name: properties[name].get("type", "string") for name in required if _GIVEN.search(name)}
+        ids = {name: [_NO_ID] if kind == "array" else _NO_ID for name, kind in kinds.items() if kind in _OF_IDS}
+        others = {name: made_value(name, _schema(tool, name), 0) for name in required - ids.keys()}
+        if ids and None not in others.values():
+            yield Example(tool.name, {**ids, **others}, False, "odd")
 
 
 def _nothing(key: str, value: Any) -> list[Any]:
@@ -279,14 +302,19 @@ def _most_values(tool: Tool) -> int:
 
 
 def _schema(tool: Tool, name: str) -> dict[str, Any]:
-    """Return the schema of a parameter; empty if the tool has none for it."""
+    """Return the schema of a parameter, with its line in the tool's description if it has no description."""
     schema = parameters(tool)[0].get(name)
-    return schema if isinstance(schema, dict) else {}
+    line = re.search(rf"(?m)^\W*{re.escape(name)}\b.*:.*$", tool.description or "")
+    described = {"description": line[0]} if line else {}
+    return described | schema if isinstance(schema, dict) else described
 
 
 def _shown(schema: dict[str, Any]) -> list[Any]:
     """Return the values that a parameter's schema names."""
     shown = [schema[key] for key in ("const", "default", "example") if key in schema]
+    if schema.get("type") == "string":
+        described = str(schema.get("description", ""))
+        shown += _SHOWN.findall(described) or (SQL if re.search(r"\bSQL\b", described) else ())
     return shown + [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
 
 
@@ -351,7 +379,14 @@ def _documented(tool: Tool, shown: Sequence[dict[str, Any]]) -> list[dict[str, A
     given = [value[key] for value in named for key in ("arguments", "input", "params") if key in value]
     properties, required = parameters(tool)
     fitting = [one for one in shown if len(required) > 1 and required <= one.keys() <= properties.keys()]
-    return [dict(one) for one in given if isinstance(one, dict)] or [dict(one) for one in fitting]
+    inputs = [one for one in given if isinstance(one, dict)] or fitting
+    return [{key: _here(value) for key, value in one.items()} for one in inputs]
+
+
+def _here(value: Any) -> Any:
+    """Return the value; a path of another machine becomes an absolute one of the current folder."""
+    place = local(value) if isinstance(value, str) else value
+    return value if place == value else HERE.rstrip("/") if place == "." else HERE + place
 
 
 def step(call: Example) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ _WORD_END = r"(?!\S)"
 MOST_TOOLS = 60
 _MARK = "\0"  # what may differ, in a text that becomes a pattern
 _STAMP = re.compile(r"(?i)creat|updat|modif|changed|added|saved|stamp|_at$|^at$|(?-i:At$)")  # a field of a record
+_MARKED = r"(`|\*\*|^#+ +){}\b"
 _OF_SDK = re.compile(r"(?i)validation|-32\d{3}")  # words of a library, in an error
 
 
@@ -36,6 +38,24 @@ def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
             only = rf"(?!.* (?!{no_other})[^\[\s])" if required else r"(?!.* [^\[\s])"
             described = f"{tool.name} takes {', '.join(sorted(properties))}"
             yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
+
+
+def readme_names(tools: Iterable[Tool], readme: str) -> tuple[str, ...]:
+    """Return the names of tools and parameters that a README marks as such: as code, bold, or as a heading."""
+    names = dict.fromkeys(name for tool in tools for name in (tool.name, *sorted(parameters(tool)[0])))
+    return tuple(name for name in names if re.search(_MARKED.format(re.escape(name)), readme, re.MULTILINE))
+
+
+def readme_step(path: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return the step that prints which of these names the README marks."""
+    pattern = _MARKED.format(f"({'|'.join(names)})")
+    return {"run": f"grep -oE {shlex.quote(pattern)} {shlex.quote(path)} | sort -u"}
+
+
+def readme_checks(names: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield a check for each name that the README marks it."""
+    for name in names:
+        yield _check("shell", f"README names {name}", {"regex": rf"(?m)[`*# ]{re.escape(name)}\b"})
 
 
 def answer_check(server: str, call: Example, outputs: Sequence[str], *, fails: bool = False) -> dict[str, Any]:

@@ -15,11 +15,19 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from tidegate.agents.scripted import Scripted
 from tidegate.authoring import starter, tryout
 from tidegate.authoring.build_systems.files import text
-from tidegate.authoring.build_systems.mcp_files import Start, folder_variables, sources, starts
+from tidegate.authoring.build_systems.mcp_files import Start, environment, sources, starts
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
-from tidegate.authoring.server_calls import FILES, HERE, Example, examples, is_risky, step, with_files
-from tidegate.authoring.server_checks import ANY, answer_check, distinctly_named, surface_checks
+from tidegate.authoring.server_calls import FILES, HERE, SQL, Example, examples, is_risky, step, with_files
+from tidegate.authoring.server_checks import (
+    ANY,
+    answer_check,
+    distinctly_named,
+    readme_checks,
+    readme_names,
+    readme_step,
+    surface_checks,
+)
 from tidegate.authoring.tool import Tool as Server
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, needs_network, write_files
 from tidegate.model.access import Access
@@ -32,6 +40,7 @@ from tidegate.trial.start import HEALTH_CHECK_TIMEOUT_SECS
 
 _NO_ERRORS = {"type": "no_transcript_errors", "description": "no call failed"}
 SCENARIO = "tools"
+DOCS = "readme"  # the scenario that looks for names in README
 NAME = "target"  # of the server, for agents
 _GUESSES: tuple[tuple[str, ...], ...] = ((), (".",), ("stdio",), ("mcp",), ("serve",), ("--stdio",))
 _CARRIERS = ("", " streamableHttp", " streamable-http", " --transport streamable-http", " --transport http", " http")
@@ -46,6 +55,8 @@ _WRITES_INSIDE = (
 )
 _VARIABLE = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]*[A-Z\d]\b")
 _NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/home/([\w ./-]+)/[^/'\"\n]+['\"]")
+_DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
+_MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 MOST_MOVED = 3
 MOST_TRIES = 3
@@ -75,6 +86,8 @@ class _Draft:
     checks: tuple[dict[str, Any], ...] = ()
     gates: tuple[dict[str, Any], ...] = ()  # of written files
     samples: tuple[str, ...] = ()  # files in the workspace
+    readme: str = ""  # its path
+    named: tuple[str, ...] = ()  # tools and parameters in it
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -89,10 +102,16 @@ class _Draft:
     def files(self, reach: Access) -> dict[str, bytes]:
         """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
-        suite = starter.server_suite_text(self.server, self.mcp, file, {SCENARIO: self.steps}, reach)
+        steps = {SCENARIO: self.steps, **({DOCS: [readme_step(self.readme, self.named)]} if self.named else {})}
+        suite = starter.server_suite_text(self.server, self.mcp, file, steps, reach)
         gates = [*([] if self.fails else [_NO_ERRORS]), *self.gates]
         scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, gates)
-        return {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
+        files = {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
+        if self.named:
+            checks = readme_checks(self.named)
+            docs = starter.server_scenario_text(self.server, DOCS, checks, guidance=(self.readme,))
+            files[f"{self.server.scenarios}/{DOCS}.yaml"] = docs.encode()
+        return files
 
     @property
     def fails(self) -> bool:
@@ -118,15 +137,20 @@ class _Draft:
 
 async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     """Return the suite of the server; a problem if it cannot be started."""
-    server, found = await _startable(here, where, _with_folders(server, folder_variables(here.folder / where)))
+    shown = environment(here.folder, where, server.binary)
+    plain = server
+    server, found = await _startable(here, where, _with_values(plain, shown))
+    if isinstance(found, str) and shown:
+        server, found = await _startable(here, where, plain)
     if isinstance(found, str):
         here.reach = False
-        needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name in one.needs)
+        needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name, _ in one.env)
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
         advice = _WRITES_INSIDE if "Read-only file system" in found else ""
         return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}{advice}")
     mcp, tools = found
-    documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
+    readmes = sorted((here.folder / where).glob("README*"), key=lambda path: (len(path.name), path))
+    documents = [text(path) for path in readmes]
     tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, documents)), tools, documents)
     seen = await _with_network(here, tried, seen)
     checks = [*surface_checks(tools)]
@@ -135,6 +159,9 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     for call, pair in pairs:
         checks.append(answer_check(NAME, call, [one.output for one in pair], fails=pair[0].status != "ok"))
     made = replace(tried, calls=tuple(call for call, _ in pairs), checks=distinctly_named(checks), gates=seen.gates)
+    if readmes:
+        path = readmes[0].relative_to(here.folder).as_posix()
+        made = replace(made, readme=path, named=readme_names(tools, documents[0]))
     kept = await _confirmed(here, made)
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
@@ -157,7 +184,7 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
         calls = with_files(examples(tools, documents, seen.answers), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
-        server = with_home(_moved(here, tried.server, errors, documents), errors)
+        server = with_lacking(_moved(here, tried.server, errors, documents), errors)
         more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
         if more == tried:
             break
@@ -193,7 +220,8 @@ async def _startable(
         server = _with_build(here, server, command)
         found = await _started(here, where, server)
     for _ in range(MOST_MOVED):
-        linked = _moved(here, server, [found] if isinstance(found, str) else ())
+        why = [found] if isinstance(found, str) else []
+        linked = with_lacking(_moved(here, server, why), why)
         if linked == server:
             break
         server, found = linked, await _started(here, where, linked)
@@ -265,10 +293,15 @@ def unlinked(server: Server, root: Path) -> str | None:
     return f"f=$(readlink -f {name}) && rm {name} && printf '{script}' \"$f\" > {name} && chmod +x {name}"
 
 
-def with_home(server: Server, errors: Iterable[str]) -> Server:
-    """Return the server with a setup that makes the folders of its home which these errors lack."""
-    folders = dict.fromkeys(found for error in errors for found in _NO_FOLDER.findall(error) if ".." not in found)
+def with_lacking(server: Server, errors: Iterable[str]) -> Server:
+    """Return the server with a setup that makes what these errors lack: folders of its home, and databases of SQLite
+    that its variables name.
+    """
+    told = [error for error in errors if _LACKING.search(error)]
+    folders = [found for error in told for found in _NO_FOLDER.findall(error) if ".." not in found]
+    files = [value for _, value in server.env if _DATABASE.fullmatch(value) and any(value in error for error in told)]
     setup = [f'mkdir -p "$HOME/{folder}"' for folder in folders]
+    setup += [f"python3 -c {shlex.quote(_MAKE_DATABASE)} {file}" for file in files]
     return server._replace(setup=tuple(dict.fromkeys([*server.setup, *setup])))
 
 
@@ -283,11 +316,10 @@ def why_not_called(tool: Tool, calls: Iterable[Example], failed: Mapping[str, st
     return "its calls did not give the same each time"
 
 
-def _with_folders(server: Server, names: Iterable[str]) -> Server:
-    """Return the server with a folder of the workspace for each of these variables that has no value."""
-    given = dict(server.env)
-    values = {name: name.lower() for name in names if name not in given} | given
-    made = [values[name] for name in names if not values[name].startswith(("/", "$"))]
+def _with_values(server: Server, shown: Mapping[str, str]) -> Server:
+    """Return the server with these variables, unless it has them; a folder that is named like its variable is made."""
+    values = {**shown, **dict(server.env)}
+    made = [value for name, value in values.items() if value == name.lower()]
     setup = server.setup or ((f"mkdir -p {shlex.join(made)}",) if made else ())
     return server._replace(env=tuple(values.items()), setup=setup)
 
@@ -415,8 +447,9 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
     """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
     for _ in range(tryout.MOST_ROUNDS):
         write_files(here.folder, tried.files(here.reach))
-        runs = (await here.run(here.load(), tryout.CONFIRMED))[SCENARIO]
-        if all(seen.result.outcome == "pass" for seen in runs):
+        trials = await here.run(here.load(), tryout.CONFIRMED)
+        runs, docs = trials[SCENARIO], trials.get(DOCS, [])
+        if all(seen.result.outcome == "pass" for seen in (*runs, *docs)):
             return tried
         if any(seen.result.not_measured for seen in runs):
             continue  # such as on a busy machine
@@ -428,7 +461,8 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
             return None
         passed = [{gate.label for gate in seen.result.gates if gate.passed} for seen in runs]
         gates = tuple(gate for gate in tried.gates if all(gate["description"] in one for one in passed))
-        tried = replace(tried, calls=calls, checks=checks, gates=gates)
+        named = tried.named if all(seen.result.outcome == "pass" for seen in docs) else ()
+        tried = replace(tried, calls=calls, checks=checks, gates=gates, named=named)
     return None
 
 

@@ -85,7 +85,11 @@ def server_suite_text(
 
 
 def server_scenario_text(
-    server: Tool, name: str, checks: Iterable[Mapping[str, Any]], gates: Sequence[Mapping[str, Any]] = ()
+    server: Tool,
+    name: str,
+    checks: Iterable[Mapping[str, Any]],
+    gates: Sequence[Mapping[str, Any]] = (),
+    guidance: Sequence[str] = (),
 ) -> str:
     """Return the text of the scenario in which the agent `calls` makes its calls, with these evaluators and gates."""
     lines = [
@@ -94,6 +98,7 @@ def server_scenario_text(
         f"description: {flow(f'The tools of `{server.binary}` are there and answer.')}",
         "target: from_config",
         f"task: {flow({'prompt': SERVER_PROMPT})}",
+        *([f"guidance: {flow(list(guidance))}"] if guidance else []),
         *([f"setup: {flow({'commands': list(server.setup)})}"] if server.setup else []),
         "evaluation:",
         *(["  gates:"] if gates else []),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,15 @@ import pytest
 
 from tidegate.agents.scripted import signature
 from tidegate.authoring.server_calls import Example, examples, made_value, with_files
-from tidegate.authoring.server_checks import answer_check, distinctly_named, surface_checks
-from tidegate.authoring.server_suite import at_url, moved, variable_of, why_not_called, with_home
+from tidegate.authoring.server_checks import (
+    answer_check,
+    distinctly_named,
+    readme_checks,
+    readme_names,
+    readme_step,
+    surface_checks,
+)
+from tidegate.authoring.server_suite import at_url, moved, variable_of, why_not_called, with_lacking
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
@@ -145,10 +153,10 @@ def test_an_id_that_a_tool_requires_to_write_is_made_and_the_others_ask_for_it()
 
 def test_ids_that_all_answers_give_are_used() -> None:
     tools = [tool("next_task", ("requestId",), requestId={"type": "string"})]
-    assert examples(tools, []) == ()
+    assert [call.tries for call in examples(tools, [])] == ["odd"]
     answers = ['{"requestId": "req-1", "at": 7}', '{"requestId": "req-1", "at": 8}']
     assert examples(tools, [], answers)[0].input == {"requestId": "req-1"}
-    assert examples(tools, [], ["id: a1", "id: b2"]) == ()
+    assert [call.tries for call in examples(tools, [], ["id: a1", "id: b2"])] == ["odd"]
 
 
 def test_ids_of_the_server_are_used_by_tools_that_write_too_and_ids_of_our_calls_are_none() -> None:
@@ -202,8 +210,47 @@ def test_a_file_that_a_documented_variable_names_is_written_to_the_current_folde
 
 def test_a_folder_of_home_that_an_error_lacks_is_made_before_the_trial() -> None:
     errors = ["Error: ENOENT: no such file or directory, open '/tmp/run-1/home/My Docs/tasks.json'", "no such note"]
-    assert with_home(Server("notes"), [*errors, *errors]).setup == ('mkdir -p "$HOME/My Docs"',)
-    assert with_home(Server("notes"), ["No such file: '/tmp/run-1/home/../etc/a'"]).setup == ()
+    assert with_lacking(Server("notes"), [*errors, *errors]).setup == ('mkdir -p "$HOME/My Docs"',)
+    assert with_lacking(Server("notes"), ["No such file: '/tmp/run-1/home/../etc/a'"]).setup == ()
+
+
+def test_a_database_that_an_error_lacks_is_made_if_a_variable_names_it() -> None:
+    server = Server("notes", env=(("DB", "notes.db"), ("MODE", "safe")))
+    (made,) = with_lacking(server, ["Database not found at: notes.db", "other.db not found"]).setup
+    assert re.fullmatch("python3 -c .* notes.db", made)
+    assert with_lacking(server, ["notes.db is locked"]).setup == ()
+
+
+def test_a_text_is_made_of_what_its_description_shows() -> None:
+    query = {"type": "string", "description": "SQL query to run"}
+    zone = {"type": "string", "description": "a zone, e.g. 'Asia/Tokyo'"}
+    calls = examples([tool("ask", ("query",), query=query), tool("now", ("zone",), zone=zone)], [])
+    assert [call.input["query"].split()[0] for call in calls if call.tool == "ask" and not call.tries] == [
+        *("CREATE", "INSERT", "SELECT", "SELECT"),
+    ]
+    assert Example("now", {"zone": "Asia/Tokyo"}) in calls
+    schema = {"properties": {"query": {"type": "string"}}}
+    documented = Tool("ask", "Asks.\n\nArgs:\n    query: SELECT SQL query\n", schema)
+    assert any("SELECT" in str(call.input) for call in examples([documented], []))
+
+
+def test_a_path_of_another_machine_in_a_documented_input_is_in_the_current_folder() -> None:
+    shown = '```json\n{"command": ["ls"], "directory": "/path/to/project"}\n```'
+    run = tool("run", ("command", "directory"), command={"type": "array"}, directory={"type": "string"})
+    assert examples([run], [shown])[0].input == {"command": ["ls"], "directory": "/proc/self/cwd"}
+
+
+def test_names_of_tools_and_parameters_are_checked_where_the_readme_marks_them() -> None:
+    tools = [tool("add", ("first",), first={}), tool("sum", numbers={}), tool("list_all")]
+    readme = "### add\nAdds `first` and more: a sum.\n\n- **list_all**: lists, `sum` does not\n"
+    names = readme_names(tools, readme)
+    assert names == ("add", "first", "sum", "list_all")
+    assert readme_names(tools, readme.replace("`sum`", "sum").replace("### add", "### adds")) == ("first", "list_all")
+    (printing,) = re.findall(r"'(.*)'", readme_step("README.md", names)["run"])
+    printed = "\n".join(found[0] for found in re.finditer(printing, readme, re.MULTILINE))
+    patterns = [check["expected"][0]["output"]["regex"] for check in readme_checks(names)]
+    assert all(re.search(pattern, printed) for pattern in patterns)
+    assert not re.search(patterns[0], printed.replace("# add", "# plus"))
 
 
 def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:

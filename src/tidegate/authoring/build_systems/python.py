@@ -57,14 +57,18 @@ def _with_members(root: Path, where: str) -> list[str]:
 
 
 def install_commands(root: Path, where: str, what: str) -> tuple[str, ...]:
-    """Return the commands that install something into a virtual environment, with the versions of uv.lock, if any."""
+    """Return the commands that install something into a virtual environment, with the versions of uv.lock, if any.
+
+    A lock that does not fit the project's file any more is brought up to date, and not used if that fails.
+    """
     pip = f"{VENV}/bin/pip install --quiet"
     project = next((one for one in dict.fromkeys((where, ".")) if (root / one / "uv.lock").is_file()), None)
     if project is None:
         return f"python3 -m venv {VENV}", f"{pip} {what}"
-    export = f"{VENV}/bin/uv export --quiet --frozen --no-hashes --no-emit-workspace --project {shlex.quote(project)}"
-    pins = f"{pip} uv && {export} > {PINS}"
-    return f"python3 -m venv {VENV}", pins, f"{pip} --constraint {PINS} {what}"
+    export = f"{VENV}/bin/uv export --quiet --no-hashes --no-emit-workspace --project {shlex.quote(project)}"
+    export += f" --python {VENV}/bin/python"
+    pins = f"{pip} uv && {{ {export} > {PINS} || {export} --frozen > {PINS} || : > {PINS}; }}"
+    return f"python3 -m venv {VENV}", pins, f"{pip} --constraint {PINS} {what} || {pip} {what}"
 
 
 def _of_setup_cfg(content: str) -> list[str]:
