@@ -20,7 +20,6 @@ _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|
 HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
 FILES = ("sample.txt", "notes.txt")
 _FILE = re.compile(r"((?:\d+-)?(?:sample|notes))\.txt")
-_LISTED = re.compile(r"^\s*[-*+|]\s*[*`\"']+([\w-]+)[*`\"']+", re.MULTILINE)  # a value, in a list or a table
 _NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
 _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"tags?$|labels$|categor|keyword": ("Mixed Case", "snake_case", "first"),
@@ -54,29 +53,24 @@ _OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that c
 _GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
+_CREATING = "create write add new insert make save store set put init register import plan planning start submit post"
+_READING = "read get list search find show view describe count query"
+_REMOVING = "delete remove clear drop reset close undo unset unlink unmerge"
 _VERBS = {
-    verb: rank
-    for rank, verbs in (
-        (
-            _WRITES,
-            "create write add new insert make save store set put init register import plan planning start submit post",
-        ),
-        (_READS, "read get list search find show view describe count query"),
-        (_REMOVES, "delete remove clear drop reset close undo unset unlink unmerge"),
-    )
-    for verb in verbs.split()
+    **dict.fromkeys(_CREATING.split(), _WRITES),
+    **dict.fromkeys(_READING.split(), _READS),
+    **dict.fromkeys(_REMOVING.split(), _REMOVES),
 }
 
 
 class Example(NamedTuple):
-    """A call of a tool with its input. `known`: the schema or a document shows it, else it is made by its types.
+    """A call of a tool with its input.
 
     `tries`: one more parameter, or a value that a server may refuse: it is odd, or names nothing.
     """
 
     tool: str
     input: dict[str, Any]
-    known: bool = True
     tries: Literal["", "option", "odd"] = ""
 
 
@@ -103,7 +97,7 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
-        options += enumerate(_with_options(tool, own[0].input, shared, documents) if own else ())
+        options += enumerate(_with_options(tool, own[0].input, shared) if own else ())
     ranks = {tool.name: _rank(tool) for tool in ranked}
     more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
     reached = {one.tool for _, _, one in found}
@@ -113,9 +107,7 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
     return tuple(_in_order(found))
 
 
-def _with_options(
-    tool: Tool, given: dict[str, Any], shared: Container[str], documents: Iterable[str]
-) -> Iterator[Example]:
+def _with_options(tool: Tool, given: dict[str, Any], shared: Container[str]) -> Iterator[Example]:
     """Yield calls with one more parameter each. One that writes something is repeated with another name.
 
     Where a parameter has several values, as `mode: regex`, a text with special characters is tried with each.
@@ -124,7 +116,7 @@ def _with_options(
     number = 1
     for name in sorted(properties.keys() - given.keys()):
         schema = _schema(tool, name)
-        shown = [one for one in _shown(schema) if one != schema.get("default")] or _documented_values(schema, documents)
+        shown = [one for one in _shown(schema) if one != schema.get("default")]
         texts = [key for key in sorted(required) if shown and _is_text(given.get(key))]
         for value in shown[:MOST_VALUES] or _made_values(name, schema):
             number += 1
@@ -134,7 +126,7 @@ def _with_options(
             elif _rank(tool) == _READS and texts:
                 bases.append({**given, texts[0]: _ODD[1]})
             different = bases[: 1 if bases[-1] == given else None]
-            yield from (Example(tool.name, {**base, name: value}, False, "option") for base in different)
+            yield from (Example(tool.name, {**base, name: value}, "option") for base in different)
 
 
 def _made_values(name: str, schema: dict[str, Any]) -> list[Any]:
@@ -148,13 +140,6 @@ def _made_values(name: str, schema: dict[str, Any]) -> list[Any]:
             return [[one, other], [], [_ODD[1]]] if isinstance(one, str) else [[one, other], []]
         case value:
             return [value]
-
-
-def _documented_values(schema: dict[str, Any], documents: Iterable[str]) -> list[str]:
-    """Return the words that a section of a document lists beside the default of a parameter."""
-    sections = (_LISTED.findall(section) for text in documents for section in re.split(r"(?m)^#", text))
-    listed = next((words for words in sections if schema.get("default") in words), [])
-    return [word for word in dict.fromkeys(listed) if word != schema["default"]]
 
 
 def _anew(given: Mapping[str, Any], shared: Container[str], number: int) -> dict[str, Any]:
@@ -179,7 +164,7 @@ def _odd(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], share
             odd += edges[:1] if _GIVEN.search(key) else edges
             for place, one in enumerate(odd):
                 base = _anew(given, shared, 20 + len(calls)) if rank == _WRITES else given
-                calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, False, "odd")))
+                calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, "odd")))
     return [one for *_, one in sorted(calls, key=lambda call: call[:2])][:MOST_ODD]
 
 
@@ -191,7 +176,7 @@ def _unknown(tools: Iterable[Tool]) -> Iterator[Example]:
         ids = {name: [_NO_ID] if kind == "array" else _NO_ID for name, kind in kinds.items() if kind in _OF_IDS}
         others = {name: made_value(name, _schema(tool, name), 0) for name in required - ids.keys()}
         if ids and None not in others.values():
-            yield Example(tool.name, {**ids, **others}, False, "odd")
+            yield Example(tool.name, {**ids, **others}, "odd")
 
 
 def _nothing(key: str, value: Any) -> list[Any]:
@@ -280,11 +265,10 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
 
     Names of what other tools use as well, in `shared`, come back in the turn after the next. Ids are in `answers`.
     """
-    known, given, before = not turn, dict[str, Any](), list[list[Any]]()
+    given, before = dict[str, Any](), list[list[Any]]()
     for place, name in enumerate(sorted(parameters(tool)[1])):
         schema = _schema(tool, name)
         shown = _shown(schema)
-        known = known and bool(shown)
         variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
@@ -293,7 +277,7 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
             given[name] = _told(name, schema, turn, answers)
         if given[name] is None and name in shared and _GIVEN.search(name):
             given[name] = ("first", "second")[turn % 2]
-    return None if None in given.values() else Example(tool.name, given, known)
+    return None if None in given.values() else Example(tool.name, given)
 
 
 def _most_values(tool: Tool) -> int:

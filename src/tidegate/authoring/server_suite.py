@@ -38,7 +38,6 @@ from tidegate.model.target import McpServer, Target
 from tidegate.text.shorten import excerpt
 from tidegate.trial.start import HEALTH_CHECK_TIMEOUT_SECS
 
-_NO_ERRORS = {"type": "no_transcript_errors", "description": "no call failed"}
 SCENARIO = "tools"
 DOCS = "readme"  # the scenario that looks for names in README
 NAME = "target"  # of the server, for agents
@@ -53,7 +52,6 @@ _READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/(
 _WRITES_INSIDE = (
     ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
 )
-_VARIABLE = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]*[A-Z\d]\b")
 _NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/home/([\w ./-]+)/[^/'\"\n]+['\"]")
 _DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
 _MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
@@ -104,19 +102,13 @@ class _Draft:
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
         steps = {SCENARIO: self.steps, **({DOCS: [readme_step(self.readme, self.named)]} if self.named else {})}
         suite = starter.server_suite_text(self.server, self.mcp, file, steps, reach)
-        gates = [*([] if self.fails else [_NO_ERRORS]), *self.gates]
-        scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, gates)
+        scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, self.gates)
         files = {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
         if self.named:
             checks = readme_checks(self.named)
             docs = starter.server_scenario_text(self.server, DOCS, checks, guidance=(self.readme,))
             files[f"{self.server.scenarios}/{DOCS}.yaml"] = docs.encode()
         return files
-
-    @property
-    def fails(self) -> bool:
-        """True if a call has to be refused."""
-        return any(check["expected"][0].get("fails") for check in self.checks)
 
     @property
     def counts(self) -> str:
@@ -152,7 +144,6 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     readmes = sorted((here.folder / where).glob("README*"), key=lambda path: (len(path.name), path))
     documents = [text(path) for path in readmes]
     tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, documents)), tools, documents)
-    seen = await _with_network(here, tried, seen)
     checks = [*surface_checks(tools)]
     reached = {call.tool for call in seen.worked}
     pairs = [(call, pair) for call, pair in seen.pairs if call.tool in reached]
@@ -184,7 +175,7 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
         calls = with_files(examples(tools, documents, seen.answers), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
-        server = with_lacking(_moved(here, tried.server, errors, documents), errors)
+        server = with_lacking(_moved(here, tried.server, errors), errors)
         more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
         if more == tried:
             break
@@ -193,19 +184,6 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
             break
         tried, seen = more, wider
     return tried, seen
-
-
-async def _with_network(here: Tryout, tried: _Draft, seen: _Seen) -> _Seen:
-    """Return what is seen with a network if more calls then work. No input that was made reaches it."""
-    known = tuple(call for call in tried.calls if call.known or call in seen.worked)
-    if len(seen.worked) >= len(known) or here.reach is not False:
-        return seen
-    here.open_network()
-    wider = await _working(here, replace(tried, calls=known))
-    if len(wider.worked) > len(seen.worked):
-        return wider
-    here.reach = False
-    return seen
 
 
 async def _startable(
@@ -251,22 +229,10 @@ def moved(reason: str, root: Path) -> str | None:
     return f'for at in {folder}; do ln -sfn {HERE}{found[2]} "$at/{found[2]}"; done'
 
 
-def variable_of(reason: str, documents: Iterable[str]) -> dict[str, str]:
-    """Return the variable that a document names in a line with the file that cannot be written, with a place for it."""
-    found = _READ_ONLY.search(reason)
-    name = found[2] if found else ""
-    lines = [line for document in documents for line in document.splitlines() if name and name in line]
-    named = [variable for line in lines for variable in _VARIABLE.findall(line)]
-    return {named[0]: HERE + name} if named else {}
-
-
-def _moved(here: Tryout, server: Server, reasons: Iterable[str], documents: Sequence[str] = ()) -> Server:
-    """Return the server with what makes it write these files elsewhere: a variable, or a link as `moved` returns it."""
-    for reason in reasons:
-        if variable := variable_of(reason, documents):
-            server = server._replace(env=tuple((dict(server.env) | variable).items()))
-        elif command := moved(reason, here.folder):
-            server = _with_build(here, server, command)
+def _moved(here: Tryout, server: Server, reasons: Iterable[str]) -> Server:
+    """Return the server with a build that links the files which these reasons name to the current folder."""
+    for command in (moved(reason, here.folder) for reason in reasons):
+        server = _with_build(here, server, command) if command else server
     return server
 
 

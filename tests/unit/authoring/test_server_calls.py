@@ -19,7 +19,7 @@ from tidegate.authoring.server_checks import (
     readme_step,
     surface_checks,
 )
-from tidegate.authoring.server_suite import at_url, moved, variable_of, why_not_called, with_lacking
+from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
@@ -52,12 +52,13 @@ def test_tools_are_called_that_need_no_input_or_whose_input_is_shown() -> None:
         tool("fetch", hints={"openWorldHint": True}),
     ]
     found = examples(tools, [readme])
-    assert [one for one in found if one.known] == [
+    expected = [
         Example("list", {}),
         Example("read", {"path": "a.txt"}),
         Example("convert", {"from": "UTC", "to": "CET"}),
         Example("mode", {"kind": "fast"}),
     ]
+    assert [one for one in found if one in expected] == expected
     assert {one.tool for one in found} == {"list", "read", "convert", "mode", "guess"}
 
 
@@ -129,14 +130,6 @@ def test_a_writing_call_with_one_more_parameter_is_repeated_with_another_name() 
     ]
 
 
-def test_values_that_a_document_lists_beside_the_default_are_tried_each_with_a_text_of_special_characters() -> None:
-    readme = "## Modes\n- **plain**: as it is\n- **regex**: a pattern\n  - nested\n## Else\n- **other**"
-    find = tool("find", ("text",), text={"type": "string"}, mode={"type": "string", "default": "plain"})
-    more = [one.input for one in examples([find], [readme]) if one.tries == "option"]
-    assert [one["text"] for one in more] == ["first", "a(b"]
-    assert {one["mode"] for one in more} == {"regex"}
-
-
 def test_each_parameter_that_is_not_required_is_given_once_with_a_value_other_than_its_default() -> None:
     kinds = {"enum": ["plain", "html"], "default": "plain"}
     tools = [tool("show", ("path",), path={"type": "string"}, style=kinds, deep={"type": "boolean"})]
@@ -199,13 +192,6 @@ def test_a_file_that_a_call_cannot_write_in_the_checkout_is_linked_unless_it_is_
     (tmp_path / "data").mkdir()
     (tmp_path / "data/sources.json").write_text("[]")
     assert moved(reason, tmp_path) is None
-
-
-def test_a_file_that_a_documented_variable_names_is_written_to_the_current_folder() -> None:
-    reason = "EROFS: read-only file system, open '/tmp/run-1/sources.json'"
-    documents = ["| `STATUS_WIP` | `Doing` |\n| `SOURCES_PATH` | `./sources.json` |\n"]
-    assert variable_of(reason, documents) == {"SOURCES_PATH": "/proc/self/cwd/sources.json"}
-    assert variable_of(reason, ["It writes sources.json."]) == variable_of("no such note", documents) == {}
 
 
 def test_a_folder_of_home_that_an_error_lacks_is_made_before_the_trial() -> None:
@@ -273,7 +259,7 @@ def test_an_example_with_the_name_of_a_tool_is_not_given_to_others_with_the_same
     shown = {name: {"from": f"{name} a", "to": f"{name} b"} for name in ("time", "length")}
     blocks = (json.dumps({"name": name, "arguments": given}) for name, given in shown.items())
     found = examples(tools, ["\n".join(f"```json\n{block}\n```" for block in blocks)])
-    assert {one.tool: one.input for one in found if one.known} == shown
+    assert {one.tool: one.input for one in reversed(found)} == shown
 
 
 def test_each_value_that_a_schema_lists_is_given_if_there_are_few_tools() -> None:
