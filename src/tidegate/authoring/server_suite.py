@@ -100,7 +100,9 @@ class _Draft:
     def files(self, reach: Access) -> dict[str, bytes]:
         """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
-        steps = {SCENARIO: self.steps, **({DOCS: [readme_step(self.readme, self.named)]} if self.named else {})}
+        steps = {SCENARIO: self.steps}
+        if self.named:
+            steps[DOCS] = [{"list_tools": True}, readme_step(self.readme, self.named)]
         suite = starter.server_suite_text(self.server, self.mcp, file, steps, reach)
         scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, self.gates)
         files = {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
