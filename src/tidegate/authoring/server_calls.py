@@ -66,12 +66,13 @@ _VERBS = {
 class Example(NamedTuple):
     """A call of a tool with its input.
 
-    `tries`: one more parameter, or a value that a server may refuse: it is odd, or names nothing.
+    `tries`: one more parameter, or a value that a server may refuse: it is odd, or names nothing. `unknown`: no other
+    value is known for the tool.
     """
 
     tool: str
     input: dict[str, Any]
-    tries: Literal["", "option", "odd"] = ""
+    tries: Literal["", "option", "odd", "unknown"] = ""
 
 
 def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[str] = ()) -> tuple[Example, ...]:
@@ -176,7 +177,7 @@ def _unknown(tools: Iterable[Tool]) -> Iterator[Example]:
         ids = {name: [_NO_ID] if kind == "array" else _NO_ID for name, kind in kinds.items() if kind in _OF_IDS}
         others = {name: made_value(name, _schema(tool, name), 0) for name in required - ids.keys()}
         if ids and None not in others.values():
-            yield Example(tool.name, {**ids, **others}, "odd")
+            yield Example(tool.name, {**ids, **others}, "unknown")
 
 
 def _nothing(key: str, value: Any) -> list[Any]:

@@ -56,6 +56,7 @@ _NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/ho
 _DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
 _MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
+_BROKEN = re.compile(r"ModuleNotFoundError|ImportError|SyntaxError|Cannot find (?:module|package)")
 MOST_MOVED = 3
 MOST_TRIES = 3
 
@@ -147,7 +148,8 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     documents = [text(path) for path in readmes]
     tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, documents)), tools, documents)
     checks = [*surface_checks(tools)]
-    reached = {call.tool for call in seen.worked}
+    worked = {call.tool for call in seen.worked}
+    reached = worked | {call.tool for call in tried.calls if call.tries == "unknown"}
     pairs = [(call, pair) for call, pair in seen.pairs if call.tool in reached]
     for call, pair in pairs:
         checks.append(answer_check(NAME, call, [one.output for one in pair], fails=pair[0].status != "ok"))
@@ -158,7 +160,7 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     kept = await _confirmed(here, made)
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
-    called = {call.tool for call in kept.calls}
+    called = worked.intersection(call.tool for call in kept.calls)
     told = f"the server offers {len(tools)} tools; {len(called)} of them are called: {kept.counts}"
     reasons = [
         f"{tool.name}: {why_not_called(tool, tried.calls, seen.failed)}" for tool in tools if tool.name not in called
@@ -279,6 +281,8 @@ def why_not_called(tool: Tool, calls: Iterable[Example], failed: Mapping[str, st
         return "its annotations report that it destroys something, or reaches other systems"
     if all(call.tool != tool.name for call in calls):
         return "no input could be made by its types; show one in README"
+    if any(call.tool == tool.name and call.tries == "unknown" for call in calls):
+        return "its ids differ each time: it is asked for one that is not there"
     if tool.name in failed:
         return f"the call failed: {excerpt(failed[tool.name].strip().rpartition(chr(10))[2]) or 'no output'}"
     return "its calls did not give the same each time"
@@ -309,7 +313,7 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
                 if said and (tools := tuple(Tool(**tool) for tool in json.loads(said[-1]))):
                     return mcp, tools
                 why = why or seen.result.reason or "it lists no tools"
-        if moved(why, here.folder):
+        if moved(why, here.folder) or _BROKEN.search(why):
             break  # it fails so in all ways
     return why
 
@@ -382,7 +386,7 @@ async def _working(here: Tryout, tried: _Draft) -> _Seen:
         call.tool: answer.output
         for call, pair in pairs
         for answer in pair
-        if answer.status != "ok" and call.tries != "odd"
+        if answer.status != "ok" and call.tries not in ("odd", "unknown")
     }
     alike = [(call, pair) for call, pair in pairs if _ended_alike(pair)]
     texts = ["\n".join(answer.output for answer in one) for one in answers]

@@ -146,10 +146,10 @@ def test_an_id_that_a_tool_requires_to_write_is_made_and_the_others_ask_for_it()
 
 def test_ids_that_all_answers_give_are_used() -> None:
     tools = [tool("next_task", ("requestId",), requestId={"type": "string"})]
-    assert [call.tries for call in examples(tools, [])] == ["odd"]
+    assert [call.tries for call in examples(tools, [])] == ["unknown"]
     answers = ['{"requestId": "req-1", "at": 7}', '{"requestId": "req-1", "at": 8}']
     assert examples(tools, [], answers)[0].input == {"requestId": "req-1"}
-    assert [call.tries for call in examples(tools, [], ["id: a1", "id: b2"])] == ["odd"]
+    assert [call.tries for call in examples(tools, [], ["id: a1", "id: b2"])] == ["unknown"]
 
 
 def test_ids_of_the_server_are_used_by_tools_that_write_too_and_ids_of_our_calls_are_none() -> None:
@@ -295,6 +295,7 @@ def test_another_answer_of_the_same_call_is_checked_by_another_name() -> None:
     [
         (tool("wipe", hints={"destructiveHint": True}), {}, "its annotations report that it destroys something"),
         (tool("odd", ("key",), key={"type": "object"}), {}, "no input could be made"),
+        (tool("open", ("key",), key={"type": "string"}), {"open": "no such key"}, "its ids differ each time"),
         (tool("read"), {"read": "Traceback\n  no such note\n"}, "the call failed: no such note"),
     ],
 )
