@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
-from tidegate.authoring.build_systems.files import json_value
-from tidegate.authoring.build_systems.mcp_files import local
+from tidegate.authoring.build_systems.mcp_files import json_values, local
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL = 60, 3
@@ -90,7 +89,7 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
     found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
     options: list[tuple[int, Example]] = []  # with their number among those of the tool
     for tool in ranked:
-        documented = [Example(tool.name, given) for given in _documented(tool, shown)]
+        documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
         most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
         calls = (_made_call(tool, turn, shared, answers) for turn in range(most))
         made = [one for one in calls if one is not None]
@@ -348,7 +347,7 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
 
 def _objects(block: str) -> Iterator[dict[str, Any]]:
     """Yield the objects in a block of JSON, those inside of others too."""
-    waiting = [json_value(block)]
+    waiting = json_values(block)
     while waiting:
         value = waiting.pop(0)
         if isinstance(value, dict):
@@ -358,14 +357,23 @@ def _objects(block: str) -> Iterator[dict[str, Any]]:
             waiting += value
 
 
-def _documented(tool: Tool, shown: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the inputs among these objects: those with the tool's name, else those with its required keys."""
+def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool]) -> list[dict[str, Any]]:
+    """Return the inputs among these objects: those with the tool's name, else those with its required keys.
+
+    If that is one key, no other of the tools may take it.
+    """
     named = [value for value in shown if value.get("name", value.get("tool")) == tool.name]
     given = [value[key] for value in named for key in ("arguments", "input", "params") if key in value]
-    properties, required = parameters(tool)
-    fitting = [one for one in shown if len(required) > 1 and required <= one.keys() <= properties.keys()]
+    fitting = [one for one in shown if _fits(tool, one)]
+    if len(parameters(tool)[1]) == 1:
+        fitting = [one for one in fitting if not any(_fits(other, one) for other in tools if other != tool)]
     inputs = [one for one in given if isinstance(one, dict)] or fitting
     return [{key: _here(value) for key, value in one.items()} for one in inputs]
+
+
+def _fits(tool: Tool, given: Mapping[str, Any]) -> bool:
+    properties, required = parameters(tool)
+    return bool(required) and required <= given.keys() <= properties.keys()
 
 
 def _here(value: Any) -> Any:

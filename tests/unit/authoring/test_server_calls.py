@@ -220,6 +220,14 @@ def test_a_text_is_made_of_what_its_description_shows() -> None:
     assert any("SELECT" in str(call.input) for call in examples([documented], []))
 
 
+def test_a_block_of_several_objects_with_comments_shows_an_input_each() -> None:
+    shown = '```python\n# a list\n{\n  "command": ["ls"],\n}\n\n{\n  "command": ["cat"]  # both\n}\n```'
+    run = tool("run", ("command",), command={"type": "array"})
+    assert [call.input["command"] for call in examples([run], [shown])[:2]] == [["ls"], ["cat"]]
+    other = tool("other", ("command",), command={"type": "array"})
+    assert examples([run, other], [shown]) == ()
+
+
 def test_a_path_of_another_machine_in_a_documented_input_is_in_the_current_folder() -> None:
     shown = '```json\n{"command": ["ls"], "directory": "/path/to/project"}\n```'
     run = tool("run", ("command", "directory"), command={"type": "array"}, directory={"type": "string"})

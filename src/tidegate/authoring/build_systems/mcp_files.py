@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -19,6 +19,8 @@ _FILES = (".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
 _RUNNERS = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx", "uv", "pnpm", "yarn"})
 _INTERPRETERS = {"node": "node", "python": "python3", "python3": "python3"}
 _JSON = re.compile(r"^ *```jsonc?\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//)\s.*$", re.MULTILINE)
+_OBJECT = re.compile(r"^( *)\{.*?^\1\}", re.MULTILINE | re.DOTALL)
 _TRAILING = re.compile(r",(?=\s*(?:[}\]]|\Z))")
 _PLACE = re.compile(r"^(?:[/~]|[A-Za-z]:[\\/]|\$\{?\w|<|path/)|/path/")
 _FILE_NAME = re.compile(r"[\w-]+\.\w{1,7}")
@@ -121,9 +123,17 @@ def _configured(folder: Path) -> Iterator[tuple[str, str, Start]]:
         for name, start in _entries(json_object(folder / file)):
             yield file, name, start
     for block in _JSON.findall(text(folder / "README.md")):
-        block = _TRAILING.sub("", block)
-        for name, start in _entries(json_value(block) or json_value(f"{{{block}}}")):
+        for name, start in chain.from_iterable(map(_entries, json_values(block))):
             yield "README.md", name, start
+
+
+def json_values(block: str) -> list[Any]:
+    """Return the values in a block of docs: JSON that may have comments, final commas, no braces, or many objects."""
+    plain = _TRAILING.sub("", _COMMENT.sub("", block))
+    for one in (block, plain, f"{{{plain}}}"):
+        if (value := json_value(one)) is not None:
+            return [value]
+    return [value for one in _OBJECT.finditer(plain) if (value := json_value(one[0])) is not None]
 
 
 def _entries(data: Any) -> Iterator[tuple[str, Start]]:
