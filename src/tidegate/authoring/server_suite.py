@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -86,7 +86,7 @@ class _Draft:
     gates: tuple[dict[str, Any], ...] = ()  # of written files
     samples: tuple[str, ...] = ()  # files in the workspace
     readme: str = ""  # its path
-    named: tuple[str, ...] = ()  # tools and parameters in it
+    named: Mapping[str, str] = field(default_factory=dict)  # tools and parameters in it, with patterns
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -433,7 +433,7 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
             return None
         passed = [{gate.label for gate in seen.result.gates if gate.passed} for seen in runs]
         gates = tuple(gate for gate in tried.gates if all(gate["description"] in one for one in passed))
-        named = tried.named if all(seen.result.outcome == "pass" for seen in docs) else ()
+        named = tried.named if all(seen.result.outcome == "pass" for seen in docs) else {}
         tried = replace(tried, calls=calls, checks=checks, gates=gates, named=named)
     return None
 

@@ -238,13 +238,20 @@ def test_names_of_tools_and_parameters_are_checked_where_the_readme_marks_them()
     tools = [tool("add", ("first",), first={}), tool("sum", numbers={}), tool("list_all")]
     readme = "### add\nAdds `first` and more: a sum.\n\n- **list_all**: lists, `sum` does not\n"
     names = readme_names(tools, readme)
-    assert names == ("add", "first", "sum", "list_all")
-    assert readme_names(tools, readme.replace("`sum`", "sum").replace("### add", "### adds")) == ("first", "list_all")
+    assert [*names] == ["add", "first", "sum", "list_all"]
+    assert [*readme_names(tools, readme.replace("`sum`", "sum").replace("### add", "### adds"))] == [
+        "first",
+        "list_all",
+    ]
     (printing,) = re.findall(r"'(.*)'", readme_step("README.md", names)["run"])
-    printed = "\n".join(found[0] for found in re.finditer(printing, readme, re.MULTILINE))
-    patterns = [check["expected"][0]["output"]["regex"] for check in readme_checks(names)]
-    assert all(re.search(pattern, printed) for pattern in patterns)
-    assert not re.search(patterns[0], printed.replace("# add", "# plus"))
+    checks = [*readme_checks(names)]
+
+    def missed(text: str) -> list[str]:
+        printed = "\n".join(found[0] for found in re.finditer(printing, text, re.MULTILINE))
+        return [one["name"] for one in checks if not re.search(one["expected"][0]["output"]["regex"], printed)]
+
+    assert missed(readme) == missed(readme.replace("**list_all**", "`list_all`")) == []
+    assert missed(readme.replace("### add", "### plus") + "See `add`.") == ["README names add"]
 
 
 def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:
