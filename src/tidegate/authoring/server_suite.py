@@ -49,9 +49,6 @@ _PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\
 _PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
 MOST_PORT_NAMES = 3
 _READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/([\w.-]+)['\"]")
-_WRITES_INSIDE = (
-    ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
-)
 _NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/home/([\w ./-]+)/[^/'\"\n]+['\"]")
 _DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
 _MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
@@ -141,8 +138,7 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
         here.reach = False
         needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name, _ in one.env)
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
-        advice = _WRITES_INSIDE if "Read-only file system" in found else ""
-        return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}{advice}")
+        return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}")
     mcp, tools = found
     readmes = sorted((here.folder / where).glob("README*"), key=lambda path: (len(path.name), path))
     documents = [text(path) for path in readmes]

@@ -54,7 +54,7 @@ def test_the_start_of_our_program_is_read(tmp_path: Path, file: str, content: st
         ({"src/notes/__main__.py": "", "pyproject.toml": ""}, servers("python", "-m", "notes"), "-m notes"),
         ({"server.py": "mcp.run()", "requirements.txt": "mcp"}, servers("uv", "run", "server.py"), "venv/bin/python"),
         (
-            {"server.py": "mcp = FastMCP()"},
+            {"server.py": "mcp = FastMCP()", "requirements.txt": "fastmcp"},
             servers("uv", "run", "--with", "fastmcp", "fastmcp", "run", "/path/to/server.py"),
             'venv/bin/fastmcp" run',
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -48,25 +48,24 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     folder = root / where
     if any(tool.server for tool in (*python.find(root, where), *node.find(root, where))):
         return
-    configured = [(file, name, start, _own_file(folder, start)) for file, name, start in _configured(folder)]
-    found = [(file, name, start, line) for file, name, start, line in configured if line]
-    for file, name, start, line in found or _undocumented(folder):
+    configured = [(file, name, _own_file(folder, start)) for file, name, start in _configured(folder)]
+    found = [(file, name, line) for file, name, line in configured if line]
+    for file, name, line in found or _undocumented(folder):
         binary = re.sub(r"[^\w.-]", "-", name)
-        build = _build(root, where, binary, line, _added(start))
-        yield Tool(binary, build, (FOLDER,), inside(where, file), server=True, own=True)
+        yield Tool(binary, _build(root, where, binary, line), (FOLDER,), inside(where, file), server=True, own=True)
 
 
-def _undocumented(folder: Path) -> Iterator[tuple[str, str, Start, tuple[str, ...]]]:
+def _undocumented(folder: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield the server that the package or a file of Python is, with the line that starts it."""
     package = json_object(folder / "package.json")
     program = _main(package)
     if node.uses_sdk(package) and program:
-        yield "package.json", str(package.get("name")).rpartition("/")[2], Start("node"), ("node", program)
+        yield "package.json", str(package.get("name")).rpartition("/")[2], ("node", program)
     files = [path for at in (folder, folder / "src") for path in sorted(at.glob("*.py"))]
     serving = next((path for path in files if _SERVES.search(text(path))), None)
     if serving is not None:
         file = serving.relative_to(folder).as_posix()
-        yield file, serving.stem, Start("python"), (_runner(serving, "fastmcp"), file)
+        yield file, serving.stem, (_runner(serving, "fastmcp"), file)
 
 
 def _main(package: dict[str, Any]) -> str | None:
@@ -197,13 +196,7 @@ def _runner(file: Path, tool: str) -> str:
     return "python3" if re.search(r"__main__|\.run\(", text(file)) else tool
 
 
-def _added(start: Start) -> list[str]:
-    """Return the packages that `uv run --with PACKAGE` adds."""
-    words = start.arguments
-    return [word for option, word in pairwise(words) if option == "--with"]
-
-
-def _build(root: Path, where: str, binary: str, line: tuple[str, ...], added: Iterable[str] = ()) -> tuple[str, ...]:
+def _build(root: Path, where: str, binary: str, line: tuple[str, ...]) -> tuple[str, ...]:
     """Return the commands that install what the server needs and write a program which starts it."""
     folder = root / where
     enter = "" if where == "." else f"cd {shlex.quote(where)} && "
@@ -215,8 +208,8 @@ def _build(root: Path, where: str, binary: str, line: tuple[str, ...], added: It
         scripts = table(json_object(folder / "package.json"), "scripts")
         making = (name for name, script in scripts.items() if name.startswith("build") and rest[0] in str(script))
         made = (f"{enter}{install}", f"{enter}npm run {next(making, 'build')} --if-present")
-    elif interpreter != "node" and (what := [*_installed(folder, where), *map(shlex.quote, added)]):
-        made = python.install_commands(root, where, " ".join(what))
+    elif interpreter != "node" and (what := _installed(folder, where)):
+        made = python.install_commands(root, where, what)
         program = f'"%s/{VENV}/bin/{interpreter}"{" run" * (interpreter != "python3")}'
     at = f'"%s"/{shlex.quote(where)}'.removesuffix("/.")
     words = f"{at}/{shlex.join(rest)}"
@@ -228,11 +221,11 @@ def _build(root: Path, where: str, binary: str, line: tuple[str, ...], added: It
     return (*made, f"mkdir -p {FOLDER} && printf {shlex.quote(script)} {here} > {file} && chmod +x {file}")
 
 
-def _installed(folder: Path, where: str) -> list[str]:
-    """Return what pip installs for the server; nothing if the folder does not name it."""
+def _installed(folder: Path, where: str) -> str | None:
+    """Return what pip installs for the server; None if the folder says nothing about it."""
     if any((folder / name).exists() for name in ("pyproject.toml", "setup.py")):
-        return [f"./{where}".removesuffix("/.")]
-    return ["-r", inside(where, "requirements.txt")] if (folder / "requirements.txt").exists() else []
+        return f"./{where}".removesuffix("/.")
+    return f"-r {inside(where, 'requirements.txt')}" if (folder / "requirements.txt").exists() else None
 
 
 def _package_names(folder: Path) -> Iterator[str]:
