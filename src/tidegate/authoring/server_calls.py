@@ -97,7 +97,8 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
-        options += enumerate(_with_options(tool, own[0].input, shared) if own else ())
+        pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
+        options += enumerate(_with_options(tool, own[0].input, shared, pool) if own else ())
     ranks = {tool.name: _rank(tool) for tool in ranked}
     more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
     reached = {one.tool for _, _, one in found}
@@ -107,8 +108,12 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
     return tuple(_in_order(found))
 
 
-def _with_options(tool: Tool, given: dict[str, Any], shared: Container[str]) -> Iterator[Example]:
+def _with_options(
+    tool: Tool, given: dict[str, Any], shared: Container[str], pool: Mapping[str, Any]
+) -> Iterator[Example]:
     """Yield calls with one more parameter each. One that writes something is repeated with another name.
+
+    Where no value can be made, as of an id, it is what other calls give (`pool`).
 
     Where a parameter has several values, as `mode: regex`, a text with special characters is tried with each.
     """
@@ -118,7 +123,7 @@ def _with_options(tool: Tool, given: dict[str, Any], shared: Container[str]) -> 
         schema = _schema(tool, name)
         shown = [one for one in _shown(schema) if one != schema.get("default")]
         texts = [key for key in sorted(required) if shown and _is_text(given.get(key))]
-        for value in shown[:MOST_VALUES] or _made_values(name, schema):
+        for value in shown[:MOST_VALUES] or _made_values(name, schema) or [*filter(None, [pool.get(name)])]:
             number += 1
             bases = [given]
             if _rank(tool) == _WRITES:

@@ -228,6 +228,13 @@ def test_a_block_of_several_objects_with_comments_shows_an_input_each() -> None:
     assert examples([run, other], [shown]) == ()
 
 
+def test_an_id_that_is_not_required_is_what_other_calls_give() -> None:
+    text = {"type": "string"}
+    tools = [tool("add", ("text",), text=text, session_id=text), tool("list", session_id=text)]
+    shown = '```json\n{"name": "add", "arguments": {"text": "x", "session_id": "s1"}}\n```'
+    assert Example("list", {"session_id": "s1"}, "option") in examples(tools, [shown])
+
+
 def test_a_path_of_another_machine_in_a_documented_input_is_in_the_current_folder() -> None:
     shown = '```json\n{"command": ["ls"], "directory": "/path/to/project"}\n```'
     run = tool("run", ("command", "directory"), command={"type": "array"}, directory={"type": "string"})
