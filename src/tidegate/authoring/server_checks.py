@@ -22,7 +22,7 @@ _WORD_END = r"(?!\S)"
 MOST_TOOLS = 60
 _MARK = "\0"  # what may differ, in a text that becomes a pattern
 _STAMP = re.compile(r"(?i)creat|updat|modif|changed|added|saved|stamp|_at$|^at$|(?-i:At$)")  # a field of a record
-_ROW = r"^ *([-*+|]|#+|[0-9]+[.)]) *[`*_]*{}\b"
+_ROW = r"^ *(([-*+|#]|[0-9]+[.)]) *)+[`*_]*{}\b"
 _MARKED = r"(`|\*\*){}\b"
 _OF_SDK = re.compile(r"(?i)validation|-32\d{3}")  # words of a library, in an error
 

@@ -243,10 +243,10 @@ def test_a_path_of_another_machine_in_a_documented_input_is_in_the_current_folde
 
 def test_names_of_tools_and_parameters_are_checked_where_the_readme_marks_them() -> None:
     tools = [tool("add", ("first",), first={}), tool("sum", numbers={}), tool("list_all")]
-    readme = "### add\nAdds `first` and more: a sum.\n\n- **list_all**: lists, `sum` does not\n"
+    readme = "### 1. add\nAdds `first` and more: a sum.\n\n- **list_all**: lists, `sum` does not\n"
     names = readme_names(tools, readme)
     assert [*names] == ["add", "first", "sum", "list_all"]
-    assert [*readme_names(tools, readme.replace("`sum`", "sum").replace("### add", "### adds"))] == [
+    assert [*readme_names(tools, readme.replace("`sum`", "sum").replace("1. add", "1. adds"))] == [
         "first",
         "list_all",
     ]
@@ -258,7 +258,7 @@ def test_names_of_tools_and_parameters_are_checked_where_the_readme_marks_them()
         return [one["name"] for one in checks if not re.search(one["expected"][0]["output"]["regex"], printed)]
 
     assert missed(readme) == missed(readme.replace("**list_all**", "`list_all`")) == []
-    assert missed(readme.replace("### add", "### plus") + "See `add`.") == ["README names add"]
+    assert missed(readme.replace("1. add", "1. plus") + "See `add`.") == ["README names add"]
 
 
 def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:
