@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -87,7 +89,7 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
     shared = _shared(ranked)
     fair = max(1, MOST_CALLS // max(1, len(tools)))
     found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
-    options: list[tuple[int, Example]] = []  # with their number among those of the tool
+    bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call
     for tool in ranked:
         documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
         most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
@@ -97,8 +99,9 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
-        pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
-        options += enumerate(_with_options(tool, own[0].input, shared, pool) if own else ())
+        bases += [(tool, own[0].input)] if own else []
+    pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
+    options = [one for tool, given in bases for one in enumerate(_with_options(tool, given, shared, pool))]
     ranks = {tool.name: _rank(tool) for tool in ranked}
     more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
     reached = {one.tool for _, _, one in found}
@@ -352,7 +355,7 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
 
 def _objects(block: str) -> Iterator[dict[str, Any]]:
     """Yield the objects in a block of JSON, those inside of others too."""
-    waiting = json_values(block)
+    waiting = [*json_values(block), *_python_calls(block)]
     while waiting:
         value = waiting.pop(0)
         if isinstance(value, dict):
@@ -360,6 +363,18 @@ def _objects(block: str) -> Iterator[dict[str, Any]]:
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value
+
+
+def _python_calls(block: str) -> Iterator[dict[str, Any]]:
+    """Yield the calls by keyword in a block of Python, as objects with name and arguments."""
+    try:
+        nodes = [node for node in ast.walk(ast.parse(textwrap.dedent(block))) if isinstance(node, ast.Call)]
+        for node in nodes:
+            if isinstance(node.func, ast.Name) and node.keywords:
+                given = {one.arg: ast.literal_eval(one.value) for one in node.keywords}
+                yield {"name": node.func.id, "arguments": given}
+    except (SyntaxError, ValueError, RecursionError):
+        return
 
 
 def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool]) -> list[dict[str, Any]]:

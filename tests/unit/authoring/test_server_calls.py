@@ -228,10 +228,15 @@ def test_a_block_of_several_objects_with_comments_shows_an_input_each() -> None:
     assert examples([run, other], [shown]) == ()
 
 
+def test_a_call_in_a_block_of_python_is_an_example() -> None:
+    shown = '```python\n# First\nadd(\n    text="x",\n    stage="Research"\n)\n```'
+    assert examples([tool("add", ("text",), text={}, stage={})], [shown])[0].input == {"text": "x", "stage": "Research"}
+
+
 def test_an_id_that_is_not_required_is_what_other_calls_give() -> None:
     text = {"type": "string"}
-    tools = [tool("add", ("text",), text=text, session_id=text), tool("list", session_id=text)]
-    shown = '```json\n{"name": "add", "arguments": {"text": "x", "session_id": "s1"}}\n```'
+    tools = [tool("think", ("text",), text=text, session_id=text), tool("list", session_id=text)]
+    shown = '```json\n{"name": "think", "arguments": {"text": "x", "session_id": "s1"}}\n```'
     assert Example("list", {"session_id": "s1"}, "option") in examples(tools, [shown])
 
 
