@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
-from tidegate.authoring.build_systems.files import json_value
+from tidegate.authoring.build_systems.mcp_files import json_values, local
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL = 60, 3
@@ -19,7 +21,6 @@ _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|
 HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
 FILES = ("sample.txt", "notes.txt")
 _FILE = re.compile(r"((?:\d+-)?(?:sample|notes))\.txt")
-_LISTED = re.compile(r"^\s*[-*+|]\s*[*`\"']+([\w-]+)[*`\"']+", re.MULTILINE)  # a value, in a list or a table
 _NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
 _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"tags?$|labels$|categor|keyword": ("Mixed Case", "snake_case", "first"),
@@ -31,6 +32,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"ur[il]|host|address|mail|token|key|ids?$": (None,),
     r"file|path": FILES,
     r"dir|folder": (".",),
+    r"table": ("people", "first"),
     r"name|title|label|sheet": ("first", "second"),
     r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
     r"date": ("2024-02-29",),
@@ -38,35 +40,40 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"json": ('{"name": "Ada", "score": 42.5}',),
     r"": ("Ada has 42 points.", "first", "banana apple banana"),
 }
+SQL = (  # statements one after the other
+    "CREATE TABLE people (id INTEGER, name TEXT, score REAL)",
+    "INSERT INTO people VALUES (1, 'Ada', 42.5), (2, 'Bea', 7.25), (3, NULL, 9)",
+    "SELECT name, score FROM people ORDER BY score DESC",
+    "SELECT 1 + 2 AS total, 'Ada' AS name",
+)
+_NO_ID = "4b0c2f6e-1d3a-4c57-9e8f-7a6b5c4d3e2f"
+_OF_IDS = ("string", "array")  # types
+_SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
 _ODD = ("", "a(b", "long text, " * 20)
 _OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
 _GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
+_CREATING = "create write add new insert make save store set put init register import plan planning start submit post"
+_READING = "read get list search find show view describe count query"
+_REMOVING = "delete remove clear drop reset close undo unset unlink unmerge"
 _VERBS = {
-    verb: rank
-    for rank, verbs in (
-        (
-            _WRITES,
-            "create write add new insert make save store set put init register import plan planning start submit post",
-        ),
-        (_READS, "read get list search find show view describe count query"),
-        (_REMOVES, "delete remove clear drop reset close undo unset unlink unmerge"),
-    )
-    for verb in verbs.split()
+    **dict.fromkeys(_CREATING.split(), _WRITES),
+    **dict.fromkeys(_READING.split(), _READS),
+    **dict.fromkeys(_REMOVING.split(), _REMOVES),
 }
 
 
 class Example(NamedTuple):
-    """A call of a tool with its input. `known`: the schema or a document shows it, else it is made by its types.
+    """A call of a tool with its input.
 
-    `tries`: one more parameter, or a value that a server may refuse: it is odd, or names nothing.
+    `tries`: one more parameter, or a value that a server may refuse: it is odd, or names nothing. `unknown`: no other
+    value is known for the tool.
     """
 
     tool: str
     input: dict[str, Any]
-    known: bool = True
-    tries: Literal["", "option", "odd"] = ""
+    tries: Literal["", "option", "odd", "unknown"] = ""
 
 
 def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[str] = ()) -> tuple[Example, ...]:
@@ -82,29 +89,34 @@ def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[
     shared = _shared(ranked)
     fair = max(1, MOST_CALLS // max(1, len(tools)))
     found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
-    options: list[tuple[int, Example]] = []  # with their number among those of the tool
+    bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call
     for tool in ranked:
-        documented = [Example(tool.name, given) for given in _documented(tool, shown)]
+        documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
         most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
         calls = (_made_call(tool, turn, shared, answers) for turn in range(most))
         made = [one for one in calls if one is not None]
-        own = [*documented[:1], *made]
+        own = [*documented[:MOST_OF_TOOL], *made]
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
-        found += [(_rank(tool), turn, one) for turn, one in enumerate(own[:most])]
-        options += enumerate(_with_options(tool, own[0].input, shared, documents) if own else ())
+        found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
+        bases += [(tool, own[0].input)] if own else []
+    pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
+    options = [one for tool, given in bases for one in enumerate(_with_options(tool, given, shared, pool))]
     ranks = {tool.name: _rank(tool) for tool in ranked}
     more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
-    odd = _odd(ranked, found, shared)
+    reached = {one.tool for _, _, one in found}
+    odd = [*_unknown(tool for tool in ranked if tool.name not in reached), *_odd(ranked, found, shared)]
     found = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
     found += [(ranks[one.tool], MOST_OF_TOOL, one) for one in (*more[:MOST_OPTIONS], *odd)]
     return tuple(_in_order(found))
 
 
 def _with_options(
-    tool: Tool, given: dict[str, Any], shared: Container[str], documents: Iterable[str]
+    tool: Tool, given: dict[str, Any], shared: Container[str], pool: Mapping[str, Any]
 ) -> Iterator[Example]:
     """Yield calls with one more parameter each. One that writes something is repeated with another name.
+
+    Where no value can be made, as of an id, it is what other calls give (`pool`).
 
     Where a parameter has several values, as `mode: regex`, a text with special characters is tried with each.
     """
@@ -112,9 +124,9 @@ def _with_options(
     number = 1
     for name in sorted(properties.keys() - given.keys()):
         schema = _schema(tool, name)
-        shown = [one for one in _shown(schema) if one != schema.get("default")] or _documented_values(schema, documents)
+        shown = [one for one in _shown(schema) if one != schema.get("default")]
         texts = [key for key in sorted(required) if shown and _is_text(given.get(key))]
-        for value in shown[:MOST_VALUES] or _made_values(name, schema):
+        for value in shown[:MOST_VALUES] or _made_values(name, schema) or [*filter(None, [pool.get(name)])]:
             number += 1
             bases = [given]
             if _rank(tool) == _WRITES:
@@ -122,7 +134,7 @@ def _with_options(
             elif _rank(tool) == _READS and texts:
                 bases.append({**given, texts[0]: _ODD[1]})
             different = bases[: 1 if bases[-1] == given else None]
-            yield from (Example(tool.name, {**base, name: value}, False, "option") for base in different)
+            yield from (Example(tool.name, {**base, name: value}, "option") for base in different)
 
 
 def _made_values(name: str, schema: dict[str, Any]) -> list[Any]:
@@ -136,13 +148,6 @@ def _made_values(name: str, schema: dict[str, Any]) -> list[Any]:
             return [[one, other], [], [_ODD[1]]] if isinstance(one, str) else [[one, other], []]
         case value:
             return [value]
-
-
-def _documented_values(schema: dict[str, Any], documents: Iterable[str]) -> list[str]:
-    """Return the words that a section of a document lists beside the default of a parameter."""
-    sections = (_LISTED.findall(section) for text in documents for section in re.split(r"(?m)^#", text))
-    listed = next((words for words in sections if schema.get("default") in words), [])
-    return [word for word in dict.fromkeys(listed) if word != schema["default"]]
 
 
 def _anew(given: Mapping[str, Any], shared: Container[str], number: int) -> dict[str, Any]:
@@ -167,8 +172,19 @@ def _odd(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], share
             odd += edges[:1] if _GIVEN.search(key) else edges
             for place, one in enumerate(odd):
                 base = _anew(given, shared, 20 + len(calls)) if rank == _WRITES else given
-                calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, False, "odd")))
+                calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, "odd")))
     return [one for *_, one in sorted(calls, key=lambda call: call[:2])][:MOST_ODD]
+
+
+def _unknown(tools: Iterable[Tool]) -> Iterator[Example]:
+    """Yield calls of tools that want an id which the server gives to nothing, or which differs in each trial."""
+    for tool in tools:
+        properties, required = parameters(tool)
+        kinds = {name: properties[name].get("type", "string") for name in required if _GIVEN.search(name)}
+        ids = {name: [_NO_ID] if kind == "array" else _NO_ID for name, kind in kinds.items() if kind in _OF_IDS}
+        others = {name: made_value(name, _schema(tool, name), 0) for name in required - ids.keys()}
+        if ids and None not in others.values():
+            yield Example(tool.name, {**ids, **others}, "unknown")
 
 
 def _nothing(key: str, value: Any) -> list[Any]:
@@ -257,11 +273,10 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
 
     Names of what other tools use as well, in `shared`, come back in the turn after the next. Ids are in `answers`.
     """
-    known, given, before = not turn, dict[str, Any](), list[list[Any]]()
+    given, before = dict[str, Any](), list[list[Any]]()
     for place, name in enumerate(sorted(parameters(tool)[1])):
         schema = _schema(tool, name)
         shown = _shown(schema)
-        known = known and bool(shown)
         variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
@@ -270,7 +285,7 @@ def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequ
             given[name] = _told(name, schema, turn, answers)
         if given[name] is None and name in shared and _GIVEN.search(name):
             given[name] = ("first", "second")[turn % 2]
-    return None if None in given.values() else Example(tool.name, given, known)
+    return None if None in given.values() else Example(tool.name, given)
 
 
 def _most_values(tool: Tool) -> int:
@@ -279,14 +294,19 @@ def _most_values(tool: Tool) -> int:
 
 
 def _schema(tool: Tool, name: str) -> dict[str, Any]:
-    """Return the schema of a parameter; empty if the tool has none for it."""
+    """Return the schema of a parameter, with its line in the tool's description if it has no description."""
     schema = parameters(tool)[0].get(name)
-    return schema if isinstance(schema, dict) else {}
+    line = re.search(rf"(?m)^\W*{re.escape(name)}\b.*:.*$", tool.description or "")
+    described = {"description": line[0]} if line else {}
+    return described | schema if isinstance(schema, dict) else described
 
 
 def _shown(schema: dict[str, Any]) -> list[Any]:
     """Return the values that a parameter's schema names."""
     shown = [schema[key] for key in ("const", "default", "example") if key in schema]
+    if schema.get("type") == "string":
+        described = str(schema.get("description", ""))
+        shown += _SHOWN.findall(described) or (SQL if re.search(r"\bSQL\b", described) else ())
     return shown + [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
 
 
@@ -335,7 +355,7 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
 
 def _objects(block: str) -> Iterator[dict[str, Any]]:
     """Yield the objects in a block of JSON, those inside of others too."""
-    waiting = [json_value(block)]
+    waiting = [*json_values(block), *_python_calls(block)]
     while waiting:
         value = waiting.pop(0)
         if isinstance(value, dict):
@@ -345,13 +365,41 @@ def _objects(block: str) -> Iterator[dict[str, Any]]:
             waiting += value
 
 
-def _documented(tool: Tool, shown: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the inputs among these objects: those with the tool's name, else those with its required keys."""
+def _python_calls(block: str) -> Iterator[dict[str, Any]]:
+    """Yield the calls by keyword in a block of Python, as objects with name and arguments."""
+    try:
+        nodes = [node for node in ast.walk(ast.parse(textwrap.dedent(block))) if isinstance(node, ast.Call)]
+        for node in nodes:
+            if isinstance(node.func, ast.Name) and node.keywords:
+                given = {one.arg: ast.literal_eval(one.value) for one in node.keywords}
+                yield {"name": node.func.id, "arguments": given}
+    except (SyntaxError, ValueError, RecursionError):
+        return
+
+
+def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool]) -> list[dict[str, Any]]:
+    """Return the inputs among these objects: those with the tool's name, else those with its required keys.
+
+    If that is one key, no other of the tools may take it.
+    """
     named = [value for value in shown if value.get("name", value.get("tool")) == tool.name]
     given = [value[key] for value in named for key in ("arguments", "input", "params") if key in value]
+    fitting = [one for one in shown if _fits(tool, one)]
+    if len(parameters(tool)[1]) == 1:
+        fitting = [one for one in fitting if not any(_fits(other, one) for other in tools if other != tool)]
+    inputs = [one for one in given if isinstance(one, dict)] or fitting
+    return [{key: _here(value) for key, value in one.items()} for one in inputs]
+
+
+def _fits(tool: Tool, given: Mapping[str, Any]) -> bool:
     properties, required = parameters(tool)
-    fitting = [one for one in shown if len(required) > 1 and required <= one.keys() <= properties.keys()]
-    return [dict(one) for one in given if isinstance(one, dict)] or [dict(one) for one in fitting]
+    return bool(required) and required <= given.keys() <= properties.keys()
+
+
+def _here(value: Any) -> Any:
+    """Return the value; a path of another machine becomes an absolute one of the current folder."""
+    place = local(value) if isinstance(value, str) else value
+    return value if place == value else HERE.rstrip("/") if place == "." else HERE + place
 
 
 def step(call: Example) -> dict[str, Any]:

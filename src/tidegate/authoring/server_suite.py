@@ -8,18 +8,26 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from tidegate.agents.scripted import Scripted
 from tidegate.authoring import starter, tryout
 from tidegate.authoring.build_systems.files import text
-from tidegate.authoring.build_systems.mcp_files import Start, folder_variables, sources, starts
+from tidegate.authoring.build_systems.mcp_files import Start, environment, sources, starts
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
-from tidegate.authoring.server_calls import FILES, HERE, Example, examples, is_risky, step, with_files
-from tidegate.authoring.server_checks import ANY, answer_check, distinctly_named, surface_checks
+from tidegate.authoring.server_calls import FILES, HERE, SQL, Example, examples, is_risky, step, with_files
+from tidegate.authoring.server_checks import (
+    ANY,
+    answer_check,
+    distinctly_named,
+    readme_checks,
+    readme_names,
+    readme_step,
+    surface_checks,
+)
 from tidegate.authoring.tool import Tool as Server
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, needs_network, write_files
 from tidegate.model.access import Access
@@ -30,8 +38,8 @@ from tidegate.model.target import McpServer, Target
 from tidegate.text.shorten import excerpt
 from tidegate.trial.start import HEALTH_CHECK_TIMEOUT_SECS
 
-_NO_ERRORS = {"type": "no_transcript_errors", "description": "no call failed"}
 SCENARIO = "tools"
+DOCS = "readme"  # the scenario that looks for names in README
 NAME = "target"  # of the server, for agents
 _GUESSES: tuple[tuple[str, ...], ...] = ((), (".",), ("stdio",), ("mcp",), ("serve",), ("--stdio",))
 _CARRIERS = ("", " streamableHttp", " streamable-http", " --transport streamable-http", " --transport http", " http")
@@ -41,12 +49,11 @@ _PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\
 _PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
 MOST_PORT_NAMES = 3
 _READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/([\w.-]+)['\"]")
-_WRITES_INSIDE = (
-    ". It writes into its installed code, which trials cannot change: have it write to the current folder or to TMPDIR"
-)
-_VARIABLE = re.compile(r"\b[A-Z][A-Z\d]*_[A-Z\d_]*[A-Z\d]\b")
 _NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/home/([\w ./-]+)/[^/'\"\n]+['\"]")
+_DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
+_MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
+_BROKEN = re.compile(r"ModuleNotFoundError|ImportError|SyntaxError|Cannot find (?:module|package)")
 MOST_MOVED = 3
 MOST_TRIES = 3
 
@@ -75,6 +82,8 @@ class _Draft:
     checks: tuple[dict[str, Any], ...] = ()
     gates: tuple[dict[str, Any], ...] = ()  # of written files
     samples: tuple[str, ...] = ()  # files in the workspace
+    readme: str = ""  # its path
+    named: Mapping[str, str] = field(default_factory=dict)  # tools and parameters in it, with patterns
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -89,15 +98,17 @@ class _Draft:
     def files(self, reach: Access) -> dict[str, bytes]:
         """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
-        suite = starter.server_suite_text(self.server, self.mcp, file, {SCENARIO: self.steps}, reach)
-        gates = [*([] if self.fails else [_NO_ERRORS]), *self.gates]
-        scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, gates)
-        return {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
-
-    @property
-    def fails(self) -> bool:
-        """True if a call has to be refused."""
-        return any(check["expected"][0].get("fails") for check in self.checks)
+        steps = {SCENARIO: self.steps}
+        if self.named:
+            steps[DOCS] = [{"list_tools": True}, readme_step(self.readme, self.named)]
+        suite = starter.server_suite_text(self.server, self.mcp, file, steps, reach)
+        scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, self.gates)
+        files = {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
+        if self.named:
+            checks = readme_checks(self.named)
+            docs = starter.server_scenario_text(self.server, DOCS, checks, guidance=(self.readme,))
+            files[f"{self.server.scenarios}/{DOCS}.yaml"] = docs.encode()
+        return files
 
     @property
     def counts(self) -> str:
@@ -118,27 +129,34 @@ class _Draft:
 
 async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     """Return the suite of the server; a problem if it cannot be started."""
-    server, found = await _startable(here, where, _with_folders(server, folder_variables(here.folder / where)))
+    shown = environment(here.folder, where, server.binary)
+    plain = server
+    server, found = await _startable(here, where, _with_values(plain, shown))
+    if isinstance(found, str) and shown:
+        server, found = await _startable(here, where, plain)
     if isinstance(found, str):
         here.reach = False
-        needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name in one.needs)
+        needs = dict.fromkeys(name for one in starts(here.folder, where, server.binary) for name, _ in one.env)
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
-        advice = _WRITES_INSIDE if "Read-only file system" in found else ""
-        return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}{advice}")
+        return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}")
     mcp, tools = found
-    documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
+    readmes = sorted((here.folder / where).glob("README*"), key=lambda path: (len(path.name), path))
+    documents = [text(path) for path in readmes]
     tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, documents)), tools, documents)
-    seen = await _with_network(here, tried, seen)
     checks = [*surface_checks(tools)]
-    reached = {call.tool for call in seen.worked}
+    worked = {call.tool for call in seen.worked}
+    reached = worked | {call.tool for call in tried.calls if call.tries == "unknown"}
     pairs = [(call, pair) for call, pair in seen.pairs if call.tool in reached]
     for call, pair in pairs:
         checks.append(answer_check(NAME, call, [one.output for one in pair], fails=pair[0].status != "ok"))
     made = replace(tried, calls=tuple(call for call, _ in pairs), checks=distinctly_named(checks), gates=seen.gates)
+    if readmes:
+        path = readmes[0].relative_to(here.folder).as_posix()
+        made = replace(made, readme=path, named=readme_names(tools, documents[0]))
     kept = await _confirmed(here, made)
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
-    called = {call.tool for call in kept.calls}
+    called = worked.intersection(call.tool for call in kept.calls)
     told = f"the server offers {len(tools)} tools; {len(called)} of them are called: {kept.counts}"
     reasons = [
         f"{tool.name}: {why_not_called(tool, tried.calls, seen.failed)}" for tool in tools if tool.name not in called
@@ -157,7 +175,7 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
         calls = with_files(examples(tools, documents, seen.answers), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
-        server = with_home(_moved(here, tried.server, errors, documents), errors)
+        server = with_lacking(_moved(here, tried.server, errors), errors)
         more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
         if more == tried:
             break
@@ -166,19 +184,6 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
             break
         tried, seen = more, wider
     return tried, seen
-
-
-async def _with_network(here: Tryout, tried: _Draft, seen: _Seen) -> _Seen:
-    """Return what is seen with a network if more calls then work. No input that was made reaches it."""
-    known = tuple(call for call in tried.calls if call.known or call in seen.worked)
-    if len(seen.worked) >= len(known) or here.reach is not False:
-        return seen
-    here.open_network()
-    wider = await _working(here, replace(tried, calls=known))
-    if len(wider.worked) > len(seen.worked):
-        return wider
-    here.reach = False
-    return seen
 
 
 async def _startable(
@@ -193,7 +198,8 @@ async def _startable(
         server = _with_build(here, server, command)
         found = await _started(here, where, server)
     for _ in range(MOST_MOVED):
-        linked = _moved(here, server, [found] if isinstance(found, str) else ())
+        why = [found] if isinstance(found, str) else []
+        linked = with_lacking(_moved(here, server, why), why)
         if linked == server:
             break
         server, found = linked, await _started(here, where, linked)
@@ -223,22 +229,10 @@ def moved(reason: str, root: Path) -> str | None:
     return f'for at in {folder}; do ln -sfn {HERE}{found[2]} "$at/{found[2]}"; done'
 
 
-def variable_of(reason: str, documents: Iterable[str]) -> dict[str, str]:
-    """Return the variable that a document names in a line with the file that cannot be written, with a place for it."""
-    found = _READ_ONLY.search(reason)
-    name = found[2] if found else ""
-    lines = [line for document in documents for line in document.splitlines() if name and name in line]
-    named = [variable for line in lines for variable in _VARIABLE.findall(line)]
-    return {named[0]: HERE + name} if named else {}
-
-
-def _moved(here: Tryout, server: Server, reasons: Iterable[str], documents: Sequence[str] = ()) -> Server:
-    """Return the server with what makes it write these files elsewhere: a variable, or a link as `moved` returns it."""
-    for reason in reasons:
-        if variable := variable_of(reason, documents):
-            server = server._replace(env=tuple((dict(server.env) | variable).items()))
-        elif command := moved(reason, here.folder):
-            server = _with_build(here, server, command)
+def _moved(here: Tryout, server: Server, reasons: Iterable[str]) -> Server:
+    """Return the server with a build that links the files which these reasons name to the current folder."""
+    for command in (moved(reason, here.folder) for reason in reasons):
+        server = _with_build(here, server, command) if command else server
     return server
 
 
@@ -265,10 +259,15 @@ def unlinked(server: Server, root: Path) -> str | None:
     return f"f=$(readlink -f {name}) && rm {name} && printf '{script}' \"$f\" > {name} && chmod +x {name}"
 
 
-def with_home(server: Server, errors: Iterable[str]) -> Server:
-    """Return the server with a setup that makes the folders of its home which these errors lack."""
-    folders = dict.fromkeys(found for error in errors for found in _NO_FOLDER.findall(error) if ".." not in found)
+def with_lacking(server: Server, errors: Iterable[str]) -> Server:
+    """Return the server with a setup that makes what these errors lack: folders of its home, and databases of SQLite
+    that its variables name.
+    """
+    told = [error for error in errors if _LACKING.search(error)]
+    folders = [found for error in told for found in _NO_FOLDER.findall(error) if ".." not in found]
+    files = [value for _, value in server.env if _DATABASE.fullmatch(value) and any(value in error for error in told)]
     setup = [f'mkdir -p "$HOME/{folder}"' for folder in folders]
+    setup += [f"python3 -c {shlex.quote(_MAKE_DATABASE)} {file}" for file in files]
     return server._replace(setup=tuple(dict.fromkeys([*server.setup, *setup])))
 
 
@@ -278,16 +277,17 @@ def why_not_called(tool: Tool, calls: Iterable[Example], failed: Mapping[str, st
         return "its annotations report that it destroys something, or reaches other systems"
     if all(call.tool != tool.name for call in calls):
         return "no input could be made by its types; show one in README"
+    if any(call.tool == tool.name and call.tries == "unknown" for call in calls):
+        return "its ids differ each time: it is asked for one that is not there"
     if tool.name in failed:
         return f"the call failed: {excerpt(failed[tool.name].strip().rpartition(chr(10))[2]) or 'no output'}"
     return "its calls did not give the same each time"
 
 
-def _with_folders(server: Server, names: Iterable[str]) -> Server:
-    """Return the server with a folder of the workspace for each of these variables that has no value."""
-    given = dict(server.env)
-    values = {name: name.lower() for name in names if name not in given} | given
-    made = [values[name] for name in names if not values[name].startswith(("/", "$"))]
+def _with_values(server: Server, shown: Mapping[str, str]) -> Server:
+    """Return the server with these variables, unless it has them; a folder that is named like its variable is made."""
+    values = {**shown, **dict(server.env)}
+    made = [value for name, value in values.items() if value == name.lower()]
     setup = server.setup or ((f"mkdir -p {shlex.join(made)}",) if made else ())
     return server._replace(env=tuple(values.items()), setup=setup)
 
@@ -309,7 +309,7 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
                 if said and (tools := tuple(Tool(**tool) for tool in json.loads(said[-1]))):
                     return mcp, tools
                 why = why or seen.result.reason or "it lists no tools"
-        if moved(why, here.folder):
+        if moved(why, here.folder) or _BROKEN.search(why):
             break  # it fails so in all ways
     return why
 
@@ -382,7 +382,7 @@ async def _working(here: Tryout, tried: _Draft) -> _Seen:
         call.tool: answer.output
         for call, pair in pairs
         for answer in pair
-        if answer.status != "ok" and call.tries != "odd"
+        if answer.status != "ok" and call.tries not in ("odd", "unknown")
     }
     alike = [(call, pair) for call, pair in pairs if _ended_alike(pair)]
     texts = ["\n".join(answer.output for answer in one) for one in answers]
@@ -415,8 +415,9 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
     """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
     for _ in range(tryout.MOST_ROUNDS):
         write_files(here.folder, tried.files(here.reach))
-        runs = (await here.run(here.load(), tryout.CONFIRMED))[SCENARIO]
-        if all(seen.result.outcome == "pass" for seen in runs):
+        trials = await here.run(here.load(), tryout.CONFIRMED)
+        runs, docs = trials[SCENARIO], trials.get(DOCS, [])
+        if all(seen.result.outcome == "pass" for seen in (*runs, *docs)):
             return tried
         if any(seen.result.not_measured for seen in runs):
             continue  # such as on a busy machine
@@ -428,7 +429,8 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
             return None
         passed = [{gate.label for gate in seen.result.gates if gate.passed} for seen in runs]
         gates = tuple(gate for gate in tried.gates if all(gate["description"] in one for one in passed))
-        tried = replace(tried, calls=calls, checks=checks, gates=gates)
+        named = tried.named if all(seen.result.outcome == "pass" for seen in docs) else {}
+        tried = replace(tried, calls=calls, checks=checks, gates=gates, named=named)
     return None
 
 

@@ -8,26 +8,11 @@ from pathlib import Path
 import pytest
 
 from tidegate.authoring.build_systems import find_tools
-from tidegate.authoring.build_systems.mcp_files import Start, folder_variables, starts
+from tidegate.authoring.build_systems.mcp_files import Start, environment, starts
 
 NODE = (
     '{"name": "@me/notes-mcp", "bin": {"notes": "dist/index.js"}, "dependencies": {"@modelcontextprotocol/sdk": "1"}}'
 )
-REGISTRY = {
-    "packages": [
-        {"registryType": "oci", "identifier": "docker.io/me/notes"},
-        {
-            "registryType": "npm",
-            "identifier": "@me/notes-mcp",
-            "packageArguments": [
-                {"type": "named", "name": "--mode", "value": "safe"},
-                {"type": "positional", "valueHint": "folder", "isRequired": True},
-                {"type": "positional", "valueHint": "more"},
-            ],
-            "environmentVariables": [{"name": "NOTES_KEY", "isRequired": True}, {"name": "DEBUG"}],
-        },
-    ]
-}
 
 
 def servers(command: str, *arguments: str) -> str:
@@ -37,7 +22,7 @@ def servers(command: str, *arguments: str) -> str:
 @pytest.mark.parametrize(
     ("file", "content", "expected"),
     [
-        ("server.json", json.dumps(REGISTRY), Start("notes", ("--mode", "safe", "."), ("NOTES_KEY",))),
+        ("mcp.json", servers("notes", "--db", "~/me/a.db", "--to=/path/b"), Start("notes", ("--db", "a.db", "--to=."))),
         (
             ".mcp.json",
             servers("npx", "-y", "@me/notes-mcp@1.2", "--root", "/home/me/notes"),
@@ -67,7 +52,12 @@ def test_the_start_of_our_program_is_read(tmp_path: Path, file: str, content: st
         ({"index.js": "", "package.json": '{"name": "x"}'}, servers("node", "/home/me/x/index.js"), "exec node"),
         ({"package.json": '{"name": "x"}'}, servers("node", "dist/index.js"), '"%s"/dist/index.js'),
         ({"src/notes/__main__.py": "", "pyproject.toml": ""}, servers("python", "-m", "notes"), "-m notes"),
-        ({"server.py": "", "requirements.txt": "mcp"}, servers("uv", "run", "server.py"), "venv/bin/python"),
+        ({"server.py": "mcp.run()", "requirements.txt": "mcp"}, servers("uv", "run", "server.py"), "venv/bin/python"),
+        (
+            {"server.py": "mcp = FastMCP()", "requirements.txt": "fastmcp"},
+            servers("uv", "run", "--with", "fastmcp", "fastmcp", "run", "/path/to/server.py"),
+            'venv/bin/fastmcp" run',
+        ),
     ],
 )
 def test_a_server_that_nothing_installs_is_found_where_a_file_starts_it(
@@ -88,11 +78,18 @@ def test_npm_start_says_which_file_is_run_before_main_does(tmp_path: Path) -> No
     assert "dist/server.js" in found.build[-1]
 
 
-def test_a_variable_that_docs_name_and_code_reads_is_a_folder_by_its_name(tmp_path: Path) -> None:
+def test_a_variable_that_docs_name_and_code_reads_has_the_value_that_they_show(tmp_path: Path) -> None:
     named = ["BANK_ROOT", "EXCEL_FILES_PATH", "CHROME_PATH", "OTHER_DIR", "API_KEY"]
-    (tmp_path / "README.md").write_text(" ".join(f"{name}=/path/to/it" for name in named))
-    (tmp_path / "index.ts").write_text("process.env.BANK_ROOT; process.env.EXCEL_FILES_PATH; process.env.CHROME_PATH")
-    assert folder_variables(tmp_path) == ("BANK_ROOT", "EXCEL_FILES_PATH")
+    env = {"ALLOWED": "ls,cat", "DB": "/home/me/a.db", "API_KEY": "abc", "MODE": "your-mode", "UNREAD": "1"}
+    entry = {"mcpServers": {"notes": {"command": "notes", "env": env}}}
+    shown = json.dumps(entry)[:-1] + ",\n}"
+    (tmp_path / "README.md").write_text(
+        " ".join(f"{name}=/path/to/it" for name in named) + f"\n```json\n{shown}\n```\n"
+    )
+    read = ["BANK_ROOT", "EXCEL_FILES_PATH", "CHROME_PATH", "ALLOWED", "DB", "API_KEY", "MODE"]
+    (tmp_path / "index.ts").write_text("\n".join(f"process.env.{name}" for name in read))
+    folders = {"BANK_ROOT": "bank_root", "EXCEL_FILES_PATH": "excel_files_path"}
+    assert environment(tmp_path, ".", "notes") == {**folders, "ALLOWED": "ls,cat", "DB": "a.db"}
 
 
 def test_servers_of_others_are_no_tools_of_the_repository(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,15 @@ import pytest
 
 from tidegate.agents.scripted import signature
 from tidegate.authoring.server_calls import Example, examples, made_value, with_files
-from tidegate.authoring.server_checks import answer_check, distinctly_named, surface_checks
-from tidegate.authoring.server_suite import at_url, moved, variable_of, why_not_called, with_home
+from tidegate.authoring.server_checks import (
+    answer_check,
+    distinctly_named,
+    readme_checks,
+    readme_names,
+    readme_step,
+    surface_checks,
+)
+from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
@@ -44,12 +52,13 @@ def test_tools_are_called_that_need_no_input_or_whose_input_is_shown() -> None:
         tool("fetch", hints={"openWorldHint": True}),
     ]
     found = examples(tools, [readme])
-    assert [one for one in found if one.known] == [
+    expected = [
         Example("list", {}),
         Example("read", {"path": "a.txt"}),
         Example("convert", {"from": "UTC", "to": "CET"}),
         Example("mode", {"kind": "fast"}),
     ]
+    assert [one for one in found if one in expected] == expected
     assert {one.tool for one in found} == {"list", "read", "convert", "mode", "guess"}
 
 
@@ -121,14 +130,6 @@ def test_a_writing_call_with_one_more_parameter_is_repeated_with_another_name() 
     ]
 
 
-def test_values_that_a_document_lists_beside_the_default_are_tried_each_with_a_text_of_special_characters() -> None:
-    readme = "## Modes\n- **plain**: as it is\n- **regex**: a pattern\n  - nested\n## Else\n- **other**"
-    find = tool("find", ("text",), text={"type": "string"}, mode={"type": "string", "default": "plain"})
-    more = [one.input for one in examples([find], [readme]) if one.tries == "option"]
-    assert [one["text"] for one in more] == ["first", "a(b"]
-    assert {one["mode"] for one in more} == {"regex"}
-
-
 def test_each_parameter_that_is_not_required_is_given_once_with_a_value_other_than_its_default() -> None:
     kinds = {"enum": ["plain", "html"], "default": "plain"}
     tools = [tool("show", ("path",), path={"type": "string"}, style=kinds, deep={"type": "boolean"})]
@@ -145,10 +146,10 @@ def test_an_id_that_a_tool_requires_to_write_is_made_and_the_others_ask_for_it()
 
 def test_ids_that_all_answers_give_are_used() -> None:
     tools = [tool("next_task", ("requestId",), requestId={"type": "string"})]
-    assert examples(tools, []) == ()
+    assert [call.tries for call in examples(tools, [])] == ["unknown"]
     answers = ['{"requestId": "req-1", "at": 7}', '{"requestId": "req-1", "at": 8}']
     assert examples(tools, [], answers)[0].input == {"requestId": "req-1"}
-    assert examples(tools, [], ["id: a1", "id: b2"]) == ()
+    assert [call.tries for call in examples(tools, [], ["id: a1", "id: b2"])] == ["unknown"]
 
 
 def test_ids_of_the_server_are_used_by_tools_that_write_too_and_ids_of_our_calls_are_none() -> None:
@@ -193,17 +194,76 @@ def test_a_file_that_a_call_cannot_write_in_the_checkout_is_linked_unless_it_is_
     assert moved(reason, tmp_path) is None
 
 
-def test_a_file_that_a_documented_variable_names_is_written_to_the_current_folder() -> None:
-    reason = "EROFS: read-only file system, open '/tmp/run-1/sources.json'"
-    documents = ["| `STATUS_WIP` | `Doing` |\n| `SOURCES_PATH` | `./sources.json` |\n"]
-    assert variable_of(reason, documents) == {"SOURCES_PATH": "/proc/self/cwd/sources.json"}
-    assert variable_of(reason, ["It writes sources.json."]) == variable_of("no such note", documents) == {}
-
-
 def test_a_folder_of_home_that_an_error_lacks_is_made_before_the_trial() -> None:
     errors = ["Error: ENOENT: no such file or directory, open '/tmp/run-1/home/My Docs/tasks.json'", "no such note"]
-    assert with_home(Server("notes"), [*errors, *errors]).setup == ('mkdir -p "$HOME/My Docs"',)
-    assert with_home(Server("notes"), ["No such file: '/tmp/run-1/home/../etc/a'"]).setup == ()
+    assert with_lacking(Server("notes"), [*errors, *errors]).setup == ('mkdir -p "$HOME/My Docs"',)
+    assert with_lacking(Server("notes"), ["No such file: '/tmp/run-1/home/../etc/a'"]).setup == ()
+
+
+def test_a_database_that_an_error_lacks_is_made_if_a_variable_names_it() -> None:
+    server = Server("notes", env=(("DB", "notes.db"), ("MODE", "safe")))
+    (made,) = with_lacking(server, ["Database not found at: notes.db", "other.db not found"]).setup
+    assert re.fullmatch("python3 -c .* notes.db", made)
+    assert with_lacking(server, ["notes.db is locked"]).setup == ()
+
+
+def test_a_text_is_made_of_what_its_description_shows() -> None:
+    query = {"type": "string", "description": "SQL query to run"}
+    zone = {"type": "string", "description": "a zone, e.g. 'Asia/Tokyo'"}
+    calls = examples([tool("ask", ("query",), query=query), tool("now", ("zone",), zone=zone)], [])
+    assert [call.input["query"].split()[0] for call in calls if call.tool == "ask" and not call.tries] == [
+        *("CREATE", "INSERT", "SELECT", "SELECT"),
+    ]
+    assert Example("now", {"zone": "Asia/Tokyo"}) in calls
+    schema = {"properties": {"query": {"type": "string"}}}
+    documented = Tool("ask", "Asks.\n\nArgs:\n    query: SELECT SQL query\n", schema)
+    assert any("SELECT" in str(call.input) for call in examples([documented], []))
+
+
+def test_a_block_of_several_objects_with_comments_shows_an_input_each() -> None:
+    shown = '```python\n# a list\n{\n  "command": ["ls"],\n}\n\n{\n  "command": ["cat"]  # both\n}\n```'
+    run = tool("run", ("command",), command={"type": "array"})
+    assert [call.input["command"] for call in examples([run], [shown])[:2]] == [["ls"], ["cat"]]
+    other = tool("other", ("command",), command={"type": "array"})
+    assert examples([run, other], [shown]) == ()
+
+
+def test_a_call_in_a_block_of_python_is_an_example() -> None:
+    shown = '```python\n# First\nadd(\n    text="x",\n    stage="Research"\n)\n```'
+    assert examples([tool("add", ("text",), text={}, stage={})], [shown])[0].input == {"text": "x", "stage": "Research"}
+
+
+def test_an_id_that_is_not_required_is_what_other_calls_give() -> None:
+    text = {"type": "string"}
+    tools = [tool("think", ("text",), text=text, session_id=text), tool("list", session_id=text)]
+    shown = '```json\n{"name": "think", "arguments": {"text": "x", "session_id": "s1"}}\n```'
+    assert Example("list", {"session_id": "s1"}, "option") in examples(tools, [shown])
+
+
+def test_a_path_of_another_machine_in_a_documented_input_is_in_the_current_folder() -> None:
+    shown = '```json\n{"command": ["ls"], "directory": "/path/to/project"}\n```'
+    run = tool("run", ("command", "directory"), command={"type": "array"}, directory={"type": "string"})
+    assert examples([run], [shown])[0].input == {"command": ["ls"], "directory": "/proc/self/cwd"}
+
+
+def test_names_of_tools_and_parameters_are_checked_where_the_readme_marks_them() -> None:
+    tools = [tool("add", ("first",), first={}), tool("sum", numbers={}), tool("list_all")]
+    readme = "### 1. add\nAdds `first` and more: a sum.\n\n- **list_all**: lists, `sum` does not\n"
+    names = readme_names(tools, readme)
+    assert [*names] == ["add", "first", "sum", "list_all"]
+    assert [*readme_names(tools, readme.replace("`sum`", "sum").replace("1. add", "1. adds"))] == [
+        "first",
+        "list_all",
+    ]
+    (printing,) = re.findall(r"'(.*)'", readme_step("README.md", names)["run"])
+    checks = [*readme_checks(names)]
+
+    def missed(text: str) -> list[str]:
+        printed = "\n".join(found[0] for found in re.finditer(printing, text, re.MULTILINE))
+        return [one["name"] for one in checks if not re.search(one["expected"][0]["output"]["regex"], printed)]
+
+    assert missed(readme) == missed(readme.replace("**list_all**", "`list_all`")) == []
+    assert missed(readme.replace("1. add", "1. plus") + "See `add`.") == ["README names add"]
 
 
 def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:
@@ -226,7 +286,7 @@ def test_an_example_with_the_name_of_a_tool_is_not_given_to_others_with_the_same
     shown = {name: {"from": f"{name} a", "to": f"{name} b"} for name in ("time", "length")}
     blocks = (json.dumps({"name": name, "arguments": given}) for name, given in shown.items())
     found = examples(tools, ["\n".join(f"```json\n{block}\n```" for block in blocks)])
-    assert {one.tool: one.input for one in found if one.known} == shown
+    assert {one.tool: one.input for one in reversed(found)} == shown
 
 
 def test_each_value_that_a_schema_lists_is_given_if_there_are_few_tools() -> None:
@@ -262,6 +322,7 @@ def test_another_answer_of_the_same_call_is_checked_by_another_name() -> None:
     [
         (tool("wipe", hints={"destructiveHint": True}), {}, "its annotations report that it destroys something"),
         (tool("odd", ("key",), key={"type": "object"}), {}, "no input could be made"),
+        (tool("open", ("key",), key={"type": "string"}), {"open": "no such key"}, "its ids differ each time"),
         (tool("read"), {"read": "Traceback\n  no such note\n"}, "the call failed: no such note"),
     ],
 )

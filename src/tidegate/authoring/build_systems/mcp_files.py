@@ -1,10 +1,11 @@
-"""Files that say how a repository's MCP server is started: .mcp.json, mcp.json, server.json, and JSON in README."""
+"""Files that say how a repository's MCP server is started: .mcp.json, mcp.json, and JSON in README."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -18,7 +19,14 @@ _FILES = (".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
 _RUNNERS = frozenset({"npx", "bunx", "pnpx", "uvx", "pipx", "uv", "pnpm", "yarn"})
 _INTERPRETERS = {"node": "node", "python": "python3", "python3": "python3"}
 _JSON = re.compile(r"^ *```jsonc?\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
-_PLACE = re.compile(r"^(?:[/~]|[A-Za-z]:\\|\$\{?\w|<|path/)|/path/")
+_COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//)\s.*$", re.MULTILINE)
+_OBJECT = re.compile(r"^( *)\{.*?^\1\}", re.MULTILINE | re.DOTALL)
+_TRAILING = re.compile(r",(?=\s*(?:[}\]]|\Z))")
+_PLACE = re.compile(r"^(?:[/~]|[A-Za-z]:[\\/]|\$\{?\w|<|path/)|/path/")
+_FILE_NAME = re.compile(r"[\w-]+\.\w{1,7}")
+_SECRET = re.compile(r"(?i)key|token|secret|password|user|mail|ur[il]$|host")  # a variable of which no value is known
+_UNKNOWN = re.compile(r"(?i)your|[<>{}]|x{3}|\.\.\.")  # a value that stands for another one
+_SERVES = re.compile(r"\bFastMCP\(|\bstdio_server\(")
 _NAMING = ("README.md", "smithery.yaml", "server.json", "manifest.json")
 _FOLDER = re.compile(r"\b[A-Z][A-Z\d_]*_(?:(?:ROOT|DIR|DIRECTORY|FOLDER)|(?:DATA|STORAGE|BASE|[A-Z]+S)_PATH)\b")
 _STARTED = re.compile(r"\bnode (?:-\S+ )*(\S+\.[cm]?js)\b")
@@ -28,11 +36,11 @@ MOST_SOURCES = 300
 
 
 class Start(NamedTuple):
-    """How a file says that a server is started: program, arguments, and variables that it needs."""
+    """How a file says that a server is started: program, arguments, and variables."""
 
     program: str
     arguments: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
 
 
 def find(root: Path, where: str) -> Iterator[Tool]:
@@ -40,15 +48,24 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     folder = root / where
     if any(tool.server for tool in (*python.find(root, where), *node.find(root, where))):
         return
-    found = [(file, name, _own_file(folder, start)) for file, name, start in _configured(folder)]
+    configured = [(file, name, _own_file(folder, start)) for file, name, start in _configured(folder)]
+    found = [(file, name, line) for file, name, line in configured if line]
+    for file, name, line in found or _undocumented(folder):
+        binary = re.sub(r"[^\w.-]", "-", name)
+        yield Tool(binary, _build(root, where, binary, line), (FOLDER,), inside(where, file), server=True, own=True)
+
+
+def _undocumented(folder: Path) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield the server that the package or a file of Python is, with the line that starts it."""
     package = json_object(folder / "package.json")
     program = _main(package)
-    if not any(line for *_, line in found) and node.uses_sdk(package) and program:
-        found = [("package.json", str(package.get("name")).rpartition("/")[2], ("node", program))]
-    for file, name, line in found:
-        if line is not None:
-            binary = re.sub(r"[^\w.-]", "-", name)
-            yield Tool(binary, _build(root, where, binary, line), (FOLDER,), inside(where, file), server=True, own=True)
+    if node.uses_sdk(package) and program:
+        yield "package.json", str(package.get("name")).rpartition("/")[2], ("node", program)
+    files = [path for at in (folder, folder / "src") for path in sorted(at.glob("*.py"))]
+    serving = next((path for path in files if _SERVES.search(text(path))), None)
+    if serving is not None:
+        file = serving.relative_to(folder).as_posix()
+        yield file, serving.stem, (_runner(serving, "fastmcp"), file)
 
 
 def _main(package: dict[str, Any]) -> str | None:
@@ -62,19 +79,36 @@ def starts(root: Path, where: str, binary: str) -> tuple[Start, ...]:
     """Return how the files of the folder start the program of this name, without duplicates."""
     folder = root / where
     names = {binary, *_package_names(folder)}
-    entries = [start for _, _, start in _configured(folder)] + list(_registered(folder, names))
-    found = [_of_program(start, names, binary) for start in entries]
+    found = [_of_program(start, names, binary) for _, _, start in _configured(folder)]
     own = [start for _, name, start in _configured(folder) if name == binary and _own_file(folder, start)]
-    found += [Start(binary, (), start.needs) for start in own]  # its program has the arguments already
+    found += [Start(binary, (), start.env) for start in own]  # its program has the arguments already
     return tuple(dict.fromkeys(start for start in found if start is not None))
 
 
-def folder_variables(folder: Path) -> tuple[str, ...]:
-    """Return the variables that docs or configurations name, that the code reads, and that hold a folder by name."""
-    named = (name for file in (*_FILES, *_NAMING) for name in _FOLDER.findall(text(folder / file)))
-    found = dict.fromkeys(named)
-    code = "\n".join(text(path) for path in sources(folder)) if found else ""
-    return tuple(name for name in found if re.search(rf"\b{name}\b", code))
+def environment(root: Path, where: str, binary: str) -> dict[str, str]:
+    """Return the variables that docs or configurations name and the code reads, with the values that they show.
+
+    A path becomes a file or a folder of the workspace. What looks like a secret is left out.
+    """
+    folder = root / where
+    named = {name: name.lower() for file in (*_FILES, *_NAMING) for name in _FOLDER.findall(text(folder / file))}
+    shown = [pair for start in starts(root, where, binary) for pair in start.env]
+    for name, value in shown:
+        place = local(value)
+        known = value and not _SECRET.search(name) and (place != value or not _UNKNOWN.search(value))
+        if known and name not in named:
+            named[name] = name.lower() if place == "." else place
+    code = "\n".join(text(path) for path in sources(folder)) if named else ""
+    return {name: value for name, value in named.items() if re.search(rf"\b{name}\b", code)}
+
+
+def local(word: str) -> str:
+    """Return the word; a path of another machine becomes a file of the workspace, or the workspace."""
+    option, sign, value = word.rpartition("=")
+    if not _PLACE.search(value):
+        return word
+    name = re.split(r"[\\/]", value)[-1]
+    return f"{option}{sign}{name if _FILE_NAME.fullmatch(name) else '.'}"
 
 
 def sources(folder: Path) -> list[Path]:
@@ -88,8 +122,17 @@ def _configured(folder: Path) -> Iterator[tuple[str, str, Start]]:
         for name, start in _entries(json_object(folder / file)):
             yield file, name, start
     for block in _JSON.findall(text(folder / "README.md")):
-        for name, start in _entries(json_value(block) or json_value(f"{{{block}}}")):
+        for name, start in chain.from_iterable(map(_entries, json_values(block))):
             yield "README.md", name, start
+
+
+def json_values(block: str) -> list[Any]:
+    """Return the values in a block of docs: JSON that may have comments, final commas, no braces, or many objects."""
+    plain = _TRAILING.sub("", _COMMENT.sub("", block))
+    for one in (block, plain, f"{{{plain}}}"):
+        if (value := json_value(one)) is not None:
+            return [value]
+    return [value for one in _OBJECT.finditer(plain) if (value := json_value(one[0])) is not None]
 
 
 def _entries(data: Any) -> Iterator[tuple[str, Start]]:
@@ -101,33 +144,8 @@ def _entries(data: Any) -> Iterator[tuple[str, Start]]:
             if isinstance(entry, dict) and isinstance(entry.get("command"), str):
                 given = entry.get("args")
                 arguments = tuple(str(one).replace("\\", "/") for one in given) if isinstance(given, list) else ()
-                yield name, Start(entry["command"], arguments, tuple(table(entry, "env")))
-
-
-def _registered(folder: Path, names: Iterable[str]) -> Iterator[Start]:
-    """Yield the starts of server.json, the format of the MCP registry."""
-    for package in _dicts(json_object(folder / "server.json").get("packages")):
-        identifier = package.get("identifier", package.get("name"))
-        if isinstance(identifier, str) and identifier in names:
-            words = (
-                word
-                for one in _dicts(package.get("packageArguments", package.get("package_arguments")))
-                for word in _argument(one)
-            )
-            needs = _dicts(package.get("environmentVariables", package.get("environment_variables")))
-            required = (str(one.get("name")) for one in needs if one.get("isRequired", one.get("is_required")))
-            yield Start("npx", (identifier, *words), tuple(required))
-
-
-def _argument(given: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the words of an argument in server.json; one that is optional and has no value is left out."""
-    value = given.get("value", given.get("default"))
-    if value is None and not given.get("isRequired", given.get("is_required")):
-        return
-    if given.get("type") == "named":
-        yield str(given.get("name"))
-    if value is not None or given.get("type") != "named":
-        yield "." if value is None else str(value)
+                env = tuple((key, str(value)) for key, value in table(entry, "env").items())
+                yield name, Start(entry["command"], arguments, env)
 
 
 def _of_program(start: Start, names: Iterable[str], binary: str) -> Start | None:
@@ -145,14 +163,16 @@ def _of_program(start: Start, names: Iterable[str], binary: str) -> Start | None
         words = words[place + 1 :]
     elif program != binary:
         return None
-    return Start(binary, tuple("." if _PLACE.search(word) else word for word in words), start.needs)
+    return Start(binary, tuple(map(local, words)), start.env)
 
 
 def _own_file(folder: Path, start: Start) -> tuple[str, ...] | None:
     """Return the words that run a file or module of this folder; None if the start does not."""
-    program, words = PurePosixPath(start.program).name, list(start.arguments)
-    if program == "uv" and words[:1] == ["run"]:
-        program, words = "python", [word for word in words[1:] if word != "python"]
+    program, words, tool = PurePosixPath(start.program).name, list(start.arguments), ""
+    if program in ("uv", "uvx"):
+        tool = next((word for word in words if word in ("mcp", "fastmcp")), "")
+        place = next((n for n, word in enumerate(words) if word == "-m" or word.endswith(".py")), len(words))
+        program, words = "python", words[place:]
     interpreter = _INTERPRETERS.get(program)
     if interpreter is None or not words:
         return None
@@ -165,10 +185,15 @@ def _own_file(folder: Path, start: Start) -> tuple[str, ...] | None:
         return None
     # The file may be on another machine, and made by the build: its last parts name it here.
     ends = ("/".join(parts[place:]) for place in range(len(parts)))
-    local = next((end for end in ends if (folder / end).is_file()), None)
-    if local is None and interpreter == "node" and not PurePosixPath(words[0]).is_absolute():
-        local = str(PurePosixPath(*parts))
-    return None if local is None else (interpreter, local, *words[1:])
+    file = next((end for end in ends if (folder / end).is_file()), None)
+    if file is None and interpreter == "node" and not PurePosixPath(words[0]).is_absolute():
+        file = str(PurePosixPath(*parts))
+    return None if file is None else (_runner(folder / file, tool) if tool else interpreter, file, *words[1:])
+
+
+def _runner(file: Path, tool: str) -> str:
+    """Return what runs the file: `tool`, such as `fastmcp`, if it starts no server when it is run by Python."""
+    return "python3" if re.search(r"__main__|\.run\(", text(file)) else tool
 
 
 def _build(root: Path, where: str, binary: str, line: tuple[str, ...]) -> tuple[str, ...]:
@@ -185,7 +210,7 @@ def _build(root: Path, where: str, binary: str, line: tuple[str, ...]) -> tuple[
         made = (f"{enter}{install}", f"{enter}npm run {next(making, 'build')} --if-present")
     elif interpreter != "node" and (what := _installed(folder, where)):
         made = python.install_commands(root, where, what)
-        program = f'"%s/{VENV}/bin/python"'
+        program = f'"%s/{VENV}/bin/{interpreter}"{" run" * (interpreter != "python3")}'
     at = f'"%s"/{shlex.quote(where)}'.removesuffix("/.")
     words = f"{at}/{shlex.join(rest)}"
     if rest[0] == "-m":
@@ -208,7 +233,3 @@ def _package_names(folder: Path) -> Iterator[str]:
     data = toml(folder / "pyproject.toml")
     project = table(data, "project").get("name") or table(data, "tool", "poetry").get("name")
     yield from (name for name in (package, project) if isinstance(name, str))
-
-
-def _dicts(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from tidegate.authoring.tool import Tool, inside
 
 PREFIX = ".tidegate/npm"
 _PNPM = "npx --yes pnpm"
-_SDKS = frozenset({"@modelcontextprotocol/sdk", "fastmcp"})
+_SDK = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
 
 
 def find(root: Path, where: str) -> Iterator[Tool]:
@@ -32,7 +33,7 @@ def find(root: Path, where: str) -> Iterator[Tool]:
 
 def uses_sdk(package: dict[str, Any]) -> bool:
     """Return True if the package is an MCP server by its dependencies."""
-    return not _SDKS.isdisjoint(table(package, "dependencies")) or "mcpName" in package
+    return any(map(_SDK.search, table(package, "dependencies"))) or "mcpName" in package
 
 
 def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:

@@ -17,6 +17,10 @@ from tidegate.authoring.tool import Tool, inside
 
 VENV = ".tidegate/venv"
 PINS = ".tidegate/pins.txt"
+_PINNED = (  # prints the versions of uv.lock, without those that depend on the machine
+    r'import re, sys; found = re.findall("name = .(.+).\nversion = .(.+).\nsource = . registry", sys.stdin.read()); '
+    r'print(*("==".join(one) for one in found if sum(one[0] == other[0] for other in found) == 1), sep="\n")'
+)
 _SDK = re.compile(r"^(fast)?mcp\b(?!-)", re.IGNORECASE)
 
 
@@ -57,14 +61,16 @@ def _with_members(root: Path, where: str) -> list[str]:
 
 
 def install_commands(root: Path, where: str, what: str) -> tuple[str, ...]:
-    """Return the commands that install something into a virtual environment, with the versions of uv.lock, if any."""
+    """Return the commands that install something into a virtual environment, with the versions of uv.lock, if any.
+
+    A lock that does not fit the project's file any more is not used.
+    """
     pip = f"{VENV}/bin/pip install --quiet"
     project = next((one for one in dict.fromkeys((where, ".")) if (root / one / "uv.lock").is_file()), None)
     if project is None:
         return f"python3 -m venv {VENV}", f"{pip} {what}"
-    export = f"{VENV}/bin/uv export --quiet --frozen --no-hashes --no-emit-workspace --project {shlex.quote(project)}"
-    pins = f"{pip} uv && {export} > {PINS}"
-    return f"python3 -m venv {VENV}", pins, f"{pip} --constraint {PINS} {what}"
+    pins = f"python3 -c {shlex.quote(_PINNED)} < {shlex.quote(inside(project, 'uv.lock'))} > {PINS}"
+    return f"python3 -m venv {VENV}", pins, f"{pip} --constraint {PINS} {what} || {pip} {what}"
 
 
 def _of_setup_cfg(content: str) -> list[str]:
