@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tidegate.agents.scripted import parameters
@@ -22,8 +21,6 @@ _WORD_END = r"(?!\S)"
 MOST_TOOLS = 60
 _MARK = "\0"  # what may differ, in a text that becomes a pattern
 _STAMP = re.compile(r"(?i)creat|updat|modif|changed|added|saved|stamp|_at$|^at$|(?-i:At$)")  # a field of a record
-_ROW = r"^ *(([-*+|#]|[0-9]+[.)]) *)+[`*_]*{}\b"
-_MARKED = r"(`|\*\*){}\b"
 _OF_SDK = re.compile(r"(?i)validation|-32\d{3}")  # words of a library, in an error
 
 
@@ -39,29 +36,6 @@ def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
             only = rf"(?!.* (?!{no_other})[^\[\s])" if required else r"(?!.* [^\[\s])"
             described = f"{tool.name} takes {', '.join(sorted(properties))}"
             yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
-
-
-def readme_names(tools: Iterable[Tool], readme: str) -> dict[str, str]:
-    """Return the names of tools and parameters that a README marks as such, with a pattern of how it does.
-
-    A name that is in a list, a table or a heading has to stay in one.
-    """
-    names = dict.fromkeys(name for tool in tools for name in (tool.name, *sorted(parameters(tool)[0])))
-    patterns = {name: [form.format(re.escape(name)) for form in (_ROW, _MARKED)] for name in names}
-    found = {name: [one for one in own if re.search(one, readme, re.MULTILINE)] for name, own in patterns.items()}
-    return {name: own[0] for name, own in found.items() if own}
-
-
-def readme_step(path: str, names: Iterable[str]) -> dict[str, Any]:
-    """Return the step that prints where the README marks these names."""
-    pattern = "|".join(form.format(f"({'|'.join(names)})") for form in (_ROW, _MARKED))
-    return {"run": f"grep -oE {shlex.quote(pattern)} {shlex.quote(path)} | sort -u"}
-
-
-def readme_checks(names: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield a check for each of these names that the README marks it as it does."""
-    for name, pattern in names.items():
-        yield _check("shell", f"README names {name}", {"regex": f"(?m){pattern}"})
 
 
 def answer_check(server: str, call: Example, outputs: Sequence[str], *, fails: bool = False) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -23,9 +23,6 @@ from tidegate.authoring.server_checks import (
     ANY,
     answer_check,
     distinctly_named,
-    readme_checks,
-    readme_names,
-    readme_step,
     surface_checks,
 )
 from tidegate.authoring.tool import Tool as Server
@@ -39,7 +36,6 @@ from tidegate.text.shorten import excerpt
 from tidegate.trial.start import HEALTH_CHECK_TIMEOUT_SECS
 
 SCENARIO = "tools"
-DOCS = "readme"  # the scenario that looks for names in README
 NAME = "target"  # of the server, for agents
 _GUESSES: tuple[tuple[str, ...], ...] = ((), (".",), ("stdio",), ("mcp",), ("serve",), ("--stdio",))
 _CARRIERS = ("", " streamableHttp", " streamable-http", " --transport streamable-http", " --transport http", " http")
@@ -82,8 +78,6 @@ class _Draft:
     checks: tuple[dict[str, Any], ...] = ()
     gates: tuple[dict[str, Any], ...] = ()  # of written files
     samples: tuple[str, ...] = ()  # files in the workspace
-    readme: str = ""  # its path
-    named: Mapping[str, str] = field(default_factory=dict)  # tools and parameters in it, with patterns
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -98,17 +92,9 @@ class _Draft:
     def files(self, reach: Access) -> dict[str, bytes]:
         """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
-        steps = {SCENARIO: self.steps}
-        if self.named:
-            steps[DOCS] = [{"list_tools": True}, readme_step(self.readme, self.named)]
-        suite = starter.server_suite_text(self.server, self.mcp, file, steps, reach)
+        suite = starter.server_suite_text(self.server, self.mcp, file, {SCENARIO: self.steps}, reach)
         scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, self.gates)
-        files = {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
-        if self.named:
-            checks = readme_checks(self.named)
-            docs = starter.server_scenario_text(self.server, DOCS, checks, guidance=(self.readme,))
-            files[f"{self.server.scenarios}/{DOCS}.yaml"] = docs.encode()
-        return files
+        return {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
 
     @property
     def counts(self) -> str:
@@ -140,8 +126,7 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
         return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}")
     mcp, tools = found
-    readmes = sorted((here.folder / where).glob("README*"), key=lambda path: (len(path.name), path))
-    documents = [text(path) for path in readmes]
+    documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
     tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, documents)), tools, documents)
     checks = [*surface_checks(tools)]
     worked = {call.tool for call in seen.worked}
@@ -150,9 +135,6 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     for call, pair in pairs:
         checks.append(answer_check(NAME, call, [one.output for one in pair], fails=pair[0].status != "ok"))
     made = replace(tried, calls=tuple(call for call, _ in pairs), checks=distinctly_named(checks), gates=seen.gates)
-    if readmes:
-        path = readmes[0].relative_to(here.folder).as_posix()
-        made = replace(made, readme=path, named=readme_names(tools, documents[0]))
     kept = await _confirmed(here, made)
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")
@@ -415,9 +397,8 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
     """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
     for _ in range(tryout.MOST_ROUNDS):
         write_files(here.folder, tried.files(here.reach))
-        trials = await here.run(here.load(), tryout.CONFIRMED)
-        runs, docs = trials[SCENARIO], trials.get(DOCS, [])
-        if all(seen.result.outcome == "pass" for seen in (*runs, *docs)):
+        runs = (await here.run(here.load(), tryout.CONFIRMED))[SCENARIO]
+        if all(seen.result.outcome == "pass" for seen in runs):
             return tried
         if any(seen.result.not_measured for seen in runs):
             continue  # such as on a busy machine
@@ -429,8 +410,7 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
             return None
         passed = [{gate.label for gate in seen.result.gates if gate.passed} for seen in runs]
         gates = tuple(gate for gate in tried.gates if all(gate["description"] in one for one in passed))
-        named = tried.named if all(seen.result.outcome == "pass" for seen in docs) else {}
-        tried = replace(tried, calls=calls, checks=checks, gates=gates, named=named)
+        tried = replace(tried, calls=calls, checks=checks, gates=gates)
     return None
 
 

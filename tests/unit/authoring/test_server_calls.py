@@ -14,9 +14,6 @@ from tidegate.authoring.server_calls import Example, examples, made_value, with_
 from tidegate.authoring.server_checks import (
     answer_check,
     distinctly_named,
-    readme_checks,
-    readme_names,
-    readme_step,
     surface_checks,
 )
 from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking
@@ -244,26 +241,6 @@ def test_a_path_of_another_machine_in_a_documented_input_is_in_the_current_folde
     shown = '```json\n{"command": ["ls"], "directory": "/path/to/project"}\n```'
     run = tool("run", ("command", "directory"), command={"type": "array"}, directory={"type": "string"})
     assert examples([run], [shown])[0].input == {"command": ["ls"], "directory": "/proc/self/cwd"}
-
-
-def test_names_of_tools_and_parameters_are_checked_where_the_readme_marks_them() -> None:
-    tools = [tool("add", ("first",), first={}), tool("sum", numbers={}), tool("list_all")]
-    readme = "### 1. add\nAdds `first` and more: a sum.\n\n- **list_all**: lists, `sum` does not\n"
-    names = readme_names(tools, readme)
-    assert [*names] == ["add", "first", "sum", "list_all"]
-    assert [*readme_names(tools, readme.replace("`sum`", "sum").replace("1. add", "1. adds"))] == [
-        "first",
-        "list_all",
-    ]
-    (printing,) = re.findall(r"'(.*)'", readme_step("README.md", names)["run"])
-    checks = [*readme_checks(names)]
-
-    def missed(text: str) -> list[str]:
-        printed = "\n".join(found[0] for found in re.finditer(printing, text, re.MULTILINE))
-        return [one["name"] for one in checks if not re.search(one["expected"][0]["output"]["regex"], printed)]
-
-    assert missed(readme) == missed(readme.replace("**list_all**", "`list_all`")) == []
-    assert missed(readme.replace("1. add", "1. plus") + "See `add`.") == ["README names add"]
 
 
 def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:
