@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import re
-import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
-from tidegate.authoring.build_systems.mcp_files import json_values, local
+from tidegate.authoring.build_systems.mcp_files import local
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL = 60, 3
 MOST_OPTIONS, MOST_ODD, MOST_VALUES = 60, 40, 6  # calls with one more parameter, odd ones; values of a parameter
-_CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
 _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
 HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
@@ -76,30 +73,35 @@ class Example(NamedTuple):
     tries: Literal["", "option", "odd", "unknown"] = ""
 
 
-def examples(tools: Sequence[Tool], documents: Sequence[str], answers: Sequence[str] = ()) -> tuple[Example, ...]:
-    """Return calls of each tool: with the input that a document or its schema shows, and with inputs of its types.
+def examples(
+    tools: Sequence[Tool], shown: Sequence[dict[str, Any]], answers: Sequence[str] = ()
+) -> tuple[Example, ...]:
+    """Return calls of each tool: with an input among the `shown` objects, or in its schema, and of its types.
 
     Tools whose annotations report that they destroy something, or that they reach other systems, are left out. Where a
     tool writes, those that read follow with the same names, and are called again after the last change. Then come
     calls with one more parameter, and those with names that are not there. `answers`: all that the server answered, by
     trial: ids that it gives are used.
     """
-    shown = [value for document in documents for block in _CODE.findall(document) for value in _objects(block)]
     ranked = sorted((tool for tool in tools if not is_risky(tool)), key=_order)
     shared = _shared(ranked)
     fair = max(1, MOST_CALLS // max(1, len(tools)))
     found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
     bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call
+    written: dict[str, list[Any]] = {}  # names of what tools write
     for tool in ranked:
         documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
         most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
-        calls = (_made_call(tool, turn, shared, answers) for turn in range(most))
+        calls = (_made_call(tool, turn, shared, answers, written) for turn in range(most))
         made = [one for one in calls if one is not None]
         own = [*documented[:MOST_OF_TOOL], *made]
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
         bases += [(tool, own[0].input)] if own else []
+        if _rank(tool) == _WRITES:
+            for name, value in ((name, one.input[name]) for one in own for name in shared & one.input.keys()):
+                written.setdefault(name, []).append(value)
     pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
     options = [one for tool, given in bases for one in enumerate(_with_options(tool, given, shared, pool))]
     ranks = {tool.name: _rank(tool) for tool in ranked}
@@ -268,15 +270,19 @@ def is_risky(tool: Tool) -> bool:
     return tool.hints.get("destructiveHint") is True or tool.hints.get("openWorldHint") is True
 
 
-def _made_call(tool: Tool, turn: int, shared: Container[str] = (), answers: Sequence[str] = ()) -> Example | None:
+def _made_call(
+    tool: Tool, turn: int, shared: Container[str], answers: Sequence[str], written: Mapping[str, Sequence[Any]]
+) -> Example | None:
     """Return a call with a value for each parameter that is required; None if one cannot be made.
 
-    Names of what other tools use as well, in `shared`, come back in the turn after the next. Ids are in `answers`.
+    Names of what other tools use as well, in `shared`, come back in the turn after the next. Tools that read use those
+    that were `written`. Ids are in `answers`.
     """
     given, before = dict[str, Any](), list[list[Any]]()
     for place, name in enumerate(sorted(parameters(tool)[1])):
         schema = _schema(tool, name)
-        shown = _shown(schema)
+        shown = list(written.get(name, ())) if _rank(tool) != _WRITES else []
+        shown = shown or _shown(schema)
         variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
@@ -353,30 +359,6 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
             return None
 
 
-def _objects(block: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects in a block of JSON, those inside of others too."""
-    waiting = [*json_values(block), *_python_calls(block)]
-    while waiting:
-        value = waiting.pop(0)
-        if isinstance(value, dict):
-            yield value
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
-
-
-def _python_calls(block: str) -> Iterator[dict[str, Any]]:
-    """Yield the calls by keyword in a block of Python, as objects with name and arguments."""
-    try:
-        nodes = [node for node in ast.walk(ast.parse(textwrap.dedent(block))) if isinstance(node, ast.Call)]
-        for node in nodes:
-            if isinstance(node.func, ast.Name) and node.keywords:
-                given = {one.arg: ast.literal_eval(one.value) for one in node.keywords}
-                yield {"name": node.func.id, "arguments": given}
-    except (SyntaxError, ValueError, RecursionError):
-        return
-
-
 def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool]) -> list[dict[str, Any]]:
     """Return the inputs among these objects: those with the tool's name, else those with its required keys.
 
@@ -387,6 +369,7 @@ def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Too
     fitting = [one for one in shown if _fits(tool, one)]
     if len(parameters(tool)[1]) == 1:
         fitting = [one for one in fitting if not any(_fits(other, one) for other in tools if other != tool)]
+    given = [dict(zip(parameters(tool)[0], one, strict=False)) if isinstance(one, list) else one for one in given]
     inputs = [one for one in given if isinstance(one, dict)] or fitting
     return [{key: _here(value) for key, value in one.items()} for one in inputs]
 

@@ -25,6 +25,8 @@ from tidegate.authoring.server_checks import (
     distinctly_named,
     surface_checks,
 )
+from tidegate.authoring.shown_calls import shown_objects
+from tidegate.authoring.survey import find_test_code
 from tidegate.authoring.tool import Tool as Server
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, needs_network, write_files
 from tidegate.model.access import Access
@@ -52,6 +54,7 @@ _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|
 _BROKEN = re.compile(r"ModuleNotFoundError|ImportError|SyntaxError|Cannot find (?:module|package)")
 MOST_MOVED = 3
 MOST_TRIES = 3
+MOST_TESTS = 100  # files
 
 
 class _Listing(Agent):
@@ -126,8 +129,10 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
         lacking = f"; its files name the variables {', '.join(needs)}" if needs else ""
         return Tried(server, {}, problem=f"no way to start it was found: {found}{lacking}")
     mcp, tools = found
-    documents = [text(path) for path in sorted((here.folder / where).glob("README*"))]
-    tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, documents)), tools, documents)
+    folder = here.folder / where
+    documents, tests = sorted(folder.glob("README*")), find_test_code(folder)[:MOST_TESTS]
+    objects = shown_objects(map(text, documents), map(text, tests))
+    tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, objects)), tools, objects)
     checks = [*surface_checks(tools)]
     worked = {call.tool for call in seen.worked}
     reached = worked | {call.tool for call in tried.calls if call.tries == "unknown"}
@@ -146,7 +151,9 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     return Tried(kept.server, kept.files(here.reach), (told, *listed_rows(reasons), *needs_network(here)))
 
 
-async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: Sequence[str]) -> tuple[_Draft, _Seen]:
+async def _tried(
+    here: Tryout, tried: _Draft, tools: Sequence[Tool], shown: Sequence[dict[str, Any]]
+) -> tuple[_Draft, _Seen]:
     """Return the calls with which most works, and what they show.
 
     Answers give ids for other calls, and errors tell what a file has to be named, or that it has to be there.
@@ -154,7 +161,7 @@ async def _tried(here: Tryout, tried: _Draft, tools: Sequence[Tool], documents: 
     seen, errors = await _working(here, tried), list[str]()
     for _ in range(MOST_TRIES):
         errors += seen.failed.values()
-        calls = with_files(examples(tools, documents, seen.answers), errors)
+        calls = with_files(examples(tools, shown, seen.answers), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
         server = with_lacking(_moved(here, tried.server, errors), errors)

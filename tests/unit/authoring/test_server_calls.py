@@ -17,6 +17,7 @@ from tidegate.authoring.server_checks import (
     surface_checks,
 )
 from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking
+from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
@@ -48,7 +49,7 @@ def test_tools_are_called_that_need_no_input_or_whose_input_is_shown() -> None:
         tool("wipe", hints={"destructiveHint": True}),
         tool("fetch", hints={"openWorldHint": True}),
     ]
-    found = examples(tools, [readme])
+    found = examples(tools, shown_objects([readme], []))
     expected = [
         Example("list", {}),
         Example("read", {"path": "a.txt"}),
@@ -107,7 +108,7 @@ def test_odd_values_name_nothing_or_are_at_the_edge_of_what_is_allowed() -> None
 
 def test_an_example_with_a_parameter_that_the_tool_does_not_list_is_called_all_the_same() -> None:
     readme = '```json\n{"name": "read", "arguments": {"path": "a.txt", "mode": "fast"}}\n```'
-    assert examples([READ], [readme])[0].input == {"path": "a.txt", "mode": "fast"}
+    assert examples([READ], shown_objects([readme], []))[0].input == {"path": "a.txt", "mode": "fast"}
 
 
 def test_an_id_that_names_nothing_has_the_form_of_those_that_the_server_gives() -> None:
@@ -220,27 +221,30 @@ def test_a_text_is_made_of_what_its_description_shows() -> None:
 def test_a_block_of_several_objects_with_comments_shows_an_input_each() -> None:
     shown = '```python\n# a list\n{\n  "command": ["ls"],\n}\n\n{\n  "command": ["cat"]  # both\n}\n```'
     run = tool("run", ("command",), command={"type": "array"})
-    assert [call.input["command"] for call in examples([run], [shown])[:2]] == [["ls"], ["cat"]]
+    assert [call.input["command"] for call in examples([run], shown_objects([shown], []))[:2]] == [["ls"], ["cat"]]
     other = tool("other", ("command",), command={"type": "array"})
-    assert examples([run, other], [shown]) == ()
+    assert examples([run, other], shown_objects([shown], [])) == ()
 
 
 def test_a_call_in_a_block_of_python_is_an_example() -> None:
     shown = '```python\n# First\nadd(\n    text="x",\n    stage="Research"\n)\n```'
-    assert examples([tool("add", ("text",), text={}, stage={})], [shown])[0].input == {"text": "x", "stage": "Research"}
+    assert examples([tool("add", ("text",), text={}, stage={})], shown_objects([shown], []))[0].input == {
+        "text": "x",
+        "stage": "Research",
+    }
 
 
 def test_an_id_that_is_not_required_is_what_other_calls_give() -> None:
     text = {"type": "string"}
     tools = [tool("think", ("text",), text=text, session_id=text), tool("list", session_id=text)]
     shown = '```json\n{"name": "think", "arguments": {"text": "x", "session_id": "s1"}}\n```'
-    assert Example("list", {"session_id": "s1"}, "option") in examples(tools, [shown])
+    assert Example("list", {"session_id": "s1"}, "option") in examples(tools, shown_objects([shown], []))
 
 
 def test_a_path_of_another_machine_in_a_documented_input_is_in_the_current_folder() -> None:
     shown = '```json\n{"command": ["ls"], "directory": "/path/to/project"}\n```'
     run = tool("run", ("command", "directory"), command={"type": "array"}, directory={"type": "string"})
-    assert examples([run], [shown])[0].input == {"command": ["ls"], "directory": "/proc/self/cwd"}
+    assert examples([run], shown_objects([shown], []))[0].input == {"command": ["ls"], "directory": "/proc/self/cwd"}
 
 
 def test_no_link_is_made_outside_of_the_checkout_whatever_a_server_says(tmp_path: Path) -> None:
@@ -262,7 +266,7 @@ def test_an_example_with_the_name_of_a_tool_is_not_given_to_others_with_the_same
     tools = [tool(name, ("from", "to"), **{"from": text, "to": text}) for name in ("length", "time")]
     shown = {name: {"from": f"{name} a", "to": f"{name} b"} for name in ("time", "length")}
     blocks = (json.dumps({"name": name, "arguments": given}) for name, given in shown.items())
-    found = examples(tools, ["\n".join(f"```json\n{block}\n```" for block in blocks)])
+    found = examples(tools, shown_objects([f"```json\n{block}\n```" for block in blocks], []))
     assert {one.tool: one.input for one in reversed(found)} == shown
 
 

@@ -1,0 +1,119 @@
+"""What documents and tests show of calls of tools: objects of JSON, and calls in Python and JavaScript. Pure."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import yaml
+
+from tidegate.authoring.build_systems.mcp_files import json_values
+
+_CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_GIVEN = re.compile(r"\bcallTool\w*\(\s*(?=\{)|\barguments:\s*(?=\{)|\w\((?:\s*['\"][\w-]+['\"],)?\s*(?=\{)")
+_BRACE = re.compile(r"[{}]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`")
+LONGEST = 4_000  # characters of an object in JavaScript
+
+
+def shown_objects(documents: Iterable[str], tests: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the objects that documents and the code of tests show, those inside of others too.
+
+    A call is an object with the name of what is called, and its arguments: an object, or a list in their order.
+    """
+    blocks = [block for document in documents for block in _CODE.findall(document)]
+    values = [value for block in blocks for value in (*json_values(block), *_in_python(block))]
+    values += [value for code in tests for value in (*_in_python(code), *_in_javascript(code))]
+    return [*_objects(values)]
+
+
+def _objects(values: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    waiting = [*filter(_is_json, values)]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, dict):
+            yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _is_json(value: Any) -> bool:
+    """Return False for a literal with what JSON has not, such as a date or bytes."""
+    with suppress(TypeError, ValueError):
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    return False
+
+
+def _in_python(code: str) -> Iterator[dict[str, Any]]:
+    """Yield the calls of functions, and those that give a name and a dictionary, as a client's `call_tool`."""
+    try:
+        tree = ast.parse(textwrap.dedent(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    known: dict[str, ast.expr] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                known[name] = _Named(known).visit(value)
+            case ast.Call(args=[ast.Constant(value=str(name)), ast.Dict() as given]):
+                yield from _call(name, given, known)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[], keywords=[_, *_] as keywords):
+                named = {one.arg: one.value for one in keywords if one.arg}
+                yield from _call(name, ast.Dict([*map(ast.Constant, named)], [*named.values()]), known)
+            case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]):
+                yield from _call(name, ast.List(given), known)
+            case _:
+                pass
+
+
+def _call(name: str, given: ast.Dict | ast.List, known: dict[str, ast.expr]) -> Iterator[dict[str, Any]]:
+    """Yield the call if its arguments are literals, or names of some."""
+    with suppress(ValueError, TypeError, RecursionError):
+        yield {"name": name, "arguments": ast.literal_eval(_Named(known).visit(given))}
+
+
+class _Named(ast.NodeTransformer):
+    """Puts what was assigned to names in their place."""
+
+    def __init__(self, known: dict[str, ast.expr]) -> None:
+        self._known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._known.get(node.id, node)
+
+
+def _in_javascript(code: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects that are given to a function; literals are YAML, too."""
+    for start in _GIVEN.finditer(code):
+        depth, text = 0, code[start.end() : start.end() + LONGEST]
+        for brace in _BRACE.finditer(text):
+            depth += {"{": 1, "}": -1}.get(brace[0], 0)
+            if depth == 0:
+                yield from _literals(text[: brace.end()])
+                break
+
+
+def _literals(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the object, unless it has names of variables: in YAML, these are texts without quotes."""
+    with suppress(yaml.YAMLError, ValueError, RecursionError):
+        if not any(map(_is_plain, _values(yaml.compose(text, yaml.SafeLoader)))):
+            yield yaml.safe_load(text)
+
+
+def _values(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
+    """Yield the values that are no keys."""
+    if isinstance(node, yaml.MappingNode):
+        yield from (one for _, value in node.value for one in _values(value))
+    elif isinstance(node, yaml.SequenceNode):
+        yield from (one for value in node.value for one in _values(value))
+    elif isinstance(node, yaml.ScalarNode):
+        yield node
+
+
+def _is_plain(node: yaml.ScalarNode) -> bool:
+    return node.style is None and node.tag in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:timestamp")

@@ -1,0 +1,34 @@
+"""Calls that documents and tests show."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidegate.authoring.shown_calls import shown_objects
+
+
+def test_a_call_of_a_function_shows_its_arguments_in_order() -> None:
+    assert {"name": "add", "arguments": ["a", 2]} in shown_objects([], ["add('a', 2)"])
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def test_add():\n    assert add(text='a', times=2) == 'aa'",
+        "async def test_add(client):\n    await client.call_tool('add', {'text': 'a', 'times': 2})",
+        "TEXT = 'a'\nfor times in ():\n    add(text=other, times=times)\ntools.add(text=TEXT, times=2)",
+        "A = 'a'\nNOTES = [{'text': A, 'times': 2}]\nkeep(notes=NOTES, name='b')",
+        "await client.callTool({ name: 'add', arguments: { text: 'a', times: 2 } });",
+        'callTool({\n  "name": "add", // a comment\n  arguments: {text: "a", times: 2,},\n})',
+    ],
+)
+def test_a_call_in_a_test_shows_its_arguments(code: str) -> None:
+    assert {"text": "a", "times": 2} in shown_objects([], [code])
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["add(text=b'a', times=2)", "add({ day: 2024-02-29, times: 2 })", "add({ open: '}'", "add({ text: TEXT })", "("],
+)
+def test_what_is_no_json_shows_nothing(code: str) -> None:
+    assert shown_objects([], [code]) == []
