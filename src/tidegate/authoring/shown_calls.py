@@ -106,7 +106,7 @@ def _literals(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _values(node: yaml.Node | None) -> Iterator[yaml.ScalarNode]:
-    """Yield the values that are no keys."""
+    """Yield the values, without the keys."""
     if isinstance(node, yaml.MappingNode):
         yield from (one for _, value in node.value for one in _values(value))
     elif isinstance(node, yaml.SequenceNode):
