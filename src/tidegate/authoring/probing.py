@@ -52,6 +52,7 @@ UNFIT = re.compile(  # options that wait, open something, print the help, or dep
 _NUMBERS = re.compile(
     r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
 )
+_ENTERS = re.compile(r"\bcd ([\w-]+) && ")
 _LEAVES = re.compile(r"\b(?:cat|cd) ")  # it shows files itself, or goes where they have other names
 _NO_RESULT = re.compile(rf"(?:^|/)\.git/|{VOLATILE.pattern}")  # files
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
@@ -327,10 +328,13 @@ class _Probe:
         there, before = self._states(), {*self.files}
         ran = await self.session.shell(line, timeout_secs=SECONDS)
         if provides and (self._wrong(ran) or not ran.printed.strip()) and self._provide(line, ran.printed):
+            if HISTORY in line:  # what it writes is no result
+                await self.session.shell(line.partition(" && ")[0], timeout_secs=SECONDS)
+                there = self._states()
             ran = await self.session.shell(line, timeout_secs=SECONDS)
         silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
         changed = None
-        if silent or not self._wrong(ran):
+        if silent or ran.ok or not self._wrong(ran):
             changed = self._on_copy(line, ran) or self._with_written(line, ran, there)
         if changed is not None:
             line, ran = changed, await self.session.shell(changed, timeout_secs=SECONDS)
@@ -349,11 +353,13 @@ class _Probe:
 
     def _with_written(self, line: str, ran: CommandResult, before: Mapping[str, tuple[int, int]]) -> str | None:
         """Return the line, and `cat` of the texts that it has written; None if there is none."""
+        entered = _ENTERS.search(line)
+        inside, rest = (f"{entered[1]}/", line[entered.end() :]) if entered else ("", line)
         changed = (name for name, state in self._states().items() if before.get(name) != state)
         named = [name for name in sorted(changed) if name not in self.files and not _NO_RESULT.search(name)]
-        read = ((name, self.session.read_text(name)) for name in named)
+        read = ((name.removeprefix(inside), self.session.read_text(name)) for name in named if name.startswith(inside))
         texts = [name for name, text in read if text and not _BINARY.search(text)][:MOST_WRITTEN]
-        return _then_cat(line, ran, *texts) if texts and not _LEAVES.search(line) else None
+        return _then_cat(line, ran, *texts) if texts and not _LEAVES.search(rest) else None
 
     def _wrong(self, ran: CommandResult) -> str | None:
         """Return why this does not show a result; None if it does."""

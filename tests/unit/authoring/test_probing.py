@@ -28,8 +28,10 @@ class FakeSession:
         self.events: list[Any] = []
 
     async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
-        words = command.partition(" && cat ")[0].split()[1:]
-        printed = self.tool(words, self.files) if words else None
+        line, _, names = command.partition(" && cat ")
+        printed = self.tool(line.split()[1:], self.files) if len(line.split()) > 1 else None
+        if printed is not None:
+            printed += "a line of a file\n" * 3 * len(names.split())
         code = 0 if printed is not None else 2
         failed = f"cannot read {command.split()[-1]}"
         return CommandResult(
@@ -198,6 +200,17 @@ def test_a_text_that_a_call_writes_is_shown(tmp_path: Path) -> None:
 
     found = probed(writing, tmp_path, (Try(ways=("count one",)),))
     assert found.of("call") == ("count one && cat out.txt",)
+
+
+def test_a_text_that_a_call_writes_in_a_folder_is_shown_there_even_if_the_call_warns(tmp_path: Path) -> None:
+    def writing(words: list[str], files: dict[str, str]) -> str | None:
+        (tmp_path / "work").mkdir(exist_ok=True)
+        (tmp_path / "work/out.txt").write_text(" ".join(words), encoding="utf-8")
+        files["work/out.txt"] = "written"
+        return "warning: remote not found\n"
+
+    found = probed(writing, tmp_path, (Try(ways=("cd work && count one",)),))
+    assert found.of("call") == ("cd work && count one && cat out.txt",)
 
 
 def test_words_of_an_output_are_values_of_options(tmp_path: Path) -> None:
