@@ -328,7 +328,7 @@ class _Probe:
         there, before = self._states(), {*self.files}
         ran = await self.session.shell(line, timeout_secs=SECONDS)
         if provides and (self._wrong(ran) or not ran.printed.strip()) and self._provide(line, ran.printed):
-            if HISTORY in line:  # what it writes is no result
+            if HISTORY in line:  # not a result: what this writes
                 await self.session.shell(line.partition(" && ")[0], timeout_secs=SECONDS)
                 there = self._states()
             ran = await self.session.shell(line, timeout_secs=SECONDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, NamedTuple
 
 from pydantic import Field, FiniteFloat, ValidationError
@@ -19,8 +19,9 @@ from tidegate.agents.invocations.metrics import (
     trial_metrics,
 )
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
+from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.gates.assertion import parse_json
-from tidegate.checks.gates.command_gate import what_went_wrong
+from tidegate.checks.gates.command_gate import Script, says_passed, what_went_wrong
 from tidegate.model.evaluator import Score
 from tidegate.model.event import End, Event
 from tidegate.model.gate import Gate, GateInput
@@ -78,7 +79,8 @@ def measure_trial(
         composite=scored[0],
         calls=calls_of(trial, scenario.target.binary),
         around_s=trial.around_s,
-        **trial.model_dump(include={"rewritten", "made", "untested", "refused"}),
+        **trial.model_dump(include={"rewritten", "made", "untested"}),
+        faults={**trial.faults, **dict.fromkeys(_faults(trial, scenario), "")},
         warnings=(*trial.warnings, *warnings, *scored[1], *_unused(trial, scenario, checks.decides)),
         refused_hosts=trial.refused_hosts,
     )
@@ -86,6 +88,19 @@ def measure_trial(
 
 def _read_as(scenario: Scenario, trial: Trial) -> Trial:
     return trial.model_copy(update={"invocations": as_defined(trial.invocations, scenario.target)})
+
+
+def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
+    """Yield the faults that the record shows."""
+    if any(call.status == "unfinished" for call in trial.invocations):
+        yield "a call of the target had not ended when the agent did"
+    for gate, answer in zip(scenario.gates, trial.answers, strict=False):
+        if isinstance(gate, Script) and isinstance(answer, CommandAnswer) and not says_passed(answer.result.stdout):
+            yield f"{gate.label} prints no `passed`"
+    for evaluator, answers in zip(scenario.evaluators, trial.evaluator_answers, strict=False):
+        silent = (isinstance(one, CommandAnswer) and not one.result.stdout.strip() for one in answers)
+        if isinstance(evaluator, CodeJudge) and any(silent):
+            yield f"{evaluator.label} prints no score"
 
 
 def _unused(trial: Trial, scenario: Scenario, decides: Outcome | None) -> tuple[str, ...]:

@@ -273,7 +273,7 @@ def past_trial(trial: TrialResult, at: float, sha: str, *, merged: bool = False)
         shapes=shapes_of(trial),
         rewritten=trial.rewritten,
         made=trial.made,
-        refused=trial.refused,
+        faults=trial.faults,
         metrics=trial.metrics,
         around_s=trial.around_s,
     )

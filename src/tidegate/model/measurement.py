@@ -161,7 +161,9 @@ class TrialResult(Value):
     rewritten: tuple[str, ...] = ()  # files of its start that it has changed or removed
     made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
-    refused: dict[str, str] = {}  # see Trial
+    # Why its pass does not count unless trials of base have the same: strict clients cannot use the server's lists or
+    # read a text, a call had not ended, a script gave no verdict. Each with the first tool, details, or "".
+    faults: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list
     tokens_guessed: bool = False  # an answer of the model was cut off before all of its tokens were reported
@@ -203,7 +205,7 @@ class PastTrial(Value):
     shapes: tuple[str, ...] | None = None
     rewritten: tuple[str, ...] = ()  # see TrialResult
     made: tuple[str, ...] | None = ()
-    refused: dict[str, str] = {}
+    faults: dict[str, str] = {}
     metrics: Metrics = Metrics()
     around_s: float | None = None
 

@@ -74,8 +74,7 @@ class Trial(Value):
     rewritten: tuple[str, ...] = ()  # files of its start that the trial has changed or removed
     made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
-    # Why strict clients cannot use the server's lists, or read a text; each with the first tool, or details.
-    refused: dict[str, str] = {}
+    faults: dict[str, str] = {}  # see TrialResult
     workspace_lost: bool = False  # the agent's changes can no longer be read
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()
@@ -97,6 +96,7 @@ class Record(Value):
     problem: str = ""
 
 
+LINK = " (a link)"  # after the name of a link that a setup has made
 TOOLS_MARK = "descriptions of the tools: sha256:"  # in the output of the check of an MCP server
 FOLDER_MARK = "tidegate-folder:"  # in a replay's output, before the folder in which a shell command ended
 STDERR = "standard error: "  # before what a step of a replay has printed there

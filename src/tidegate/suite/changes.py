@@ -119,6 +119,7 @@ _STRICTER: dict[str, Callable[[Any, Any], bool]] = {
     "policy.replay.spot_checks": _is_higher,
 }
 _CHECKS = ("gates", "evaluators", "judge", "post", "evaluator_scripts", "composite", "case")
+_DECIDING = ("tags", "tier", "setup")  # whether it runs, and what checks find
 _LIMITS = {"timeout_secs": DEFAULT_TIMEOUT_SECS, "max_turns": inf, "max_usd": inf}  # what no value means
 _ALONE = {"name", "file", "trials", "purpose", "tool_matrix", *_CHECKS, *_LIMITS}
 _ORDER: tuple[Impact, ...] = ("less", "more", "other")
@@ -189,10 +190,13 @@ def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[D
             yield _change(before.name, "more" if still < ok else "less", "target.ok_statuses")
             target = now.target.model_copy(update={"ok_statuses": before.target.ok_statuses})
             now = now.model_copy(update={"target": target})
-        if keys := [key for key in different(before, now) if key not in _ALONE]:
-            yield _change(before.name, "other", ", ".join(keys))
+        keys = [key for key in different(before, now) if key not in _ALONE]
+        if deciding := [key for key in keys if key in _DECIDING]:
+            yield _change(before.name, "less", ", ".join(deciding))
+        if others := [key for key in keys if key not in _DECIDING]:
+            yield _change(before.name, "other", ", ".join(others))
         if files := touched_files(now, head.guidance, touched):
-            yield _change(before.name, "other", f"files: {few(files)}")
+            yield _change(before.name, "less", f"files: {few(files)}")
     for name in after:
         yield _change(name, "more", "new scenario")
 

@@ -208,7 +208,7 @@ class Attempt:
     most_secs: TimeLimits = UNLIMITED
     has_proxy: bool = False  # the agent reaches its model by the model proxy
     server_port: int = 0  # at which agents reach an MCP server with a URL
-    refused: dict[str, str] = field(default_factory=dict)  # filled while the trial runs, see Trial
+    faults: dict[str, str] = field(default_factory=dict)  # filled while the trial runs, see TrialResult
     relayed: Callable[[], End | None] = lambda: None  # what the model proxy knows of the agent's requests by now
 
     def file_rules(self, step: NetworkStep) -> FileRules:

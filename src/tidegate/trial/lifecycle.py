@@ -202,7 +202,7 @@ class _TrialRun:
         """Return what has been noted so far, as fields of the record."""
         hosts = tuple(self._refused_hosts)
         noted = {"steps": tuple(self._steps), "warnings": tuple(self._warnings), "refused_hosts": hosts}
-        return {**noted, "refused": self._attempt.refused}
+        return {**noted, "faults": self._attempt.faults}
 
     def _places(self) -> Places:
         account = self._attempt.supervisor.account

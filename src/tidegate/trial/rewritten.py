@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tidegate.model.trial import LINK
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import Content, content_of, copy_below, remove_below
 from tidegate.trial.snapshot import Snapshot
@@ -39,7 +41,8 @@ class WatchedFiles:
         self.look()
         self.rewritten -= self._guidance.keys()
         has = contents(self._workspace)
-        self._made |= has.keys() - self._start.keys()
+        made = has.keys() - self._start.keys()
+        self._made |= made | {f"{name}{LINK}" for name in made if stat.S_ISLNK(has[name].kind)}
         self._start = {**dict.fromkeys(self._start), **has, **self._guidance}
 
     @property
@@ -52,7 +55,7 @@ class WatchedFiles:
 
     @property
     def made(self) -> tuple[str, ...] | None:
-        """The files that setup commands have made; None if they are too many."""
+        """The files that setup commands have made, links a second time with `LINK`; None if they are too many."""
         return tuple(sorted(self._made)) if len(self._made) <= MOST_MADE else None
 
     def look(self, read: Snapshot | None = None) -> None:

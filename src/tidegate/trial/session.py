@@ -160,7 +160,7 @@ class TrialSession:
         try:
             self._client = await self.in_time(self._open.enter_async_context(connection))
             tools = await self.in_time(self._client.tools())
-            attempt.refused.update(self._client.faults())
+            attempt.faults.update(self._client.faults())
             return tools
         except NoAnswerFromServerError as error:
             why = f"the MCP server {self.server.name} did not start: {error.why}{quoted(stderr)}"
@@ -196,7 +196,7 @@ class TrialSession:
             if not self._attempt.row.agent.asks_model_itself:  # a model may err
                 client.compare(what, name, given)
         answer = await client.ask(what, name, given, timeout_secs)
-        self._attempt.refused.update(client.faults())
+        self._attempt.faults.update(client.faults())
         return answer._replace(status="error") if answer.status == "invalid" else answer
 
     async def in_time(self, waiting: Awaitable[T]) -> T:

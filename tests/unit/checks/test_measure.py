@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
+from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.gates.command_gate import CommandSucceeds, Script
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.text_gates import FileExists
@@ -160,6 +161,26 @@ def test_a_call_that_hangs_until_the_agent_is_stopped_fails_the_trial_whatever_i
     assert (result.outcome, result.decides) == (outcome, outcome)
     if outcome == "fail":
         assert result.reason == "a call of the target did not end; stopped after 3 s in `taskmgr add`"
+
+
+LEFT = Invocation(argv=("add",), status="unfinished", started_at=0.0)
+JUDGE = CodeJudge(script="python3 judge.py")
+
+
+@pytest.mark.parametrize(
+    ("fields", "faults"),
+    [
+        ({"invocations": (OK,)}, []),
+        ({"invocations": (OK, LEFT)}, ["a call of the target had not ended when the agent did"]),
+        ({"answers": (exited(0, stdout='{"passed": true}'),)}, []),
+        ({"answers": (exited(0, stdout='added\n{"passed": false}'),)}, ["script: ./check prints no `passed`"]),
+        ({"evaluator_answers": ((exited(0, stdout='{"score": 1}'),),)}, []),
+        ({"evaluator_answers": ((exited(0),),)}, [f"{JUDGE.label} prints no score"]),
+    ],
+)
+def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: list[str]) -> None:
+    one = scenario(Script(command="./check"), evaluators=(JUDGE,))
+    assert [*measure_trial(make.trial(spec=SPEC, **fields), one).faults] == faults
 
 
 def test_a_cancelled_probe_is_no_answer() -> None:

@@ -110,7 +110,7 @@ def test_without_a_limit_of_its_own_an_agent_has_300_seconds(
         ({"purpose": "capability"}, [("less", "purpose regression → capability")]),
         ({"trials": TrialCounts(max=1)}, [("less", "trials")]),
         ({"trials": TrialCounts(min=5)}, [("more", "trials")]),
-        ({"prompt": "Do it.", "tags": ("a",)}, [("other", "prompt, tags")]),
+        ({"prompt": "Do it.", "tags": ("a",)}, [("less", "tags"), ("other", "prompt")]),
         ({"tool_matrix": OTHER_MODEL}, [("less", "agents: docs"), ("more", "agents: docs:m")]),
         ({"max_turns": 9, "max_usd": 2}, [("less", "max_turns"), ("less", "max_usd")]),  # without, there is no limit
     ],
@@ -197,7 +197,7 @@ OF_SCENARIO: dict[str, tuple[Any, list[str]]] = {
     "steps": (("tool",), ["other"]),
     "max_turns": (3, ["less"]),
     "timeout_secs": (3.0, ["less"]),
-    "setup": (("true",), ["other"]),
+    "setup": (("true",), ["less"]),
     "post": ((Script(command="true"),), ["more"]),
     "evaluator_scripts": ((EvaluatorScript(command="true", name="n"),), ["more"]),
     "gates": ((EXISTS,), ["less"]),
@@ -212,8 +212,8 @@ OF_SCENARIO: dict[str, tuple[Any, list[str]]] = {
     "purpose": ("capability", ["less"]),
     "source": ("s", ["other"]),
     "deterministic": (True, ["other"]),
-    "tags": (("t",), ["other"]),
-    "tier": (1, ["other"]),
+    "tags": (("t",), ["less"]),
+    "tier": (1, ["less"]),
     "max_usd": (1.0, ["less"]),
     "cache": (False, ["other"]),
     "guidance": (("A.md",), ["other"]),
@@ -279,7 +279,7 @@ def test_files_of_templates_and_scripts_are_changes_of_the_scenario_and_guidance
     touched = ("t/a", "t/initial-state/CLAUDE.md", "t/CLAUDE.md", "checks/judge.py", "checks/other.py", "tt/a")
     assert touched_files(one, ("CLAUDE.md",), touched) == ["checks/judge.py", "t/a"]
     whole = suite(one, scenario("other"), guidance=("CLAUDE.md",))
-    assert changed(whole, whole, *touched) == [("docs", "other", "files: checks/judge.py, t/a")]
+    assert changed(whole, whole, *touched) == [("docs", "less", "files: checks/judge.py, t/a")]
     assert with_changed_files(whole, touched) == {"docs"}
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tidegate.model.trial import LINK
 from tidegate.trial.rewritten import MOST_MADE, WatchedFiles, guidance_of_base
 from tidegate.trial.snapshot import Snapshot, take
 from tidegate.trial.workspace import Prepared
@@ -104,6 +105,13 @@ def test_what_one_setup_command_makes_and_the_next_changes_is_listed(watched: Wa
     (workspace / "expected").write_text("y")
     watched.begin()
     assert (looked(watched), watched.made) == ({"expected"}, ("expected",))
+
+
+def test_a_link_that_the_setup_makes_is_told_from_a_file(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, "mine")
+    (workspace / "expected").symlink_to("mine")
+    watched.begin()
+    assert watched.made == ("expected", f"expected{LINK}", "mine")
 
 
 def test_more_files_of_the_setup_than_a_trial_keeps_are_not_known(watched: WatchedFiles, workspace: Path) -> None:

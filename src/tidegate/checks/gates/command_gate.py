@@ -123,6 +123,11 @@ class Script(Gate):
         return GateDecision(passed=result.ok, message=result.how_it_ended() if result.ok else what_went_wrong(result))
 
 
+def says_passed(stdout: str) -> bool:
+    """Return True if a script printed whether it passed."""
+    return isinstance(_said(stdout).get("passed"), bool)
+
+
 def _said(stdout: str) -> dict[str, Any]:
     try:
         value = parse_json(stdout)

@@ -213,8 +213,8 @@ def _past(trials: Sequence[PastTrial]) -> Past:
     enough = apart if len(apart) >= LEAST_HISTORY else _passed(trials)
     newest = _passed(trial for trial in trials if trial.decides == "pass" or not trial.beside_head)
     files = files_of_passes([trial for trial in trials if trial.decides == "pass"])
-    refused = frozenset(why for trial in trials for why in trial.refused)
-    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:], files, refused)
+    faults = frozenset(why for trial in trials for why in trial.faults)
+    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:], files, faults)
 
 
 def _passed(trials: Iterable[PastTrial]) -> tuple[bool, ...]:

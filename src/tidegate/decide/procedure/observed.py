@@ -10,6 +10,7 @@ from tidegate.decide.procedure.rules import CLEARS, LEAST_HISTORY, Enough, Flip,
 from tidegate.decide.statistics.e_process import e_of_fall
 from tidegate.model.measurement import FilesOfPasses, TrialResult, files_of_passes
 from tidegate.model.run_row import Counts, RunRow
+from tidegate.model.trial import LINK
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
 from tidegate.text.shorten import few
@@ -30,7 +31,7 @@ class Past(NamedTuple):
     apart: Counts = (0, 0)
     newest: Sequence[bool] = ()
     files: FilesOfPasses = FilesOfPasses()
-    refused: frozenset[str] = frozenset()  # see Trial
+    faults: frozenset[str] = frozenset()  # see TrialResult
 
     @property
     def counts(self) -> Counts:
@@ -70,15 +71,11 @@ def _without(trial: TrialResult, cause: NotMeasured, reason: str) -> TrialResult
 
 
 def _usable(trial: TrialResult, by_base: Collection[str]) -> TrialResult:
-    """Return a pass without its outcome if clients refuse the server's lists or read texts that are not UTF-8, and no
-    trial of base gives them the same reason.
-
-    The calls of a script still work then, and checks that read most of a text.
-    """
-    new = [f"{why} ({tool})" if tool else why for why, tool in trial.refused.items() if why not in by_base]
+    """Return a pass without its outcome if it has faults that no trial of base has: its checks cannot be trusted."""
+    new = [f"{why} ({tool})" if tool else why for why, tool in trial.faults.items() if why not in by_base]
     if not new or trial.decides != "pass":
         return trial
-    return _without(trial, "refused_request", f"agents cannot use what they find: {few(new)}")
+    return _without(trial, "refused_request", f"only on head: {few(new)}")
 
 
 def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:
@@ -86,6 +83,8 @@ def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:
     if not trial.rewritten or (trial.decides != "pass" and trial.not_measured != "rewritten"):
         return trial
     new = set(trial.made or ()) - by_base.made if by_base.made is not None else set[str]()
+    if any(name.endswith(LINK) for name in new):  # what base's setup wrote may be in files that only head's made
+        new = set()
     if files := sorted(set(trial.rewritten) - by_base.rewritten - new):
         return _without(trial, "rewritten", f"it changes files that no passing trial of base changes: {few(files)}")
     return trial.model_copy(update={"outcome": "pass", "decides": "pass", "not_measured": None, "reason": ""})
@@ -114,7 +113,7 @@ class RowSeen(Value):
         by_base = files_of_passes([*passes, *([self.past.files] if any(self.past.outcomes) else [])])
 
         of_base = [one for one in ordered if one.side == "base" and one.decides is not None]
-        refused = {*self.past.refused, *(why for one in of_base for why in one.refused)}
+        faults = {*self.past.faults, *(why for one in of_base for why in one.faults)}
         is_compared = self.row.presence == "both" and bool(of_base or self.past.outcomes)
 
         def counted(one: TrialResult) -> TrialResult:
@@ -122,7 +121,7 @@ class RowSeen(Value):
                 return one
             if ends_well and _cut_off(one):
                 return _without(one, "agent_error", _NO_PASS)
-            one = _usable(one, refused) if is_compared else one
+            one = _usable(one, faults) if is_compared else one
             return _proved(one, by_base) if self.row.presence == "both" else one
 
         return self.model_copy(update={"results": ordered, "trials": tuple(map(counted, ordered))})

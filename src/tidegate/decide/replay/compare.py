@@ -176,7 +176,8 @@ def _checks(trial: Trial, result: TrialResult) -> list[ReplayStep]:
         for step in trial.steps
         if step.kind in ("post", "evaluator")
     ]
-    return [*gates, *shown, *scripts]
+    found = "\n".join((*trial.rewritten, *result.faults))
+    return [*gates, *shown, *scripts, ReplayStep("what makes a pass doubtful", "ok", None, _printed(found, trial))]
 
 
 def _answer(answer: Answer, trial: Trial) -> ReplayStep:

@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|.\x08")
-_HEADING = re.compile(r"^\s*(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$", re.IGNORECASE)
+_HEADING = re.compile(
+    r"^\s*(?!.*\b(?:removed|former|obsolete)\b)(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$",
+    re.IGNORECASE,
+)
 _POSITIONAL = re.compile(r"^positional arguments:\s*$", re.IGNORECASE)
 _METAVAR = re.compile(r"^\s{1,4}(?:[A-Z_]+|<?(?:sub)?command>?|\{[a-z][\w-]*(?:,[\w-]+)*\})(?:\s*\.\.\.)?\s*$")
 _ENTRY = re.compile(r"^(?P<indent>\s{1,8})(?P<words>[a-z][\w:.-]*(?:(?:, ?|\|)[a-z][\w:.-]*)*)(?=\s|\*|$)(?P<rest>.*)$")

@@ -109,7 +109,7 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
     """Open a session and return what the server offers: the names of its tools and a hash of their descriptions.
 
     Its duration is that of the start. Its status is 1 if no agent could use the server, with the reason at the end of
-    stderr. `name`: of the server's output in the record. Why agents cannot use its lists is added to `attempt.refused`.
+    stderr. `name`: of the server's output in the record. Why agents cannot use its lists is added to `attempt.faults`.
     """
 
     began = answered = time.monotonic()
@@ -120,7 +120,7 @@ async def check_server(opened: AbstractAsyncContextManager[McpClient], attempt: 
             answered = time.monotonic()
             offered = await client.interface()
             attempt.on_offer(offered)
-            attempt.refused.update(client.faults())
+            attempt.faults.update(client.faults())
     except NoAnswerFromServerError as error:
         why, late = error.why, error.status == "timeout"
     is_usable = any(offered.get(kind) for kind in ("tools", "resources", "resourceTemplates", "prompts"))
@@ -141,7 +141,7 @@ async def asked_server(
 ) -> CommandResult:
     """Ask the server once, in a session of its own, and return the answer as `AskServer` says.
 
-    Why agents would not ask for it, unless it must fail, is added to `attempt.refused`.
+    Why agents would not ask for it, unless it must fail, is added to `attempt.faults`.
     """
     began = time.monotonic()
     end: CommandEnd = "exited"
@@ -152,7 +152,7 @@ async def asked_server(
                 client.compare(request.what, request.name, request.input)
             status, text = await client.ask(request.what, request.name, request.input, request.timeout_secs)
             if not request.must_fail:
-                attempt.refused.update(client.faults())
+                attempt.faults.update(client.faults())
     except NoAnswerFromServerError as error:
         status, text = error.status, f"the MCP server did not start: {error.why}"
         end = "not_started"

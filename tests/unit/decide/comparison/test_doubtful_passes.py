@@ -14,6 +14,7 @@ from tidegate.model.measurement import InvocationCounts, Outcome, PastTrial, Tri
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import Reason, RunRow
 from tidegate.model.suite import RowState
+from tidegate.model.trial import LINK
 from tidegate.model.trial_spec import Side
 from tidegate.reports.verdict_text import reason_text
 
@@ -62,7 +63,14 @@ def test_a_file_that_passes_of_base_change_is_a_product(base: list[str], head: l
 
 @pytest.mark.parametrize(
     ("of_base", "of_head", "unmeasured"),
-    [(("old",), ("old", "f"), 0), (("f",), ("f",), 1), ((), (), 1), (None, ("f",), 1), ((), None, 1)],
+    [
+        (("old",), ("old", "f"), 0),
+        (("f",), ("f",), 1),
+        ((), (), 1),
+        (None, ("f",), 1),
+        ((), None, 1),
+        (("e",), ("e", f"e{LINK}", "f"), 1),
+    ],
 )
 def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
     of_base: tuple[str, ...] | None, of_head: tuple[str, ...] | None, unmeasured: int

@@ -67,7 +67,7 @@ def test_a_pass_whose_agent_was_cut_off_counts_only_if_one_of_base_s_was_too(end
 
 def test_a_pass_with_a_list_that_model_apis_refuse_counts_only_if_base_s_is_refused_for_the_same_reason() -> None:
     def listing(side: Side, index: int = 1, decides: Outcome = "pass", **refused: str) -> TrialResult:
-        return make.trial_result(side=side, index=index, outcome=decides, decides=decides, refused=refused)
+        return make.trial_result(side=side, index=index, outcome=decides, decides=decides, faults=refused)
 
     head = listing("head", twice="add", dots="a.b")
     row = RowSeen(row=RunRow(scenario="s", agent="a", deterministic=True)).with_trials([head])
@@ -75,9 +75,9 @@ def test_a_pass_with_a_list_that_model_apis_refuse_counts_only_if_base_s_is_refu
     row = row.with_trials([listing("base", dots="c.d")])
     (lost,) = row.of("head")
     assert (row.tally("head").passes, lost.not_measured) == (0, "refused_request")
-    assert lost.reason == "agents cannot use what they find: twice (add)"
+    assert lost.reason == "only on head: twice (add)"
     assert row.with_trials([listing("base", 2, "fail", twice="put")]).tally("head").passes == 1
-    known_before = Past((True,), refused=frozenset({"twice", "dots"}))
+    known_before = Past((True,), faults=frozenset({"twice", "dots"}))
     assert row.model_copy(update={"past": known_before}).with_trials([]).tally("head").passes == 1
 
 

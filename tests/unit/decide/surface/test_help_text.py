@@ -179,6 +179,11 @@ def test_arguments_are_those_of_the_usage_line() -> None:
     assert read_help(CLAP, "fnd").arguments == ("PATTERN",)
 
 
+def test_a_removed_subcommand_is_none() -> None:
+    page = "Usage: t\n\nCommands:\n  add   Adds\n\nRemoved commands:\n  list  Use show\n"
+    assert [*read_help(page, "t").subcommands] == ["add"]
+
+
 def test_an_option_that_a_sentence_mentions_is_none() -> None:
     text = "Options:\n  --fix  Apply fixes. See also --no-fix.\n"
     assert read_help(text, "t").options == (HelpOption(("--fix",), takes_value=False, choices=()),)
