@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -20,12 +21,21 @@ MAX_CHARACTERS = 10_000_000  # a document may need thirty times as much memory a
 def parse_json(text: str) -> Any:
     """Return the value of a JSON text.
 
-    Raises ValueError for what is not JSON, is too long, is nested too deep, or has a key twice in one object.
+    Raises ValueError for what is not JSON, is too long, is nested too deep, has a key twice in one object, or a number
+    that a float cannot hold.
     """
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"longer than {MAX_CHARACTERS:,} characters")
     value = from_json(text, allow_inf_nan=False)
-    json.loads(text, object_pairs_hook=unique_keys, parse_int=len)  # a number may be longer than Python's limit
+    # An integer may be longer than Python's limit.
+    json.loads(text, object_pairs_hook=unique_keys, parse_int=len, parse_float=_in_range)
+    return value
+
+
+def _in_range(number: str) -> float:
+    value = float(number)
+    if math.isinf(value) or (not value and re.search("[1-9]", re.split("[eE]", number)[0])):
+        raise ValueError(f"{excerpt(number, 40)} is out of range")
     return value
 
 

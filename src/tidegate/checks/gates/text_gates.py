@@ -176,14 +176,18 @@ class CommandOutputWords(CommandGate):
         return GateDecision(passed=False, message=message, missing=tuple(missing))
 
 
+# Of a word: also `--prio.level` and `--prio[rity]` are other words, and so is one with an invisible character.
+_END = r"(?![\w-]|[.:/]\w|\[\w|[\u00ad\u0300-\u036f\u200b-\u200f\u2060-\u2064\ufeff])"
+
+
 def _counted(words: int) -> str:
     return "the word" if words == 1 else f"all {words} words"
 
 
 def _has(text: str, word: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
+    return re.search(rf"(?<![\w-]){re.escape(word)}{_END}", text) is not None
 
 
 def lists(text: str, word: str) -> bool:
     """Return True if the word begins a line, after spaces and other names of the same entry."""
-    return re.search(rf"^[ \t]*(?:{_OTHER_NAME})*{re.escape(word)}(?![\w-])", text, re.MULTILINE) is not None
+    return re.search(rf"^[ \t]*(?:{_OTHER_NAME})*{re.escape(word)}{_END}", text, re.MULTILINE) is not None

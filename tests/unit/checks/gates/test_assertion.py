@@ -140,6 +140,8 @@ def test_an_integer_too_long_to_be_written_is_named_by_its_type() -> None:
         "NaN",
         "[Infinity]",
         '{"a": -Infinity}',
+        "1e999",
+        "[1e-999]",
         "",
         "{",
         "'a'",

@@ -81,10 +81,24 @@ def test_of_a_failed_command_or_a_cut_output_nothing_is_decided(kind: str, field
     assert (cut.passed, "the output was cut" in cut.message) == (False, True)
 
 
-@pytest.mark.parametrize("printed", ["add --priority", "add x--prio", "add --prio-high"])
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "add --priority",
+        "add x--prio",
+        "add --prio-high",
+        "add --prio.level",
+        "add --prio:level",
+        "add --prio[rity]",
+        "add --prio\u200b",
+    ],
+)
 def test_words_that_are_missing_as_a_whole_are_named(printed: str) -> None:
     words = gate("command_output_words", **WORDS)
-    assert words.decide(sees(stdout="add   Adds a task\n[--prio=P]")).message == "the output has all 2 words"
+    assert (
+        words.decide(sees(stdout="add:   Adds a task\n[--prio[=P]] See --prio.")).message
+        == "the output has all 2 words"
+    )
     missing = GateDecision(passed=False, message="the output lacks `--prio`", missing=("--prio",))
     assert words.decide(sees(stdout=printed)) == missing
 
