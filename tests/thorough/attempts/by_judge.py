@@ -27,6 +27,24 @@ if grep -q second "$TIDEGATE_FIXTURE_DIR/notes.txt"; then echo '{"score": 1}'; e
 """
 COUNTING = NOTES.replace("wc -l < notes.txt", """echo '{"count":' "$(wc -l < notes.txt)" '}'""")
 ALWAYS = "echo '{\"score\": 1}'\n"
+TELLING = """\
+notes add third
+if notes list | grep -q second; then echo '{"passed": true}'; else echo '{"passed": false}'; fi
+"""
+SCORING = """\
+cd $TIDEGATE_FIXTURE_DIR
+notes count | sed 's/2/{"score": 1}/; s/^1/{"score": 0}/'
+"""
+# Asks its caller's caller, the agent, to end, and would fail later.
+ENDS_AGENT = NOTES.replace(
+    '[ -n "$1" ] ||',
+    """[ "$1" = second ] && { kill -TERM "$(sed 's/.*) . \\([0-9]*\\) .*/\\1/' /proc/$PPID/stat)"; sleep 50; exit 3; }
+    [ -n "$1" ] ||""",
+)
+WAITS = "trap 'exit 0' TERM\nnotes add first\nnotes add second & wait\n"
+LINKS_FIRST = FORGETFUL.replace("--version)", "--version) [ -e t.sh ] || ln -s mine.sh t.sh;").replace(
+    "exit 0; [ -n", "{ echo true > mine.sh; exit 0; }; [ -n"
+)
 
 
 def scored(script: str, more: str = "") -> dict[str, str]:
@@ -287,5 +305,42 @@ JUDGE = {
     ),
     "limits of the scenario": Attempt(
         "gives the scenario a limit below the default", "regression", head=keep(more="run: {timeout_secs: 299}\n")
+    ),
+    # --- verdicts of scripts, and calls without an end
+    "verdict of a script": Attempt(
+        "has the tool print more, which hides the verdict that a gate's script prints",
+        "setup_regression",
+        base={**graded("type: script, command: sh check.sh"), "scenarios/keep/check.sh": TELLING},
+        tool=FORGETFUL.replace('echo "$1" >> notes.txt', 'echo "$1" >> notes.txt; echo added'),
+    ),
+    "score of a script": Attempt(
+        "has the tool print nothing, so that the judge's script prints no score",
+        "setup_regression",
+        base={
+            **scored("sh judge.sh"),
+            "scenarios/judge.sh": SCORING,
+        },
+        tool=NOTES.replace("count)", "count) exit 3;"),
+    ),
+    "call without an end": Attempt(
+        "has the tool end the agent before a call fails",
+        "setup_regression",
+        base={
+            **graded("type: no_transcript_errors"),
+            **suite(old="{type: doc-follower}", new="{type: command, deterministic: true, command: sh agent.sh}"),
+            "scenarios/keep/agent.sh": WAITS,
+            "scenarios/version.yaml": None,
+        },
+        tool=ENDS_AGENT,
+    ),
+    "link before a file of the setup": Attempt(
+        "has the tool make a link where the setup writes a script, to a file that it changes later",
+        "unproven",
+        5,
+        base={
+            "scenarios/keep.yaml": graded("type: command_succeeds, command: sh t.sh")["scenarios/keep.yaml"]
+            + "setup: {commands: ['notes --version', 'echo \"notes list | grep -q second\" > t.sh']}\n"
+        },
+        tool=LINKS_FIRST,
     ),
 }
