@@ -21,7 +21,7 @@ from tidegate.agents.anthropic import offered
 from tidegate.model.agent import ServerTools, ToolAnswer
 from tidegate.model.suite import Limits
 from tidegate.model.target import McpServer
-from tidegate.trial.mcp import recording
+from tidegate.trial.mcp import mcp_client, recording
 from tidegate.trial.mcp.mcp_client import AS_AGENTS, MODES, McpClient, Mode, NoAnswerFromServerError, connected
 from tidegate.trial.mcp.server_process import ServerProcess
 from tidegate.trial.processes import Command, Supervisor
@@ -324,6 +324,9 @@ RESULTS = st.fixed_dictionaries(
 )
 
 
+SOON = 0.3  # seconds: what no client reads is not an answer, and is waited for in vain
+
+
 class Answering(ServerProcess):
     """Greets as an older server does, and answers each later request with the next result."""
 
@@ -355,12 +358,14 @@ def test_whatever_a_server_answers_can_be_told_and_offered(results: list[Any]) -
         tools = None
         with suppress(NoAnswerFromServerError):
             tools = await client.tools()
-        answer = await client.ask("tool", "add", {}, 20)
+        answer = await client.ask("tool", "add", {}, SOON)
         client.closing.set()
         await running
         return tools, answer
 
-    tools, (_, text) = asyncio.run(told())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mcp_client, "START_SECS", SOON)
+        tools, (_, text) = asyncio.run(told())
     text.encode()
     if tools is not None:
         offer = offered("shelf", tools.tools)

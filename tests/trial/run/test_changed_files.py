@@ -122,7 +122,7 @@ NO_GATE = {"scenarios/keep.yaml": FILES["scenarios/keep.yaml"].partition("evalua
     ("base", "tip", "head", "effects", "is_added"),
     [
         ({"bin/notes": FILES["bin/notes"]}, WHOLE, WHOLE, [], False),
-        ({"bin/notes": FILES["bin/notes"]}, WHOLE, WHOLE | {"scenarios/keep/list.txt": "x"}, ["other"], True),
+        ({"bin/notes": FILES["bin/notes"]}, WHOLE, WHOLE | {"scenarios/keep/list.txt": "x"}, ["less"], True),
         (WHOLE, ONE_GATE, ONE_GATE, [], True),
         (WHOLE, ONE_GATE, NO_GATE, ["less"], True),
         (WHOLE, {"other": ""}, ONE_GATE, ["less"], True),
