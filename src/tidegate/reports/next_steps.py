@@ -71,7 +71,7 @@ OF_UNMEASURED: dict[NotMeasured, str] = {
     ),
     "no_session": "Fix what keeps the agent's session or the MCP server from starting; the row has its output.",
     "resources": f"{_AGAIN}. If it fails the same way again, find out what fills the disk or the memory.",
-    "refused_request": "Fix what only head does: the row names it.",
+    "refused_request": "Fix the tool's description or schema that the model's provider refuses.",
     "supervisor_lost": f"{_AGAIN}. If it fails the same way again, find out what stops the trial's processes.",
     "agent_error": "Fix what makes the agent's program stop; the row has its output.",
     "overtime": "Find out why head takes so much longer than base, or raise `budget` in `tidegate.yaml`.",

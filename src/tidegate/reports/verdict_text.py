@@ -21,7 +21,7 @@ SETUP_WORDS: dict[NotMeasured | None, str] = {
     "setup": "the setup",
     "health_check": "the health check",
     "build": "the build",
-    "refused_request": "the use of the tool",
+    "refused_request": "the agent's request to its model",
 }
 
 

@@ -93,7 +93,7 @@ WANTED = "second\n"
 JUDGE = {
     "file that is not UTF-8": Attempt(
         "writes bytes that are not UTF-8 around the text that a gate looks for",
-        "setup_regression",
+        "regression",
         base=graded("type: file_contains, path: notes.txt, substring: second"),
         tool=NOTES.replace('echo "$1" >>', 'printf "\\377%s\\n" "$1" >>'),
     ),
@@ -309,13 +309,13 @@ JUDGE = {
     # --- verdicts of scripts, and calls without an end
     "verdict of a script": Attempt(
         "has the tool print more, which hides the verdict that a gate's script prints",
-        "setup_regression",
+        "regression",
         base={**graded("type: script, command: sh check.sh"), "scenarios/keep/check.sh": TELLING},
         tool=FORGETFUL.replace('echo "$1" >> notes.txt', 'echo "$1" >> notes.txt; echo added'),
     ),
     "score of a script": Attempt(
         "has the tool print nothing, so that the judge's script prints no score",
-        "setup_regression",
+        "regression",
         base={
             **scored("sh judge.sh"),
             "scenarios/judge.sh": SCORING,
@@ -324,7 +324,7 @@ JUDGE = {
     ),
     "call without an end": Attempt(
         "has the tool end the agent before a call fails",
-        "setup_regression",
+        "regression",
         base={
             **graded("type: no_transcript_errors"),
             **suite(old="{type: doc-follower}", new="{type: command, deterministic: true, command: sh agent.sh}"),

@@ -144,32 +144,32 @@ SUITES = {
     ),
     "list with a tool twice": Attempt(
         "has the MCP server list two tools by one name",
-        "setup_regression",
+        "regression",
         **listing(f"{LISTED}, ", f"{LISTED}, {LISTED}, "),
     ),
     "list with a strange name": Attempt(
         "has the MCP server list a tool whose name no model's API accepts",
-        "setup_regression",
+        "regression",
         **listing(f"{LISTED}, ", f"{LISTED}, {LISTED.replace('add', 'a tool!')}, "),
     ),
     "list with choices": Attempt(
         "has the MCP server list a schema that no model's API accepts",
-        "setup_regression",
+        "regression",
         **listing('{"type": "object",', '{"type": "object", "oneOf": [],'),
     ),
     "list of another parameter": Attempt(
         "has the MCP server list another parameter than the one that it takes",
-        "setup_regression",
+        "regression",
         **listing('"text"', '"note"'),
     ),
     "list without an end": Attempt(
         "has the MCP server list the same page again and again",
-        "setup_regression",
+        "regression",
         **listing('"tools": [', '"nextCursor": "x", "tools": ['),
     ),
     "list that is not announced": Attempt(
         "has the MCP server not declare that it has tools",
-        "setup_regression",
+        "regression",
         **listing('"capabilities": {"tools": {}}', '"capabilities": {}'),
     ),
     "another MCP server": Attempt(

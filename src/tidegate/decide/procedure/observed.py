@@ -71,11 +71,11 @@ def _without(trial: TrialResult, cause: NotMeasured, reason: str) -> TrialResult
 
 
 def _usable(trial: TrialResult, by_base: Collection[str]) -> TrialResult:
-    """Return a pass without its outcome if it has faults that no trial of base has: its checks cannot be trusted."""
+    """Return a pass as a failure if it has faults that no trial of base has: its checks cannot be trusted."""
     new = [f"{why} ({tool})" if tool else why for why, tool in trial.faults.items() if why not in by_base]
     if not new or trial.decides != "pass":
         return trial
-    return _without(trial, "refused_request", f"only on head: {few(new)}")
+    return trial.model_copy(update={"outcome": "fail", "decides": "fail", "reason": f"only on head: {few(new)}"})
 
 
 def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:

@@ -130,7 +130,7 @@ async def _session(
 class McpClient:
     """A session with a server. `over`: how the server ended, once that was noticed; `fault`: of an answer, if any.
 
-    `refused`: why agents cannot use what the server lists, see `Trial.refused`, without what `faults` adds.
+    `refused`: why agents cannot use what the server lists, see `TrialResult.faults`, without what `faults` adds.
     """
 
     def __init__(self, server: ServerProcess | None) -> None:

@@ -65,17 +65,17 @@ def test_a_pass_whose_agent_was_cut_off_counts_only_if_one_of_base_s_was_too(end
     assert (row.tally("head").passes, row.tally("base").passes) == (1, 2)
 
 
-def test_a_pass_with_a_list_that_model_apis_refuse_counts_only_if_base_s_is_refused_for_the_same_reason() -> None:
-    def listing(side: Side, index: int = 1, decides: Outcome = "pass", **refused: str) -> TrialResult:
-        return make.trial_result(side=side, index=index, outcome=decides, decides=decides, faults=refused)
+def test_a_pass_with_a_fault_that_no_trial_of_base_has_is_a_failure() -> None:
+    def listing(side: Side, index: int = 1, decides: Outcome = "pass", **faults: str) -> TrialResult:
+        return make.trial_result(side=side, index=index, outcome=decides, decides=decides, faults=faults)
 
     head = listing("head", twice="add", dots="a.b")
     row = RowSeen(row=RunRow(scenario="s", agent="a", deterministic=True)).with_trials([head])
     assert row.tally("head").passes == 1, "nothing is known of base"
     row = row.with_trials([listing("base", dots="c.d")])
-    (lost,) = row.of("head")
-    assert (row.tally("head").passes, lost.not_measured) == (0, "refused_request")
-    assert lost.reason == "only on head: twice (add)"
+    (failed,) = row.of("head")
+    assert (row.tally("head").passes, failed.decides, failed.not_measured) == (0, "fail", None)
+    assert failed.reason == "only on head: twice (add)"
     assert row.with_trials([listing("base", 2, "fail", twice="put")]).tally("head").passes == 1
     known_before = Past((True,), faults=frozenset({"twice", "dots"}))
     assert row.model_copy(update={"past": known_before}).with_trials([]).tally("head").passes == 1
