@@ -19,12 +19,7 @@ from tidegate.authoring.build_systems.mcp_files import Start, environment, sourc
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
 from tidegate.authoring.server_calls import FILES, HERE, SQL, Example, examples, is_risky, step, with_files
-from tidegate.authoring.server_checks import (
-    ANY,
-    answer_check,
-    distinctly_named,
-    surface_checks,
-)
+from tidegate.authoring.server_checks import ANY, answer_check, distinctly_named, surface_checks
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
 from tidegate.authoring.tool import Tool as Server
