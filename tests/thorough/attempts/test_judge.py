@@ -1,4 +1,4 @@
-"""Where the judge counts: what head makes the judge unable to answer is repeated, and the judge's outage is not."""
+"""Where the judge counts: what head makes the judge unable to answer is repeated, and an outage of the judge is not green."""
 
 from __future__ import annotations
 
@@ -59,10 +59,11 @@ def test_an_answer_that_takes_too_long_is_repeated_and_counts(tmp_path: Path) ->
     assert run(tmp_path, "think long").code == 1
 
 
-@pytest.mark.attempt("is run while the judge has an outage", "inconclusive: a row is not measured", 0)
-def test_an_outage_of_the_judge_blocks_nothing(tmp_path: Path) -> None:
+@pytest.mark.attempt("has the tool print what the judge cannot answer", "unproven", 5)
+def test_an_outage_of_the_judge_that_only_head_meets_is_not_green(tmp_path: Path) -> None:
     ran = run(tmp_path, "be away")
 
     assert (ran.out / "result.json").exists(), ran.stderr
     row = ran.row("keep_notes")
-    assert (ran.code, row["state"], row["not_measured"]) == (0, "not_measured", "judge"), ran.stderr
+    assert (ran.code, row["state"]) == (5, "unconfirmed"), ran.stderr
+    assert "no outcome (judge" in row["reason"]

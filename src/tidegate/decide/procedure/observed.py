@@ -60,6 +60,11 @@ def is_lost(trial: TrialResult) -> bool:
     return trial.decides is None and trial.not_measured not in other and is_inside(trial.not_measured)
 
 
+def in_outage(trial: TrialResult) -> bool:
+    """Return True if it has no outcome, since the provider or the judge did not answer."""
+    return trial.decides is None and trial.not_measured in ("outage", "judge")
+
+
 def _cut_off(trial: TrialResult) -> bool:
     """Return True if it passes, although its agent did not end as it would have."""
     return trial.decides == "pass" and (trial.end or "").partition(":")[0] in CUT_OFF
@@ -137,7 +142,7 @@ class RowSeen(Value):
         passes, fails = decides.count("pass"), decides.count("fail")
         if passes + fails == len(trials):  # of nearly all rows
             return Tally(passes, fails)
-        return Tally(passes, fails, sum(map(setup_failed, trials)), sum(map(is_lost, trials)))
+        return Tally(passes, fails, *(sum(map(kind, trials)) for kind in (setup_failed, is_lost, in_outage)))
 
     @property
     def screening(self) -> int:
@@ -269,7 +274,7 @@ class RowSeen(Value):
             return False
         if head.measured:
             return base.inside > 0 and not self.sequential
-        return head.inside > 0 and not self.of("base")
+        return head.inside + head.outages > 0 and not self.of("base")
 
     @property
     def base_fails(self) -> bool:

@@ -7,7 +7,7 @@ from math import comb
 from typing import Any, Literal, NamedTuple
 
 from tidegate.decide.procedure.detection import heads_to_confirm
-from tidegate.decide.procedure.observed import RowSeen, is_lost, setup_failed
+from tidegate.decide.procedure.observed import RowSeen, in_outage, is_lost, setup_failed
 from tidegate.decide.procedure.pairs import Paired, RowTest
 from tidegate.decide.procedure.rules import NO_START, Tally
 from tidegate.decide.statistics.rates import TIES, Pair, bh, fisher_less, fisher_midp_less, holm
@@ -89,7 +89,7 @@ def _settled(entry: RowSeen) -> Conclusion | None:
         return _concluded(entry, "removed", "removed")
     if row.no_agent is not None:
         return _replayed_only(entry, row.no_agent)
-    if entry.flip in NO_START:
+    if entry.flip in NO_START or (entry.flip == "outage" and entry.flip_is_confirmed):
         return _unmeasurable(entry)
     if row.presence == "both" and base.inside and not base.measured and head.measured and not entry.history[1]:
         return _concluded(entry, "not_comparable", "base_lost", head=head.counts, **_loss(entry, "base"))
@@ -139,8 +139,11 @@ def _repeated(entry: RowSeen) -> Conclusion:
 
 
 def _unmeasurable(entry: RowSeen) -> Conclusion:
-    """Return the conclusion on a row that head never measured, for a cause that head can bring about."""
-    state: RowState = "regressed" if entry.flip_is_confirmed else "unconfirmed"
+    """Return the conclusion on a row that head never measured, for a cause that head can bring about.
+
+    An outage proves no defect of head.
+    """
+    state: RowState = "regressed" if entry.flip != "outage" and entry.flip_is_confirmed else "unconfirmed"
     base, kind = entry.tally("base").counts, _kind(entry.tally("head"))
     return _concluded(entry, state, "lost", kind, base=base, **_loss(entry, "head"), **_needs(entry))
 
@@ -195,17 +198,18 @@ def _without_key(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
 
 
 def _kind(head: Tally) -> Literal["setup", "unmeasurable"]:
-    return "setup" if head.setup >= head.lost else "unmeasurable"
+    return "setup" if head.setup > 0 and head.setup >= head.lost else "unmeasurable"
 
 
 def _loss(entry: RowSeen, side: Side) -> dict[str, Any]:
-    """Return how many of the side's trials have no outcome for an inside cause, and the first one's cause."""
+    """Return how many of the side's trials have no outcome, and the first one's cause: inside causes, or outages."""
     tally, trials = entry.tally(side), entry.of(side)
-    first = next(filter(setup_failed if _kind(tally) == "setup" else is_lost, trials))
+    lost = (setup_failed if _kind(tally) == "setup" else is_lost) if tally.inside else in_outage
+    first = next(filter(lost, trials))
     return {
         "cause": first.not_measured or "unfinished",
         "detail": first.reason,
-        "lost": (tally.inside, len(trials)),
+        "lost": (tally.inside or tally.outages, len(trials)),
     }
 
 

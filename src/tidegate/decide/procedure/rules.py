@@ -73,7 +73,7 @@ BASE_TRIALS = 2  # base trials of a confirmed flip: the first and one repeat
 CLEARS = 6  # head trials that all pass after a failure in an earlier run: one that fails in 60 % has 0.4 % luck
 BY_CHANCE = 5  # trials of each side where both may lose trials at random
 
-Flip = Literal["setup", "unmeasurable", "worse", "better"]
+Flip = Literal["setup", "unmeasurable", "outage", "worse", "better"]
 NO_START: frozenset[Flip] = frozenset({"setup", "unmeasurable"})
 WORSE: frozenset[Flip] = NO_START | {"worse"}
 
@@ -85,6 +85,7 @@ class Tally(NamedTuple):
     fails: int = 0
     setup: int = 0  # the setup, the health check or the build failed
     lost: int = 0  # kept from being measured by any other cause that a process of the trial can bring about
+    outages: int = 0  # of the provider or the judge
 
     @property
     def measured(self) -> int:
@@ -110,13 +111,14 @@ class Tally(NamedTuple):
 def flip(base: Tally, head: Tally, deterministic: bool) -> Flip | None:
     """Return the difference that holds in all trials; None if there is none, or base has no measured trial.
 
-    `setup` and `unmeasurable` are for any row that head never measured, the others for deterministic rows.
+    `worse` and `better` are for deterministic rows, the others for any row that head never measured. An outage counts
+    that only head's trials meet: what a tool prints can be what its provider cannot answer.
     """
     if not base.measured:
         return None
     if not head.measured:
-        if not head.inside or base.inside:
-            return None
+        if base.inside or not head.inside:
+            return "outage" if head.outages and not (base.inside or base.outages or head.inside) else None
         return "setup" if head.setup >= head.lost else "unmeasurable"
     if not deterministic or base.mixed or head.mixed:
         return None
@@ -137,7 +139,7 @@ def enough_for(kind: Flip | None, *, by_chance: bool) -> Enough:
 
     If chance has a part, each side may lose half of its trials: then 3 lost ones against 2 measured show little.
     """
-    return Enough(BY_CHANCE, BY_CHANCE) if by_chance and kind == "unmeasurable" else Enough()
+    return Enough(BY_CHANCE, BY_CHANCE) if by_chance and kind in ("unmeasurable", "outage") else Enough()
 
 
 def repeats_needed(kind: Flip, base: Tally, head: Tally, enough: Enough) -> Enough:
@@ -146,5 +148,6 @@ def repeats_needed(kind: Flip, base: Tally, head: Tally, enough: Enough) -> Enou
     A head trial that was lost counts as a failed one where base lost none: a tool must not escape its failures by
     destroying their record.
     """
-    shown = head.measured + (0 if kind == "better" or base.inside else head.inside)
+    lost = head.inside + (head.outages if kind == "outage" else 0)
+    shown = head.measured + (0 if kind == "better" or base.inside else lost)
     return Enough(max(0, enough.base - base.measured), max(0, enough.head - shown))

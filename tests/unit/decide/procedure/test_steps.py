@@ -46,6 +46,7 @@ NOT_MEASURED: dict[str, NotMeasured] = {
     "M": "missing_agent",
     "L": "record_lost",
     "W": "rewritten",
+    "O": "outage",
 }
 SIDES: tuple[Side, Side] = ("base", "head")
 LETTERS = "PF" + "".join(NOT_MEASURED)
@@ -363,6 +364,28 @@ def test_a_head_that_loses_every_trial_is_repeated_and_regresses(line: str) -> N
     assert story.rounds == "b1 h1 | b2 h2 h3"
     assert words(conclusion) == "no outcome (record lost: because) in 3 of 3 trials on head, in 0 of 2 on base"
     assert clears(conclusion) == "its trials have an outcome on head"
+
+
+@pytest.mark.parametrize(
+    ("line", "rounds"),
+    [
+        ("docs det base:P head:O", "b1 h1 | b2 h2 h3"),
+        ("docs min:3 base:P head:O", "b1 h1 | h2 b2 | b3 h3 | b4 h4 b5 h5"),
+        ("docs past:40/40 base:P head:O", "h1 | h2 | h3 | b1 b2 | b3 h4 b4 h5 b5"),
+    ],
+)
+def test_an_outage_that_only_head_s_trials_meet_leaves_the_row_in_doubt(line: str, rounds: str) -> None:
+    """What a tool prints can be what its provider cannot answer."""
+    story = Story(line)
+    (conclusion,) = story.conclusions
+    assert (conclusion.state, conclusion.kind) == ("unconfirmed", "unmeasurable")
+    assert story.rounds == rounds
+    assert words(conclusion).startswith("no outcome (outage: because) in ")
+
+
+@pytest.mark.parametrize("line", ["docs det base:PO head:O", "docs base:PPO head:O", "docs past:40/40 base:O head:O"])
+def test_an_outage_that_both_sides_meet_is_no_doubt(line: str) -> None:
+    assert only(line).state == "not_measured"
 
 
 def test_three_lost_trials_are_no_evidence_where_both_sides_may_lose_them_at_random() -> None:
