@@ -1,4 +1,4 @@
-"""Where the judge counts: what head makes the judge unable to answer is repeated, and an outage of the judge is not green."""
+"""Where the judge counts: what head keeps the judge from answering is repeated, and never green."""
 
 from __future__ import annotations
 
