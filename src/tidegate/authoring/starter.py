@@ -45,6 +45,7 @@ def suite_text(
     if tool and tool.path:
         lines.append(f"path: {flow(list(tool.path))}   # each side runs the {tool.binary} of its own checkout")
     if tool:
+        lines.append("policy: {interface: block}   # a removed option or tool has to be accepted")
         target: dict[str, Any] = {"mcp": {"command": tool.binary}} if tool.server else {"binary": tool.binary}
         lines.append(f"target: {flow(target | ({'env': dict(tool.env)} if tool.env else {}))}")
         lines.append(_network(reach))

@@ -22,6 +22,7 @@ from tidegate.decide.surface.used import Scenario, surface_change
 from tidegate.model.cause import Place
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
+from tidegate.model.result import FileChange
 from tidegate.model.surface import Interface, ObservedCall
 from tidegate.model.target import McpServer
 from tidegate.model.trial_spec import TrialSpec, is_inside
@@ -29,7 +30,7 @@ from tidegate.run.mutant_trials import MutantRunner, ObservedTrial, search_path_
 from tidegate.run.run_job import RunJob
 from tidegate.run.runner import Runner, together
 from tidegate.text.shorten import excerpt
-from tidegate.vcs.revisions import lines_with
+from tidegate.vcs.revisions import changed_files, file_diffs, lines_with
 
 DEPTH, MOST_PAGES = 3, 150
 SECONDS = 120.0
@@ -138,7 +139,7 @@ async def _ask(trials: MutantRunner, row: PlanRow, commands: list[str], depth: i
     return await trials.run(spec, asking, bare=is_server)
 
 
-DOCS = ("**/*.md", "**/*.mdc", "**/*.rst", "**/*.adoc")
+DOCS = ("**/*.md", "**/*.mdc", "**/*.rst", "**/*.adoc", "**/README*")
 COMPARED_SECONDS = 30.0  # for the help texts of one depth, so that a head that hangs leaves enough for agents
 _HISTORY = ("changelog", "changes", "history", "news", "releases")
 MOST_NAMES = 20  # of gone parts that are looked for in the docs
@@ -185,16 +186,24 @@ class Surveys:
 
     def compared(self, root: Path, calls: Mapping[str, Scenario]) -> tuple[Interface, ...]:
         """Return what differs, with the lines of docs that name what is gone. `calls`: of passing trials."""
-        head, told, names = self.work.sides[-1].revision, list[Interface](), list[str]()
+        base, head = (side.revision for side in self.work.sides)
+        files = [path for path in changed_files(root, base, head, DOCS) if not _is_history(path)]
+        diffs = file_diffs(root, base, head, files) if files else {}
+        edits = [FileChange(path=path, role="watched", diff=diff) for path, diff in diffs.items()]
+        told, names = list[Interface](), list[str]()
         for tool, sides in self.found.items():
             gone = {part.name for part in surface_change(*(side.parts for side in sides)).removed if part.name}
             lines = (line for name in sorted(gone)[:MOST_NAMES] for line in lines_with(root, head, name, DOCS))
-            kept = (line for line in lines if not Path(line.path).stem.lower().startswith(_HISTORY))
+            kept = (line for line in lines if not _is_history(line.path))
             docs = [Place(side="head", path=line.path, line=line.number, text=line.text) for line in kept]
             names.append(tool.name)
             same = names.count(tool.name)
-            told.append(interface(tool.name if same == 1 else f"{tool.name} ({same})", *sides, calls, docs))
+            told.append(interface(tool.name if same == 1 else f"{tool.name} ({same})", *sides, calls, docs, edits))
         return tuple(told)
+
+
+def _is_history(path: str) -> bool:
+    return Path(path).stem.lower().startswith(_HISTORY)
 
 
 async def _compared_survey(trials: MutantRunner, row: PlanRow) -> Survey:

@@ -22,7 +22,7 @@ MOST_EDITS = 20  # of one name
 
 def changed_lines(changes: Iterable[FileChange]) -> Iterator[Place]:
     """Yield the removed and added lines of all watched files, in the order of the diffs."""
-    for _, block in _blocks(changes):
+    for block in changed_blocks(changes):
         yield from block
 
 
@@ -34,7 +34,7 @@ def edits_of(names: Sequence[str], changes: Sequence[FileChange], most: int) -> 
     """
     blocks = [
         ([line for line in block if line.side == "base"], [line for line in block if line.side == "head"])
-        for _, block in _blocks(changes)
+        for block in changed_blocks(changes)
     ]
     for name in names:
         gone = [(line, old, new) for old, new in blocks if not _naming(new, name) for line in _naming(old, name)]
@@ -147,7 +147,7 @@ def is_test(path: str) -> bool:
 
 def only_change(changes: Sequence[FileChange]) -> tuple[ChangedLine, ...]:
     """Return the first removed and added line of the only changed place; none if there are several."""
-    blocks = [block for _, block in _blocks(changes)]
+    blocks = [*changed_blocks(changes)]
     if len(blocks) != 1:
         return ()
     gone = next((line for line in blocks[0] if line.side == "base"), None)
@@ -165,13 +165,13 @@ def _closest(line: Place, own: Sequence[Place], others: Sequence[Place]) -> Plac
     return ranks[min(ranks)] if ranks else None
 
 
-def _blocks(changes: Iterable[FileChange]) -> Iterator[tuple[str, list[Place]]]:
-    """Yield each run of changed lines without an unchanged line between, with its file."""
+def changed_blocks(changes: Iterable[FileChange]) -> Iterator[list[Place]]:
+    """Yield each run of changed lines without an unchanged line between."""
     for change in changes:
         if change.role == "watched":
             for changed, lines in groupby(_lines(change), key=lambda line: line is not None):
                 if changed:
-                    yield change.path, [line for line in lines if line is not None]
+                    yield [line for line in lines if line is not None]
 
 
 def _lines(change: FileChange) -> Iterator[Place | None]:

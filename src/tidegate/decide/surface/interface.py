@@ -9,8 +9,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tidegate.decide.causes.seen import named_in
+from tidegate.decide.surface.docs import misnamed
 from tidegate.decide.surface.used import Scenario, Users, surface_change, users
 from tidegate.model.cause import Place
+from tidegate.model.result import FileChange
 from tidegate.model.surface import CHARACTERS_PER_TOKEN, Impact, Interface, InterfaceChange, Part
 from tidegate.text.shorten import few, middle_cut
 
@@ -58,16 +60,24 @@ def steady(base: Survey, head: Survey) -> tuple[Survey, Survey]:
 
 
 def interface(
-    tool: str, base: Survey, head: Survey, calls: Mapping[str, Scenario], docs: Sequence[Place] = ()
+    tool: str,
+    base: Survey,
+    head: Survey,
+    calls: Mapping[str, Scenario],
+    docs: Sequence[Place] = (),
+    edits: Iterable[FileChange] = (),
 ) -> Interface:
-    """Return the comparison. `calls`: of the scenarios' passing trials. A side that lists nothing was not measured."""
+    """Return the comparison. A side that lists nothing was not measured.
+
+    `calls`: of the scenarios' passing trials. `docs`: lines that name what is gone. `edits`: of the docs.
+    """
     for side, own, other in (("base", base, head), ("head", head, base)):
         nothing = "it lists nothing" if other.parts and not own.parts else ""
         if why := own.why or nothing:
             return Interface(tool=tool, why=f"{side}: {why}", by_head=side == "head" and (own.inside or not own.why))
     before, after = ([part for part in one.parts if part.kind not in _LEFT_OUT] for one in (base, head))
     used = users(before, calls) | users(after, calls)
-    changes = tuple(_changes(tool, before, after, used, docs))
+    changes = (*misnamed(tool, after, edits), *_changes(tool, before, after, used, docs))
     return Interface(tool=tool, changes=changes, gone=tuple(_gone(before, after)), tokens=_tokens(before, after))
 
 
@@ -167,12 +177,12 @@ def _types(old: Part, new: Part) -> Iterator[Finding]:
 
 
 def _limits(old: Part, new: Part) -> Iterator[Finding]:
-    """Yield changes of further rules; of a result, they only tell more or less about it."""
+    """Yield changes of further rules: callers may pass less than before, or get what a result never was."""
     for key in sorted({*old.limits, *new.limits} - _HINTS.keys()):
         before, after = old.limits.get(key), new.limits.get(key)
         if before != after:
-            harmless = new.kind == "output" and key != "schema"
-            harmless |= after is None or (before is not None and _looser(key, before, after))
+            narrow, wide = (after, before) if new.kind == "output" else (before, after)
+            harmless = key != "schema" and (wide is None or (narrow is not None and _looser(key, narrow, wide)))
             said = (
                 "its schema"
                 if key in ("schema", "anyOf", "oneOf")

@@ -69,6 +69,11 @@ BREAKING = [
         "`r.name` in the result of `t`: may be missing",
     ),
     (
+        server(outputs={**TEXT, "maxLength": 9}),
+        server(outputs=TEXT),
+        "`r` in the result of `t`: maxLength 9 → none",
+    ),
+    (
         server(hints={"destructiveHint": True}),
         server(hints={"destructiveHint": False}),
         "`t`: destructiveHint true → false",
