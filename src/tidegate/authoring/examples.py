@@ -28,6 +28,7 @@ MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines 
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_SUBCOMMANDS = 12
 MOST_KINDS = 5  # of samples that a tool is given
+MOST_MARKED = 12  # options of documents that are tried
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
 MOST_CHARACTERS = 200_000
 IN_HISTORY = f"sh {HISTORY} work && cd work && "
@@ -47,6 +48,7 @@ _LIST = re.compile(r"""[\[(]\s*(?:(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*
 _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _BUNDLE = re.compile(r"\[ ?-([A-Za-z]{3,40}) ?\]")
 _WITH_VALUE = re.compile(r"\[ ?(-[A-Za-z]) [a-z_]+ ?\]")
+_MARKED = re.compile(r"`(-[A-Za-z]|--[a-z][\w-]+)(?:[ =](<?\w+>?))?`")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
@@ -181,7 +183,7 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
         [f"{binary} < {file}" for file in files],
         [f"{binary} {file} other{PurePath(file).suffix}" for file in files[:MOST_KINDS]],
         [f"{binary} {one} {other}" for one, other in pairwise(files[:3])],
-        [f"{binary}{word}" for word in ("", " .", " 'two words'", " 42", " '1 + 2 * 3'")],
+        [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", " 42", " '1 + 2 * 3'")],
         [f"{binary} {word}" for word in islice(dict.fromkeys(choices), MOST_CHOICES)],
     ]
     description = f"`{binary}` does its main work on samples."
@@ -268,6 +270,15 @@ def usage_options(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
     names = {name for part in parts for name in (part.name, *part.aliases)}
     kept = (part for part in parts if part.name.removeprefix("-") not in bundled)
     return *kept, *(part for name, part in found.items() if name not in names)
+
+
+def documented_options(parts: Sequence[Part], texts: Iterable[str]) -> tuple[Part, ...]:
+    """Return the parts of the tool, and options that its documents mark as code and its help does not list."""
+    names = {name for part in parts for name in (part.name, *part.aliases)}
+    marked = (found for text in texts for found in _MARKED.findall(text))
+    takes = {name: bool(value) for name, value in marked if name not in names}
+    more = (Part(kind="option", name=name, takes_value=value) for name, value in takes.items())
+    return *parts, *islice(more, MOST_MARKED)
 
 
 def with_choices(part: Part, texts: Iterable[str]) -> Part:

@@ -72,12 +72,13 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
     shown = await _help(here, tool)
     if may_serve and not shown.pages:
         return Tried(tool, {}, problem="it prints no help")  # its calls may never end
-    shown.texts += examples.texts_of(here.folder, where, tool.binary)
+    documents = examples.texts_of(here.folder, where, tool.binary)
+    shown.texts += documents
     inputs = examples.inputs(here.folder / where, shown.texts)
     plans = _plans(here.folder, where, tool, shown, inputs)
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
-        parts=shown.parts,
+        parts=examples.documented_options(shown.parts, documents),
         inputs=inputs,
     )
     found = await _probed(here, tool, plans, prober)

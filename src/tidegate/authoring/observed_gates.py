@@ -53,6 +53,7 @@ _RELATIVE = re.compile(
 )
 _PLACE = re.compile(r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b[^\s'\":,;)\]]*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+NOTHING = "no-such-"  # begins names of what is not there
 EMPTY = r"\A\s*\Z"  # the pattern of no output
 _ANY = "\0"  # what may differ, in a text that becomes a pattern
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]|[^\x20-\x7e\n]")
@@ -122,14 +123,17 @@ def listed(text: str) -> list[str]:
 def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
     """Return the gate that this call is refused as in all runs, with the first line of the error; None if it is not.
 
-    Of a line that lists what is allowed, only what comes before the list.
+    Of a line that lists what is allowed, only what comes before the list. Of a crash, only that the call fails.
     """
     first = runs[0].result
     code = first.exit_code
     same = all(one.result.end == "exited" and one.result.exit_code == code for one in runs)
-    if not same or code is None or code >= 126 or _CRASH.search(first.printed) or not (code or complaint(first)):
+    if not same or code is None or code >= 126 or not (code or complaint(first)):
         return None
     described = f"{_short(first.command)} is refused with exit {code}"
+    if _CRASH.search(first.printed):  # which may be mended, but not for what is not there
+        fails = {"command": f"! ({first.command})", "description": f"{_short(first.command)} fails"}
+        return {"type": "command_succeeds", **fails} if code and NOTHING in first.command else None
     gate = {"type": "command_exits", "command": first.command, "status": code, "description": described}
     shown = [_where_it_complains(one.result) for one in runs]
     masked = [

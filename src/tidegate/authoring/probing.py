@@ -17,7 +17,7 @@ from typing import Literal
 from pydantic import PrivateAttr
 
 from tidegate.agents.invocations.shell_grammar import shell_lines
-from tidegate.authoring.observed_gates import MOST_LINES, complaint, is_usage
+from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, is_usage
 from tidegate.authoring.samples import HISTORY, kind_of, sample
 from tidegate.authoring.survey import named_like
 from tidegate.authoring.variations import in_turn, variations
@@ -54,7 +54,7 @@ _NUMBERS = re.compile(
 )
 _ENTERS = re.compile(r"\bcd ([\w-]+) && ")
 _LEAVES = re.compile(r"\b(?:cat|cd) ")  # it shows files itself, or goes where they have other names
-_NO_RESULT = re.compile(rf"(?:^|/)\.git/|{VOLATILE.pattern}")  # files
+_NO_RESULT = re.compile(rf"(?:^|/)\.git/(?!hooks/|config$)|{VOLATILE.pattern}")  # files
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
 _REDIRECTED = re.compile(r"[<>|]")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
@@ -281,7 +281,7 @@ class _Probe:
         name = PurePosixPath(own).name
         for other, before in (
             (f"damaged-{name}", f"(echo '}}]) ('; cat {own}) > damaged-{name}; "),
-            (f"no-such-{name}", ""),
+            (f"{NOTHING}{name}", ""),
         ):
             ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
             self._refused(ran, ran.printed.replace(other, ""))
@@ -373,9 +373,9 @@ class _Probe:
         for name in names:
             self.session.write_text(name, self.files[name])
         own = next((name for name in names if name in line and "/" not in name), None)
-        if own is None:
+        copy = f"copy{PurePosixPath(own or '').suffix}"
+        if own is None or copy in line:
             return None
-        copy = f"copy{PurePosixPath(own).suffix}"
         return _then_cat(f"cp {own} {copy} && {line.replace(own, copy)}", ran, copy)
 
     def _provide(self, line: str, printed: str) -> bool:
@@ -433,7 +433,8 @@ def _content(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterat
         kinds = [*dict.fromkeys(kind for kind in map(kind_of, known) if kind)] or [".txt"]
         folder = word.rstrip("/")
         yield from ((f"{folder}/sample{kind}", sample(kind)) for kind in kinds)
-        yield from ((f"{folder}/inner/other{kind}", sample(kind, 1)) for kind in kinds[:1])
+        yield f"{folder}/inner/other{kinds[0]}", sample(kinds[0], 1)
+        yield f"{folder}/inner/copy{kinds[0]}", sample(kinds[0])
 
 
 def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:

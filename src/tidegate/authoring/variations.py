@@ -53,9 +53,9 @@ def variations(lines: Iterable[str], binary: str, names: Sequence[str]) -> Itera
 
 
 def _read(line: str, binary: str, names: Sequence[str]) -> _Call | None:
-    """Return the call in the line; None if it has none, or several."""
+    """Return the call in the line; None if it has none, or several, or works on a copy of a file."""
     found = [*re.finditer(rf"(?<![\w./-]){re.escape(binary)}(?=\s)", line)]
-    if len(found) != 1:
+    if len(found) != 1 or line.startswith("cp "):
         return None
     start = found[0].end()
     end = _ENDS.search(_QUOTED.sub(lambda text: "_" * len(text[0]), line), start)

@@ -11,6 +11,7 @@ from tidegate.authoring.examples import (
     called_by_name,
     calls_in_code,
     documented,
+    documented_options,
     followed,
     in_history,
     in_scripts,
@@ -23,6 +24,7 @@ from tidegate.authoring.examples import (
 )
 from tidegate.decide.surface.help_text import subcommands
 from tidegate.decide.surface.parts import of_help
+from tidegate.model.surface import Part
 
 README = """\
 # Tally
@@ -222,3 +224,13 @@ def test_arguments_of_a_subcommand_are_those_of_the_row_that_shows_its_call() ->
 def test_code_of_the_repository_is_an_input_of_a_tool_for_code(tmp_path: Path) -> None:
     root = write(tmp_path, {"tally/cli.py": "x = 1\n", "tests/own.odd": "text\n", "tests/binary.odd": "\0"})
     assert inputs(root, ["Reads *.py."])[-2:] == ("tally/cli.py", "tests/own.odd")
+
+
+def test_options_that_only_documents_mark_are_tried_too() -> None:
+    known = Part(kind="option", name="--out", aliases=("-o",))
+    parts = documented_options([known], ["Use `-s` or `--stdout`, `--title NAME` and `-o x`. Not --bare."])
+    assert [(part.name, part.takes_value) for part in parts[1:]] == [
+        ("-s", False),
+        ("--stdout", False),
+        ("--title", True),
+    ]
