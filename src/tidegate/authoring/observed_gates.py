@@ -131,7 +131,7 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
     if not same or code is None or code >= 126 or not (code or complaint(first)):
         return None
     described = f"{_short(first.command)} is refused with exit {code}"
-    if _CRASH.search(first.printed):  # which may be mended, but not for what is not there
+    if _CRASH.search(first.printed):  # which may be fixed, but not for what is not there
         fails = {"command": f"! ({first.command})", "description": f"{_short(first.command)} fails"}
         return {"type": "command_succeeds", **fails} if code and NOTHING in first.command else None
     gate = {"type": "command_exits", "command": first.command, "status": code, "description": described}
