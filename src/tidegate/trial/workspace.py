@@ -24,6 +24,7 @@ from tidegate.trial.sandbox.users import give
 from tidegate.trial.snapshot import Snapshot, has_attributes, take, write
 from tidegate.vcs.git import IDENTITY
 
+FIRST_SECS = 946_684_800  # since the epoch: 2000-01-01, as the date of the workspace's commit
 MOST_SECS = 120.0  # to make a workspace, or to copy it
 TOO_SLOW = "the workspace took too long to {}: is a file of the template very large?"
 LOOK_AT_DISK = "Check disk space and permissions."
@@ -106,6 +107,7 @@ def prepare(
             (folder / name).unlink(missing_ok=True)  # two names may be links to one file
         _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
+    _date(folder)
     entries = tuple(matching_files(folder, guidance))
     prepared = Prepared(folder, entries, _with_repository(folder, until))
     _ = prepared.contents  # read here, since this runs in a thread
@@ -244,6 +246,12 @@ def _make_usable(folder: Path) -> None:
 def _remove_repositories(folder: Path) -> None:
     """Delete all `.git` entries. A commit has none; one made by a build could start programs in later git commands."""
     remove_trees(*[path for path in everything_below(folder) if path.name == ".git"])
+
+
+def _date(folder: Path) -> None:
+    """Give all files fixed times, one second apart in the order of their names: some tools sort by them."""
+    for number, path in enumerate(sorted(everything_below(folder))):
+        os.utime(path, (FIRST_SECS + number, FIRST_SECS + number), follow_symlinks=False)
 
 
 def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:

@@ -164,6 +164,7 @@ def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path
         "path/sample.txt",
         "path/sample.json",
         "path/sample.py",
+        "path/copy.txt",
         "path/inner/copy.txt",
         "path/inner/other.txt",
     }
