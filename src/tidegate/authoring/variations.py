@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import date, timedelta
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -11,6 +13,7 @@ from tidegate.decide.surface.parts import command_of
 
 _WORD = re.compile(r"""(?:[^\s"'|;&<>]|"[^"]*"|'[^']*')+""")
 _NUMBER = re.compile(r"(?<![A-Za-z])\d{1,6}(?![A-Za-z])")
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _FILE = re.compile(r"[\w./~+-]*\.[A-Za-z]\w{0,8}")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 _ENDS = re.compile(r"[|;&<>]")
@@ -68,8 +71,21 @@ def _read(line: str, binary: str, names: Sequence[str]) -> _Call | None:
 def _of(call: _Call, calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
     """Return the variations of one call, with its subcommand: of each kind one, then the next."""
     others = [one for one in calls if one is not call and one.command == call.command]
-    found = in_turn([_with_numbers(call.line), _with_others(call, others), _rearranged(call)])
+    dates = [_DATE.findall(one.line) for one in calls if one.command != call.command]
+    found = in_turn(
+        [_in_days(call.line, dates), _with_numbers(call.line), _with_others(call, others), _rearranged(call)]
+    )
     return ((line, call.command) for line in found)
+
+
+def _in_days(line: str, dates: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the line with days that calls of other subcommands give, such as what they add: from one to the next."""
+    days = dict.fromkeys(one[0] for one in dates if one)
+    for day in days if _DATE.search(line) else ():
+        with suppress(ValueError):
+            following = (date.fromisoformat(day) + timedelta(days=1)).isoformat()
+            before, *others = _DATE.split(line)
+            yield before + day + following.join(others)
 
 
 def _with_others(call: _Call, others: Sequence[_Call]) -> Iterator[str]:

@@ -36,3 +36,8 @@ def test_a_line_with_two_calls_is_not_varied() -> None:
 def test_every_line_gets_its_first_variation_before_one_gets_its_second() -> None:
     first, second, *_ = variations(["tally add 1", "tally list 2"], "tally", ("add", "list"))
     assert (first[1], second[1]) == ("add", "list")
+
+
+def test_a_call_asks_for_the_days_that_other_subcommands_give() -> None:
+    found = of("tally add '2018-03-20 12:00' milk", "tally list --from 2014-04-16 --to 2014-04-30")
+    assert "tally list --from 2018-03-20 --to 2018-03-21" in found
