@@ -50,13 +50,13 @@ def test_the_template_comes_from_the_definitions_and_the_guidance_from_the_side(
     assert made.guidance == ("AGENTS.md", ".claude/skills/x/S.md")
 
 
-def test_files_have_the_same_dates_in_each_run_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_files_have_the_same_dates_in_each_run_and_another_order_than_by_name(tmp_path: Path) -> None:
     """A tool that sorts by date would print another order otherwise, by the order in which git wrote the files."""
     side = write(tmp_path / "side", {"t/b.txt": "1", "t/a/c.txt": "2", "t/A.txt": "3"})
     made = prepare(scenario(template="t"), side, side, (), tmp_path / "made")
     copy_workspace(made, tmp_path / "copy")
     dates = {name: (tmp_path / "copy" / name).stat().st_mtime - 946_684_800 for name in ("A.txt", "a/c.txt", "b.txt")}
-    assert dates == {"A.txt": 0, "a/c.txt": 2, "b.txt": 3}
+    assert dates == {"A.txt": 3, "a/c.txt": 1, "b.txt": 0}
 
 
 def test_a_scenarios_own_guidance_replaces_the_suites(tmp_path: Path) -> None:

@@ -434,7 +434,8 @@ def _content(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterat
         folder = word.rstrip("/")
         yield from ((f"{folder}/sample{kind}", sample(kind)) for kind in kinds)
         yield f"{folder}/inner/other{kinds[0]}", sample(kinds[0], 1)
-        yield from ((f"{folder}/{place}copy{kinds[0]}", sample(kinds[0])) for place in ("", "inner/"))
+        yield from ((f"{folder}/{name}{kinds[0]}", sample(kinds[0])) for name in ("copy", "inner/the copy"))
+        yield f"{folder}/empty{kinds[0]}", ""
 
 
 def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:

@@ -32,6 +32,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"table": ("people", "first"),
     r"name|title|label|sheet": ("first", "second"),
     r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
+    r"^age$|count$|amount|year|limit|quantity": ("28", "3"),
     r"date": ("2024-02-29",),
     r"zone": ("Europe/Paris", "UTC"),
     r"json": ('{"name": "Ada", "score": 42.5}',),

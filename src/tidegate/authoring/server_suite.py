@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -50,6 +50,7 @@ _BROKEN = re.compile(r"ModuleNotFoundError|ImportError|SyntaxError|Cannot find (
 MOST_MOVED = 3
 MOST_TRIES = 3
 MOST_TESTS = 100  # files
+LARGEST_INPUT = 1_000_000  # bytes
 
 
 class _Listing(Agent):
@@ -76,6 +77,7 @@ class _Draft:
     checks: tuple[dict[str, Any], ...] = ()
     gates: tuple[dict[str, Any], ...] = ()  # of written files
     samples: tuple[str, ...] = ()  # files in the workspace
+    inputs: Mapping[str, bytes] = field(default_factory=dict)  # files of the repository that its start names
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -107,8 +109,8 @@ class _Draft:
     @property
     def template(self) -> dict[str, bytes]:
         """The files of the workspace."""
-        folder = f"{self.server.scenarios}/{SCENARIO}"
-        return {f"{folder}/{name}": sample(name, place).encode() for place, name in enumerate(self.samples)}
+        made = {name: sample(name, place).encode() for place, name in enumerate(self.samples)}
+        return _in_template(self.server, {**made, **self.inputs})
 
 
 async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
@@ -127,7 +129,8 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     folder = here.folder / where
     documents, tests = sorted(folder.glob("README*")), find_test_code(folder)[:MOST_TESTS]
     objects = shown_objects(map(text, documents), map(text, tests))
-    tried, seen = await _tried(here, _Draft(server, mcp, examples(tools, objects)), tools, objects)
+    began = _Draft(server, mcp, examples(tools, objects), inputs=start_files(folder, mcp))
+    tried, seen = await _tried(here, began, tools, objects)
     checks = [*surface_checks(tools)]
     worked = {call.tool for call in seen.worked}
     reached = worked | {call.tool for call in tried.calls if call.tries == "unknown"}
@@ -284,7 +287,10 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
     for name, group in _ways(here.folder, where, server.binary):
         most = f"at most {HEALTH_CHECK_TIMEOUT_SECS:.0f} s each"
         here.options.progress.say(f"starting it {name}: {len(group)} way{'' if len(group) == 1 else 's'}, {most}")
-        scenarios = [_scenario(f"start{number}", server, mcp) for number, mcp in enumerate(group)]
+        files = {name: content for mcp in group for name, content in start_files(here.folder / where, mcp).items()}
+        write_files(here.folder, _in_template(server, files))
+        template = _template(server) if files else None
+        scenarios = [_scenario(f"start{number}", server, mcp, template) for number, mcp in enumerate(group)]
         suite = draft(server, scenarios).model_copy(update={"agents": {AGENT: _Listing()}})
         trials = await here.run(suite, 1)
         for number, mcp in enumerate(group):
@@ -390,9 +396,24 @@ def _of_file(gate: dict[str, Any]) -> dict[str, Any]:
 async def _run(here: Tryout, tried: _Draft, trials: int) -> list[TriedTrial]:
     """Run the calls without checks."""
     write_files(here.folder, tried.template)
-    template = f"{tried.server.scenarios}/{SCENARIO}" if tried.samples else None
+    template = _template(tried.server) if tried.template else None
     suite = draft(tried.server, [_scenario(SCENARIO, tried.server, tried.mcp, template)])
     return (await here.run(suite.model_copy(update={"agents": {AGENT: tried.agent}}), trials))[SCENARIO]
+
+
+def _template(server: Server) -> str:
+    return f"{server.scenarios}/{SCENARIO}"
+
+
+def _in_template(server: Server, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {f"{_template(server)}/{name}": content for name, content in files.items()}
+
+
+def start_files(folder: Path, mcp: McpServer) -> dict[str, bytes]:
+    """Return the files of the repository that the server's start names, such as a database, by their names there."""
+    paths = ((word, folder / word) for word in shlex.split(mcp.command) if not word.startswith("/"))
+    fit = ((word, path) for word, path in paths if ".." not in word and path.is_file() and not path.is_symlink())
+    return {word: path.read_bytes() for word, path in fit if path.stat().st_size <= LARGEST_INPUT}
 
 
 async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:

@@ -249,8 +249,8 @@ def _remove_repositories(folder: Path) -> None:
 
 
 def _date(folder: Path) -> None:
-    """Give all files fixed times, one second apart in the order of their names: some tools sort by them."""
-    for number, path in enumerate(sorted(everything_below(folder))):
+    """Give all files fixed times, since some tools sort by them: one second apart, the last name's first."""
+    for number, path in enumerate(sorted(everything_below(folder), reverse=True)):
         os.utime(path, (FIRST_SECS + number, FIRST_SECS + number), follow_symlinks=False)
 
 

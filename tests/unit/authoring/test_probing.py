@@ -165,7 +165,8 @@ def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path
         "path/sample.json",
         "path/sample.py",
         "path/copy.txt",
-        "path/inner/copy.txt",
+        "path/empty.txt",
+        "path/inner/the copy.txt",
         "path/inner/other.txt",
     }
 
