@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -74,15 +74,26 @@ class Example(NamedTuple):
     tries: Literal["", "option", "odd", "unknown"] = ""
 
 
+class Missing(NamedTuple):
+    """What a tool did not find by this name, which another tool had been given."""
+
+    tool: str
+    name: str
+    value: Any
+
+
 def examples(
-    tools: Sequence[Tool], shown: Sequence[dict[str, Any]], answers: Sequence[str] = ()
+    tools: Sequence[Tool],
+    shown: Sequence[dict[str, Any]],
+    answers: Sequence[str] = (),
+    missing: Collection[Missing] = (),
 ) -> tuple[Example, ...]:
     """Return calls of each tool: with an input among the `shown` objects, or in its schema, and of its types.
 
     Tools whose annotations report that they destroy something, or that they reach other systems, are left out. Where a
     tool writes, those that read follow with the same names, and are called again after the last change. Then come
     calls with one more parameter, and those with names that are not there. `answers`: all that the server answered, by
-    trial: ids that it gives are used.
+    trial: ids that it gives are used. `missing`: names of what tools wrote that it does not know; it may know another.
     """
     ranked = sorted((tool for tool in tools if not is_risky(tool)), key=_order)
     shared = _shared(ranked)
@@ -90,10 +101,12 @@ def examples(
     found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
     bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call
     written: dict[str, list[Any]] = {}  # names of what tools write
+    names: list[str] = []  # all words that they are given
     for tool in ranked:
         documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
         most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
-        calls = (_made_call(tool, turn, shared, answers, written) for turn in range(most))
+        known = {name: _known(tool, name, given, names, missing) for name, given in written.items()}
+        calls = (_made_call(tool, turn, shared, answers, known) for turn in range(most))
         made = [one for one in calls if one is not None]
         own = [*documented[:MOST_OF_TOOL], *made]
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
@@ -103,6 +116,7 @@ def examples(
         if _rank(tool) == _WRITES:
             for name, value in ((name, one.input[name]) for one in own for name in shared & one.input.keys()):
                 written.setdefault(name, []).append(value)
+            names += [value for one in own for value in one.input.values() if _is_word(value)]
     pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
     options = [one for tool, given in bases for one in enumerate(_with_options(tool, given, shared, pool))]
     ranks = {tool.name: _rank(tool) for tool in ranked}
@@ -112,6 +126,18 @@ def examples(
     found = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
     found += [(ranks[one.tool], MOST_OF_TOOL, one) for one in (*more[:MOST_OPTIONS], *odd)]
     return tuple(_in_order(found))
+
+
+def _known(
+    tool: Tool, name: str, given: Sequence[Any], others: Iterable[str], missing: Collection[Missing]
+) -> Sequence[Any]:
+    """Return the values that the tool may know by this name: what was given for it, and if it lacked one, others."""
+    unknown = [one.value for one in missing if (one.tool, one.name) == (tool.name, name)]
+    return [value for value in (*given, *dict.fromkeys(others)) if value not in unknown] if unknown else given
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[\w./-]{2,60}", value) is not None
 
 
 def _with_options(

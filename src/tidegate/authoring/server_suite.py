@@ -18,7 +18,7 @@ from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, environment, sources, starts
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
-from tidegate.authoring.server_calls import FILES, HERE, SQL, Example, examples, is_risky, step, with_files
+from tidegate.authoring.server_calls import FILES, HERE, SQL, Example, Missing, examples, is_risky, step, with_files
 from tidegate.authoring.server_checks import ANY, answer_check, distinctly_named, surface_checks
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
@@ -156,10 +156,11 @@ async def _tried(
 
     Answers give ids for other calls, and errors tell what a file has to be named, or that it has to be there.
     """
-    seen, errors = await _working(here, tried), list[str]()
+    seen, errors, missing = await _working(here, tried), list[str](), list[Missing]()
     for _ in range(MOST_TRIES):
         errors += seen.failed.values()
-        calls = with_files(examples(tools, shown, seen.answers), errors)
+        missing += seen.missing
+        calls = with_files(examples(tools, shown, seen.answers, missing), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
         server = with_lacking(_moved(here, tried.server, errors), errors)
@@ -355,6 +356,12 @@ class _Seen(NamedTuple):
     def worked(self) -> list[Example]:
         """The calls that worked in each trial."""
         return [call for call, pair in self.pairs if pair[0].status == "ok"]
+
+    @property
+    def missing(self) -> list[Missing]:
+        """The names that tools did not find."""
+        refused = [call for call, pair in self.pairs if not call.tries and _LACKING.search(pair[0].output)]
+        return [Missing(call.tool, name, value) for call in refused for name, value in call.input.items()]
 
     @property
     def shows(self) -> tuple[int, int]:

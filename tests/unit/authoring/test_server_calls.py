@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tidegate.agents.scripted import signature
-from tidegate.authoring.server_calls import Example, examples, made_value, with_files
+from tidegate.authoring.server_calls import Example, Missing, examples, made_value, with_files
 from tidegate.authoring.server_checks import (
     answer_check,
     distinctly_named,
@@ -397,3 +397,17 @@ def test_answers_are_checked_for_what_they_have_in_common(
     assert (check["input"], check["exact"], check["fails"]) == ({"to": "x"}, True, False)
     assert all(matches(check["output"], as_json(one)) for one in (*answers, *fits))
     assert not any(matches(check["output"], as_json(one)) for one in wrong)
+
+
+def test_what_a_server_does_not_find_by_the_name_that_it_was_given_it_may_find_by_another_word() -> None:
+    text = {"type": "string"}
+    tools = [
+        tool("add_note", ("title", "filename"), title=text, filename={**text, "examples": ["a_note"]}),
+        tool("get_note", ("title",), title=text),
+    ]
+
+    def read(missing: list[Missing]) -> list[str]:
+        return [one.input["title"] for one in examples(tools, [], (), missing) if one[0::2] == ("get_note", "")]
+
+    assert read([])[:2] == ["first", "second"]
+    assert read([Missing("get_note", "title", "first"), Missing("get_note", "title", "second")])[0] == "a_note"
