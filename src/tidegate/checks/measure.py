@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
 from pydantic import Field, FiniteFloat, ValidationError
@@ -79,7 +79,7 @@ def measure_trial(
         composite=scored[0],
         calls=calls_of(trial, scenario.target.binary),
         **trial.model_dump(include={"around_s", "rewritten", "made", "untested"}),
-        faults={**trial.faults, **dict.fromkeys(_faults(trial, scenario), "")},
+        faults={**trial.faults, **dict.fromkeys((*_faults(trial, scenario), *_kinds(checks.gates)), "")},
         warnings=(*trial.warnings, *warnings, *scored[1], *_unused(trial, scenario, checks.decides)),
         refused_hosts=trial.refused_hosts,
     )
@@ -100,6 +100,12 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
         silent = (isinstance(one, CommandAnswer) and not one.result.stdout.strip() for one in answers)
         if isinstance(evaluator, CodeJudge) and any(silent):
             yield f"{evaluator.label} prints no score"
+
+
+def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:
+    """Yield what kind of value was counted or searched."""
+    found = (gate for gate in gates if gate.type == "command_json_path" and gate.detail)
+    return (f"{gate.label} finds {gate.detail['kind']}" for gate in found)
 
 
 def _unused(trial: Trial, scenario: Scenario, decides: Outcome | None) -> tuple[str, ...]:

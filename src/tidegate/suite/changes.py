@@ -13,7 +13,7 @@ from typing import Any
 
 from tidegate.checks.evaluators.script_files import files_of
 from tidegate.decide.procedure.rules import screening_trials
-from tidegate.model.agent import Agent
+from tidegate.model.agent import FREE, Agent
 from tidegate.model.comparison import DefinitionChange, Impact
 from tidegate.model.judge import Judge
 from tidegate.model.judge_result import Calibration
@@ -120,6 +120,7 @@ _STRICTER: dict[str, Callable[[Any, Any], bool]] = {
 }
 _CHECKS = ("gates", "evaluators", "judge", "post", "evaluator_scripts", "composite", "case")
 _DECIDING = ("tags", "tier", "setup")  # whether it runs, and what checks find
+_JUDGING = ("ok_statuses", "health_check", "command_pattern")  # of a target: which trials count, and which calls
 _LIMITS = {"timeout_secs": DEFAULT_TIMEOUT_SECS, "max_turns": inf, "max_usd": inf}  # what no value means
 _ALONE = {"name", "file", "trials", "purpose", "tool_matrix", *_CHECKS, *_LIMITS}
 _ORDER: tuple[Impact, ...] = ("less", "more", "other")
@@ -169,7 +170,7 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
         elif keys := different(old, new):
             models = f"model {old.model or 'by default'} → {new.model or 'by default'}"
             told = (models if key == "model" else key for key in keys)
-            yield _change(None, "other", ", ".join(told), agent=name)
+            yield _change(None, "less" if new.type in FREE else "other", ", ".join(told), agent=name)
 
 
 def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[DefinitionChange]:
@@ -185,11 +186,9 @@ def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[D
             old, new = (getattr(one, key) or unlimited for one in (before, now))
             if old != new:
                 yield _change(before.name, "less" if new < old else "more", key)
-        ok, still = ({*one.target.ok_statuses} for one in (before, now))
-        if ok != still:
-            yield _change(before.name, "more" if still < ok else "less", "target.ok_statuses")
-            target = now.target.model_copy(update={"ok_statuses": before.target.ok_statuses})
-            now = now.model_copy(update={"target": target})
+        yield from _of_target(before, now)
+        ours = {key: getattr(before.target, key) for key in _JUDGING}
+        now = now.model_copy(update={"target": now.target.model_copy(update=ours)})
         keys = [key for key in different(before, now) if key not in _ALONE]
         if deciding := [key for key in keys if key in _DECIDING]:
             yield _change(before.name, "less", ", ".join(deciding))
@@ -199,6 +198,13 @@ def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[D
             yield _change(before.name, "less", f"files: {few(files)}")
     for name in after:
         yield _change(name, "more", "new scenario")
+
+
+def _of_target(before: Scenario, now: Scenario) -> Iterator[DefinitionChange]:
+    """Yield changes of what the tool's description decides about a trial."""
+    ok, still = ({*one.target.ok_statuses} for one in (before, now))
+    for key in (key for key in _JUDGING if key in different(before.target, now.target)):
+        yield _change(before.name, "more" if key == "ok_statuses" and still < ok else "less", f"target.{key}")
 
 
 def _counts(before: Scenario, now: Scenario, base: Suite, head: Suite) -> Iterator[DefinitionChange]:

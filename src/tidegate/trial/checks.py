@@ -134,7 +134,7 @@ class Checks:
         return await answered(evaluator, record_of(trial, self._scenario), carry)
 
     async def _answer(self, request: WorkspaceRequest, name: str) -> Answer:
-        """Carry out the request. Note it in `faults` if its text is not UTF-8, which a strict reader would reject."""
+        """Carry out the request. Note in `faults` what a strict reader rejects: text that is not UTF-8, and NUL."""
         answer = await self._carried_out(request, name)
         if isinstance(answer, FileAnswer):
             text, what = answer.text or "", answer.path
@@ -142,6 +142,8 @@ class Checks:
             text, what = answer.result.stdout, answer.result.command
         if "\N{REPLACEMENT CHARACTER}" in text:
             self._attempt.faults[f"`{what}` has U+FFFD, which replaces what is not UTF-8"] = ""
+        if "\0" in text:
+            self._attempt.faults[f"`{what}` has NUL bytes"] = ""
         return answer
 
     async def _carried_out(self, request: WorkspaceRequest, name: str) -> FileAnswer | CommandAnswer:

@@ -46,6 +46,10 @@ LINKS_FIRST = FORGETFUL.replace("--version)", "--version) [ -e t.sh ] || ln -s m
     "exit 0; [ -n", "{ echo true > mine.sh; exit 0; }; [ -n"
 )
 
+AS_JSON = NOTES.replace(
+    "  count)", """  json) printf '{"notes": [%s]}' "$(sed 's/.*/1/' notes.txt | paste -sd, -)" ;;\n  count)"""
+)
+
 
 def scored(script: str, more: str = "") -> dict[str, str]:
     """The scenario with one evaluator, which decides."""
@@ -332,6 +336,15 @@ JUDGE = {
             "scenarios/version.yaml": None,
         },
         tool=ENDS_AGENT,
+    ),
+    "kind of a value": Attempt(
+        "has the tool print a text in place of a list, with as many characters",
+        "regression",
+        base={
+            "bin/notes": AS_JSON,
+            **graded("type: command_json_path, command: notes json, path: $.notes, assertion: len == 2"),
+        },
+        tool=AS_JSON.replace("[%s]", '"%.2s"'),
     ),
     "link before a file of the setup": Attempt(
         "has the tool make a link where the setup writes a script, to a file that it changes later",

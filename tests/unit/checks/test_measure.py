@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests import make
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.gates.command_gate import CommandSucceeds, Script
+from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.text_gates import FileExists
 from tidegate.checks.measure import MAX_CALLS, measure_trial, passed_gates
@@ -181,6 +182,15 @@ JUDGE = CodeJudge(script="python3 judge.py")
 def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: list[str]) -> None:
     one = scenario(Script(command="./check"), evaluators=(JUDGE,))
     assert [*measure_trial(make.trial(spec=SPEC, **fields), one).faults] == faults
+
+
+@pytest.mark.parametrize(("printed", "kind"), [('{"a": ["b"]}', "an array"), ('{"a": "b"}', "a string")])
+def test_a_length_notes_of_what_it_is(printed: str, kind: str) -> None:
+    """A text in place of a list of as many elements is another result."""
+    gate = CommandJsonPath(command="x", path="$.a", assertion="len == 1")
+    answer = CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=0, stdout=printed))
+    result = measure_trial(trial(answer), scenario(gate))
+    assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label} finds {kind}"])
 
 
 def test_a_cancelled_probe_is_no_answer() -> None:

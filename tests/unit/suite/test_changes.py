@@ -126,9 +126,17 @@ def test_more_ok_statuses_may_check_less_and_fewer_check_more() -> None:
         assert of_scenario({"target": before}, target=after) == [("less", "target.ok_statuses")]
 
 
+def test_another_health_check_or_pattern_of_calls_may_check_less() -> None:
+    before = Target(binary="x", health_check="x --version", command_pattern="x (\\w+)")
+    found = of_scenario({"target": before}, target=Target(binary="x"))
+    assert found == [("less", "target.health_check"), ("less", "target.command_pattern")]
+
+
 def test_agents_and_rules() -> None:
     base, head = suite(agents={"a": DOCS, "b": DOCS}), suite(agents={"b": DOCS, "c": DOCS})
     assert changed(base, head) == [("a", "less", "agent removed"), ("c", "more", "new agent")]
+    skipping = suite(agents={"a": DOCS.model_copy(update={"skip": ("x",)})})
+    assert changed(suite(agents={"a": DOCS}), skipping) == [("a", "less", "skip")]
     strict = suite(policy=Policy(alpha=0.05), budget=Budget(minutes=5), path=("bin",))
     assert changed(suite(), strict) == [
         (None, "less", "budget.minutes: 30 → 5"),

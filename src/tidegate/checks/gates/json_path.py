@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
-from tidegate.checks.gates.assertion import parse_assertion, parse_json, shown
+from tidegate.checks.gates.assertion import kind, parse_assertion, parse_json, shown
 from tidegate.checks.gates.command_gate import CommandGate
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.model.event import CommandResult
@@ -191,7 +191,9 @@ def _decide_matches(path: str, assertion: str, matches: list[object]) -> GateDec
     value = matches if many else matches[0]
     problem = parse_assertion(assertion)(value)
     if problem is None:
-        return GateDecision(passed=True, message=f"`{path}` {assertion}: {shown(value)}")
+        looser = assertion.startswith(("len", "contains"))  # than others, it holds for a text as for an array
+        detail = {"kind": kind(value)} if looser else None
+        return GateDecision(passed=True, message=f"`{path}` {assertion}: {shown(value)}", detail=detail)
     return GateDecision(passed=False, message=f"`{path}` {problem}")
 
 
