@@ -37,6 +37,7 @@ _DEFAULT = re.compile(r"[\[(]defaults?(?: to|:| is|=)? *[\"'`]?([\w.+-]{1,40})[\
 _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
 _USAGE = re.compile(r"^\s*usage:?\s*(?P<line>.*)$", re.IGNORECASE)
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
+_BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _CHOICE = re.compile(r"[\w.+:-]{1,40}")
 MOST_CHARACTERS, MOST_ROWS, LONGEST_ROW = 200_000, 3_000, 300
 MOST_USAGE = 5_000  # characters
@@ -58,6 +59,7 @@ class HelpText(NamedTuple):
     subcommands: tuple[str, ...]
     options: tuple[HelpOption, ...]
     arguments: tuple[str, ...]
+    required: tuple[str, ...] = ()  # of the arguments, those that are not in brackets
 
 
 def read_help(text: str, called: str) -> HelpText:
@@ -67,7 +69,12 @@ def read_help(text: str, called: str) -> HelpText:
     for option in (*_listed_options(text), *_usage_options(text, called)):
         if not any(name in known.names for known in found.values() for name in option.names):
             found[option.names[0]] = option
-    return HelpText(tuple(subcommands(text, called)), tuple(found.values()), tuple(_arguments(text, called)))
+    usage = next(_usage(text, called), "")
+    required = usage
+    while "[" in required and (inner := _BRACKETS.sub(" ", required)) != required:
+        required = inner
+    arguments = (tuple(_arguments(line)) for line in (usage, required))
+    return HelpText(tuple(subcommands(text, called)), tuple(found.values()), *arguments)
 
 
 def repeats(text: str, command: str) -> bool:
@@ -202,10 +209,9 @@ def _usage_options(text: str, called: str) -> Iterator[HelpOption]:
             yield option._replace(takes_value=option.takes_value or bool(match[2].strip()))
 
 
-def _arguments(text: str, called: str) -> Iterator[str]:
-    """Yield the arguments that the first line of the usage names, without options' values."""
-    first = next(_usage(text, called), "")
-    plain = re.sub(r"\[?--?[\w-]+(?:[ =](?:<[^>]*>|[A-Z][\w-]*|\{[^}]*\}))?\]?|\{[^}]*\}", " ", first)
+def _arguments(usage: str) -> Iterator[str]:
+    """Yield the arguments that a line of the usage names, without options' values."""
+    plain = re.sub(r"\[?--?[\w-]+(?:[ =](?:<[^>]*>|[A-Z][\w-]*|\{[^}]*\}))?\]?|\{[^}]*\}", " ", usage)
     for match in _ARGUMENT.finditer(plain):
         name = (match[1] or match[2]).strip()
         if name.upper() not in ("OPTIONS", "OPTION", "FLAGS", "COMMAND", "SUBCOMMAND", "ARGS", "COMMANDS"):

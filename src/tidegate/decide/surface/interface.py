@@ -77,8 +77,19 @@ def interface(
             return Interface(tool=tool, why=f"{side}: {why}", by_head=side == "head" and (own.inside or not own.why))
     before, after = ([part for part in one.parts if part.kind not in _LEFT_OUT] for one in (base, head))
     used = users(before, calls) | users(after, calls)
-    changes = (*misnamed(tool, after, edits), *_changes(tool, before, after, used, docs))
+    needs = _more_arguments(tool, base.parts, head.parts)
+    changes = (*misnamed(tool, after, edits), *needs, *_changes(tool, before, after, used, docs))
     return Interface(tool=tool, changes=changes, gone=tuple(_gone(before, after)), tokens=_tokens(before, after))
+
+
+def _more_arguments(tool: str, before: Iterable[Part], after: Iterable[Part]) -> Iterator[InterfaceChange]:
+    """Yield the calls that need more arguments, by their usage; it names them as it likes, and may name none."""
+    base, head = ([part for part in side if part.kind == "argument"] for side in (before, after))
+    for command in dict.fromkeys(part.command for part in base):
+        old, new = ([part.name for part in side if part.command == command and part.required] for side in (base, head))
+        if len(new) > len(old):
+            detail = f"needs {', '.join(new)}, not {', '.join(old) or 'nothing'}"
+            yield InterfaceChange(impact="breaking", part=f"`{f'{tool} {command}'.strip()}`", detail=detail)
 
 
 def _gone(before: Sequence[Part], after: Sequence[Part]) -> Iterator[Part]:

@@ -29,7 +29,7 @@ def of_help(pages: Mapping[str, str], binary: str) -> tuple[Part, ...]:
                 _put(parts, _option(option, command))
                 shared |= set() if command else {*option.names}
         for name in found.arguments:
-            _put(parts, Part(kind="argument", name=name, command=command))
+            _put(parts, Part(kind="argument", name=name, command=command, required=name in found.required))
     return tuple(parts.values())
 
 

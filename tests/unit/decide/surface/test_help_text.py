@@ -179,6 +179,18 @@ def test_arguments_are_those_of_the_usage_line() -> None:
     assert read_help(CLAP, "fnd").arguments == ("PATTERN",)
 
 
+@pytest.mark.parametrize(
+    ("usage", "required"),
+    [
+        ("tally [-h] [--out FILE] SOURCE [MORE [MORE ...]]", ("SOURCE",)),
+        ("tally --due DATE [OPTIONS] SOURCE DEST", ("SOURCE", "DEST")),
+        ("tally [<file>]", ()),
+    ],
+)
+def test_arguments_outside_of_brackets_are_required(usage: str, required: tuple[str, ...]) -> None:
+    assert read_help(f"usage: {usage}", "tally").required == required
+
+
 def test_a_removed_subcommand_is_none() -> None:
     page = "Usage: t\n\nCommands:\n  add   Adds\n\nRemoved commands:\n  list  Use show\n"
     assert [*read_help(page, "t").subcommands] == ["add"]

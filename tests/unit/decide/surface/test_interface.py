@@ -354,3 +354,18 @@ def test_the_names_that_are_gone_are_those_that_head_does_not_list(
     pages = (f"usage: s [options]\n\nOptions:\n  --other   Other\n{lines}\n" for lines in (before, after))
     base, head = (Survey(of_help({"": page}, "s")) for page in pages)
     assert [(one.name, *one.aliases) for one in interface("s", base, head, {}).gone] == gone
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("note SOURCE", "note SOURCE DEST", ["`note`: needs SOURCE, DEST, not SOURCE"]),
+        ("note [NAME]", "note NAME", ["`note`: needs NAME, not nothing"]),
+        ("note SOURCE", "note [--all] FILE [DEST]", []),  # usages name them as they like
+        ("note", "note FILE", []),  # base's usage may have left it out
+    ],
+)
+def test_a_call_that_needs_more_arguments_is_breaking(before: str, after: str, found: list[str]) -> None:
+    base, head = (Survey(of_help({"": f"usage: {usage}\n\n  --out FILE  x"}, "note")) for usage in (before, after))
+    changes = interface("note", base, head, {}).breaking
+    assert [f"{one.part}: {one.detail}" for one in changes] == found
