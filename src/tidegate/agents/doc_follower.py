@@ -122,10 +122,10 @@ class _Following:
 
         After a call, a line is run whether its file exists or not: the tool may have had to write it.
         """
-        from tidegate.agents.instructions import foreign, missing_file, synopsis, unfinished  # 40 ms
+        from tidegate.agents.instructions import address, foreign, missing_file, synopsis, unfinished  # 40 ms
 
         own = self.session.binary
-        other = None if self.run_all else foreign(line, own) or unfinished(block, own)
+        other = None if self.run_all else foreign(line, own) or address(line.text) or unfinished(block, own)
         missing = None if self.has_called else missing_file(line, self.session.workspace, self.results)
         return synopsis(line, block) or other or missing
 

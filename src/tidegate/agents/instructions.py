@@ -158,9 +158,13 @@ def foreign(line: ShellLine, target: str) -> str | None:
     bare = [word.strip("\"'") for word in line.words]
     if outside := [word for word in bare if _OUTSIDE.match(word) and not word.startswith(_NULL)]:
         return f"it reads {outside[0]}, outside of the workspace"
-    if addresses := [word for word in bare if _ADDRESS.match(word)]:
-        return f"it needs {addresses[0]}"
     return None
+
+
+def address(text: str) -> str | None:
+    """Return why the line may need the network: the first address in it; None if it has none."""
+    words = (word.strip("\"'") for word in text.split())
+    return next((f"it needs {word}" for word in words if _ADDRESS.match(word)), None)
 
 
 def unfinished(block: Block, target: str) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from tidegate.agents.doc_follower import SUFFIXES
-from tidegate.agents.instructions import Block, blocks, foreign, markdown_of, synopsis
+from tidegate.agents.instructions import Block, address, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.probing import Kind, Try
 from tidegate.authoring.samples import HISTORY, kind_of
@@ -189,6 +189,11 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
     description = f"`{binary}` does its main work on samples."
     tries = tuple(Try(ways=(line,), wants="prints") for line in in_turn(map(iter, forms)))
     return Plan(Candidate("main_use", description, ()), tries)
+
+
+def without_addresses(plan: Plan) -> Plan:
+    """Return the plan without the lines that name other systems: with a network, these would do something there."""
+    return plan._replace(tries=tuple(one for one in plan.tries if not any(map(address, one.ways))))
 
 
 def is_about_git(binary: str, texts: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ import platform
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,11 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
         options.progress.say(f"trying `{tool.binary}`: its help, and the examples of the docs")
         tried = await _suite_of_program(here, where, built, may_serve=unserved is not None)
-        return tried if tried.problem is None or unserved is None else Tried(tool, {}, problem=unserved)
+        if unserved is None:
+            return tried
+        if tried.problem is not None:
+            return Tried(tool, {}, problem=unserved)
+        return replace(tried, notes=(f"as an MCP server it was not tried: {unserved}", *tried.notes))
 
 
 async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: bool = False) -> Tried:
@@ -168,7 +172,7 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
         return {plan.candidate.name: read_found(texts.get(plan.candidate.name, ())) for plan in plans}
 
     found = await probe(plans) if plans else {}
-    lacking = [plan for plan in plans if found[plan.candidate.name].failed]
+    lacking = [examples.without_addresses(plan) for plan in plans if found[plan.candidate.name].failed]
     if lacking and here.asked:
         here.open_network()
         wider = {

@@ -35,7 +35,11 @@ _COMPLAINT = re.compile(
 _LISTS = re.compile(
     r" ?\((?:choose|choices|one of|expected|valid|possible|allowed)|[:;,.] (?:choose|expected|valid|must be one)"
 )
-_FINDING = re.compile(r"[\w./-]+\.\w+:\d+|^\s*\d+:\d+|\bline \d+")  # of a linter: it may call this an error
+_FINDING = re.compile(  # of a linter, and its sum: it may call this an error
+    r"[\w./-]+\.\w+:\d+|^\s*\d+:\d+|\bline \d+|^\W*(?:results?|summary|total)\b|\d ?%"
+    r"|\b\d+ (?:\w+ )?(?:problem|error|warning|failure|issue|finding|violation|test|file|fail|pass)(?:s|ed)?\b",
+    re.IGNORECASE,
+)
 _CRASH = re.compile(
     r"^Traceback \(most recent|^\s+at .+:\d+:\d+\)?$|^thread '.*' panicked|core dumped"
     r"|: line \d+: .*(?:no such file|not found|unbound variable|syntax error|bad substitution)",

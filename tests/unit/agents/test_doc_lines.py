@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.agents.instructions import Block, blocks, foreign, missing_file, synopsis, unfinished
+from tidegate.agents.instructions import Block, address, blocks, foreign, missing_file, synopsis, unfinished
 
 
 def block(*lines: str, language: str = "sh") -> Block:
@@ -70,8 +70,6 @@ def test_a_variable_that_an_earlier_line_sets_is_known() -> None:
         ("dig example.org | tool --dig", "it also needs `dig`"),
         ("cat /etc/hosts | tool --hosts", "it reads /etc/hosts, outside of the workspace"),
         ("tool /proc/*/status", "it reads /proc/*/status, outside of the workspace"),
-        ("tool get https://example.org/x", "it needs https://example.org/x"),
-        ("tool get example.com", "it needs example.com"),
         ("sudo tool serve", "it needs `sudo`"),
         ("echo '{}' | tool foo.bar > out.txt 2> /dev/null", None),
         ("tool list | sort | head -1", None),
@@ -80,6 +78,12 @@ def test_a_variable_that_an_earlier_line_sets_is_known() -> None:
 def test_a_line_about_more_than_the_tool_is_foreign(line: str, reason: str | None) -> None:
     (example,) = block(line)
     assert foreign(example, "tool") == reason
+
+
+@pytest.mark.parametrize("place", ["https://example.org/x", "example.com"])
+def test_a_line_with_an_address_may_need_the_network(place: str) -> None:
+    assert address(f"tool get '{place}' --now") == f"it needs {place}"
+    assert address("tool get example.txt") is None
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from tidegate.authoring.examples import (
     state,
     usage_options,
     with_choices,
+    without_addresses,
 )
 from tidegate.decide.surface.help_text import subcommands
 from tidegate.decide.surface.parts import of_help
@@ -234,3 +235,10 @@ def test_options_that_only_documents_mark_are_tried_too() -> None:
         ("--stdout", False),
         ("--title", True),
     ]
+
+
+def test_an_example_with_an_address_is_tried_but_not_with_a_network(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("```console\n$ tally https://example.com/a\n$ tally 3\n```\n", encoding="utf-8")
+    (plan,) = documented(tmp_path, ".", "tally")
+    assert [one.ways for one in plan.tries] == [("tally https://example.com/a",), ("tally 3",)]
+    assert [one.ways for one in without_addresses(plan).tries] == [("tally 3",)]

@@ -134,8 +134,17 @@ def test_of_a_long_output_the_beginning_and_the_end_are_checked() -> None:
     assert not re.search(gate["pattern"], output.replace("row 199", "row x"))
 
 
-def test_a_linter_that_exits_with_1_shows_a_result() -> None:
-    gate = sure(result_gate(seen(*[ran("a.py:3:1: error: unused import\n", 1)] * 3)))
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "a.py:3:1: error: unused import\n",
+        "RESULT: FAILED (minimum: 80.0%, actual: 50.0%)\n",
+        "a.md\n  heading is missing\n\n2 problems\n",
+        "1 failed, 3 passed\n",
+    ],
+)
+def test_a_linter_that_exits_with_1_shows_a_result(printed: str) -> None:
+    gate = sure(result_gate(seen(*[ran(printed, 1)] * 3)))
     assert (gate["type"], gate["status"]) == ("command_output_matches", 1)
 
 
