@@ -15,6 +15,7 @@ from tidegate.agents.invocations.shell_grammar import ShellCall, ShellLine, shel
 
 _MARKDOWN = MarkdownIt("commonmark")  # it takes longer to make than a short document to read
 _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "terminal"})
+_TEXTS = frozenset({"text", "txt", "plain", "plaintext"})
 _LANGUAGES = frozenset({"", "sh", "bash", "shell", "zsh", *_SESSIONS})
 _PROMPT = re.compile(r"\s*(?:[\w.-]+@[\w.-]+[: ][^\s$%#]*)?[$%❯▶➜»] +")  # noqa: RUF001
 _HELP_TEXT = re.compile(r"^\s*(usage|synopsis|(?:\w+ )?(?:options|commands|arguments|flags))\s*:", re.I | re.M)
@@ -35,8 +36,8 @@ Block = tuple[ShellLine, ...]
 def blocks(markdown: str, target: str, *, indented: bool = False) -> tuple[Block, ...]:
     """Return the document's blocks that call the tool under test, in order.
 
-    Fenced blocks of a shell language are read, fences without a language if every row is a command, and CommonMark's
-    indented blocks if they have prompts. `indented` adds those without prompts.
+    Fenced blocks of a shell language are read, fences without a language if every row is a command, and plain text and
+    CommonMark's indented blocks if they have prompts. `indented` adds those without prompts.
     """
     found = (_lines(token, target) for token in _MARKDOWN.parse(markdown) if _is_read(token, indented))
     return tuple(block for block in found if any(line.calls for line in block))
@@ -45,7 +46,8 @@ def blocks(markdown: str, target: str, *, indented: bool = False) -> tuple[Block
 def _is_read(token: Token, indented: bool) -> bool:
     if token.type == "code_block":
         return indented or _has_prompts(token.content.split("\n"))
-    return token.type == "fence" and _language(token) in _LANGUAGES
+    is_session = _language(token) in _TEXTS and _has_prompts(token.content.split("\n"))
+    return token.type == "fence" and (is_session or _language(token) in _LANGUAGES)
 
 
 def _has_prompts(rows: Iterable[str]) -> bool:

@@ -23,7 +23,7 @@ from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
 
 MOST_SCENARIOS, MOST_FOLLOWED = 8, 4
-MOST_COMMANDS = 24
+MOST_COMMANDS = 40
 MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_SUBCOMMANDS = 12

@@ -41,6 +41,7 @@ MOST_WRONG = 3  # lines that are spoilt
 MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcommand that are refused with one status
 SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
+MOST_PROVIDED = 3  # inputs that a call finds by itself
 LARGEST_FILE, MOST_FILES = 200_000, 20
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
 _FOLDER = re.compile(r"(?:path|dir|folder|src)\w*/?|.+/")
@@ -55,6 +56,9 @@ _NUMBERS = re.compile(
 _ENTERS = re.compile(r"\bcd ([\w-]+) && ")
 _LEAVES = re.compile(r"\b(?:cat|cd) ")  # it shows files itself, or goes where they have other names
 _NO_RESULT = re.compile(rf"(?:^|/)\.git/(?!hooks/|config$)|{VOLATILE.pattern}")  # files
+_NO_FILES = re.compile(
+    r"(?i)\bno (?:[\w-]+ ){0,4}files?\b.{0,40}\b(?:found|given|matched)|\bno (?:[\w-]+ ){0,2}input files"
+)
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
 _REDIRECTED = re.compile(r"[<>|]")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
@@ -183,6 +187,7 @@ class _Probe:
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
     known: set[str] = field(default_factory=set)  # all that was shown
     files: dict[str, str] = field(default_factory=dict)
+    unnamed: set[str] = field(default_factory=set)  # of the files, those that calls find without their names
     failed: dict[str, str] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last
 
@@ -202,7 +207,7 @@ class _Probe:
         called = {*re.split(r"[^\w.-]+", " ".join(lines))}
         return Found(
             calls=calls,
-            files={name: text for name, text in self.files.items() if name.partition("/")[0] in called},
+            files={name: text for name, text in self.files.items() if name.partition("/")[0] in called | self.unnamed},
             failed=tuple((line, why) for line, why in self.failed.items() if line not in lines),
         )
 
@@ -391,6 +396,13 @@ class _Probe:
                 for name, text in _content(self.session.repo, word, len(self.files), (*self.files, *self.inputs)):
                     self.session.write_text(name, text)
                     self.files[name] = text
+        if len(self.files) == before and _NO_FILES.search(printed):  # it looks for some in the current folder
+            samples = [name for name in self.inputs if name.startswith("sample.")][:MOST_PROVIDED]
+            for number, name in enumerate(samples):
+                if self.session.read_text(name) is None:
+                    self.unnamed.add(name)
+                    self.files[name] = sample(name, number)
+                    self.session.write_text(name, self.files[name])
         return len(self.files) > before
 
 

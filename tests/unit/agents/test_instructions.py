@@ -69,6 +69,7 @@ DOCUMENTS: dict[str, tuple[str, list[tuple[int, str]]]] = {
         [(6, "mkdir x"), (7, "tool a"), (8, "ls")],
     ),
     "inline code and indented code": ("Run `tool a`.\n\n    tool b\n", []),
+    "plain text with prompts": ("```text\n$ tool a\noutput\n```\n```text\ntool b\n```\n", [(2, "tool a")]),
     "indented code with prompts": (
         "Like this:\n\n    $ tool list\n    [1]\n\n    $ tool add x \\\n        y\n",
         [(3, "tool list"), (6, "tool add x y")],

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from tidegate.authoring.examples import state
 from tidegate.authoring.probing import Found, Prober, Try, read_found
 from tidegate.decide.surface.parts import of_help
@@ -21,6 +23,7 @@ class FakeSession:
     """Runs a function in place of the tool: it gets the words and the files, and returns what is printed, or None."""
 
     scenario, binary = "plan", "count"
+    error = "cannot read {}"
 
     def __init__(self, tool: Tool, repo: Path) -> None:
         self.tool, self.repo, self.workspace = tool, repo, repo
@@ -33,7 +36,7 @@ class FakeSession:
         if printed is not None:
             printed += "a line of a file\n" * 3 * len(names.split())
         code = 0 if printed is not None else 2
-        failed = f"cannot read {command.split()[-1]}"
+        failed = self.error.format(command.split()[-1])
         return CommandResult(
             command=command, end="exited", exit_code=code, stdout=printed or "", stderr=failed if code else ""
         )
@@ -279,3 +282,13 @@ def test_a_binary_file_that_a_call_writes_is_not_shown(tmp_path: Path) -> None:
         return "done"
 
     assert probed(writing, tmp_path, (Try(ways=("count one",)),)).of("call") == ("count one",)
+
+
+def test_a_call_that_looks_for_files_by_itself_gets_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeSession, "error", "No Python or Python-like files found in '/tmp/x'.")
+
+    def walking(words: list[str], files: dict[str, str]) -> str | None:
+        return f"{len(files)} files" if "sample.py" in files else None
+
+    found = probed(walking, tmp_path, (Try(ways=("count --all",)),))
+    assert (found.of("call"), "sample.py" in found.files) == (("count --all",), True)
