@@ -30,10 +30,10 @@ class DocFollower(Agent):
     It reads the prompt, then the guidance files and README.md or README.rst in the workspace. Documents are
     Markdown or reStructuredText. It reads fences of a shell language (`sh`, `console`, …), fences without a
     language if all their lines are commands, plain text with prompts such as `$ `, and indented blocks (outside the
-    prompt only those with prompts, unless `indented` is set). In a block with prompts, it runs only the lines typed there. In blocks that
-    call the tool under test, it runs the lines in order, identical lines once. `cd`, `export` and variables last
-    until the end of the block. When a call of the tool fails, it runs `TOOL SUBCOMMAND --help` and then the line
-    again. It reads documents before it runs anything, and stops after 200 lines of each.
+    prompt only those with prompts, unless `indented` is set). In a block with prompts, it runs only the lines typed
+    there. In blocks that call the tool under test, it runs the lines in order, identical lines once. `cd`, `export`
+    and variables last until the end of the block. When a call of the tool fails, it runs `TOOL SUBCOMMAND --help`
+    and then the line again. It reads documents before it runs anything, and stops after 200 lines of each.
 
     Lines of documents that are not examples are skipped and counted: a synopsis (`[OPTIONS]`, `FILE`, `a|b`, `…`), a
     placeholder (`<id>`, `path/to/x`), help text, and lines that name a file which the workspace lacks, before the
