@@ -56,5 +56,7 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     run = f"npx --yes{others} -c 'npm run build'" if others else "npm run build"
     made = (f"{enter}{run}",) if makes else ()
     omit = "" if made or "prepare" in scripts else " --omit=dev"  # what only tests need takes minutes
+    if omit and "prepublish" in scripts:  # npm runs it here, too, and it may need what is left out
+        omit += " --ignore-scripts && npm rebuild"
     install = f"npm install --global --prefix {PREFIX} {'.' if where == '.' else f'./{where}'}"
     return f"{enter}{locked}{omit}", *made, install
