@@ -42,7 +42,7 @@ MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcomman
 SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
 MOST_PROVIDED = 3  # inputs that a call finds by itself
-LARGEST_FILE, MOST_FILES = 200_000, 20
+LARGEST_NAMED, LARGEST_FILE, MOST_FILES = 1_000_000, 200_000, 20  # characters of a file, and in a folder
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
 _FOLDER = re.compile(r"(?:path|dir|folder|src)\w*/?|.+/")
 _WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
@@ -146,7 +146,7 @@ class Prober(Agent):
             await probe.spoil(line)
         for line, command in variations(lines, session.binary, commands(self.parts)):
             await probe.vary(line, command)
-        session.emit(Message(text=probe.found().model_dump_json()))
+        session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
 
     async def _try_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> None:
@@ -374,7 +374,11 @@ class _Probe:
 
     def _on_copy(self, line: str, ran: CommandResult) -> str | None:
         """Return the line on a copy of the file that it has changed, which it prints; None if it changed none."""
-        names = [name for name, text in self.files.items() if self.session.read_text(name) not in (None, text)]
+        shown = {
+            name: text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            for name, text in self.files.items()
+        }
+        names = [name for name, text in shown.items() if self.session.read_text(name) not in (None, text)]
         for name in names:
             self.session.write_text(name, self.files[name])
         own = next((name for name in names if name in line and "/" not in name), None)
@@ -430,15 +434,20 @@ def _words(line: str, binary: str) -> list[str]:
     return [word for word in files if _WORD.fullmatch(word) and not word.startswith("-")]
 
 
+def _read(path: Path) -> str:
+    """Return the file as a text, in which surrogates stand for bytes that are not UTF-8."""
+    return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
 def _content(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield the files for this word: the repository's, else samples; a word without a suffix is a folder."""
     here = repo / word
     if here.is_dir():
         for path in sorted(here.rglob("*"))[:MOST_FILES]:
             if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_FILE:
-                yield path.relative_to(repo).as_posix(), path.read_text(encoding="utf-8", errors="replace")
+                yield path.relative_to(repo).as_posix(), _read(path)
     elif found := here if here.is_file() else named_like(repo, PurePosixPath(word).name):
-        yield word, found.read_text(encoding="utf-8", errors="replace")[:LARGEST_FILE]
+        yield word, _read(found)[:LARGEST_NAMED]
     elif _FILE.fullmatch(word):
         yield word, sample(word, number)
     else:

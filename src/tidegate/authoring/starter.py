@@ -127,7 +127,10 @@ def prompt(tool: Tool, candidate: Candidate) -> str:
 
 def template_files(tool: Tool, candidate: Candidate) -> dict[str, bytes]:
     """Return the files of the workspace."""
-    return {f"{tool.scenarios}/{candidate.name}/{name}": text.encode() for name, text in candidate.files.items()}
+    return {
+        f"{tool.scenarios}/{candidate.name}/{name}": text.encode("utf-8", "surrogateescape")
+        for name, text in candidate.files.items()
+    }
 
 
 def scenario_text(tool: Tool, candidate: Candidate, gates: Sequence[Mapping[str, Any]]) -> str:

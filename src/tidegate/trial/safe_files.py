@@ -140,9 +140,12 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def write_below(root: Path, name: str, text: str, owner: tuple[int, int] | None = None) -> Path:
-    """Write the file `name` below `root`, replacing what is there. `owner` is (user, group)."""
+    """Write the file `name` below `root`, replacing what is there. `owner` is (user, group).
+
+    Surrogates in the text stand for bytes that are not UTF-8 (`surrogateescape`).
+    """
     with _new_file(root, name, 0o600, owner) as file:
-        file.write(text.encode())
+        file.write(text.encode("utf-8", "surrogateescape"))
     return root / name
 
 

@@ -9,14 +9,16 @@ from typing import Any, cast
 
 import pytest
 
-from tidegate.authoring.examples import state
+from tidegate.authoring.examples import Candidate, state
 from tidegate.authoring.probing import Found, Prober, Try, read_found
+from tidegate.authoring.starter import template_files
+from tidegate.authoring.tool import Tool
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult, Message
 from tidegate.model.surface import Part
 
-Tool = Callable[[list[str], dict[str, str]], str | None]
+Does = Callable[[list[str], dict[str, str]], str | None]
 
 
 class FakeSession:
@@ -25,7 +27,7 @@ class FakeSession:
     scenario, binary = "plan", "count"
     error = "cannot read {}"
 
-    def __init__(self, tool: Tool, repo: Path) -> None:
+    def __init__(self, tool: Does, repo: Path) -> None:
         self.tool, self.repo, self.workspace = tool, repo, repo
         self.files: dict[str, str] = {}
         self.events: list[Any] = []
@@ -51,7 +53,7 @@ class FakeSession:
         self.events.append(event)
 
 
-def probed(tool: Tool, repo: Path, tries: tuple[Try, ...], help_text: str = "") -> Found:
+def probed(tool: Does, repo: Path, tries: tuple[Try, ...], help_text: str = "") -> Found:
     parts: tuple[Part, ...] = of_help({"": help_text}, "count")
     prober = Prober(plans={"plan": tries}, parts=parts, inputs=("sample.txt", "sample.json", "sample.py"))
     session = FakeSession(tool, repo)
@@ -292,3 +294,15 @@ def test_a_call_that_looks_for_files_by_itself_gets_samples(tmp_path: Path, monk
 
     found = probed(walking, tmp_path, (Try(ways=("count --all",)),))
     assert (found.of("call"), "sample.py" in found.files) == (("count --all",), True)
+
+
+def test_a_file_of_the_repository_keeps_its_bytes(tmp_path: Path) -> None:
+    (tmp_path / "data.gz").write_bytes(b"\x1f\x8b\xff a")
+
+    def reading(words: list[str], files: dict[str, str]) -> str | None:
+        return "read" if words[0] in files else None
+
+    found = probed(reading, tmp_path, (Try(ways=("count data.gz",)),))
+    candidate = Candidate("plan", "", (), files=found.files)
+    tool = Tool("count", (), (), "Makefile")
+    assert template_files(tool, candidate) == {f"{tool.scenarios}/plan/data.gz": b"\x1f\x8b\xff a"}
