@@ -166,11 +166,16 @@ def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
 
 
 def inputs(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return samples and files of the repository: first of the kinds that the docs name, then of usual ones."""
+    """Return samples and files of the repository: first its files of kinds without a sample, which the tool is likely
+    to be made for, then samples of the kinds that the docs name, and of usual ones.
+    """
     named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
     kinds = [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
     usual = [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds]
-    return *(f"sample{kind}" for kind in (*kinds, *usual)), *find_inputs(root, kinds)
+    own = find_inputs(root, kinds)
+    of_its_own = [name for name in own if not kind_of(name)]
+    samples = [f"sample{kind}" for kind in (*kinds, *usual)]
+    return *of_its_own, *samples, *(name for name in own if kind_of(name))
 
 
 def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Plan:

@@ -36,7 +36,7 @@ _LISTS = re.compile(
     r" ?\((?:choose|choices|one of|expected|valid|possible|allowed)|[:;,.] (?:choose|expected|valid|must be one)"
 )
 _FINDING = re.compile(  # of a linter, and its sum: it may call this an error
-    r"[\w./-]+\.\w+:\d+|^\s*\d+:\d+|\bline \d+|^\W*(?:results?|summary|total)\b|\d ?%"
+    r"[\w./-]+\.\w+:\d+|^\s*\d+(?::\d+|  +\S)|\bline \d+|^\W*(?:results?|summary|total)\b|\d ?%"
     r"|\b\d+ (?:\w+ )?(?:problem|error|warning|failure|issue|finding|violation|test|file|fail|pass)(?:s|ed)?\b",
     re.IGNORECASE,
 )

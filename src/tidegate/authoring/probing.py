@@ -44,6 +44,7 @@ MOST_WRITTEN = 3  # files of one call that its check shows
 MOST_PROVIDED = 3  # inputs that a call finds by itself
 LARGEST_NAMED, LARGEST_FILE, MOST_FILES = 1_000_000, 200_000, 20  # characters of a file, and in a folder
 _FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
+_TOLD = re.compile(rf"(?<![\w/.])\.\w[\w.-]*\w|{_FILE.pattern}")  # files that an error names
 _FOLDER = re.compile(r"(?:path|dir|folder|src)\w*/?|.+/")
 _WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
 UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
@@ -390,8 +391,9 @@ class _Probe:
     def _provide(self, line: str, printed: str) -> bool:
         """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""
         before = len(self.files)
-        told = [word for word in _FILE.findall(printed) if named_like(self.session.repo, PurePosixPath(word).name)]
-        for word in dict.fromkeys((*_words(line, self.session.binary), *told)):
+        told = [word for word in _TOLD.findall(printed) if named_like(self.session.repo, PurePosixPath(word).name)]
+        words = _words(line, self.session.binary)
+        for word in dict.fromkeys((*words, *told)):
             named = not is_usage(printed) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
             asked = _FILE.fullmatch(word) or _FOLDER.fullmatch(word) or named
             path = PurePosixPath(word)
@@ -400,6 +402,7 @@ class _Probe:
                 for name, text in _content(self.session.repo, word, len(self.files), (*self.files, *self.inputs)):
                     self.session.write_text(name, text)
                     self.files[name] = text
+                    self.unnamed |= set() if word in words else {name}
         if len(self.files) == before and _NO_FILES.search(printed):  # it looks for some in the current folder
             samples = [name for name in self.inputs if name.startswith("sample.")][:MOST_PROVIDED]
             for number, name in enumerate(samples):

@@ -58,14 +58,18 @@ def missing_toolchain(build: Iterable[str]) -> str | None:
 
 
 def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
-    """Return texts of tests and examples, of each kind the fittest, and code of these kinds from anywhere."""
+    """Return texts of tests and examples, of each kind the fittest, and code of these kinds from anywhere.
+
+    Kinds without a sample come first, frequent ones before others.
+    """
     found: dict[str, list[tuple[bool, int, Path]]] = {kind: [] for kind in kinds}
     for path in _files(root):
         kind = kind_of(path.name) or path.suffix
         for_tests = _is_for_tests(root, path)
         if kind and (for_tests or (kind in kinds and kind in _CODE)) and _is_input(path):
             found.setdefault(kind, []).append((not for_tests, abs(path.stat().st_size - MEDIUM), path))
-    fit = [one for own in found.values() for one in sorted(own)[:MOST_OF_KIND]][:MOST_INPUTS]
+    kinds = sorted(found, key=lambda kind: (bool(kind_of(kind)), -len(found[kind])))
+    fit = [one for kind in kinds for one in sorted(found[kind])[:MOST_OF_KIND]][:MOST_INPUTS]
     return tuple(path.relative_to(root).as_posix() for *_, path in fit)
 
 

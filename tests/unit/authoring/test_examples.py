@@ -178,6 +178,18 @@ def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(t
     assert "src/own.csv" not in " ".join(ways)
 
 
+def test_files_of_kinds_that_only_the_repository_has_come_first(tmp_path: Path) -> None:
+    files = {
+        "tests/a.feature": "Feature: a\n",
+        "tests/b.feature": "Feature: b\n",
+        "tests/c.rc": "x\n",
+        "tests/d.js": "1\n",
+    }
+    found = inputs(write(tmp_path, files), ["Checks *.feature and *.js."])
+    assert found[:5] == ("tests/a.feature", "tests/b.feature", "tests/c.rc", "sample.js", "sample.txt")
+    assert found[-1] == "tests/d.js"
+
+
 def test_a_tool_about_git_repositories_gets_one() -> None:
     first, *_ = main_use("tally", (), ["Counts the authors of a git repository."]).tries
     assert first.ways == ("sh history.sh work && cd work && tally",)
@@ -224,7 +236,8 @@ def test_arguments_of_a_subcommand_are_those_of_the_row_that_shows_its_call() ->
 
 def test_code_of_the_repository_is_an_input_of_a_tool_for_code(tmp_path: Path) -> None:
     root = write(tmp_path, {"tally/cli.py": "x = 1\n", "tests/own.odd": "text\n", "tests/binary.odd": "\0"})
-    assert inputs(root, ["Reads *.py."])[-2:] == ("tally/cli.py", "tests/own.odd")
+    first, *_, last = inputs(root, ["Reads *.py."])
+    assert (first, last) == ("tests/own.odd", "tally/cli.py")
 
 
 def test_options_that_only_documents_mark_are_tried_too() -> None:

@@ -141,6 +141,7 @@ def test_of_a_long_output_the_beginning_and_the_end_are_checked() -> None:
         "RESULT: FAILED (minimum: 80.0%, actual: 50.0%)\n",
         "a.md\n  heading is missing\n\n2 problems\n",
         "1 failed, 3 passed\n",
+        "a.feature\n  7    Trailing spaces are not allowed\n",
     ],
 )
 def test_a_linter_that_exits_with_1_shows_a_result(printed: str) -> None:

@@ -306,3 +306,17 @@ def test_a_file_of_the_repository_keeps_its_bytes(tmp_path: Path) -> None:
     candidate = Candidate("plan", "", (), files=found.files)
     tool = Tool("count", (), (), "Makefile")
     assert template_files(tool, candidate) == {f"{tool.scenarios}/plan/data.gz": b"\x1f\x8b\xff a"}
+
+
+def test_a_configuration_that_an_error_names_is_taken_from_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test/.countrc").write_text("all: on", encoding="utf-8")
+    monkeypatch.setattr(FakeSession, "error", 'Could not find default config file ".countrc" here.')
+
+    def configured(words: list[str], files: dict[str, str]) -> str | None:
+        return files.get(".countrc")
+
+    found = probed(configured, tmp_path, (Try(ways=("count --all",)),))
+    assert (found.of("call"), found.files) == (("count --all",), {".countrc": "all: on"})
