@@ -46,6 +46,9 @@ _OF_GIT = re.compile(r"(?i)\bgit[ -](?:repo|log|commit|history|blame)|\bcommit m
 _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
 _LIST = re.compile(r"""[\[(]\s*(?:(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*,?\s*)+[\])]""")
 _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
+_VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
+_IN_PARENTHESES = rf"\(({_VALUES})\)"
+_AFTER_COLON = rf"(?i:values|one of|choices|formats|supported|available)(?: are)?:\s+({_VALUES})"
 _BUNDLE = re.compile(r"\[ ?-([A-Za-z]{3,40}) ?\]")
 _WITH_VALUE = re.compile(r"\[ ?(-[A-Za-z]) [a-z_]+ ?\]")
 _MARKED = re.compile(r"`(-[A-Za-z]|--[a-z][\w-]+)(?:[ =](<?\w+>?))?`")
@@ -292,13 +295,12 @@ def documented_options(parts: Sequence[Part], texts: Iterable[str]) -> tuple[Par
 
 
 def with_choices(part: Part, texts: Iterable[str]) -> Part:
-    """Return the option with the values that its description lists in parentheses, if no others are known."""
+    """Return the option with the values that its description lists, if no others are known."""
     if part.kind != "option" or not part.takes_value or part.choices:
         return part
-    row = re.compile(
-        rf"(?<![\w-]){re.escape(part.name)}[ =,].{{0,80}}?\(([\w-]+(?:,\s+(?:or\s+)?[\w-]+)+)\)", re.DOTALL
-    )
-    listed = next((found[1] for text in texts for found in row.finditer(text)), "")
+    until = r"(?:(?!\n\s*-)[\s\S]){0,80}?"  # not beyond the next option
+    row = re.compile(rf"(?<![\w-]){re.escape(part.name)}[ =,]{until}(?:{_IN_PARENTHESES}|{_AFTER_COLON})")
+    listed = next((found[1] or found[2] for text in texts for found in row.finditer(text)), "")
     return part.model_copy(update={"choices": tuple(re.findall(r"\b(?!or\b)[\w-]+", listed))})
 
 

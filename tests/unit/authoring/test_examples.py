@@ -217,12 +217,13 @@ def test_a_usage_may_bundle_options() -> None:
     assert [part.name for part in usage_options((), "Usage: tally [-count]\n")] == []
 
 
-def test_values_in_parentheses_are_those_of_an_option() -> None:
+def test_values_that_a_description_lists_are_those_of_an_option() -> None:
     text = (
         "usage: tally\n\nOptions:\n  -t, --to FORMAT  Format (html, xml,\n                   or man)\n  --at DAY  Day\n"
     )
+    text += "  -f, --format [F]  Output format. Possible values: json, plain. Default: plain\n"
     found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "tally")}
-    assert found == {"--to": ("html", "xml", "man"), "--at": ()}
+    assert found == {"--to": ("html", "xml", "man"), "--at": (), "--format": ("json", "plain")}
 
 
 def test_arguments_of_a_subcommand_are_those_of_the_row_that_shows_its_call() -> None:
