@@ -30,7 +30,7 @@ MOST_SUBCOMMANDS = 12
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_MARKED = 12  # options of documents that are tried
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
-MOST_CHARACTERS = 200_000
+MOST_CHARACTERS, BEGINNING = 200_000, 1_500
 IN_HISTORY = f"sh {HISTORY} work && cd work && "
 _DOCUMENTS = (
     *("README*", "[rR]eadme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
@@ -205,8 +205,8 @@ def without_addresses(plan: Plan) -> Plan:
 
 
 def is_about_git(binary: str, texts: Iterable[str]) -> bool:
-    """Return True if the tool is one about git repositories, by its name or its texts."""
-    return binary.startswith("git-") or any(map(_OF_GIT.search, texts))
+    """Return True if the tool is one about git repositories, by its name or the beginning of its texts."""
+    return binary.startswith("git-") or any(_OF_GIT.search(text[:BEGINNING]) for text in texts)
 
 
 def in_history(plan: Plan) -> Plan:

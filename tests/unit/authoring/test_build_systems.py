@@ -56,6 +56,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         {"package.json": '{"name": "@me/tally", "bin": "cli.js"}', "package-lock.json": "{}"},
         ("tally", "npm ci --omit=dev", ".tidegate/npm/bin"),
     ),
+    "node, a script that is there": (
+        {"package.json": '{"name": "tally", "bin": "./bin/tally"}', "bin/tally": "#!/bin/sh\n"},
+        ("tally", "", "bin"),
+    ),
     "node, a script that may need what is left out": (
         {"package.json": '{"name": "tally", "bin": "cli.js", "scripts": {"prepublish": "test"}}'},
         ("tally", "npm install --omit=dev --ignore-scripts && npm rebuild", ".tidegate/npm/bin"),

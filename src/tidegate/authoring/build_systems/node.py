@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tidegate.authoring.build_systems.files import json_object, own_first, table
+from tidegate.authoring.build_systems.files import is_program, json_object, own_first, table
 from tidegate.authoring.tool import Tool, inside
 
 PREFIX = ".tidegate/npm"
@@ -27,8 +27,11 @@ def find(root: Path, where: str) -> Iterator[Tool]:
         return
     server = uses_sdk(package)
     for name in own_first(programs, short):
-        build = _build(root, where, name, programs[name])
-        yield Tool(name, build, (f"{PREFIX}/bin",), inside(where, "package.json"), server=server, own=name == short)
+        build, path = _build(root, where, name, programs[name]), f"{PREFIX}/bin"
+        file = root / where / str(programs[name])
+        if file.name == name and is_program(file) and not table(package, "dependencies"):
+            build, path = (), inside(where, str(PurePosixPath(programs[name]).parent))  # it is there
+        yield Tool(name, build, (path,), inside(where, "package.json"), server=server, own=name == short)
 
 
 def uses_sdk(package: dict[str, Any]) -> bool:
