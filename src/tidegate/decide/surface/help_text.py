@@ -36,6 +36,8 @@ _CHOICES = (
 _DEFAULT = re.compile(r"[\[(]defaults?(?: to|:| is|=)? *[\"'`]?([\w.+-]{1,40})[\"'`]?(?=[\]),;])", re.IGNORECASE)
 _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
 _USAGE = re.compile(r"^\s*usage:?\s*(?P<line>.*)$", re.IGNORECASE)
+_LITERAL = re.compile(r"[a-z][a-z\d-]+")
+FEWEST_ROWS = 3
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _CHOICE = re.compile(r"[\w.+:-]{1,40}")
@@ -91,7 +93,15 @@ def _readable(text: str) -> str:
 def subcommands(text: str, called: str = "") -> Iterator[str]:
     """Yield the subcommands that a help text lists, in order. `called`: the words before `--help` that asked for it."""
     listed = dict.fromkeys(_braced(text))
-    yield from listed | dict.fromkeys(_under_headings(text, called))
+    yield from listed | dict.fromkeys(_under_headings(text, called)) | dict.fromkeys(_in_usage(text, called))
+
+
+def _in_usage(text: str, called: str) -> Iterator[str]:
+    """Yield the commands of a usage with a row for each, as docopt reads it; two rows may name arguments instead."""
+    rows = (row for row in _usage_rows(text) if called and row.startswith(f"{called} "))
+    words = [row.removeprefix(f"{called} ").split(" ")[0] for row in rows]
+    names = dict.fromkeys(word for word in words if _LITERAL.fullmatch(word))
+    yield from names if len(names) >= FEWEST_ROWS else ()
 
 
 def _under_headings(text: str, called: str) -> Iterator[str]:
@@ -191,14 +201,19 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _usage(text: str, called: str) -> Iterator[str]:
-    """Yield the lines of the usage that begin with the call, without it."""
+    """Yield the rows of the usage, without the call that they begin with."""
+    for row in _usage_rows(text):
+        yield row.removeprefix(called).strip() if row.startswith(called) else row
+
+
+def _usage_rows(text: str) -> Iterator[str]:
     inside = False
     for row in text.splitlines():
         usage = _USAGE.match(row)
         inside = bool(usage) or (inside and row[:1].isspace() and bool(row.strip()))
         line = (usage["line"] if usage else row).strip()
         if inside and line:
-            yield line.removeprefix(called).strip() if line.startswith(called) else line
+            yield line
 
 
 def _usage_options(text: str, called: str) -> Iterator[HelpOption]:

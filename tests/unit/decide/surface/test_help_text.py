@@ -227,3 +227,16 @@ def test_a_hostile_help_is_read_at_once_and_gives_no_markup() -> None:
     found = read_help("\n".join(rows), "t")
     assert time.process_time() - began < 1
     assert [(one.names, one.choices) for one in found.options] == [(("--x",), ()), (("--a",), ("low", "x"))]
+
+
+def test_a_usage_with_a_row_for_each_command_lists_them() -> None:
+    rows = [
+        "[<search>]",
+        "add <ip> <name> [<comment>]",
+        "backups [create | (show | delete) <file>]",
+        "list",
+        "-h | --help",
+    ]
+    usage = "A program.\n\nUsage:\n" + "".join(f"  hosts {row}\n" for row in rows) + "\nOptions:\n  -h --help  Help.\n"
+    assert read_help(usage, "hosts").subcommands == ("add", "backups", "list")
+    assert read_help("Usage: copy source target\n       copy -t folder source\n", "copy").subcommands == ()
