@@ -10,16 +10,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from stat import S_ISREG
 from typing import Literal
 
 from pydantic import PrivateAttr
 
-from tidegate.agents.invocations.shell_grammar import shell_lines
+from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, told_words
 from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, is_usage
-from tidegate.authoring.samples import HISTORY, kind_of, sample
-from tidegate.authoring.survey import named_like
+from tidegate.authoring.samples import HISTORY, sample
 from tidegate.authoring.variations import in_turn, variations
 from tidegate.decide.surface.parts import command_of, commands
 from tidegate.model.agent import Agent, Session
@@ -42,11 +41,6 @@ MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcomman
 SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
 MOST_PROVIDED = 3  # inputs that a call finds by itself
-LARGEST_NAMED, LARGEST_FILE, MOST_FILES = 1_000_000, 200_000, 20  # characters of a file, and in a folder
-_FILE = re.compile(r"[\w./~+-]*\w\.[A-Za-z]\w{0,8}")
-_TOLD = re.compile(rf"(?<![\w/.])\.\w[\w.-]*\w|{_FILE.pattern}")  # files that an error names
-_FOLDER = re.compile(r"(?:path|dir|folder|src)\w*/?|.+/")
-_WORD = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*/?")
 UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
     r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
     r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
@@ -391,15 +385,15 @@ class _Probe:
     def _provide(self, line: str, printed: str) -> bool:
         """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""
         before = len(self.files)
-        told = [word for word in _TOLD.findall(printed) if named_like(self.session.repo, PurePosixPath(word).name)]
-        words = _words(line, self.session.binary)
+        told = told_words(printed, self.session.repo)
+        words = input_words(line, self.session.binary)
         for word in dict.fromkeys((*words, *told)):
             named = not is_usage(printed) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
-            asked = _FILE.fullmatch(word) or _FOLDER.fullmatch(word) or named
+            asked = FILE.fullmatch(word) or FOLDER.fullmatch(word) or named
             path = PurePosixPath(word)
             inside = not path.is_absolute() and ".." not in path.parts
             if asked and inside and word not in self.files and self.session.read_text(word) is None:
-                for name, text in _content(self.session.repo, word, len(self.files), (*self.files, *self.inputs)):
+                for name, text in content_of(self.session.repo, word, len(self.files), (*self.files, *self.inputs)):
                     self.session.write_text(name, text)
                     self.files[name] = text
                     self.unnamed |= set() if word in words else {name}
@@ -427,39 +421,6 @@ def _shape(ran: CommandResult, line: str) -> str:
 
 def _are_alike(name: str, other: str | None) -> bool:
     return other is not None and PurePosixPath(name).suffix == PurePosixPath(other).suffix
-
-
-def _words(line: str, binary: str) -> list[str]:
-    """Return the words of a line that may name a file or folder that it reads."""
-    reads = [pair for one in shell_lines(line, binary) for pair in zip(("", *one.words), one.words, strict=False)]
-    found = (word.strip("\"'") for before, word in reads if not re.fullmatch(r"-o|--?out(put)?\S*", before))
-    files = dict.fromkeys(re.split("=@?|^@", word)[-1] for word in found)
-    return [word for word in files if _WORD.fullmatch(word) and not word.startswith("-")]
-
-
-def _read(path: Path) -> str:
-    """Return the file as a text, in which surrogates stand for bytes that are not UTF-8."""
-    return path.read_bytes().decode("utf-8", "surrogateescape")
-
-
-def _content(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the files for this word: the repository's, else samples; a word without a suffix is a folder."""
-    here = repo / word
-    if here.is_dir():
-        for path in sorted(here.rglob("*"))[:MOST_FILES]:
-            if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_FILE:
-                yield path.relative_to(repo).as_posix(), _read(path)
-    elif found := here if here.is_file() else named_like(repo, PurePosixPath(word).name):
-        yield word, _read(found)[:LARGEST_NAMED]
-    elif _FILE.fullmatch(word):
-        yield word, sample(word, number)
-    else:
-        kinds = [*dict.fromkeys(kind for kind in map(kind_of, known) if kind)] or [".txt"]
-        folder = word.rstrip("/")
-        yield from ((f"{folder}/sample{kind}", sample(kind)) for kind in kinds)
-        yield f"{folder}/inner/other{kinds[0]}", sample(kinds[0], 1)
-        yield from ((f"{folder}/{name}{kinds[0]}", sample(kinds[0])) for name in ("copy", "inner/the copy"))
-        yield f"{folder}/empty{kinds[0]}", ""
 
 
 def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:

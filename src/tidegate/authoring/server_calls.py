@@ -82,6 +82,9 @@ class Missing(NamedTuple):
     value: Any
 
 
+_Ranked = tuple[int, int, Example]  # with the tool's rank, and the turn
+
+
 def examples(
     tools: Sequence[Tool],
     shown: Sequence[dict[str, Any]],
@@ -98,7 +101,7 @@ def examples(
     ranked = sorted((tool for tool in tools if not is_risky(tool)), key=_order)
     shared = _shared(ranked)
     fair = max(1, MOST_CALLS // max(1, len(tools)))
-    found: list[tuple[int, int, Example]] = []  # with the tool's rank, and the turn
+    found: list[_Ranked] = []
     bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call
     written: dict[str, list[Any]] = {}  # names of what tools write
     names: list[str] = []  # all words that they are given
@@ -117,15 +120,24 @@ def examples(
             for name, value in ((name, one.input[name]) for one in own for name in shared & one.input.keys()):
                 written.setdefault(name, []).append(value)
             names += [value for one in own for value in one.input.values() if _is_word(value)]
+    first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
+    return tuple(_in_order([*first, *_others(ranked, found, bases, shared)]))
+
+
+def _others(
+    ranked: Sequence[Tool],
+    found: Sequence[_Ranked],
+    bases: Iterable[tuple[Tool, dict[str, Any]]],
+    shared: Container[str],
+) -> Iterator[_Ranked]:
+    """Yield the calls with one more parameter, then those with odd values, and with ids of nothing."""
     pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
     options = [one for tool, given in bases for one in enumerate(_with_options(tool, given, shared, pool))]
     ranks = {tool.name: _rank(tool) for tool in ranked}
     more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
     reached = {one.tool for _, _, one in found}
     odd = [*_unknown(tool for tool in ranked if tool.name not in reached), *_odd(ranked, found, shared)]
-    found = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
-    found += [(ranks[one.tool], MOST_OF_TOOL, one) for one in (*more[:MOST_OPTIONS], *odd)]
-    return tuple(_in_order(found))
+    yield from ((ranks[one.tool], MOST_OF_TOOL, one) for one in (*more[:MOST_OPTIONS], *odd))
 
 
 def _known(
