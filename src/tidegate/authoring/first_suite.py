@@ -305,7 +305,10 @@ async def _confirmed(here: Tryout, tool: Tool, kept: list[Candidate]) -> list[Ca
             if not passing[one.name].gates:
                 (here.folder / starter.scenario_file(tool, one)).unlink()
         kept = [one for one in kept if one.name not in passing or one.gates]
-    return []
+    for one in kept:
+        if one.name not in proven:
+            (here.folder / starter.scenario_file(tool, one)).unlink()
+    return [one for one in kept if one.name in proven]
 
 
 def _passing(candidate: Candidate, runs: Sequence[TriedTrial]) -> Candidate:
