@@ -346,6 +346,15 @@ JUDGE = {
         },
         tool=AS_JSON.replace("[%s]", '"%.2s"'),
     ),
+    "kind of a list": Attempt(
+        "has the tool print an object in place of a list, with as many values",
+        "regression",
+        base={
+            "bin/notes": AS_JSON,
+            **graded("type: command_json_path, command: notes json, path: '$.notes[*]', assertion: len == 2"),
+        },
+        tool=AS_JSON.replace("[%s]", '{"a": 1, "b": 1}'),
+    ),
     "link before a file of the setup": Attempt(
         "has the tool make a link where the setup writes a script, to a file that it changes later",
         "unproven",

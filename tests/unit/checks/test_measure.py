@@ -184,10 +184,18 @@ def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: lis
     assert [*measure_trial(make.trial(spec=SPEC, **fields), one).faults] == faults
 
 
-@pytest.mark.parametrize(("printed", "kind"), [('{"a": ["b"]}', "an array"), ('{"a": "b"}', "a string")])
-def test_a_length_notes_of_what_it_is(printed: str, kind: str) -> None:
-    """A text in place of a list of as many elements is another result."""
-    gate = CommandJsonPath(command="x", path="$.a", assertion="len == 1")
+@pytest.mark.parametrize(
+    ("path", "printed", "kind"),
+    [
+        ("$.a", '{"a": ["b"]}', "an array"),
+        ("$.a", '{"a": "b"}', "a string"),
+        ("$.a[*]", '{"a": ["b"]}', "an array"),
+        ("$.a[*]", '{"a": {"0": "b"}}', "an object"),
+    ],
+)
+def test_a_length_notes_of_what_it_is(path: str, printed: str, kind: str) -> None:
+    """A text or an object in place of a list of as many elements is another result."""
+    gate = CommandJsonPath(command="x", path=path, assertion="len == 1")
     answer = CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=0, stdout=printed))
     result = measure_trial(trial(answer), scenario(gate))
     assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label} finds {kind}"])

@@ -172,9 +172,12 @@ def decide_json(result: CommandResult, path: str, assertion: str) -> GateDecisio
     except ValueError as error:
         return GateDecision(passed=False, message=f"`{path}` {excerpt(str(error))}")
     decision = _decide_matches(path, assertion, matches)
-    if decision.passed and not matches:  # nothing matches, as it would where the list itself is gone
+    if decision.passed and can_match_many(path):  # such a part matches the values of an object, too
         start = start_of_many(path)
-        if not any(isinstance(one, list | dict | None) for one in find(start, document)):
+        found = find(start, document)
+        decision = decision.model_copy(update={"detail": {"kind": ", ".join(sorted({*map(kind, found)}))}})
+        # Nothing matches, as it would where the list itself is gone.
+        if not matches and not any(isinstance(one, list | dict | None) for one in found):
             decision = GateDecision(passed=False, message=f"`{start}` is not a list or an object in the output")
     gone = () if decision.passed or matches else _LAST_KEY.findall(path)
     return decision.model_copy(update={"missing": tuple(key for key in gone if f'"{key}"' not in result.stdout)})
