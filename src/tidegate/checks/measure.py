@@ -104,7 +104,7 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
 
 def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:
     """Yield what kind of value was counted or searched."""
-    found = (gate for gate in gates if gate.type == "command_json_path" and gate.detail)
+    found = (gate for gate in gates if gate.type != "script" and gate.detail)
     return (f"{gate.label} finds {gate.detail['kind']}" for gate in found)
 
 

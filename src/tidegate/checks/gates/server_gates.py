@@ -66,7 +66,7 @@ class ServerGate(Gate):
         decisions += [decide_json(result, self.path, self.assertion)] if self.path else []
         failed = next((one for one in decisions if not one.passed), None)
         message = "; ".join(one.message for one in decisions) or "it answered"
-        return failed or GateDecision(passed=True, message=message)
+        return failed or GateDecision(passed=True, message=message, detail=decisions[-1].detail if decisions else None)
 
 
 class McpCall(ServerGate):

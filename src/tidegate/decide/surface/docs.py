@@ -18,7 +18,8 @@ _WORD = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*|\w+|[^\w\s]")
 _OPTION = re.compile(r"--?[A-Za-z]")
 _MARKS = "`*\"'"  # around a name in the text of docs
 MOST_EDITS = 1_000
-_NAMED = ("tool", "parameter", "prompt", "subcommand")
+MOST_WORDS = 2  # that differ in a line in which a name does
+_NAMED = ("tool", "parameter", "prompt")
 
 
 def misnamed(tool: str, parts: Sequence[Part], changes: Iterable[FileChange]) -> Iterator[InterfaceChange]:
@@ -27,7 +28,7 @@ def misnamed(tool: str, parts: Sequence[Part], changes: Iterable[FileChange]) ->
     An option that a changed call of the tool has in addition counts, too. `changes`: of the docs.
     """
     options = {name for part in parts if part.kind == "option" for name in (part.name, *part.aliases)}
-    others = {part.name for part in parts if part.kind in _NAMED}
+    others = {part.name for part in parts if part.kind in _NAMED}  # of servers: names of subcommands are words
     found: dict[str, list[str]] = {}
     for old, new in islice(_edits(changes), MOST_EDITS):
         pairs = [*_replaced(old.text, new.text)]
@@ -36,6 +37,8 @@ def misnamed(tool: str, parts: Sequence[Part], changes: Iterable[FileChange]) ->
         if options and all(_is_known(name, options) for name in called[0]):
             renamed |= called[1]
         names = {two for one, two in pairs if one in others and two not in others and two.isidentifier()}
+        if len(pairs) > MOST_WORDS:  # the line is another one
+            names = set()
         for name in sorted({one for one in renamed if not _is_known(one, options)} | names):
             found.setdefault(name, []).append(new.where)
     for name, places in found.items():

@@ -49,6 +49,8 @@ def test_a_name_in_place_of_one_that_the_tool_offers_is_found(old: str, new: str
         ("Use `--dryrun` to look.", "Use `--dryrun` first, to look."),
         ("Use `--dryrun` to look.", "Use `--verbose` to look."),
         ("Use it to add notes.", "Use it to insert notes."),  # prose
+        ("Returns `add` rows.", "Returns `more` rows."),
+        ("- `filename`, `mean` and `sql`", "- `folder`, `median` and `code`"),  # another line
         ("git-note --add a", "git-note --add a | jq --raw-output ."),
         ("git-note --add a", "git-note --add a # see `other --help-me`"),
         ("pip install git-note", "pip install git-note --user"),
