@@ -114,9 +114,11 @@ def json_changed(mutant: dict[str, Any], result: Result) -> Result:
         except (ValueError, RecursionError):
             continue
         changed = [edited(value, kind, key) for value in values]
+        if changed == values:  # also of an empty output
+            return result
         indent = 2 if "\n" in lines[0] else None
         text = "".join(json.dumps(value, indent=indent, ensure_ascii=False) + "\n" for value in changed)
-        return result if changed == values else (result[0], text, result[2])
+        return result[0], text, result[2]
     return result
 
 

@@ -223,3 +223,8 @@ def test_what_a_call_printed_before_it_was_changed_counts() -> None:
 def test_effects_and_values_are_not_seen_in_calls() -> None:
     kinds = ("effect_lost", "crashes_after", "hangs", "option_ignored")
     assert [done_to(mutant(kind, **DUE), [ADD]) for kind in kinds] == [None] * len(kinds)
+
+
+@pytest.mark.parametrize("kind", ["json_key_renamed", "json_key_dropped", "json_key_retyped"])
+def test_a_call_that_prints_nothing_has_no_keys_to_change(kind: str) -> None:
+    assert change.json_changed({"kind": kind, "name": "id"}, (0, " \n", "x")) == (0, " \n", "x")
