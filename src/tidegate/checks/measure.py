@@ -104,8 +104,7 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
 
 def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:
     """Yield what kind of value was counted or searched."""
-    found = (gate for gate in gates if gate.type != "script" and gate.detail)
-    return (f"{gate.label} finds {gate.detail['kind']}" for gate in found)
+    return (f"{gate.label}: {gate.detail['found']}" for gate in gates if gate.type != "script" and gate.detail)
 
 
 def _unused(trial: Trial, scenario: Scenario, decides: Outcome | None) -> tuple[str, ...]:

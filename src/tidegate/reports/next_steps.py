@@ -26,7 +26,7 @@ OF_VERDICT: dict[VerdictReason, str] = {
         "Restore what is no longer checked. If you removed it on purpose, say why: nothing checks it after the merge."
     ),
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
-    "interface": "Restore what callers rely on, or shorten what every session has to read.",
+    "interface": "Restore what callers rely on, correct the docs, or shorten what every session has to read.",
     "unconfirmed": (
         "This may be noise. If the evidence shows a cause, fix it; if not, allow more trials with `trials.max` in"
         f" `tidegate.yaml`. {_AT_BASE}"

@@ -104,7 +104,13 @@ def _what(why: Reason) -> str:
     if why.cause in SETUP_KINDS:
         said = f" ({why.detail})" if why.cause == "refused_request" and why.detail else ""
         return f"{SETUP_WORDS[why.cause]} fails{said}"
-    return f"no outcome ({_words(why.cause)}{f': {why.detail}' if why.detail else ''})"
+    return f"no outcome ({_words(why.cause)}{_detail(why)})"
+
+
+def _detail(why: Reason) -> str:
+    """Return what follows the cause, which the trial's reason may begin with."""
+    detail = why.detail.removeprefix(f"{why.cause}: ")
+    return f": {detail}" if detail else ""
 
 
 def _words(cause: NotMeasured | None) -> str:
@@ -126,8 +132,7 @@ def _lost(why: Reason) -> str:
 
 
 def _unmeasured(why: Reason) -> str:
-    detail = why.detail.removeprefix(f"{why.cause}: ")
-    return f"no trial was measured on {' or '.join(why.sides)} ({why.cause}{f': {detail}' if detail else ''})"
+    return f"no trial was measured on {' or '.join(why.sides)} ({why.cause}{_detail(why)})"
 
 
 # --- what decided
@@ -325,7 +330,7 @@ def _summary(comparison: Comparison, decision: Decision) -> str:
         return nothing
     blocked = {
         "checks_less": f"{_number(len(decision.fewer), 'change')} by which less is checked",
-        "interface": "the tool's interface changed in a way that the policy blocks",
+        "interface": "the tool's interface or its docs changed in a way that the policy blocks",
         "metric": "a metric got worse by more than the policy allows",
     }
     parts = [said for reason, said in blocked.items() if reason == decision.reason]

@@ -51,6 +51,12 @@ AS_JSON = NOTES.replace(
 )
 
 
+def counted(path: str) -> dict[str, str]:
+    """A tool that prints JSON, and the scenario with a gate that counts the two values at this path."""
+    gate = f"type: command_json_path, command: notes json, path: '{path}', assertion: len == 2"
+    return {"bin/notes": AS_JSON, **graded(gate)}
+
+
 def scored(script: str, more: str = "") -> dict[str, str]:
     """The scenario with one evaluator, which decides."""
     judge = f"{{type: code_judge, name: two, required: true, script: {script}}}"
@@ -340,19 +346,13 @@ JUDGE = {
     "kind of a value": Attempt(
         "has the tool print a text in place of a list, with as many characters",
         "regression",
-        base={
-            "bin/notes": AS_JSON,
-            **graded("type: command_json_path, command: notes json, path: $.notes, assertion: len == 2"),
-        },
+        base=counted("$.notes"),
         tool=AS_JSON.replace("[%s]", '"%.2s"'),
     ),
     "kind of a list": Attempt(
         "has the tool print an object in place of a list, with as many values",
         "regression",
-        base={
-            "bin/notes": AS_JSON,
-            **graded("type: command_json_path, command: notes json, path: '$.notes[*]', assertion: len == 2"),
-        },
+        base=counted("$.notes[*]"),
         tool=AS_JSON.replace("[%s]", '{"a": 1, "b": 1}'),
     ),
     "link before a file of the setup": Attempt(

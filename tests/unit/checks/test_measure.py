@@ -187,10 +187,10 @@ def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: lis
 @pytest.mark.parametrize(
     ("path", "printed", "kind"),
     [
-        ("$.a", '{"a": ["b"]}', "an array"),
-        ("$.a", '{"a": "b"}', "a string"),
-        ("$.a[*]", '{"a": ["b"]}', "an array"),
-        ("$.a[*]", '{"a": {"0": "b"}}', "an object"),
+        ("$.a", '{"a": ["b"]}', "value is an array"),
+        ("$.a", '{"a": "b"}', "value is a string"),
+        ("$.a[*]", '{"a": ["b"]}', "values are in an array"),
+        ("$.a[*]", '{"a": {"0": "b"}}', "values are in an object"),
     ],
 )
 def test_a_length_notes_of_what_it_is(path: str, printed: str, kind: str) -> None:
@@ -198,7 +198,7 @@ def test_a_length_notes_of_what_it_is(path: str, printed: str, kind: str) -> Non
     gate = CommandJsonPath(command="x", path=path, assertion="len == 1")
     answer = CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=0, stdout=printed))
     result = measure_trial(trial(answer), scenario(gate))
-    assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label} finds {kind}"])
+    assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label}: the {kind}"])
 
 
 def test_a_cancelled_probe_is_no_answer() -> None:

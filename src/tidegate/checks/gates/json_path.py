@@ -175,7 +175,8 @@ def decide_json(result: CommandResult, path: str, assertion: str) -> GateDecisio
     if decision.passed and can_match_many(path):  # such a part matches the values of an object, too
         start = start_of_many(path)
         found = find(start, document)
-        decision = decision.model_copy(update={"detail": {"kind": ", ".join(sorted({*map(kind, found)}))}})
+        inside = " and ".join(sorted({*map(kind, found)}))
+        decision = decision.model_copy(update={"detail": {"found": f"the values are in {inside}"}})
         # Nothing matches, as it would where the list itself is gone.
         if not matches and not any(isinstance(one, list | dict | None) for one in found):
             decision = GateDecision(passed=False, message=f"`{start}` is not a list or an object in the output")
@@ -195,7 +196,7 @@ def _decide_matches(path: str, assertion: str, matches: list[object]) -> GateDec
     problem = parse_assertion(assertion)(value)
     if problem is None:
         looser = assertion.startswith(("len", "contains"))  # than others, it holds for a text as for an array
-        detail = {"kind": kind(value)} if looser else None
+        detail = {"found": f"the value is {kind(value)}"} if looser else None
         return GateDecision(passed=True, message=f"`{path}` {assertion}: {shown(value)}", detail=detail)
     return GateDecision(passed=False, message=f"`{path}` {problem}")
 

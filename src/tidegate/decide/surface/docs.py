@@ -36,13 +36,12 @@ def misnamed(tool: str, parts: Sequence[Part], changes: Iterable[FileChange]) ->
         called = [{*_options_of(tool, line.text)} for line in (old, new)]
         if options and all(_is_known(name, options) for name in called[0]):
             renamed |= called[1]
-        names = {two for one, two in pairs if one in others and two not in others and two.isidentifier()}
-        if len(pairs) > MOST_WORDS:  # the line is another one
-            names = set()
-        for name in sorted({one for one in renamed if not _is_known(one, options)} | names):
+        if len(pairs) <= MOST_WORDS:  # else the line is another one
+            renamed |= {two for one, two in pairs if one in others and two not in others and two.isidentifier()}
+        for name in sorted(one for one in renamed if not _is_known(one, options)):
             found.setdefault(name, []).append(new.where)
     for name, places in found.items():
-        yield InterfaceChange(impact="breaking", part=f"`{name}`", detail=f"new in {few(places)}, and not offered")
+        yield InterfaceChange(impact="breaking", part=f"`{name}`", detail=f"new in {few(places)}, but not offered")
 
 
 def _edits(changes: Iterable[FileChange]) -> Iterator[tuple[Place, Place]]:

@@ -88,7 +88,7 @@ def _more_arguments(tool: str, before: Iterable[Part], after: Iterable[Part]) ->
     for command in dict.fromkeys(part.command for part in base):
         old, new = ([part.name for part in side if part.command == command and part.required] for side in (base, head))
         if len(new) > len(old):
-            detail = f"needs {', '.join(new)}, not {', '.join(old) or 'nothing'}"
+            detail = f"needs {' '.join(new)}, and on base {' '.join(old) or 'no argument'}"
             yield InterfaceChange(impact="breaking", part=f"`{f'{tool} {command}'.strip()}`", detail=detail)
 
 

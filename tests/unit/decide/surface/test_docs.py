@@ -40,7 +40,7 @@ def found(old: str, new: str, tool: str = "git-note") -> list[str]:
     ],
 )
 def test_a_name_in_place_of_one_that_the_tool_offers_is_found(old: str, new: str, name: str) -> None:
-    assert found(old, new) == [f"`{name}`: new in README.md:1, and not offered"]
+    assert found(old, new) == [f"`{name}`: new in README.md:1, but not offered"]
 
 
 @pytest.mark.parametrize(

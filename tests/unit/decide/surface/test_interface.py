@@ -359,8 +359,8 @@ def test_the_names_that_are_gone_are_those_that_head_does_not_list(
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
-        ("note SOURCE", "note SOURCE DEST", ["`note`: needs SOURCE, DEST, not SOURCE"]),
-        ("note [NAME]", "note NAME", ["`note`: needs NAME, not nothing"]),
+        ("note SOURCE", "note SOURCE DEST", ["`note`: needs SOURCE DEST, and on base SOURCE"]),
+        ("note [NAME]", "note NAME", ["`note`: needs NAME, and on base no argument"]),
         ("note SOURCE", "note [--all] FILE [DEST]", []),  # usages name them as they like
         ("note", "note FILE", []),  # base's usage may have left it out
     ],
