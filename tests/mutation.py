@@ -41,7 +41,7 @@ CHANGES = [
     ("decide/procedure/pushes.py", "on_head and base.passes > 0", "on_head"),
     ("decide/procedure/pushes.py", "entry.flip is not None and not entry.build_failed", "entry.flip is not None"),
     ("decide/procedure/rules.py", "if base.inside or not head.inside:", "if not head.inside:"),
-    ("decide/procedure/rules.py", "base.inside or base.outages or head.inside", "base.inside or head.inside"),
+    ("decide/procedure/rules.py", "if head.outages and not base.inside else", "if head.outages else"),
     ("decide/procedure/rules.py", "max(0, enough.head - shown)", "enough.head"),
     ("decide/procedure/row_states.py", 'if entry.flip == "better":', 'if entry.flip == "worse":'),
     ("decide/procedure/row_states.py", "head.setup >= head.lost else", "head.setup > head.lost else"),

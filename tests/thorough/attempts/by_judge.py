@@ -107,6 +107,12 @@ JUDGE = {
         base=graded("type: file_contains, path: notes.txt, substring: second"),
         tool=NOTES.replace('echo "$1" >>', 'printf "\\377%s\\n" "$1" >>'),
     ),
+    "file with NUL bytes": Attempt(
+        "writes NUL bytes around the text that a gate looks for",
+        "regression",
+        base=graded("type: file_contains, path: notes.txt, substring: second"),
+        tool=NOTES.replace('echo "$1" >>', 'printf "\\000%s\\n" "$1" >>'),
+    ),
     "key twice": Attempt(
         "prints a key of an object twice",
         "regression",

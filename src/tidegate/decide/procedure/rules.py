@@ -111,14 +111,14 @@ class Tally(NamedTuple):
 def flip(base: Tally, head: Tally, deterministic: bool) -> Flip | None:
     """Return the difference that holds in all trials; None if there is none, or base has no measured trial.
 
-    `worse` and `better` are for deterministic rows, the others for any row that head never measured. An outage counts
-    that only head's trials meet: what a tool prints can be what its provider cannot answer.
+    `worse` and `better` are for deterministic rows, the others for any row that head never measured. An outage that all
+    of head's trials meet is one of them: what a tool prints can be what its provider cannot answer.
     """
     if not base.measured:
         return None
     if not head.measured:
         if base.inside or not head.inside:
-            return "outage" if head.outages and not (base.inside or base.outages or head.inside) else None
+            return "outage" if head.outages and not base.inside else None
         return "setup" if head.setup >= head.lost else "unmeasurable"
     if not deterministic or base.mixed or head.mixed:
         return None

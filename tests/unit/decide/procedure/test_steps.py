@@ -372,6 +372,7 @@ def test_a_head_that_loses_every_trial_is_repeated_and_regresses(line: str) -> N
         ("docs det base:P head:O", "b1 h1 | b2 h2 h3"),
         ("docs min:3 base:P head:O", "b1 h1 | h2 b2 | b3 h3 | b4 h4 b5 h5"),
         ("docs past:40/40 base:P head:O", "h1 | h2 | h3 | b1 b2 | b3 h4 b4 h5 b5"),
+        ("docs min:3 base:OP head:O", "b1 h1 | h2 b2 | b3 h3 | b4 h4 b5 h5 b6"),
     ],
 )
 def test_an_outage_that_only_head_s_trials_meet_leaves_the_row_in_doubt(line: str, rounds: str) -> None:
@@ -383,8 +384,11 @@ def test_an_outage_that_only_head_s_trials_meet_leaves_the_row_in_doubt(line: st
     assert words(conclusion).startswith("no outcome (outage: because) in ")
 
 
-@pytest.mark.parametrize("line", ["docs det base:PO head:O", "docs base:PPO head:O", "docs past:40/40 base:O head:O"])
-def test_an_outage_that_both_sides_meet_is_no_doubt(line: str) -> None:
+@pytest.mark.parametrize(
+    "line",
+    ["docs det base:PO head:O", "docs base:PPO head:O", "docs past:40/40 base:O head:O", "docs min:3 base:LP head:O"],
+)
+def test_an_outage_beside_which_base_is_not_measured_is_no_doubt(line: str) -> None:
     assert only(line).state == "not_measured"
 
 
