@@ -117,8 +117,10 @@ def flip(base: Tally, head: Tally, deterministic: bool) -> Flip | None:
     if not base.measured:
         return None
     if not head.measured:
-        if base.inside or not head.inside:
-            return "outage" if head.outages and not base.inside else None
+        if base.inside or not (head.inside or head.outages):
+            return None
+        if not head.inside:
+            return "outage"
         return "setup" if head.setup >= head.lost else "unmeasurable"
     if not deterministic or base.mixed or head.mixed:
         return None
