@@ -187,7 +187,8 @@ class Surveys:
     def compared(self, root: Path, calls: Mapping[str, Scenario]) -> tuple[Interface, ...]:
         """Return what differs, with the lines of docs that name what is gone. `calls`: of passing trials."""
         base, head = (side.revision for side in self.work.sides)
-        files = [path for path in changed_files(root, base, head, DOCS) if not _is_history(path)]
+        changed = changed_files(root, base, head, DOCS) if self.found else ()
+        files = [path for path in changed if not _is_history(path)]
         diffs = file_diffs(root, base, head, files) if files else {}
         edits = [FileChange(path=path, role="watched", diff=diff) for path, diff in diffs.items()]
         told, names = list[Interface](), list[str]()

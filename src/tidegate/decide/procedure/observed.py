@@ -268,7 +268,7 @@ class RowSeen(Value):
 
     @property
     def base_unchecked(self) -> bool:
-        """True if a side was never measured, for an inside cause, and base was not tried often enough to compare."""
+        """True if a side was never measured, and base was not tried often enough to show if head is the cause."""
         base, head = self.tally("base"), self.tally("head")
         if self.row.presence != "both" or base.measured:
             return False
