@@ -116,3 +116,17 @@ def test_a_server_that_does_not_start_is_told_with_the_variables_that_its_files_
 
     assert done.code == 4
     assert "the server has ended: exit 1; it wrote: no key; its files name the variables SHELF_KEY" in done.stdout
+
+
+def test_a_server_that_does_not_start_is_tested_as_the_program_that_it_also_is(
+    make_repository: Make, tidegate: Make
+) -> None:
+    repo = make_repository("shelf")
+    program = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--all')\np.parse_args()\n"
+    repo.commit(SHELF | {"server.py": f"{program}raise SystemExit('no key')\n"})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert done.code == 0, done.stderr
+    assert "it is tested as a program, since it did not start as an MCP server: " in done.stdout
+    assert "it wrote: no key" in done.stdout

@@ -68,7 +68,8 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
             return tried
         if tried.problem is not None:
             return Tried(tool, {}, problem=unserved)
-        return replace(tried, notes=(f"as an MCP server it was not tried: {unserved}", *tried.notes))
+        told = f"it is tested as a program, since it did not start as an MCP server: {unserved}"
+        return replace(tried, notes=(told, *tried.notes))
 
 
 async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: bool = False) -> Tried:
