@@ -20,6 +20,7 @@ from tidegate.agents.invocations.metrics import (
 )
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
 from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.expected_state import ExpectedState
 from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.command_gate import Script, says_passed, what_went_wrong
 from tidegate.model.evaluator import Score
@@ -100,6 +101,8 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
         silent = (isinstance(one, CommandAnswer) and not one.result.stdout.strip() for one in answers)
         if isinstance(evaluator, CodeJudge) and any(silent):
             yield f"{evaluator.label} prints no score"
+        if isinstance(evaluator, ExpectedState):
+            yield from (f"{evaluator.label}: {place}" for place in evaluator.places(answers))
 
 
 def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests import make
 from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.expected_state import ExpectedState
 from tidegate.checks.gates.command_gate import CommandSucceeds, Script
 from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
@@ -199,6 +200,22 @@ def test_a_length_notes_of_what_it_is(path: str, printed: str, kind: str) -> Non
     answer = CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=0, stdout=printed))
     result = measure_trial(trial(answer), scenario(gate))
     assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label}: the {kind}"])
+
+
+@pytest.mark.parametrize(
+    ("printed", "place"),
+    [
+        ('{"a": [{"b": 1}]}', "$['a'][0]['b']"),
+        ('{"a": {"0": {"b": 1}}}', "$['a']['0']['b']"),
+        ('{"a": {"0.b": 1}}', "$['a']['0.b']"),
+    ],
+)
+def test_an_expected_state_notes_where_a_field_is(printed: str, place: str) -> None:
+    judge = ExpectedState(command="x", expected={"a.0.b": 1})
+    answers = ((exited(0, stdout=printed),),)
+    result = measure_trial(make.trial(spec=SPEC, evaluator_answers=answers), scenario(evaluators=(judge,)))
+    assert [*result.faults] == [f"{judge.label}: a.0.b is {place}"]
+    assert [one.score for one in result.evaluators] == [1]
 
 
 def test_a_cancelled_probe_is_no_answer() -> None:

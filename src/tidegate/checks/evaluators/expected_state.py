@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -63,6 +64,15 @@ class ExpectedState(Evaluator):
             raise ValueError("needs `command` or `file`, one of them")
         return self
 
+    def places(self, answers: Sequence[Answer]) -> tuple[str, ...]:
+        """Return where each field with a dot was found: `a.0` is in a list, or in an object with the key "0" or "a.0"."""
+        try:
+            state = json_of(answers[0]) if answers else None
+        except ValueError:
+            return ()
+        found = {path: _at(state, path) for path in self.expected if "." in path}
+        return tuple(f"{path} is ${place}" for path, (value, place) in found.items() if value is not _MISSING)
+
     def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Request the state and compare it field by field."""
         if self.command is not None:
@@ -73,7 +83,7 @@ class ExpectedState(Evaluator):
             state = json_of(answer)
         except ValueError as error:
             return Score(value=0, reason=f"no state: {error}", misses=tuple(self.expected))
-        found = {path: _at(state, path) for path in self.expected}
+        found = {path: _at(state, path)[0] for path in self.expected}
         misses = {path: value for path, value in found.items() if not same(value, self.expected[path])}
         reason = "; ".join(
             f"{path} is {_shown(value)}, expected {shown(self.expected[path])}" for path, value in misses.items()
@@ -82,19 +92,22 @@ class ExpectedState(Evaluator):
         return Score(value=len(hits) / len(found), reason=reason, hits=hits, misses=tuple(misses), passes=not misses)
 
 
-def _at(state: Any, path: str) -> Any:
-    """Return the value at a path. A key that contains a dot is found if it is the whole rest of the path."""
+def _at(state: Any, path: str) -> tuple[Any, str]:
+    """Return the value at a path, and the JSONPath of it. A key that contains a dot is found if it is the whole rest of
+    the path.
+    """
     if isinstance(state, dict) and path in state:
-        return state[path]
+        return state[path], f"[{path!r}]"
     key, _, rest = path.partition(".")
     match state:
         case dict() if key in state:
-            value = state[key]
+            value, place = state[key], f"[{key!r}]"
         case list() if key.isdecimal() and int(key) < len(state):
-            value = state[int(key)]
+            value, place = state[int(key)], f"[{key}]"
         case _:
-            return _MISSING
-    return _at(value, rest) if rest else value
+            return _MISSING, ""
+    found, inner = _at(value, rest) if rest else (value, "")
+    return found, place + inner
 
 
 def _shown(value: Any) -> str:
