@@ -132,6 +132,8 @@ def _lost(why: Reason) -> str:
 
 
 def _unmeasured(why: Reason) -> str:
+    if why.cause == "unfinished" and not why.detail:
+        return "not tried: the run ended before"
     return f"no trial was measured on {' or '.join(why.sides)} ({why.cause}{_detail(why)})"
 
 

@@ -609,6 +609,12 @@ def test_the_first_regression_ends_the_run_unless_fail_fast_is_off() -> None:
     assert len(fast.specs) < len(whole.specs)
 
 
+def test_a_row_that_the_end_of_the_run_left_out_says_that_it_was_not_tried() -> None:
+    story = Story("a det base:P head:F", "new det added head:P")
+    assert [c.state for c in story.conclusions] == ["regressed", "not_measured"]
+    assert words(story.conclusions[1]) == "not tried: the run ended before"
+
+
 @pytest.mark.parametrize("policy", [{"agents": ("other",)}, {"block": ("not_measured",)}])
 def test_a_regression_that_cannot_block_does_not_end_the_run(policy: dict[str, Any]) -> None:
     story = Story("a past:40/40 base:P head:F", "b past:40/40 base:P head:P", **policy)
