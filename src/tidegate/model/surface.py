@@ -10,7 +10,7 @@ _OfServer = Literal[
 ]
 PartKind = _OfCalls | _OfServer
 Impact = Literal["breaking", "additive", "text"]
-CHARACTERS_PER_TOKEN = 4.4  # of a list of tools as JSON; its error is in benchmarks/README.md
+BYTES_PER_TOKEN = 4.4  # of a list of tools as JSON; its error is in benchmarks/README.md
 
 
 class Part(Value):
@@ -21,7 +21,8 @@ class Part(Value):
     `aliases` are other names of an option; `takes_value` and `choices` say what follows it. `required`: of a parameter.
     `default`: its value where none is given, if known. Choices and default of a parameter are JSON. `types`: of JSON,
     or a resource's MIME type; none: any. `limits`: further rules of a value; of a tool, its hints. `text`: its
-    description. `characters`: how much agents are given of a tool.
+    description. `characters`: how much agents are given of a tool, in bytes of UTF-8, as rare
+    characters take many tokens.
     """
 
     kind: PartKind

@@ -38,7 +38,7 @@ def sections(one: Interface) -> Iterator[tuple[str, list[str]]]:
     changed = [(name, base, head) for name, (base, head) in one.tokens.items() if base != head]
     changed.sort(key=lambda found: -abs((found[2] or 0) - (found[1] or 0)))
     if changed:
-        yield "Tokens, estimated from characters", [f"`{name}`: {_tokens(*sides)}" for name, *sides in changed]
+        yield "Tokens, estimated from bytes", [f"`{name}`: {_tokens(*sides)}" for name, *sides in changed]
 
 
 def counts_text(one: Interface) -> str:

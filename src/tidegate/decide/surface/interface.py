@@ -13,7 +13,7 @@ from tidegate.decide.surface.docs import misnamed
 from tidegate.decide.surface.used import Scenario, Users, surface_change, users
 from tidegate.model.cause import Place
 from tidegate.model.result import FileChange
-from tidegate.model.surface import CHARACTERS_PER_TOKEN, Impact, Interface, InterfaceChange, Part
+from tidegate.model.surface import BYTES_PER_TOKEN, Impact, Interface, InterfaceChange, Part
 from tidegate.text.shorten import few, middle_cut
 
 Finding = tuple[Impact, str]
@@ -226,7 +226,7 @@ def _few(values: Sequence[str]) -> str:
 
 def _tokens(before: Iterable[Part], after: Iterable[Part]) -> dict[str, tuple[int | None, int | None]]:
     base, head = (
-        {part.name: math.ceil(part.characters / CHARACTERS_PER_TOKEN) for part in side if part.kind == "tool"}
+        {part.name: math.ceil(part.characters / BYTES_PER_TOKEN) for part in side if part.kind == "tool"}
         for side in (before, after)
     )
     return {name: (base.get(name), head.get(name)) for name in (*base, *head)}

@@ -80,7 +80,7 @@ def _of_tool(tool: Mapping[str, Any]) -> Iterator[Part]:
     given = {key: tool[key] for key in ("name", "title", "description", "inputSchema") if key in tool}
     found = _named("tool", {"title": hints.get("title"), **tool}, "name")
     limits = {hint: json.dumps(hints[hint]) for hint in HINTS if isinstance(hints.get(hint), bool)}
-    size = len(json.dumps(given, ensure_ascii=False, separators=(",", ":")))
+    size = len(json.dumps(given, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass"))
     inputs, outputs = tool.get("inputSchema"), tool.get("outputSchema")
     reader = _Reader(found.name, "field", inputs)
     yield found.model_copy(update={"limits": {**reader.limits(), **limits}, "characters": size})

@@ -340,6 +340,11 @@ def test_tokens_are_estimated_per_tool_and_a_tenth_more_is_growth() -> None:
     assert (100 < after - before < 150, of_more[0], told.grew, compared(base, base).grew) == (True, None, True, False)
 
 
+def test_rare_characters_take_more_tokens_than_others() -> None:
+    plain, rare = (compared(server(TEXT), server({**TEXT, "description": one * 100})).total[1] for one in "xᚠ")
+    assert rare - plain in (45, 46)  # two bytes more each
+
+
 @pytest.mark.parametrize(
     ("before", "after", "gone"),
     [
