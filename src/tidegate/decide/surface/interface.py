@@ -19,6 +19,10 @@ from tidegate.text.shorten import few, middle_cut
 Finding = tuple[Impact, str]
 _LEFT_OUT = ("argument", "json_key", "exit_code", "file")  # arguments: usages name them as they like
 _HINTS = {"readOnlyHint": "false", "destructiveHint": "true", "idempotentHint": "false", "openWorldHint": "true"}
+_PLAIN = re.compile(  # limits on which no other keyword depends
+    r"(?:(?:min|max)(?:Length|Items|Properties|imum)|exclusiveM(?:in|ax)imum|multipleOf|uniqueItems|pattern|format"
+    r"|not|propertyNames|dependentRequired|anyOf|oneOf)$"
+)
 MOST_PLACES = 5  # in the docs, for one part
 
 
@@ -182,9 +186,9 @@ def _types(old: Part, new: Part) -> Iterator[Finding]:
     """Yield a change of the type: callers may no longer pass what it took, or get what it never returned."""
     narrow, wide = (old, new) if new.kind != "output" else (new, old)
     if set(old.types) != set(new.types):
-        harmless = not wide.types or (narrow.types and set(narrow.types) <= set(wide.types))
+        harmless = not wide.types or (narrow.types and {*narrow.types} - {"nothing"} <= {*wide.types})
         said = [" or ".join(part.types).replace("integer or number", "number") or "any" for part in (old, new)]
-        yield ("additive" if harmless else "breaking"), f"type {' → '.join(said)}"
+        yield ("additive" if harmless and new.types != ("nothing",) else "breaking"), f"type {' → '.join(said)}"
 
 
 def _limits(old: Part, new: Part) -> Iterator[Finding]:
@@ -193,20 +197,20 @@ def _limits(old: Part, new: Part) -> Iterator[Finding]:
         before, after = old.limits.get(key), new.limits.get(key)
         if before != after:
             narrow, wide = (after, before) if new.kind == "output" else (before, after)
-            harmless = key != "schema" and (wide is None or (narrow is not None and _looser(key, narrow, wide)))
+            is_looser = wide is None or (narrow is not None and _looser(key, narrow, wide))
             said = (
                 "its schema"
                 if key in ("schema", "anyOf", "oneOf")
                 else f"{key} {middle_cut(before or 'none', 40)} → {middle_cut(after or 'none', 40)}"
             )
-            yield ("additive" if harmless else "breaking"), said
+            yield ("additive" if is_looser and _PLAIN.match(key) else "breaking"), said
 
 
 def _looser(key: str, before: str, after: str) -> bool:
     values = [json.loads(one) for one in (before, after)]
     if key in ("anyOf", "oneOf"):
         return all(one in values[1] for one in values[0])
-    if not all(isinstance(one, (int, float)) for one in values) or key == "multipleOf":
+    if not all(type(one) in (int, float) for one in values) or key == "multipleOf":
         return False
     return bool(values[1] <= values[0] if "min" in key.lower() else values[1] >= values[0])
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
 from itertools import combinations, islice
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from tidegate.model.surface import Part, PartKind
 
@@ -16,6 +17,8 @@ _READ = re.compile(  # keywords that are compared one by one, or do not restrict
     r"(?:type|enum|const|properties|required|items|additionalProperties|allOf|anyOf|oneOf|\$ref|\$defs|definitions"
     r"|default|title|description|examples?|deprecated|readOnly|writeOnly|\$schema|\$id|\$anchor|\$comment)$|x-"
 )
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_REFERS = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "')
 _NO_LIMIT = {"minLength": 0, "minItems": 0, "minProperties": 0, "uniqueItems": False}
 _TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
 _OF_PYTHON = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null", list: "array"}
@@ -35,7 +38,11 @@ class _Shape(NamedTuple):
     required: frozenset[str] = frozenset()
     items: Any = None
     others: Any = None
-    references: frozenset[str] = frozenset()
+
+    @property
+    def inside(self) -> tuple[object, ...]:
+        """What its value holds."""
+        return self.fields, self.required, self.items, self.others
 
 
 _ANY = _Shape()
@@ -94,36 +101,41 @@ class _Reader:
 
     def __init__(self, tool: str, kind: PartKind, schema: object) -> None:
         self._tool, self._kind, self._root = tool, kind, schema
-        self._read, self._cut = 0, False
+        self._read, self._cut, self._misses = 0, False, False
 
     def limits(self) -> Mapping[str, str]:
         """Return what restricts the whole of it, besides its fields."""
         return self._shape(self._root, 0).limits
 
     def parts(self) -> Iterator[Part]:
-        """Yield the parts; of a schema that is too large, also the whole of it, so that no change in it is missed."""
+        """Yield the parts; of a schema that is not read whole, also all of it, so that no change in it is missed."""
+        whole = self._shape(self._root, 0)
         if self._kind == "output":
-            yield self._part("", self._root, 0)
-        found = [*islice(self._inside(self._root, "", 0, frozenset()), MOST_PARTS)]
+            yield self._part("", self._root, whole, 0)
+        found = [*islice(self._inside(whole, "", 0, {}), MOST_PARTS)]
         yield from found
-        if self._cut or len(found) == MOST_PARTS:
+        if self._cut or self._misses or len(found) == MOST_PARTS:
             yield Part(kind=self._kind, name="…", command=self._tool, limits={"schema": _written(self._root)})
 
-    def _inside(self, schema: object, path: str, depth: int, above: frozenset[str]) -> Iterator[Part]:
+    def _inside(self, shape: _Shape, path: str, depth: int, above: Mapping[str, _Shape]) -> Iterator[Part]:
         """Yield what an object or a list holds, at any depth (`filter.tags[]`), but nothing inside itself again."""
-        shape = self._shape(schema, depth)
-        if above & shape.references:
-            return
+        above = {**above, path: shape}
         fields = {**dict.fromkeys(sorted(shape.required)), **shape.fields}
         inner = [(f"{path}.{name}".lstrip("."), one, name in shape.required) for name, one in fields.items()]
-        inner += [(f"{path}[]", shape.items, False)] * isinstance(shape.items, dict)
+        is_list = isinstance(shape.items, dict) or (shape.items is None and "array" in shape.types != _TYPES)
+        inner += [(f"{path}[]", shape.items, False)] * is_list
         inner += [(f"{path}.*", shape.others, False)] * (isinstance(shape.others, dict) and bool(path))
         for name, one, required in inner:
-            yield self._part(name, one, depth, required=required)
-            yield from self._inside(one, name, depth + 1, above | shape.references)
+            found = self._shape(one, depth + 1)
+            same = [outer for outer, held in above.items() if held.inside == found.inside != _ANY.inside]
+            if same:
+                found = found._replace(limits={**found.limits, "same as": json.dumps(same[0])})
+            yield self._part(name, one, found, depth, required=required)
+            if not same:
+                yield from self._inside(found, name, depth + 1, above)
 
-    def _part(self, name: str, schema: object, depth: int, *, required: bool = False) -> Part:
-        shape, own = self._shape(schema, depth), schema if isinstance(schema, dict) else {}
+    def _part(self, name: str, schema: object, shape: _Shape, depth: int, *, required: bool = False) -> Part:
+        own = schema if isinstance(schema, dict) else {}
         default = own.get("default")
         return Part(
             kind="parameter" if self._kind == "field" and not depth else self._kind,
@@ -139,14 +151,19 @@ class _Reader:
         )
 
     def _shape(self, schema: object, depth: int) -> _Shape:
+        """Return what the schema allows: nothing if it cannot be read, as no client could rely on it."""
         self._read += 1
         self._cut |= depth > MOST_DEEP or self._read > MOST_SCHEMAS
-        if self._cut or not isinstance(schema, dict):
-            return _NONE if schema is False else _ANY
+        if self._cut or schema is False:
+            return _NONE
+        if not isinstance(schema, dict):
+            return _ANY
         found = _own_shape(schema)
-        if isinstance(schema.get("$ref"), str):
-            found = _both(found, self._shape(self._named(schema["$ref"]), depth + 1))
-            found = found._replace(references=found.references | {schema["$ref"]})
+        is_moved = "$id" in schema and schema is not self._root  # its references start at itself
+        self._misses |= any(map(_REFERS.search, [*found.limits.values(), *[json.dumps(schema)] * is_moved]))
+        for key in _REFERENCES:
+            if isinstance(schema.get(key), str):
+                found = _both(found, self._shape(self._named(schema[key]), depth + 1))
         for one in _objects(schema.get("allOf")):
             found = _both(found, self._shape(one, depth + 1))
         for key in ("anyOf", "oneOf"):
@@ -155,10 +172,17 @@ class _Reader:
         return found
 
     def _named(self, reference: str) -> object:
-        """Return the schema that `#/$defs/Name` means."""
-        found: object = self._root
-        for word in reference.removeprefix("#").split("/")[1:]:
-            found = found.get(word.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+        """Return the schema that `#/$defs/Name` means; False if it is not found, or named in another way."""
+        pointer = unquote(reference)
+        is_followed = pointer == "#" or pointer.startswith("#/")
+        self._misses |= not is_followed
+        found: object = is_followed and self._root
+        for word in pointer.split("/")[1:]:
+            if isinstance(found, list):
+                found = found[int(word)] if word.isdecimal() and int(word) < len(found) else False
+            else:
+                key = word.replace("~1", "/").replace("~0", "~")
+                found = found.get(key, False) if isinstance(found, dict) else False
         return found
 
 
@@ -246,7 +270,6 @@ def _merged(one: _Shape, other: _Shape, keyword: str) -> _Shape:
         fields={name: merged(one.fields.get(name), other.fields.get(name)) for name in names},
         items=merged(one.items, other.items),
         others=merged(one.others, other.others),
-        references=one.references | other.references,
     )
 
 

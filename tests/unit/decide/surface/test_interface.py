@@ -205,6 +205,98 @@ def test_a_schema_inside_itself_is_read_once() -> None:
     assert found(nested("integer"), nested("string")) == [("breaking", "`p.age` of `t`: type integer → string")]
 
 
+def defined(reference: str, *, keyword: str = "$ref", **definitions: Any) -> dict[str, Any]:
+    """A server whose parameter is what the reference means."""
+    made = server({keyword: reference})
+    made["tools"][0]["inputSchema"]["$defs"] = definitions
+    return made
+
+
+def node(child: str, **more: Any) -> dict[str, Any]:
+    return {"properties": {"child": {"$ref": f"#/$defs/{child}"}, **more}}
+
+
+def test_a_schema_inside_itself_is_compared_with_the_one_that_it_is_not_by_its_name() -> None:
+    base = defined("#/$defs/N", N=node("N", age=TEXT))
+    assert found(base, defined("#/$defs/Renamed", Renamed=node("Renamed", age=TEXT))) == []
+    head = defined("#/$defs/N", N=node("M", age=TEXT), M=node("N", age={"type": "integer"}))
+    assert ("breaking", '`p.child` of `t`: same as "p" → none') in found(base, head)
+    extended = {"allOf": [{"$ref": "#/$defs/N"}, {"properties": {"more": {"type": "integer"}}}]}
+    of_text = {"allOf": [{"$ref": "#/$defs/N"}, {"properties": {"more": TEXT}}]}
+    sides = (defined("#/$defs/N", N={"properties": {"child": one}}) for one in (of_text, extended))
+    assert ("breaking", "`p.child.more` of `t`: type string → integer") in found(*sides)
+
+
+INTEGER = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    ("reference", "keyword", "named"),
+    [
+        ("#x", "$ref", {"$anchor": "x"}),
+        ("urn:x", "$ref", {"$id": "urn:x"}),
+        ("#x", "$dynamicRef", {"$dynamicAnchor": "x"}),
+        ("#/$defs/a b", "$ref", {}),
+        ("#/$defs/a%20b", "$ref", {}),
+        ("#/$defs/a b/anyOf/0", "$ref", {"anyOf": [{"$ref": "#/$defs/c"}]}),
+    ],
+)
+def test_a_type_behind_any_kind_of_reference_is_compared(reference: str, keyword: str, named: dict[str, Any]) -> None:
+    base, head = (
+        defined(reference, keyword=keyword, **{"a b": {**named, **({} if "anyOf" in named else one)}, "c": one})
+        for one in (TEXT, INTEGER)
+    )
+    assert found(base, base) == []
+    assert [impact for impact, _ in found(base, head)] == ["breaking"]
+
+
+def in_a_limit(of: dict[str, Any]) -> dict[str, Any]:
+    return defined("#/$defs/y", x=of, y={"prefixItems": [{"$ref": "#/$defs/x"}]})
+
+
+def from_another_start(of: dict[str, Any]) -> dict[str, Any]:
+    inside = {"$id": "urn:y", "$defs": {"x": of}, "properties": {"a": {"$ref": "#/$defs/x"}}}
+    return defined("#/$defs/y", x=TEXT, y=inside)
+
+
+@pytest.mark.parametrize("made", [in_a_limit, from_another_start])
+def test_what_is_behind_a_reference_that_is_not_followed_is_compared_as_text(made: Any) -> None:
+    assert found(made(TEXT), made(TEXT)) == []
+    assert found(made(TEXT), made(INTEGER)) == [("breaking", "`…` of `t`: its schema")]
+
+
+@pytest.mark.parametrize("reference", ["#/properties/p", "#/$defs/none", "#none"])
+def test_a_reference_that_leads_to_nothing_allows_nothing(reference: str) -> None:
+    broken = server({"$ref": reference})
+    assert ("breaking", "`p` of `t`: type string → nothing") in found(server(TEXT), broken)
+    result = server(outputs={"$ref": "#/$defs/none"})
+    assert found(server(outputs=TEXT), result) == [("breaking", "`r` in the result of `t`: type string → nothing")]
+    assert found(server({"$ref": "#/$defs/none"}), server(TEXT)) == [("additive", "`p` of `t`: type nothing → string")]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "impact"),
+    [
+        (
+            {"patternProperties": {"^x": TEXT}, "additionalProperties": False},
+            {"additionalProperties": False},
+            "breaking",
+        ),
+        ({"prefixItems": [TEXT], "items": False}, {"items": False}, "breaking"),
+        ({"keywordOfTomorrow": 1}, {"keywordOfTomorrow": 2}, "breaking"),
+        ({"maximum": 9, "exclusiveMaximum": False}, {"maximum": 9, "exclusiveMaximum": True}, "breaking"),
+        ({"type": "array"}, {"type": "array", "items": TEXT}, "breaking"),
+        ({"type": "array", "items": TEXT}, {"type": "array"}, "additive"),
+        ({**TEXT, "pattern": "^x"}, TEXT, "additive"),
+        ({"propertyNames": TEXT}, {}, "additive"),
+    ],
+)
+def test_only_limits_on_which_no_keyword_depends_may_go(
+    base: dict[str, Any], head: dict[str, Any], impact: str
+) -> None:
+    assert [one for one, _ in found(server(base), server(head))] == [impact]
+
+
 def wide(last: dict[str, Any]) -> dict[str, Any]:
     names = [f"f{number}" for number in range(MOST_PARTS + 1)]
     return server({"properties": {**dict.fromkeys(names, TEXT), "last": last}})
