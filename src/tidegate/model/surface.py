@@ -19,10 +19,10 @@ class Part(Value):
     A `field` is inside a parameter, an `output` inside a tool's structured result; '' is the result itself.
 
     `aliases` are other names of an option; `takes_value` and `choices` say what follows it. `required`: of a parameter.
-    `default`: its value where none is given, if known. Choices and default of a parameter are JSON. `types`: of JSON,
-    or a resource's MIME type; none: any. `limits`: further rules of a value; of a tool, its hints. `text`: its
-    description. `characters`: how much agents are given of a tool, in bytes of UTF-8, as rare
-    characters take many tokens.
+    `default`: its value where none is given, if known. Choices and default of a parameter are JSON; choices of a
+    server's tool are the ways to call it. `types`: of JSON, or a resource's MIME type; none: any. `limits`: further
+    rules of a value; of a tool, its hints. `text`: its description. `characters`: how much agents are given of a tool,
+    in bytes of UTF-8, as rare characters take many tokens.
     """
 
     kind: PartKind

@@ -47,6 +47,8 @@ class _Shape(NamedTuple):
 
 _ANY = _Shape()
 _NONE = _Shape(types=frozenset())
+_WAYS = ("a call without a task", "a call with a task")
+_CALLED = {"optional": _WAYS, "required": _WAYS[1:]}  # by a tool's `taskSupport`
 
 
 def of_server(offered: Mapping[str, Any]) -> tuple[Part, ...]:
@@ -88,9 +90,11 @@ def _of_tool(tool: Mapping[str, Any]) -> Iterator[Part]:
     found = _named("tool", {"title": hints.get("title"), **tool}, "name")
     limits = {hint: json.dumps(hints[hint]) for hint in HINTS if isinstance(hints.get(hint), bool)}
     size = len(json.dumps(given, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass"))
+    execution = next(iter(_objects([tool.get("execution")])), {})
+    ways = _CALLED.get(str(execution.get("taskSupport")), _WAYS[:1])
     inputs, outputs = tool.get("inputSchema"), tool.get("outputSchema")
     reader = _Reader(found.name, "field", inputs)
-    yield found.model_copy(update={"limits": {**reader.limits(), **limits}, "characters": size})
+    yield found.model_copy(update={"limits": {**reader.limits(), **limits}, "choices": ways, "characters": size})
     yield from reader.parts()
     if isinstance(outputs, dict):
         yield from _Reader(found.name, "output", outputs).parts()

@@ -297,6 +297,25 @@ def test_only_limits_on_which_no_keyword_depends_may_go(
     assert [one for one, _ in found(server(base), server(head))] == [impact]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "impacts"),
+    [
+        ("forbidden", "required", ["breaking", "additive"]),
+        ("optional", "required", ["breaking"]),
+        ("optional", None, ["breaking"]),
+        (None, "optional", ["additive"]),
+        (None, "forbidden", []),
+    ],
+)
+def test_a_tool_that_can_only_be_called_as_a_task_is_breaking(
+    before: str | None, after: str | None, impacts: list[str]
+) -> None:
+    sides = [server(TEXT), server(TEXT)]
+    for side, support in zip(sides, (before, after), strict=True):
+        side["tools"][0]["execution"] = {"taskSupport": support} if support else {}
+    assert [impact for impact, _ in found(*sides)] == impacts
+
+
 def wide(last: dict[str, Any]) -> dict[str, Any]:
     names = [f"f{number}" for number in range(MOST_PARTS + 1)]
     return server({"properties": {**dict.fromkeys(names, TEXT), "last": last}})
