@@ -126,8 +126,8 @@ class _Reader:
         above = {**above, path: shape}
         fields = {**dict.fromkeys(sorted(shape.required)), **shape.fields}
         inner = [(f"{path}.{name}".lstrip("."), one, name in shape.required) for name, one in fields.items()]
-        is_list = isinstance(shape.items, dict) or (shape.items is None and "array" in shape.types != _TYPES)
-        inner += [(f"{path}[]", shape.items, False)] * is_list
+        has_untyped = shape.items is None and shape.types != _TYPES and "array" in shape.types
+        inner += [(f"{path}[]", shape.items, False)] * (has_untyped or isinstance(shape.items, dict))
         inner += [(f"{path}.*", shape.others, False)] * (isinstance(shape.others, dict) and bool(path))
         for name, one, required in inner:
             found = self._shape(one, depth + 1)
