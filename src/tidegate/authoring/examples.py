@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import Block, address, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
-from tidegate.authoring.probing import Kind, Try
+from tidegate.authoring.probing import UNFIT, Kind, Try
 from tidegate.authoring.samples import HISTORY, kind_of
 from tidegate.authoring.survey import find_inputs, find_scripts, find_test_code
 from tidegate.authoring.variations import in_turn
@@ -27,6 +27,8 @@ MOST_COMMANDS = 40
 MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_SUBCOMMANDS = 12
+MOST_OPTIONS = 6  # of a subcommand, that are given at once
+MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_MARKED = 12  # options of documents that are tried
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
@@ -50,8 +52,15 @@ _VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
 _IN_PARENTHESES = rf"\(({_VALUES})\)"
 _AFTER_COLON = rf"(?i:values|one of|choices|formats|supported|available)(?: are)?:\s+({_VALUES})"
 _BUNDLE = re.compile(r"\[ ?-([A-Za-z]{3,40}) ?\]")
+_HOME = re.compile(r"(?<![^\s'\"=@])~/(?=\w)")
+_NO_WORD = re.compile(r"[^\w-]")
 _WITH_VALUE = re.compile(r"\[ ?(-[A-Za-z]) [a-z_]+ ?\]")
 _MARKED = re.compile(r"`(-[A-Za-z]|--[a-z][\w-]+)(?:[ =](<?\w+>?))?`")
+_CONFIGURATION = re.compile(r"^```(?:toml|ini|cfg|jsonc?|ya?ml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_CONFIGURATION_NAME = re.compile(
+    r"(?<![\w/.-])(?:\.?[\w-]+\.(?:toml|cfg|ini|jsonc?|ya?ml)|\.[\w-]+rc(?:\.\w+)?)(?![\w/-])"
+)
+_SWITCH = re.compile(r"\b(?:true|false)\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
@@ -111,8 +120,8 @@ def in_scripts(root: Path, where: str, binary: str, first: Collection[str]) -> P
     whole: list[str] = []
     calls: list[Iterator[str]] = []
     for path in find_test_code(root / where):
-        found = calls_in_code(path.read_text(encoding="utf-8", errors="replace"), binary, first)
-        calls.append(islice(found, MOST_OF_SCRIPT))
+        text = path.read_text(encoding="utf-8", errors="replace")
+        calls.append(iter(_with_new_words_first(calls_in_code(text, binary, first))))
     for path in find_scripts(root / where):
         text = called_by_name(path.read_text(encoding="utf-8", errors="replace"), binary)
         text = _CAPTURED.sub(r"\1", text)
@@ -146,15 +155,29 @@ def _unit(block: Block, folder: Path, root: Path, binary: str) -> str:
     return f"{copied if files else 'cd $(mktemp -d)'}\n{text}"
 
 
+def _with_new_words_first(lines: Iterable[str]) -> list[str]:
+    """Return the lines, first those with an option or another short word that no earlier line has."""
+    known: set[str] = set()
+    found: list[str] = []
+    others: list[str] = []
+    for line in lines:
+        words = {*re.findall(r"(?<![^\s'=])-{0,2}[a-z][\w-]*(?![^\s'=])", line)} - known
+        known |= words
+        (found if words else others).append(line)
+    return [*found, *others]
+
+
 def calls_in_code(text: str, binary: str, first: Collection[str]) -> Iterator[str]:
-    """Yield the calls of the tool in a test: lists of strings that begin with one of these words or its name, and
-    strings that begin with its name."""
+    """Yield the calls of the tool in a test: lists of strings that begin with one of these words, with its name, or
+    with a path or an address and have one of these options; and strings that begin with its name.
+    """
+    options = {word for word in first if word.startswith("-")}
     for found in _LIST.finditer(text):
         words = [literal.replace("\\n", "\n") for _, literal in _LITERAL.findall(found[0])]
         words = words[1:] if words and PurePath(words[0]).stem == binary else words
         if (
             words
-            and words[0] in first
+            and (words[0] in first or (_NO_WORD.search(words[0]) and not options.isdisjoint(words)))
             and "" not in words
             and not any("{" in word and "}" in word and '"' not in word for word in words)
         ):
@@ -165,7 +188,8 @@ def calls_in_code(text: str, binary: str, first: Collection[str]) -> Iterator[st
 
 
 def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
-    return Plan(Candidate(name, description, tuple(lines)), tuple(Try(ways=(line,)) for line in lines))
+    tries = (Try(ways=tuple(dict.fromkeys((line, _HOME.sub("", line))))) for line in lines)
+    return Plan(Candidate(name, description, tuple(lines)), tuple(tries))
 
 
 def inputs(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
@@ -230,13 +254,14 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = ()) -> Plan
 
     def calls(known: re.Pattern[str], most: int, *ways: str) -> list[Try]:
         return [
-            _call(binary, name, ways, _arguments(binary, name, parts, texts))
+            _call(binary, name, (*ways, _all_options(name, parts)), _arguments(binary, name, parts, texts))
             for name in [name for name in names if known.fullmatch(name)][:most]
         ]
 
-    listing = calls(_READS, 5, "", "first", "1", "Ada")
-    tries = [*calls(_ADDS, 3, *_TEXTS, ""), *calls(_ADDS, 1, *_OTHER_TEXTS), *listing]
-    tries += calls(others, MOST_SUBCOMMANDS, "", "sample.txt", "'two words'", "first", "1")
+    listing = [one.model_copy(update={"wants": "prints"}) for one in calls(_READS, 5, "", "first", "1", "Ada")]
+    tries = [*calls(_ADDS, 3, *_TEXTS, "sample.txt", ""), *calls(_ADDS, 1, *_OTHER_TEXTS)]
+    tries += [Try(ways=one.ways[-1:]) for one in calls(_ADDS, 3) if " -" in one.ways[-1]]
+    tries += [*listing, *calls(others, MOST_SUBCOMMANDS, "", "sample.txt", "'two words'", "first", "1")]
     for group in (_CHANGES, _REMOVES):
         own = calls(group, 5, "1", "first", "1 'Call Bea'", "first 'Call Bea'", "1 A", "")
         tries += [*own, *(listing[:2] if own else ())]
@@ -249,6 +274,13 @@ def _call(binary: str, name: str, ways: Sequence[str], known: Sequence[str]) -> 
     given = [" ".join(map(_value, known))] if known and ways[0] else []
     lines = dict.fromkeys(f"{binary} {name} {way}".strip() for way in [*given, *ways])
     return Try(ways=tuple(lines), wants="works")
+
+
+def _all_options(name: str, parts: Iterable[Part]) -> str:
+    """Return the options of the subcommand that take a value, each with one that fits its name."""
+    own = [part for part in parts if part.kind == "option" and part.command == name and part.takes_value]
+    fit = [part for part in own if not UNFIT.match(part.name)][:MOST_OPTIONS]
+    return " ".join(f"{one.name} {one.choices[0] if one.choices else _value(one.name.strip('-'))}" for one in fit)
 
 
 def _arguments(binary: str, name: str, parts: Sequence[Part], texts: Iterable[str]) -> list[str]:
@@ -292,6 +324,21 @@ def documented_options(parts: Sequence[Part], texts: Iterable[str]) -> tuple[Par
     takes = {name: bool(value) for name, value in marked if name not in names}
     more = (Part(kind="option", name=name, takes_value=value) for name, value in takes.items())
     return *parts, *islice(more, MOST_MARKED)
+
+
+def configurations(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return configuration files that documents show, with the name that is nearest above, and the same with each
+    switch the other way.
+    """
+    found: dict[tuple[str, str], None] = {}
+    for text in texts:
+        for block in _CONFIGURATION.finditer(text):
+            names = _CONFIGURATION_NAME.findall(text[max(0, block.start() - ABOVE) : block.start()])
+            found |= dict.fromkeys((name, block[1]) for name in names[-1:])
+    shown = islice((one for one in found if len(one[1]) <= BEGINNING), MOST_CONFIGURATIONS)
+    other_way = {"true": "false", "false": "true"}
+    both = ((name, (text, _SWITCH.sub(lambda switch: other_way[switch[0]], text))) for name, text in shown)
+    return tuple((name, text) for name, ways in both for text in dict.fromkeys(ways))
 
 
 def with_choices(part: Part, texts: Iterable[str]) -> Part:

@@ -85,6 +85,7 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
         plans={plan.candidate.name: plan.tries for plan in plans},
         parts=examples.documented_options(shown.parts, documents),
         inputs=inputs,
+        configurations=examples.configurations(documents),
     )
     found = await _probed(here, tool, plans, prober)
     kept = [one for one in _filled(plans, found) if one.commands]

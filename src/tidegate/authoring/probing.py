@@ -9,7 +9,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, product
 from pathlib import PurePosixPath
 from stat import S_ISREG
 from typing import Literal
@@ -32,6 +32,7 @@ AT_ONCE = 2  # plans
 TRIES_SHARE, OPTIONS_SHARE = 0.5, 0.8  # of a plan's seconds, after which options come, and variations
 ENOUGH = 12  # calls with samples
 MOST_BASES = 8  # lines that get options
+MOST_CONFIGURED = 2  # lines that get a configuration
 MOST_OF_OPTION = 5  # lines with which an option is tried
 MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others
 MOST_VARIED = 3  # inputs of a line, beside its own
@@ -54,6 +55,7 @@ _NO_RESULT = re.compile(rf"(?:^|/)\.git/(?!hooks/|config$)|{VOLATILE.pattern}") 
 _NO_FILES = re.compile(
     r"(?i)\bno (?:[\w-]+ ){0,4}files?\b.{0,40}\b(?:found|given|matched)|\bno (?:[\w-]+ ){0,2}input files"
 )
+_NO_FILE = re.compile(r"(?i)\bfile\b.{0,30}\b(?:not exist|not found|n't exist)")
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
 _REDIRECTED = re.compile(r"[<>|]")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
@@ -108,6 +110,7 @@ class Prober(Agent):
     plans: dict[str, tuple[Try, ...]] = {}
     parts: tuple[Part, ...] = ()
     inputs: tuple[str, ...] = ()
+    configurations: tuple[tuple[str, str], ...] = ()  # of documents: a file's name, and its text
     _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
 
     async def run(self, session: Session) -> End:
@@ -133,6 +136,7 @@ class Prober(Agent):
         probe.share = OPTIONS_SHARE
         single = [line for line in dict.fromkeys(lines) if "\n" not in line]
         bases = await probe.repeatable(single) or probe.bare(self.plans.get(session.scenario, ()))
+        await self._try_configurations(probe, bases[:MOST_CONFIGURED])
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
             if part.kind == "option" and not UNFIT.match(part.name):
                 await self._try_option(probe, part, bases)
@@ -143,6 +147,14 @@ class Prober(Agent):
             await probe.vary(line, command)
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
+
+    async def _try_configurations(self, probe: _Probe, bases: Sequence[str]) -> None:
+        """Keep these lines with each configuration that changes what they show."""
+        for (name, text), base in product(self.configurations, bases):
+            if probe.session.read_text(name) is None:
+                with_file = Try(ways=(with_configuration(base, name, text),), wants="prints")
+                call = await probe.tried(with_file, base=base)
+                probe.keep(call if call is not None and call.kind == "option" else None)
 
     async def _try_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> None:
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
@@ -390,10 +402,13 @@ class _Probe:
         for word in dict.fromkeys((*words, *told)):
             named = not is_usage(printed) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
             asked = FILE.fullmatch(word) or FOLDER.fullmatch(word) or named
+            meant = not asked and "/" in word and _NO_FILE.search(printed)
             path = PurePosixPath(word)
             inside = not path.is_absolute() and ".." not in path.parts
-            if asked and inside and word not in self.files and self.session.read_text(word) is None:
-                for name, text in content_of(self.session.repo, word, len(self.files), (*self.files, *self.inputs)):
+            if (asked or meant) and inside and word not in self.files and self.session.read_text(word) is None:
+                number, known = len(self.files), (*self.files, *self.inputs)
+                found = content_of(self.session.repo, word, number, known)
+                for name, text in [(word, sample(word, number))] if meant else found:
                     self.session.write_text(name, text)
                     self.files[name] = text
                     self.unnamed |= set() if word in words else {name}
@@ -421,6 +436,11 @@ def _shape(ran: CommandResult, line: str) -> str:
 
 def _are_alike(name: str, other: str | None) -> bool:
     return other is not None and PurePosixPath(name).suffix == PurePosixPath(other).suffix
+
+
+def with_configuration(line: str, name: str, text: str) -> str:
+    """Return the line between the making and the removal of this file."""
+    return f"cat > {name} <<'END'\n{text}END\n{line}\nstatus=$?; rm {name}; (exit $status)"
 
 
 def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:

@@ -20,7 +20,7 @@ _SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
 _BINARY = frozenset("\0\ufffd")
 _CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
 _SCRIPTS = frozenset({"", ".sh", ".bats", ".t"})
-_TEST_CODE = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".go", ".rs", ".pl"})
+_TEST_CODE = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".go", ".rs", ".pl", ".json"})
 _INPUTS = re.compile(
     r"^(?:tests?|specs?|examples?|samples?|demos?|fixtures?|(?:test)?data|regress\w*|cases)$|test", re.IGNORECASE
 )
@@ -81,8 +81,9 @@ def find_scripts(root: Path) -> tuple[Path, ...]:
 
 
 def find_test_code(root: Path) -> tuple[Path, ...]:
-    """Return the tests that are written in a programming language."""
-    found = (path for path in _for_tests(root) if path.suffix in _TEST_CODE)
+    """Return the tests that are written in a programming language, and their data in JSON."""
+    named = (path for path in _files(root) if path.parent == root and "test" in path.name)
+    found = (path for path in (*_for_tests(root), *named) if path.suffix in _TEST_CODE)
     return tuple(path for path in found if path.stat().st_size < LARGEST_CODE)
 
 
