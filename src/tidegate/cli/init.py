@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import yaml
 
@@ -278,7 +278,9 @@ def _next_steps(written: list[str], root: Path, place: ActionSource) -> str:
         ignored = [name for name in written if is_ignored(root, name)]
         if ignored:
             lines.append(f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` still adds them")
-        add = ["git", "add", *(["--force"] if ignored else []), *written]
+        own = {str(PurePosixPath(name).parent) for name in written if name.endswith((".yaml", ".yml"))} - {"."}
+        places = dict.fromkeys(next((one for one in own if name.startswith(f"{one}/")), name) for name in written)
+        add = ["git", "add", *(["--force"] if ignored else []), *places]
         lines.append(f"  git switch --create tidegate && {shlex.join(add)} && git commit")
     try:
         pr, base = "tidegate pr               ", default_base(root)

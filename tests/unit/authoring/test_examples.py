@@ -10,6 +10,7 @@ from tests.make import sure
 from tidegate.authoring.examples import (
     called_by_name,
     calls_in_code,
+    configurations,
     documented,
     documented_options,
     followed,
@@ -122,6 +123,18 @@ def test_calls_in_the_code_of_tests_are_examples() -> None:
     assert found == ["tally add 'two words' --due 1", "tally list", "tally list --all"]
 
 
+def test_calls_in_data_of_tests_may_begin_with_an_address_and_those_with_new_words_come_first(tmp_path: Path) -> None:
+    data = """[
+        {"arguments": ["https://a.b/c", "--all"]}, {"arguments": ["https://a.b/d", "--all"]},
+        {"arguments": ["https://a.b/d", "--all", "--short"]}, {"arguments": ["git", "--all"]}
+    ]"""
+    write(tmp_path, {"tests.json": data, "other.json": '["list"]'})
+    plan = sure(in_scripts(tmp_path, ".", "tally", {"--all", "--short", "list"}))
+    assert plan.candidate.commands == (
+        *("tally https://a.b/c --all", "tally https://a.b/d --all --short", "tally https://a.b/d --all"),
+    )
+
+
 def test_a_word_of_another_program_is_no_call() -> None:
     assert called_by_name("cp bin/tally /usr/bin", "tally") == "cp bin/tally /usr/bin"
 
@@ -165,6 +178,27 @@ def test_what_is_added_is_listed_then_changed_and_removed() -> None:
         *("tally add 'Buy milk'", "tally add 'Call Ada'", "tally list"),
         *("tally done 1", "tally list", "tally remove 1", "tally list", "tally add 'Send 3 letters'", "tally list"),
     ]
+
+
+def test_what_adds_is_called_with_all_its_options_at_once_too() -> None:
+    own = ["--title", "--kind", "--file", "--pager"]
+    parts = [Part(kind="subcommand", name="add"), Part(kind="option", name="--all", command="add")]
+    parts += [Part(kind="option", name=name, command="add", takes_value=True) for name in own]
+    parts[3] = parts[3].model_copy(update={"choices": ("b", "c")})
+    lines = [one.ways[0] for one in state("tally", parts).tries]
+    assert "tally add --title 'Buy milk' --kind b --file sample.txt" in lines
+
+
+def test_a_file_of_the_home_may_be_one_of_the_workspace(tmp_path: Path) -> None:
+    (found,) = documented(write(tmp_path, {"README.md": "```sh\ntally add ~/notes/a ~x\n```\n"}), ".", "tally")
+    assert [one.ways for one in found.tries] == [("tally add ~/notes/a ~x", "tally add notes/a ~x")]
+
+
+def test_configurations_of_docs_come_with_each_switch_the_other_way_too() -> None:
+    text = "See setup.cfg. In `tally.toml`:\n\n```toml\nall = true\n```\n\n```sh\ntally\n```\n\n" + "x" * 400
+    assert configurations([text, f"{text}\n```json\n{{}}\n```\n"]) == (
+        *(("tally.toml", "all = true\n"), ("tally.toml", "all = false\n")),
+    )
 
 
 def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(tmp_path: Path) -> None:

@@ -296,6 +296,36 @@ def test_a_call_that_looks_for_files_by_itself_gets_samples(tmp_path: Path, monk
     assert (found.of("call"), "sample.py" in found.files) == (("count --all",), True)
 
 
+def test_a_file_whose_name_has_no_suffix_is_made_if_the_error_says_that_one_is_missing(tmp_path: Path) -> None:
+    def reading(words: list[str], files: dict[str, str]) -> str | None:
+        return f"read {len(files)}" if words[-1] in files else None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FakeSession, "error", "the file does not exist")
+        found = probed(reading, tmp_path, (Try(ways=("count notes/a",)), Try(ways=("count word",))))
+    assert (found.of("call"), [*found.files]) == (("count notes/a",), ["notes/a"])
+
+
+def test_a_configuration_that_changes_an_output_is_kept_with_the_line(tmp_path: Path) -> None:
+    session = FakeSession(of_python, tmp_path)
+    answer = session.shell
+
+    async def shell(command: str, *, timeout_secs: float) -> CommandResult:
+        line = next((row for row in command.splitlines() if row.startswith("count ")), command)
+        ran = await answer(line, timeout_secs=timeout_secs)
+        told = "all " if "all = true" in command else ""
+        return ran.model_copy(update={"command": command, "stdout": told + ran.stdout})
+
+    session.shell = shell  # type: ignore[method-assign]
+    both = (("a.ini", "all = true\n"), ("a.ini", "all = false\n"))
+    prober = Prober(plans={"plan": (Try(ways=("count sample.py",)),)}, inputs=("sample.py",), configurations=both)
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert found.of("option") == (
+        "cat > a.ini <<'END'\nall = true\nEND\ncount sample.py\nstatus=$?; rm a.ini; (exit $status)",
+    )
+
+
 def test_a_file_of_the_repository_keeps_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "data.gz").write_bytes(b"\x1f\x8b\xff a")
 
