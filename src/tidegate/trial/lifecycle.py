@@ -18,7 +18,7 @@ from tidegate.trial.checks import BudgetEndedError, Checks, Notes
 from tidegate.trial.directories import Attempt, Folders
 from tidegate.trial.environment import Environments, free_port, has_commands, with_port
 from tidegate.trial.processes import Refused, SupervisorLost
-from tidegate.trial.rewritten import WatchedFiles, guidance_of_base
+from tidegate.trial.rewritten import WatchedFiles, guidance_of_base, named
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.snapshot import Snapshot
@@ -163,7 +163,7 @@ class _TrialRun:
             self._stop_on_full_disk()
         except BudgetEndedError as ended:
             return trial.model_copy(update={"not_measured": "budget", "reason": str(ended)})
-        files = {"rewritten": tuple(sorted(self._watched.rewritten)), "made": self._watched.made}
+        files = {"rewritten": named(self._watched.rewritten), "made": self._watched.made}
         return trial.model_copy(update={**answers, **files})
 
     def _stop_on_full_disk(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -12,12 +12,17 @@ from tidegate.model.trial import LINK
 from tidegate.trial.processes import Account
 from tidegate.trial.safe_files import Content, content_of, copy_below, remove_below
 from tidegate.trial.snapshot import Snapshot
-from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents
+from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents, everything_below
 
 BRANCHES, TAGS = "refs/heads/", "refs/tags/"
 MOST_MADE = 1_000  # names of files that a trial keeps
 S_IFMT, S_IFDIR = 0o170000, 0o040000  # of a mode
 USABLE = 0o500  # a folder's owner can list it and use what is in it
+
+
+def named(files: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of files, sorted, as text: a byte that is not UTF-8 becomes `\\xff`."""
+    return tuple(sorted(os.fsencode(name).decode(errors="backslashreplace") for name in files))
 
 
 class WatchedFiles:
@@ -47,8 +52,10 @@ class WatchedFiles:
 
     @property
     def _hiding(self) -> Iterator[str]:
-        """The files that git prefers to the branches and tags of the start (gitrevisions)."""
-        for name in (f".git/{BRANCHES}main", *self._start):
+        """The files that git prefers to the branches and tags of the start, and to those of now (gitrevisions)."""
+        now = (one for one in everything_below(self._workspace / ".git/refs") if not one.is_dir())
+        names = (one.relative_to(self._workspace).as_posix() for one in now)
+        for name in (f".git/{BRANCHES}main", *self._start, *names):
             branch, tag = (name.partition(f".git/{folder}")[2] for folder in (BRANCHES, TAGS))
             if short := branch or tag:
                 yield from (f".git/{short}", f".git/refs/{short}", *([f".git/{TAGS}{short}"] if branch else []))
@@ -56,7 +63,7 @@ class WatchedFiles:
     @property
     def made(self) -> tuple[str, ...] | None:
         """The files that setup commands have made, links a second time with `LINK`; None if they are too many."""
-        return tuple(sorted(self._made)) if len(self._made) <= MOST_MADE else None
+        return named(self._made) if len(self._made) <= MOST_MADE else None
 
     def look(self, read: Snapshot | None = None) -> None:
         """Note which of the files differ now, or lie in a folder that their owner cannot use.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tidegate.model.trial import LINK
-from tidegate.trial.rewritten import MOST_MADE, WatchedFiles, guidance_of_base
+from tidegate.trial.rewritten import MOST_MADE, WatchedFiles, guidance_of_base, named
 from tidegate.trial.snapshot import Snapshot, take
 from tidegate.trial.workspace import Prepared
 
@@ -54,6 +55,7 @@ def test_what_is_left_alone_and_what_is_new_is_not_listed(watched: WatchedFiles,
         (".git/info/grafts", ".git/info/grafts"),
         (".git/hooks/post-commit", ".git/hooks"),
         (".git/refs/replace/0", ".git/refs/replace"),
+        (".git/shallow", ".git/shallow"),
     ],
 )
 def test_a_new_file_that_decides_what_git_shows_is_listed(
@@ -75,6 +77,20 @@ def test_a_new_name_that_git_prefers_to_a_branch_or_tag_of_the_start_is_listed(
     assert looked(watched) == set()
     fill(workspace, made)
     assert looked(watched) == {made}
+
+
+@pytest.mark.parametrize("made", [".git/v1", ".git/refs/v1", ".git/refs/tags/topic/a", ".git/topic/a"])
+def test_a_name_that_git_prefers_to_a_new_branch_or_tag_is_listed(
+    watched: WatchedFiles, workspace: Path, made: str
+) -> None:
+    fill(workspace, ".git/refs/tags/v1", ".git/refs/heads/topic/a")
+    assert looked(watched) == set()
+    fill(workspace, made)
+    assert looked(watched) == {made}
+
+
+def test_a_name_that_is_not_text_is_listed_as_text() -> None:
+    assert named({"b", os.fsdecode(b"a\xff")}) == ("a\\xff", "b")
 
 
 def test_an_object_of_the_start_that_is_replaced_is_listed(watched: WatchedFiles, workspace: Path) -> None:
