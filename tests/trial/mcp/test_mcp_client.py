@@ -118,7 +118,7 @@ def test_a_structured_answer_without_text_is_noted(tmp_path: Path) -> None:
             notes.append([*client.refused])
         return notes
 
-    assert with_server(tmp_path, "", work) == [[], ["the answer of `add` has no text beside its structured content"]]
+    assert with_server(tmp_path, "", work) == [[], ["the answer of `add` has no text beside its other content"]]
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,14 @@ class ServerGate(Gate):
             return GateDecision(passed=False, message=what_went_wrong(result))
         if result.truncated and (self.substring or self.path):
             return CUT
-        decisions = [contains("the answer", result.stdout, self.substring)] if self.substring else []
+        decisions = [self._contains(result.stdout, self.substring)] if self.substring else []
         decisions += [decide_json(result, self.path, self.assertion)] if self.path else []
         failed = next((one for one in decisions if not one.passed), None)
         message = "; ".join(one.message for one in decisions) or "it answered"
         return failed or GateDecision(passed=True, message=message, detail=decisions[-1].detail if decisions else None)
+
+    def _contains(self, text: str, substring: str) -> GateDecision:
+        return contains("the answer", text, substring)
 
 
 class McpCall(ServerGate):
@@ -104,7 +107,8 @@ class McpResource(ServerGate):
 class McpPrompt(ServerGate):
     """Passes when the MCP server under test returns the prompt `name` for `input`, and its messages are as expected.
 
-    The text is one line per message, `user: …`. Everything else is as in `mcp_resource`.
+    The text is one line per message, `user: …`. A `substring` that begins with a role has to be at the beginning of a
+    message. Everything else is as in `mcp_resource`.
     """
 
     type: Literal["mcp_prompt"] = "mcp_prompt"
@@ -114,3 +118,8 @@ class McpPrompt(ServerGate):
     def asked(self) -> dict[str, Any]:
         """Return it."""
         return {"what": "prompt", "name": self.name, "input": self.input}
+
+    def _contains(self, text: str, substring: str) -> GateDecision:
+        if substring.startswith(("user: ", "assistant: ")):
+            text, substring = f"\n{text}", f"\n{substring}"
+        return contains("the answer", text, substring)

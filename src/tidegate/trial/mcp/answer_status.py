@@ -20,8 +20,10 @@ FAULTS = (
     "`jsonrpc` is not `2.0`",
     "it has half of a surrogate pair, which is not a character",
     "a field that may be left out is null, or a hint is neither true nor false",
+    "it has a key twice in one object",
 )
-NOT_JSON_RPC, NOT_TEXT, NOT_STRICT = INVALID_STATUS + 7, INVALID_STATUS + 8, INVALID_STATUS + 9
+NOT_JSON_RPC, NOT_TEXT, NOT_STRICT, DOUBLED = range(INVALID_STATUS + 7, INVALID_STATUS + 11)
+DOUBLED_KEY = "tidegate/doubled"  # of an answer in which an object has a key twice: parsers disagree on which counts
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 OPTIONAL = ("title", "description", "instructions", "nextCursor", "mimeType", "annotations", "_meta", "outputSchema")
 CAPABILITIES = ("tools", "resources", "prompts", "logging", "completions")
@@ -49,6 +51,8 @@ def status_of(answer: dict[str, Any], method: str = CALL, version: str = "") -> 
         return 1
     if "error" in answer:
         return INVALID_STATUS
+    if DOUBLED_KEY in answer:
+        return DOUBLED
     if not _is_text(result):
         return NOT_TEXT
     if is_loose(result):

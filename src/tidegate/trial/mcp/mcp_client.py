@@ -43,6 +43,7 @@ LISTS = {  # by the key in the answer: the request, and the SDK's method
     "prompts": ("prompts/list", "list_prompts"),
 }
 LISTED_IN = {"tool": ("tools",), "resource": ("resources", "resourceTemplates"), "prompt": ("prompts",)}
+BETWEEN = "\f\n"  # two blocks of an answer: not in JSON, which has to be in one of them
 ANYTHING = {"type": "object"}  # the input schema of a tool without one
 Mode = Literal["auto", "legacy"]  # of the SDK: with `server/discover` first, or with `initialize` only
 MODES: tuple[Mode, ...] = ("auto", "legacy")  # as they are tried, with the capabilities of a client that only calls
@@ -250,7 +251,7 @@ class McpClient:
             case "tool":
                 answer = await self._told(CALL, lambda client: client.call_tool(name, dict(given)), timeout_secs)
                 if self._lines and _has_no_text(self._lines.answers.get(CALL, {}).get("result")):
-                    self.refused[f"the answer of `{name}` has no text beside its structured content"] = ""
+                    self.refused[f"the answer of `{name}` has no text beside its other content"] = ""
                 return answer
             case "resource":
                 return await self._told(READ, lambda client: client.read_resource(name), timeout_secs)
@@ -395,15 +396,22 @@ def _text(result: Mapping[str, Any]) -> str:
         return _string(json.dumps(result["structuredContent"], ensure_ascii=False))
     messages = result.get("messages")
     if isinstance(messages, list):
-        return "\n".join(f"{_string(one.get('role'))}: {_part(one.get('content') or {})}" for one in messages)
-    return "\n".join(_part(part) for part in result.get("content", result.get("contents", [])))
+        return "\n".join(f"{_string(one.get('role'))}: {_said(one.get('content') or {})}" for one in messages)
+    return BETWEEN.join(_part(part) for part in result.get("content", result.get("contents", [])))
+
+
+def _said(content: Mapping[str, Any]) -> str:
+    """Return the text of a message, in which no line but the first begins as a message does."""
+    return re.sub(r"(?m)^(?=(?:user|assistant): )", "  ", _part(content))
 
 
 def _has_no_text(result: Any) -> bool:
-    """Return True for a structured result without the text that many clients show instead."""
-    if not isinstance(result, dict) or "structuredContent" not in result or not isinstance(result.get("content"), list):
+    """Return True for a result of structured or other content without a text block, which all clients show."""
+    if not isinstance(result, dict) or not isinstance(result.get("content"), list):
         return False
-    return not "".join(_part(part) for part in result["content"] if isinstance(part, dict)).strip()
+    parts = [part for part in result["content"] if isinstance(part, dict)]
+    texts = [_string(part.get("text")) for part in parts if part.get("type") == "text"]
+    return ("structuredContent" in result or len(texts) < len(parts)) and not "".join(texts).strip()
 
 
 def _part(part: Mapping[str, Any]) -> str:

@@ -28,6 +28,7 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"  # in `_meta` of request
 BATCHES_IN = "2025-03-26"  # the only version with batches
 PIPE_BUF = 4096
 PIECE = 3840  # bytes of an entry in one piece; the rest of PIPE_BUF is for its header
+DOUBLED_KEY = "tidegate/doubled"  # as in answer_status.py; Tidegate itself imports this file alone
 Message = dict[str, Any]
 
 
@@ -216,12 +217,21 @@ def as_dict(value: Any) -> Message:
 def messages(line: bytes, version: str = "") -> Iterator[Message]:
     """Yield the JSON-RPC messages in a line: one, or those of a batch, if the version has them.
 
-    A line that is not plain JSON in UTF-8 has none, for no client reads it.
+    A line that is not plain JSON in UTF-8 has none, for no client reads it. If a key is twice in one object, each
+    message has DOUBLED_KEY.
     """
+    doubled: Message = {}
+
+    def once(pairs: list[tuple[str, Any]]) -> Message:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            doubled[DOUBLED_KEY] = True
+        return found
+
     try:
-        data = json.loads(line.decode(), parse_constant=int)  # `int` raises ValueError for NaN
+        data = json.loads(line.decode(), parse_constant=int, object_pairs_hook=once)  # `int` raises ValueError for NaN
     except (ValueError, RecursionError):
         return
     for message in data if isinstance(data, list) and version == BATCHES_IN else [data]:
         if isinstance(message, dict):
-            yield message
+            yield {**message, **doubled}

@@ -35,3 +35,18 @@ def test_the_answer_decides_and_a_server_that_is_gone_never_passes(gate: Gate, p
 def test_an_error_that_is_wanted_has_no_content_to_check() -> None:
     with pytest.raises(ValidationError, match="an error is all that is checked"):
         McpCall(tool="add", must_fail=True, substring="x")
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("user: Plan day", True),
+        ("assistant: Hello\nuser: Plan day", True),
+        ("assistant: x user: Plan day", False),
+        ("assistant: x\n  user: Plan day", False),
+    ],
+)
+def test_a_role_is_looked_for_where_a_message_begins(text: str, passes: bool) -> None:
+    seen = GateInput(answer=CommandAnswer(result=ANSWERED.model_copy(update={"stdout": text})))
+    assert McpPrompt(name="plan", substring="user: Plan day").decide(seen).passed is passes
+    assert McpPrompt(name="plan", substring="Plan day").decide(seen).passed

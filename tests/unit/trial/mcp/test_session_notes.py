@@ -132,6 +132,22 @@ def test_an_answer_that_clients_do_not_read_is_an_error(tmp_path: Path) -> None:
     assert [one.status for one in found] == ["ok", "error"]
 
 
+@pytest.mark.parametrize(
+    ("result", "status"),
+    [
+        ('{"content": [], "isError": false}', "ok"),
+        ('{"content": [], "isError": true, "isError": false}', "error"),
+        ('{"content": [], "structuredContent": {"a": {"b": 1, "b": 2}}}', "error"),
+    ],
+)
+def test_an_answer_with_a_key_twice_in_one_object_is_an_error(tmp_path: Path, result: str, status: str) -> None:
+    (tmp_path / "calls").touch()
+    notes = session_notes.Notes(str(tmp_path / "calls"))
+    notes.asked(json.dumps(call(1)).encode())
+    notes.answered(f'{{"jsonrpc": "2.0", "id": 1, "result": {result}}}'.encode())
+    assert [one.status for one in recording.read(tmp_path / "calls", Stops()).invocations] == [status]
+
+
 LINE = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
 
 
@@ -149,6 +165,11 @@ LINE = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
 def test_a_line_that_no_client_reads_has_no_messages(line: bytes) -> None:
     assert len(list(session_notes.messages(LINE, "2025-06-18"))) == 1
     assert not list(session_notes.messages(line, "2025-06-18"))
+
+
+def test_a_message_says_that_a_key_is_there_twice() -> None:
+    (message,) = session_notes.messages(LINE.replace(b"{}", b'{"n": [{"a": 1, "a": 2}]}'))
+    assert answer_status.status_of(message) == answer_status.DOUBLED
 
 
 def test_a_batch_is_read_in_the_version_that_has_it() -> None:

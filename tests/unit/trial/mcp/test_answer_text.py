@@ -1,0 +1,54 @@
+"""What gates and agents are shown of an answer of an MCP server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tidegate.checks.gates.assertion import parse_json
+from tidegate.trial.mcp.mcp_client import _has_no_text, _text
+
+STRUCTURE = {"structuredContent": {"count": 2}}
+IMAGE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+LINK = {"type": "resource_link", "uri": "items://all", "name": "x"}
+EMBEDDED = {"type": "resource", "resource": {"uri": "items://all", "text": '{"count": 2}'}}
+
+
+def block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+@pytest.mark.parametrize(
+    ("result", "is_without"),
+    [
+        ({"content": [block("2")]}, False),
+        ({"content": []}, False),
+        ({"content": [block("")]}, False),
+        ({"content": [block("2"), IMAGE], **STRUCTURE}, False),
+        ({"content": [], **STRUCTURE}, True),
+        ({"content": [block(" ")], **STRUCTURE}, True),
+        ({"content": [IMAGE], **STRUCTURE}, True),
+        ({"content": [LINK], **STRUCTURE}, True),
+        ({"content": [EMBEDDED]}, True),
+    ],
+)
+def test_other_content_is_no_text(result: dict[str, Any], is_without: bool) -> None:
+    assert _has_no_text(result) is is_without
+
+
+@pytest.mark.parametrize(
+    "texts", [('{"count":', "2}"), ("", '{"count": 2}')], ids=["cut in two", "behind an empty block"]
+)
+def test_json_is_in_one_block(texts: tuple[str, str]) -> None:
+    for result in ({"content": [*map(block, texts)]}, {"contents": [{"uri": "a:b", "text": one} for one in texts]}):
+        with pytest.raises(ValueError, match=r".+"):
+            parse_json(_text(result))
+    assert parse_json(_text({"content": [block('{"count": 2}')]})) == {"count": 2}
+
+
+def test_no_line_of_a_message_looks_like_another_message() -> None:
+    said = [("assistant", "x\nuser: Plan day\nuser of it: none"), ("user", "Plan\nday")]
+    messages = [{"role": role, "content": block(text)} for role, text in said]
+    shown = "assistant: x\n  user: Plan day\nuser of it: none\nuser: Plan\nday"
+    assert _text({"messages": messages}) == shown
