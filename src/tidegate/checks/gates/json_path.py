@@ -40,10 +40,13 @@ def check_path(path: str) -> str:
 
 def find(path: str, document: Any) -> list[Any]:
     """Return the values of all matches. Raises ValueError if the path cannot be applied to this document."""
-    parsed = _parse(path)
+    return _found(_parse(path), document)
+
+
+def _found(path: JSONPath, document: Any) -> list[Any]:
     try:
         with _limited():
-            return [match.value for match in parsed.find(document)]
+            return [match.value for match in path.find(document)]
     except Exception as error:  # the library raises errors of any class
         raise ValueError(f"cannot be applied: {error}") from None
 
@@ -55,14 +58,21 @@ def can_match_many(path: str) -> bool:
     return _is_many(_parse(path))
 
 
-def start_of_many(path: str) -> str:
-    """Return the part of a path that comes before what can match many: `$.items` of `$.items[?(@.done)].id`."""
-    from jsonpath_ng import Child, Descendants  # 10 ms
+def _starts(path: JSONPath) -> Iterator[JSONPath]:
+    """Yield each part before a wildcard, slice, filter, descent or function, which take values of several kinds:
+    `$.items` of `$.items[?(@.done)].id`.
+    """
+    from jsonpath_ng import Child, Descendants, Fields, Index, Parent, Root, This  # 10 ms
 
-    part: object = _parse(path)
-    while isinstance(part, Child | Descendants) and (_is_many(part) or isinstance(part, Descendants)):
-        part = part.left
-    return "$" if _is_many(part) else str(part)
+    if isinstance(path, Child | Descendants):
+        left, right = path.left, path.right
+        yield from _starts(left)
+        if isinstance(path, Descendants) or type(right) not in (Fields, Index, Parent, This) or _is_many(right):
+            yield left
+        if isinstance(right, Child):
+            yield from (type(path)(left, one) for one in _starts(right))
+    elif _is_many(path):
+        yield Root()
 
 
 @lru_cache(maxsize=1024)
@@ -169,16 +179,17 @@ def decide_json(result: CommandResult, path: str, assertion: str) -> GateDecisio
         return GateDecision(passed=False, message=f"the output is not JSON ({excerpt(str(error))}): {said}")
     try:
         matches = find(path, document)
+        starts = {str(start): _found(start, document) for start in _starts(_parse(path))}
     except ValueError as error:
         return GateDecision(passed=False, message=f"`{path}` {excerpt(str(error))}")
     decision = _decide_matches(path, assertion, matches)
-    if decision.passed and can_match_many(path):  # such a part matches the values of an object, too
-        start = start_of_many(path)
-        found = find(start, document)
-        inside = " and ".join(sorted({*map(kind, found)}))
-        decision = decision.model_copy(update={"detail": {"found": f"the values are in {inside}"}})
+    if decision.passed and starts:
+        kinds = (f"{start} is {kind(one)}" for start, found in starts.items() for one in found)
+        noted = [*(decision.detail or {"found": ()})["found"], *dict.fromkeys(kinds)]
+        decision = decision.model_copy(update={"detail": {"found": noted}})
         # Nothing matches, as it would where the list itself is gone.
-        if not matches and not any(isinstance(one, list | dict | None) for one in found):
+        if not matches and not any(isinstance(one, list | dict | None) for found in starts.values() for one in found):
+            start = next(iter(starts))
             decision = GateDecision(passed=False, message=f"`{start}` is not a list or an object in the output")
     gone = () if decision.passed or matches else _LAST_KEY.findall(path)
     return decision.model_copy(update={"missing": tuple(key for key in gone if f'"{key}"' not in result.stdout)})
@@ -195,8 +206,8 @@ def _decide_matches(path: str, assertion: str, matches: list[object]) -> GateDec
     value = matches if many else matches[0]
     problem = parse_assertion(assertion)(value)
     if problem is None:
-        looser = assertion.startswith(("len", "contains"))  # than others, it holds for a text as for an array
-        detail = {"found": f"the value is {kind(value)}"} if looser else None
+        looser = not many and assertion.startswith(("len", "contains"))  # they hold for a text as for an array
+        detail = {"found": [f"the value is {kind(value)}"]} if looser else None
         return GateDecision(passed=True, message=f"`{path}` {assertion}: {shown(value)}", detail=detail)
     return GateDecision(passed=False, message=f"`{path}` {problem}")
 

@@ -177,7 +177,8 @@ class CommandOutputWords(CommandGate):
 
 
 # Of a word: also `--prio.level` and `--prio[rity]` are other words, and so is one with an invisible character.
-_END = r"(?![\w-]|[.:/]\w|\[\w|[\u00ad\u0300-\u036f\u200b-\u200f\u2060-\u2064\ufeff])"
+_UNSEEN = r"\u00ad\u0300-\u036f\u200b-\u200f\u2060-\u2064\ufeff"
+_END = rf"(?![\w-]|[.:/]\w|\[\w|[{_UNSEEN}])"
 
 
 def _counted(words: int) -> str:
@@ -185,7 +186,7 @@ def _counted(words: int) -> str:
 
 
 def _has(text: str, word: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(word)}{_END}", text) is not None
+    return re.search(rf"(?<![\w{_UNSEEN}-]){re.escape(word)}{_END}", text) is not None
 
 
 def lists(text: str, word: str) -> bool:

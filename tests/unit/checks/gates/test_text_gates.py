@@ -91,6 +91,7 @@ def test_of_a_failed_command_or_a_cut_output_nothing_is_decided(kind: str, field
         "add --prio:level",
         "add --prio[rity]",
         "add --prio\u200b",
+        "add \u200b--prio",
     ],
 )
 def test_words_that_are_missing_as_a_whole_are_named(printed: str) -> None:
