@@ -21,8 +21,9 @@ from tidegate.agents.invocations.metrics import (
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.expected_state import ExpectedState
+from tidegate.checks.evaluators.plan import PlanEvaluator
 from tidegate.checks.gates.assertion import parse_json
-from tidegate.checks.gates.command_gate import Script, says_passed, what_went_wrong
+from tidegate.checks.gates.command_gate import Script, says_failed, says_passed, what_went_wrong
 from tidegate.model.evaluator import Score
 from tidegate.model.event import End, Event
 from tidegate.model.gate import Gate, GateInput
@@ -97,17 +98,20 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
     for gate, answer in zip(scenario.gates, trial.answers, strict=False):
         if isinstance(gate, Script) and isinstance(answer, CommandAnswer) and not says_passed(answer.result.stdout):
             yield f"{gate.label} prints no `passed`"
+            if says_failed(answer.result.stdout):
+                yield f"{gate.label} prints that it failed, beside something else"
     for evaluator, answers in zip(scenario.evaluators, trial.evaluator_answers, strict=False):
         silent = (isinstance(one, CommandAnswer) and not one.result.stdout.strip() for one in answers)
         if isinstance(evaluator, CodeJudge) and any(silent):
             yield f"{evaluator.label} prints no score"
-        if isinstance(evaluator, ExpectedState):
+        if isinstance(evaluator, ExpectedState | PlanEvaluator):
             yield from (f"{evaluator.label}: {place}" for place in evaluator.places(answers))
 
 
 def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:
     """Yield what kind of value was counted or searched."""
-    return (f"{gate.label}: {gate.detail['found']}" for gate in gates if gate.type != "script" and gate.detail)
+    with_kinds = (gate for gate in gates if gate.type != "script" and gate.detail)
+    return (f"{gate.label}: {found}" for gate in with_kinds for found in gate.detail["found"])
 
 
 def _unused(trial: Trial, scenario: Scenario, decides: Outcome | None) -> tuple[str, ...]:

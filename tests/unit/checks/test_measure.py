@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests import make
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.expected_state import ExpectedState
+from tidegate.checks.evaluators.plan import PlanEvaluator
 from tidegate.checks.gates.command_gate import CommandSucceeds, Script
 from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
@@ -167,6 +168,8 @@ def test_a_call_that_hangs_until_the_agent_is_stopped_fails_the_trial_whatever_i
 
 LEFT = Invocation(argv=("add",), status="unfinished", started_at=0.0)
 JUDGE = CodeJudge(script="python3 judge.py")
+NO_VERDICT = "script: ./check prints no `passed`"
+FAILED = "script: ./check prints that it failed, beside something else"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +178,9 @@ JUDGE = CodeJudge(script="python3 judge.py")
         ({"invocations": (OK,)}, []),
         ({"invocations": (OK, LEFT)}, ["a call of the target had not ended when the agent did"]),
         ({"answers": (exited(0, stdout='{"passed": true}'),)}, []),
-        ({"answers": (exited(0, stdout='added\n{"passed": false}'),)}, ["script: ./check prints no `passed`"]),
+        ({"answers": (exited(0, stdout='added\n{"passed": true}'),)}, [NO_VERDICT]),
+        ({"answers": (exited(0, stdout='added\n{"passed": false}'),)}, [NO_VERDICT, FAILED]),
+        ({"answers": (exited(0, stdout='{"passed" : false, "message": "a "b""}'),)}, [NO_VERDICT, FAILED]),
         ({"evaluator_answers": ((exited(0, stdout='{"score": 1}'),),)}, []),
         ({"evaluator_answers": ((exited(0),),)}, [f"{JUDGE.label} prints no score"]),
     ],
@@ -188,18 +193,46 @@ def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: lis
 @pytest.mark.parametrize(
     ("path", "printed", "kind"),
     [
-        ("$.a", '{"a": ["b"]}', "value is an array"),
-        ("$.a", '{"a": "b"}', "value is a string"),
-        ("$.a[*]", '{"a": ["b"]}', "values are in an array"),
-        ("$.a[*]", '{"a": {"0": "b"}}', "values are in an object"),
+        ("$.a", '{"a": ["b"]}', ["the value is an array"]),
+        ("$.a", '{"a": "b"}', ["the value is a string"]),
+        ("$.a[*]", '{"a": ["b"]}', ["$.a is an array"]),
+        ("$.a[*]", '{"a": {"0": "b"}}', ["$.a is an object"]),
+        ("$.a[*].b[*]", '{"a": [{"b": {"0": 1}}]}', ["$.a is an array", "$.a.*.b is an object"]),
+        ("$.a[*].b[?(@.c)].c", '{"a": [{"b": [{"c": 1}]}]}', ["$.a is an array", "$.a.*.b is an array"]),
+        ("$.a..b[*]", '{"a": [{"b": [1]}, {"b": []}]}', ["$.a is an array", "($.a..b) is an array"]),
+        ("$..b[*].c[*]", '{"b": [{"c": [1]}]}', ["$ is an object", "($..b) is an array", "($..b).*.c is an array"]),
+        ("$.a.`sorted`", '{"a": {"x": 1}}', ["the value is an array", "$.a is an object"]),
+        ("$..a.`keys`", '{"a": {"x": 1}}', ["$ is an object", "($..a) is an object"]),
+        ("*", '["x"]', ["$ is an array"]),
     ],
 )
-def test_a_length_notes_of_what_it_is(path: str, printed: str, kind: str) -> None:
+def test_a_length_notes_of_what_it_is(path: str, printed: str, kind: list[str]) -> None:
     """A text or an object in place of a list of as many elements is another result."""
     gate = CommandJsonPath(command="x", path=path, assertion="len == 1")
     answer = CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=0, stdout=printed))
     result = measure_trial(trial(answer), scenario(gate))
-    assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label}: the {kind}"])
+    assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label}: {one}" for one in kind])
+
+
+@pytest.mark.parametrize(("printed", "kind"), [('{"a": "b c"}', "a string"), ('{"a": [1, 2, 3]}', "an array")])
+def test_a_function_notes_what_it_is_applied_to(printed: str, kind: str) -> None:
+    gate = CommandJsonPath(command="x", path="$.a.`len`", assertion="== 3")
+    result = measure_trial(trial(exited(0, stdout=printed)), scenario(gate))
+    assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label}: $.a is {kind}"])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [('["add", "list"]', "a list"), ('{"add": 1, "list": 2}', "a text"), ("first add, then list", "a text")],
+)
+def test_a_plan_in_a_file_notes_how_it_was_read(text: str, kind: str) -> None:
+    plan = PlanEvaluator.model_validate(
+        {"type": "plan", "from": "file", "file": "plan.json", "expected": ["add", "list"]}
+    )
+    answers = ((FileAnswer(state="present", text=text),),)
+    result = measure_trial(make.trial(spec=SPEC, evaluator_answers=answers), scenario(evaluators=(plan,)))
+    assert [*result.faults] == [f"plan: the plan is {kind}"]
+    assert [one.score for one in result.evaluators] == [1]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ class ExpectedState(Evaluator):
         return self
 
     def places(self, answers: Sequence[Answer]) -> tuple[str, ...]:
-        """Return where each field with a dot was found: `a.0` in a list, or in an object with the key "0" or "a.0"."""
+        """Return where each field with a dot was found: `a.0` is in a list, or an object with the key "0" or "a.0"."""
         try:
             state = json_of(answers[0]) if answers else None
         except ValueError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from operator import eq
 from typing import Annotated, Any, Literal, Self
 
@@ -16,7 +17,7 @@ from tidegate.checks.gates.fields import NonEmpty, WorkspacePath
 from tidegate.checks.gates.json_path import check_path, find
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import Message
-from tidegate.model.probe import ReadFile
+from tidegate.model.probe import Answer, ReadFile
 
 
 class PlanEvaluator(Evaluator):
@@ -42,6 +43,14 @@ class PlanEvaluator(Evaluator):
         if (self.source == "field") != (self.path is not None):
             raise ValueError("`path` belongs to `from: field`, and has to be there")
         return self
+
+    def places(self, answers: Sequence[Answer]) -> tuple[str, ...]:
+        """Return how the plan in a file was read: as a list, or as a text that mentions tools."""
+        if self.source != "file" or not answers:
+            return ()
+        with suppress(ValueError):
+            return ("the plan is a list" if _tools(text_of(answers[0])) is not None else "the plan is a text",)
+        return ()
 
     def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Find the plan, and compare it with the expected tools and the calls."""
@@ -71,16 +80,21 @@ class PlanEvaluator(Evaluator):
 
 def _planned(text: str, known: Collection[str]) -> list[str]:
     """Return the tools of a JSON list in its order, else the known tools in the order of their first mention."""
-    try:
-        value = parse_json(text)
-    except ValueError:
-        value = None
-    if isinstance(value, list):
-        return _texts(value)
+    if (tools := _tools(text)) is not None:
+        return tools
     places = {
         tool: found.start() for tool in known if (found := re.search(rf"(?<![\w:-]){re.escape(tool)}(?![\w:-])", text))
     }
     return sorted(places, key=places.__getitem__)
+
+
+def _tools(text: str) -> list[str] | None:
+    """Return the tools of a JSON list; None for another text."""
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return None
+    return _texts(value) if isinstance(value, list) else None
 
 
 def _listed(text: str, path: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, ClassVar, Literal
 
 from tidegate.checks.gates.assertion import parse_json
@@ -126,6 +127,11 @@ class Script(Gate):
 def says_passed(stdout: str) -> bool:
     """Return True if a script printed whether it passed."""
     return isinstance(_said(stdout).get("passed"), bool)
+
+
+def says_failed(stdout: str) -> bool:
+    """Return True if a script printed, maybe among other things, that it did not pass."""
+    return re.search(r'"passed"\s*:\s*(?!\s|true)', stdout) is not None
 
 
 def _said(stdout: str) -> dict[str, Any]:
