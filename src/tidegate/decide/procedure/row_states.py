@@ -48,7 +48,8 @@ def conclusions_of(entries: Sequence[RowSeen], alpha: float, tests: Mapping[RowK
     open_ones = [entry for entry in entries if entry.row.key not in settled]
     once = _compared_once([entry for entry in open_ones if entry.row.key not in tests], alpha)
     found = settled | once | _screened([entry for entry in open_ones if entry.row.key in tests], tests)
-    doubted = ((entry, _doubting_loss(entry, _doubting_base(entry, found[entry.row.key]))) for entry in entries)
+    said = ((entry, _doubting_failures(entry, found[entry.row.key])) for entry in entries)
+    doubted = ((entry, _doubting_loss(entry, _doubting_base(entry, conclusion))) for entry, conclusion in said)
     return tuple(_without_key(entry, _doubting_passes(entry, conclusion)) for entry, conclusion in doubted)
 
 
@@ -173,6 +174,16 @@ def _doubting_passes(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
         return conclusion
     why = {"cause": "rewritten", "detail": rewritten[0], "lost": (len(rewritten), len(head))}
     return conclusion.doubted("some_lost", "rewritten", head=conclusion.why.head or entry.tally("head").counts, **why)
+
+
+def _doubting_failures(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    """Return `unconfirmed` for a deterministic row that base sometimes passes and head never: base's failures may be
+    head's doing, who runs beside it.
+    """
+    never = not entry.tally("head").passes and entry.tally("base").passes > 0
+    if not (entry.demoted and never and conclusion.state in GREEN):
+        return conclusion
+    return conclusion.model_copy(update={"state": "unconfirmed"})
 
 
 def _doubting_base(entry: RowSeen, conclusion: Conclusion) -> Conclusion:

@@ -220,6 +220,18 @@ def test_a_row_whose_repeats_disagree_is_compared_by_chance_from_then_on(line: s
     assert len({(spec.side, spec.index) for spec in story.specs}) == len(story.specs), "no trial is run twice"
 
 
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        ("docs det base:PFFF" + "F" * 20 + " head:FFF" + "F" * 20, "unconfirmed"),
+        ("docs det base:PFFF" + "F" * 20 + " head:FFFP" + "F" * 20, "ok"),
+    ],
+)
+def test_a_deterministic_row_that_only_base_ever_passes_is_not_ok(line: str, state: str) -> None:
+    """What head leaves behind or runs on can make base fail, too."""
+    assert only(line).state == state
+
+
 def test_a_row_whose_history_of_one_commit_disagrees_is_compared_by_chance_from_the_start() -> None:
     story = Story("docs det past:20/40 base:P head:F", unsteady=True)
     assert not story.conclusions[0].deterministic
