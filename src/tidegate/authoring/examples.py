@@ -193,16 +193,17 @@ def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
 
 
 def inputs(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return samples and files of the repository: first its files of kinds without a sample, which the tool is likely
-    to be made for, then samples of the kinds that the docs name, and of usual ones.
+    """Return samples and files of the repository: its files of kinds without a sample, which the tool is likely to be
+    made for, in turn with samples of the kinds that the docs name, and of usual ones; then its other files.
     """
     named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
     kinds = [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
     usual = [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds]
     own = find_inputs(root, kinds)
-    of_its_own = [name for name in own if not kind_of(name)]
     samples = [f"sample{kind}" for kind in (*kinds, *usual)]
-    return *of_its_own, *samples, *(name for name in own if kind_of(name))
+    kinds_of_own = dict.fromkeys(PurePath(name).suffix for name in own if not kind_of(name))
+    groups = [[name for name in own if name.endswith(kind)] for kind in kinds_of_own]
+    return *in_turn(map(iter, (*groups, samples))), *(name for name in own if kind_of(name))
 
 
 def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Plan:
@@ -242,10 +243,10 @@ def in_history(plan: Plan) -> Plan:
     return plan._replace(tries=tuple(tries))
 
 
-def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = ()) -> Plan:
+def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: Sequence[str] = ()) -> Plan:
     """Return the plan that calls the subcommands: those that add, then those that list, change and remove.
 
-    `texts`: help texts, which may show the arguments.
+    `texts`: help texts, which may show the arguments. `files`: inputs, the fittest first.
     """
     names = [part.name for part in parts if part.kind == "subcommand" and " " not in part.name]
     names = [name for name in names if not UNFIT_COMMANDS.fullmatch(name)]
@@ -261,7 +262,8 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = ()) -> Plan
     listing = [one.model_copy(update={"wants": "prints"}) for one in calls(_READS, 5, "", "first", "1", "Ada")]
     tries = [*calls(_ADDS, 3, *_TEXTS, "sample.txt", ""), *calls(_ADDS, 1, *_OTHER_TEXTS)]
     tries += [Try(ways=one.ways[-1:]) for one in calls(_ADDS, 3) if " -" in one.ways[-1]]
-    tries += [*listing, *calls(others, MOST_SUBCOMMANDS, "", "sample.txt", "'two words'", "first", "1")]
+    usual_ways = ("", *files[:2], "sample.txt", "'two words'", "first", "1", " ".join(files[:2]))
+    tries += [*listing, *calls(others, MOST_SUBCOMMANDS, *usual_ways)]
     for group in (_CHANGES, _REMOVES):
         own = calls(group, 5, "1", "first", "1 'Call Bea'", "first 'Call Bea'", "1 A", "")
         tries += [*own, *(listing[:2] if own else ())]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tryout
+from tidegate.authoring.build_systems import node
 from tidegate.authoring.examples import MOST_SUBCOMMANDS, UNFIT_COMMANDS, Candidate, Plan
 from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, UNFIT, Call, Found, Kind, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
@@ -49,7 +50,9 @@ class _Shown:
 async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
     """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more."""
     async with tryout.tryout(root, options) as here:
-        failure = await here.build(draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])) if tool.build else None
+        failure = await _build(here, tool)
+        if failure is not None and (unlocked := node.without_lock(tool, failure)):
+            tool, failure = unlocked, await _build(here, unlocked)
         if failure is not None:
             return Tried(tool, {}, problem=failure, build_failed=True)
         built = tryout.located(tool, here.folder) if tool.path or tool.build else tool
@@ -70,6 +73,11 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
             return Tried(tool, {}, problem=unserved)
         told = f"it is tested as a program, since it did not start as an MCP server: {unserved}"
         return replace(tried, notes=(told, *tried.notes))
+
+
+async def _build(here: Tryout, tool: Tool) -> str | None:
+    """Build the tool. Return why that failed, or None."""
+    return await here.build(draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])) if tool.build else None
 
 
 async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: bool = False) -> Tried:
@@ -152,7 +160,7 @@ def _helps(ran: CommandResult, name: str = "") -> bool:
 def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[str]) -> tuple[Plan, ...]:
     plans = [
         examples.main_use(tool.binary, inputs, shown.texts),
-        examples.state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()]),
+        examples.state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()], inputs),
     ]
     first = {
         name for part in shown.parts if part.kind in ("subcommand", "option") for name in (part.name, *part.aliases)

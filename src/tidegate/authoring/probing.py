@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import time
@@ -29,6 +30,7 @@ from tidegate.text.noise import VOLATILE
 
 SECONDS, PLANS_SECONDS = 5.0, 75.0  # of one call, and of all plans, two of which run at once
 AT_ONCE = 2  # plans
+MOST_SLOW = 3.0  # times that a machine with other work may take
 TRIES_SHARE, OPTIONS_SHARE = 0.5, 0.8  # of a plan's seconds, after which options come, and variations
 ENOUGH = 12  # calls with samples
 MOST_BASES = 8  # lines that get options
@@ -117,7 +119,7 @@ class Prober(Agent):
         """Try everything until the time is up, and report what was found as a message in JSON."""
         weights = {name: 10 + min(len(tries), 40) for name, tries in self.plans.items()}
         share = min(1.0, AT_ONCE * weights[session.scenario] / sum(weights.values()))
-        probe = _Probe(session, self.inputs, PLANS_SECONDS * share)
+        probe = _Probe(session, self.inputs, PLANS_SECONDS * share * slowness())
         for one in self.plans.get(session.scenario, ()):
             if one.wants == "prints" and len(probe.calls) >= ENOUGH:
                 break
@@ -177,6 +179,12 @@ class Prober(Agent):
                 self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
                 return
         probe.keep(silent)
+
+
+def slowness() -> float:
+    """Return how many times longer everything takes here than on a machine without other work, MOST_SLOW at most."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return min(MOST_SLOW, max(1.0, load / (os.cpu_count() or 1)))
 
 
 @dataclass

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.make import sure
 from tidegate.authoring.build_systems import find_tools, has_favourite
+from tidegate.authoring.build_systems.node import without_lock
 from tidegate.authoring.tool import Tool
 
 SETUP_PY_TEXT = '''
@@ -308,3 +310,12 @@ def test_of_several_build_systems_for_one_program_the_first_that_is_installed_bu
     ):
         monkeypatch.setattr("shutil.which", lambda name, here=here: name if name in here else None)
         assert [tool.found_in for tool in find_tools(root)] == [found_in]
+
+
+def test_a_stale_lock_file_is_left_aside_only_where_npm_says_that_it_is_stale() -> None:
+    tool = Tool("tally", ("npm ci --omit=dev", "npm install --global ."), (".",), "package.json")
+    assert sure(without_lock(tool, "npm error code EUSAGE")).build == (
+        *("npm install --omit=dev", "npm install --global ."),
+    )
+    assert without_lock(tool, "npm error code E404") is None
+    assert without_lock(tool._replace(build=("npm install",)), "npm error code EUSAGE") is None

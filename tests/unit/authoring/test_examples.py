@@ -189,6 +189,13 @@ def test_what_adds_is_called_with_all_its_options_at_once_too() -> None:
     assert "tally add --title 'Buy milk' --kind b --file sample.txt" in lines
 
 
+def test_subcommands_get_the_fittest_inputs_alone_and_together() -> None:
+    parts = of_help({"": "Command: comp  Composition\n"}, "tally")
+    (composition,) = state("tally", parts, files=("a.fq", "b.fa", "c.txt")).tries
+    assert composition.ways[:4] == ("tally comp", "tally comp a.fq", "tally comp b.fa", "tally comp sample.txt")
+    assert composition.ways[-1] == "tally comp a.fq b.fa"
+
+
 def test_a_file_of_the_home_may_be_one_of_the_workspace(tmp_path: Path) -> None:
     (found,) = documented(write(tmp_path, {"README.md": "```sh\ntally add ~/notes/a ~x\n```\n"}), ".", "tally")
     assert [one.ways for one in found.tries] == [("tally add ~/notes/a ~x", "tally add notes/a ~x")]
@@ -212,7 +219,7 @@ def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(t
     assert "src/own.csv" not in " ".join(ways)
 
 
-def test_files_of_kinds_that_only_the_repository_has_come_first(tmp_path: Path) -> None:
+def test_files_of_kinds_that_only_the_repository_has_come_in_turn_with_samples(tmp_path: Path) -> None:
     files = {
         "tests/a.feature": "Feature: a\n",
         "tests/b.feature": "Feature: b\n",
@@ -220,7 +227,7 @@ def test_files_of_kinds_that_only_the_repository_has_come_first(tmp_path: Path) 
         "tests/d.js": "1\n",
     }
     found = inputs(write(tmp_path, files), ["Checks *.feature and *.js."])
-    assert found[:5] == ("tests/a.feature", "tests/b.feature", "tests/c.rc", "sample.js", "sample.txt")
+    assert found[:5] == ("tests/a.feature", "tests/c.rc", "sample.js", "tests/b.feature", "sample.txt")
     assert found[-1] == "tests/d.js"
 
 

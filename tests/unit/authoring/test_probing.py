@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from tidegate.authoring.examples import Candidate, state
-from tidegate.authoring.probing import Found, Prober, Try, read_found
+from tidegate.authoring.probing import MOST_SLOW, Found, Prober, Try, read_found, slowness
 from tidegate.authoring.starter import template_files
 from tidegate.authoring.tool import Tool
 from tidegate.decide.surface.parts import of_help
@@ -350,3 +350,10 @@ def test_a_configuration_that_an_error_names_is_taken_from_the_repository(
 
     found = probed(configured, tmp_path, (Try(ways=("count --all",)),))
     assert (found.of("call"), found.files) == (("count --all",), {".countrc": "all: on"})
+
+
+@pytest.mark.parametrize(("load", "cores", "times"), [(0.4, 2, 1.0), (4.0, 2, 2.0), (40.0, 2, MOST_SLOW)])
+def test_a_busy_machine_gets_more_time(monkeypatch: pytest.MonkeyPatch, load: float, cores: int, times: float) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    assert slowness() == times

@@ -39,6 +39,12 @@ def uses_sdk(package: dict[str, Any]) -> bool:
     return any(map(_SDK.search, table(package, "dependencies"))) or "mcpName" in package
 
 
+def without_lock(tool: Tool, failure: str) -> Tool | None:
+    """Return the tool with a build that does not need the lock file; None unless the build failed since it is stale."""
+    build = tuple(re.sub(r"\bnpm ci\b", "npm install", command) for command in tool.build)
+    return tool._replace(build=build) if "EUSAGE" in failure and build != tool.build else None
+
+
 def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     """Return the commands that install the package, or link its program if the root's workspace installs it."""
     locked = "npm ci" if (root / "package-lock.json").exists() else "npm install"

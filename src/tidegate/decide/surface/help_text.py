@@ -6,7 +6,7 @@ Shapes: argparse, click, clap, cobra, commander, yargs, and what programs withou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|.\x08")
@@ -14,6 +14,7 @@ _HEADING = re.compile(
     r"^\s*(?!.*\b(?:removed|former|obsolete)\b)(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$",
     re.IGNORECASE,
 )
+_WITH_ENTRY = re.compile(r"^\s*(?:sub)?commands?:\s+(?=[a-z][\w-]*\s{2,}\S)", re.IGNORECASE)
 _POSITIONAL = re.compile(r"^positional arguments:\s*$", re.IGNORECASE)
 _METAVAR = re.compile(r"^\s{1,4}(?:[A-Z_]+|<?(?:sub)?command>?|\{[a-z][\w-]*(?:,[\w-]+)*\})(?:\s*\.\.\.)?\s*$")
 _ENTRY = re.compile(r"^(?P<indent>\s{1,8})(?P<words>[a-z][\w:.-]*(?:(?:, ?|\|)[a-z][\w:.-]*)*)(?=\s|\*|$)(?P<rest>.*)$")
@@ -107,7 +108,7 @@ def _in_usage(text: str, called: str) -> Iterator[str]:
 def _under_headings(text: str, called: str) -> Iterator[str]:
     """Yield the names in lists of commands; lines that are indented more than the first go on with its description."""
     listing, margin, indent, arguments = False, 0, None, False
-    for row in (_BULLET.sub(r"\1  ", row) for row in text.splitlines()):
+    for row in (_BULLET.sub(r"\1  ", row) for row in _with_own_headings(text.splitlines())):
         depth = len(row) - len(row.lstrip())
         outside = not depth or (depth <= margin if listing else _HEADING.match(row) is not None)
         if row.strip() and outside:
@@ -119,6 +120,18 @@ def _under_headings(text: str, called: str) -> Iterator[str]:
             indent = len(found["indent"]) if indent is None else indent
             if len(found["indent"]) == indent and _is_entry(found["rest"]):
                 yield from (name.strip() for name in re.split(r"[,|]", found["words"])[:1])
+
+
+def _with_own_headings(rows: Iterable[str]) -> Iterator[str]:
+    """Yield the rows; of a list whose first entry is on the row of its heading, the entries below it."""
+    column = 0
+    for row in rows:
+        if found := _WITH_ENTRY.match(row):
+            column = found.end()
+            yield "Commands:"
+        elif row[:column].strip():
+            column = 0
+        yield f" {row[column:]}" if column and row.strip() else row
 
 
 def _without_call(row: str, called: str) -> str:

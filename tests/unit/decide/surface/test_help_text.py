@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tidegate.decide.surface.help_text import HelpOption, read_help, repeats
+from tidegate.decide.surface.help_text import HelpOption, read_help, repeats, subcommands
 
 ARGPARSE = """\
 usage: taskmgr [-h] [--version] COMMAND ...
@@ -240,3 +240,8 @@ def test_a_usage_with_a_row_for_each_command_lists_them() -> None:
     usage = "A program.\n\nUsage:\n" + "".join(f"  hosts {row}\n" for row in rows) + "\nOptions:\n  -h --help  Help.\n"
     assert read_help(usage, "hosts").subcommands == ("add", "backups", "list")
     assert read_help("Usage: copy source target\n       copy -t folder source\n", "copy").subcommands == ()
+
+
+def test_a_list_of_commands_may_begin_on_the_row_of_its_heading() -> None:
+    rows = "Command: seq   Shows\n         size  Counts\n          more of it\n\nNote: no   command\n"
+    assert [*subcommands(rows)] == ["seq", "size"]
