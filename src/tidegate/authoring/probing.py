@@ -353,9 +353,11 @@ class _Probe:
                 there = self._states()
             ran = await self.session.shell(line, timeout_secs=SECONDS)
         silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
-        changed = None
+        changed, rewritten = None, self._restored()
         if silent or ran.ok or not self._wrong(ran):
-            changed = self._on_copy(line, ran) or self._with_written(line, ran, there)
+            changed = self._on_copy(line, ran, rewritten) or self._with_written(line, ran, there)
+            if changed is None and rewritten:
+                return line, ran, "it changes files that other lines read"
         if changed is not None:
             line, ran = changed, await self.session.shell(changed, timeout_secs=SECONDS)
         why = self._wrong(ran)
@@ -387,18 +389,20 @@ class _Probe:
             return "it waits, or takes long"
         return complaint(ran) or ("it prints its usage" if is_usage(ran.printed) else None)
 
-    def _on_copy(self, line: str, ran: CommandResult) -> str | None:
-        """Return the line on a copy of the file that it has changed, which it prints; None if it changed none."""
-        shown = {
-            name: text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            for name, text in self.files.items()
-        }
-        names = [name for name, text in shown.items() if self.session.read_text(name) not in (None, text)]
+    def _restored(self) -> list[str]:
+        """Return the given files that were changed, which are then as before."""
+        texts = ((name, text.encode("utf-8", "surrogateescape")) for name, text in self.files.items())
+        shown = ((name, text.decode("utf-8", "replace")) for name, text in texts)
+        names = [name for name, text in shown if self.session.read_text(name) not in (None, text)]
         for name in names:
             self.session.write_text(name, self.files[name])
-        own = next((name for name in names if name in line and "/" not in name), None)
+        return names
+
+    def _on_copy(self, line: str, ran: CommandResult, rewritten: Sequence[str]) -> str | None:
+        """Return the line on a copy of the only file that it has changed, which it prints; None without one."""
+        own = next((name for name in rewritten if name in line and "/" not in name), None)
         copy = f"copy{PurePosixPath(own or '').suffix}"
-        if own is None or copy in line:
+        if own is None or len(rewritten) > 1 or copy in line:
             return None
         return _then_cat(f"cp {own} {copy} && {line.replace(own, copy)}", ran, copy)
 
@@ -485,7 +489,8 @@ def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
         yield (f"{part.name} written.txt",)
     else:
         shown = [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}[\w./-]*\w", printed))]
-        own = dict.fromkeys([*shown[:2], *shown[len(shown) // 2 :][:1], *shown[-1:]])
+        words = [one for one in shown if one.isalpha()]
+        own = dict.fromkeys([*shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
         yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
 
 

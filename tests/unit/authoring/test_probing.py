@@ -277,6 +277,19 @@ def test_a_formatter_that_exits_with_another_status_is_shown_with_the_file_that_
     assert found.of("call") == ("cp sample.txt copy.txt && count copy.txt; status=$?; cat copy.txt; (exit $status)",)
 
 
+def test_a_call_that_changes_files_which_other_lines_read_is_not_kept(tmp_path: Path) -> None:
+    def fixing(words: list[str], files: dict[str, str]) -> str | None:
+        if "--fix" in words:
+            files |= dict.fromkeys(("sample.txt", "sample.py"), "fixed\n")
+        return f"{len(''.join(files.values()))} {'--fix' in words}" if words[-1] in files else None
+
+    tries = tuple(Try(ways=(f"count {name}",)) for name in ("sample.txt", "sample.py"))
+    found = probed(fixing, tmp_path, tries, "usage: count FILE\n\nOptions:\n  --fix  Fix all\n")
+    assert found.of("call")
+    assert not [call for call in found.calls if "--fix" in call.line and call.kind != "refused"]
+    assert "fixed\n" not in found.files.values()
+
+
 def test_a_binary_file_that_a_call_writes_is_not_shown(tmp_path: Path) -> None:
     def writing(words: list[str], files: dict[str, str]) -> str | None:
         (tmp_path / ".backup").write_text("x", encoding="utf-8")
