@@ -25,6 +25,7 @@ ReasonCode = Literal[
     "pairs",
     "some_lost",  # trials of head have no outcome, and those of base have
     "base_fails",
+    "never_passes",  # on head, and on base only sometimes
     "unused_tool",
     "replaced_files",
     "other_program",

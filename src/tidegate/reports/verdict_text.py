@@ -64,6 +64,7 @@ def clears_text(state: RowState, why: Reason) -> str:
 _CLEARS = {
     "replay_differs": "an agent passes",
     "base_fails": "base passes again, it passes on head, or the history records that base fails",
+    "never_passes": "a trial on head passes",
     "unused_tool": "a trial on head uses the tool",
     "replaced_files": "the build leaves these files alone",
     "other_program": "both are the same program",
@@ -268,6 +269,7 @@ _SENTENCES: dict[str, Callable[[Reason], str]] = {
         f"{_what(why)} in {why.lost[0]} of {why.lost[1]} trials on head and never on base; {_passes(why)}"
     ),
     "base_fails": _base_fails,
+    "never_passes": lambda why: f"{_passes(why)}: what head does may make base fail now and then, too",
     "unused_tool": lambda why: (
         f"no trial on head uses the tool under test, but all {why.uses} passing trials on base do"
     ),

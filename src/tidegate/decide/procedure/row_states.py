@@ -183,7 +183,7 @@ def _doubting_failures(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
     never = not entry.tally("head").passes and entry.tally("base").passes > 0
     if not (entry.demoted and never and conclusion.state in GREEN):
         return conclusion
-    return conclusion.model_copy(update={"state": "unconfirmed"})
+    return _concluded(entry, "unconfirmed", "never_passes", **_counts(entry))
 
 
 def _doubting_base(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
