@@ -30,7 +30,8 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"file|path": FILES,
     r"dir|folder": (".",),
     r"table": ("people", "first"),
-    r"name|title|label|sheet": ("first", "second"),
+    r"name|title|label|sheet|^(?:from|source|parent)$": ("first", "second"),
+    r"^(?:to|target)$": ("second", "first"),
     r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
     r"^age$|count$|amount|year|limit|quantity": ("28", "3"),
     r"date": ("2024-02-29",),
@@ -54,7 +55,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WRITES, _READS, _CHANGES, _REMOVES = range(4)  # in this order the tools of one turn are called
 _CREATING = "create write add new insert make save store set put init register import plan planning start submit post"
 _READING = "read get list search find show view describe count query"
-_REMOVING = "delete remove clear drop reset close undo unset unlink unmerge"
+_REMOVING = "delete remove clear drop reset close undo unset unlink unmerge forget erase discard detach purge"
 _VERBS = {
     **dict.fromkeys(_CREATING.split(), _WRITES),
     **dict.fromkeys(_READING.split(), _READS),
@@ -258,7 +259,7 @@ def _edges(value: Any) -> list[Any]:
 
 
 def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:
-    """Return the calls turn by turn, and what removes something last; `found` is in the order of one turn."""
+    """Return the calls turn by turn, then what removes something, and what reads the rest. `found` is as in one."""
     turns = sorted(found, key=lambda one: one[1])
     removing = [one for rank, _, one in turns if rank == _REMOVES]
     others = [one for rank, _, one in turns if rank != _REMOVES]
@@ -266,7 +267,7 @@ def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:
         return [*others, *removing]
     reading = [one for rank, turn, one in turns if rank == _READS and turn < 2]
     reading = [one for place, one in enumerate(reading) if one[:2] not in [other[:2] for other in reading[:place]]]
-    return [*(one for one in reading if not one.input), *others, *reading, *removing]
+    return [*(one for one in reading if not one.input), *others, *reading, *removing, *(reading if removing else ())]
 
 
 def _rank(tool: Tool) -> int:

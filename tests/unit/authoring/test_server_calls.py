@@ -77,9 +77,17 @@ def test_what_one_tool_writes_others_read_by_the_same_name_and_again_after_it_ch
         *("write_note first", "read_note first", "list_notes", "update_note first"),
         *("read_note first", "list_notes", "read_note second"),
         *("delete_note first", "delete_note second"),
+        *("read_note first", "list_notes", "read_note second"),
     ]
     contents = [one.input["content"] for one in found if one.input.get("title") == "first" and "content" in one.input]
     assert len(set(contents[:3])) == 3
+
+
+def test_the_two_ends_of_a_relation_are_names_of_what_was_written_before() -> None:
+    text = {"type": "string"}
+    ends = {"type": "object", "properties": {"from": text, "to": text}, "required": ["from", "to"]}
+    (link, *_) = examples([tool("link", ("relations",), relations={"type": "array", "items": ends})], [])
+    assert [*link.input["relations"][0].values()] == ["first", "second"]
 
 
 def test_odd_values_name_nothing_or_are_at_the_edge_of_what_is_allowed() -> None:
