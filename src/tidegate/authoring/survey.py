@@ -81,9 +81,10 @@ def find_scripts(root: Path) -> tuple[Path, ...]:
 
 
 def find_test_code(root: Path) -> tuple[Path, ...]:
-    """Return the tests that are written in a programming language, and their data in JSON."""
+    """Return the tests that are written in a programming language, then their data in JSON."""
     named = (path for path in _files(root) if path.parent == root and "test" in path.name)
-    found = (path for path in (*_for_tests(root), *named) if path.suffix in _TEST_CODE)
+    found = [path for path in (*_for_tests(root), *named) if path.suffix in _TEST_CODE]
+    found.sort(key=lambda path: path.suffix == ".json")
     return tuple(path for path in found if path.stat().st_size < LARGEST_CODE)
 
 

@@ -278,7 +278,8 @@ def _next_steps(written: list[str], root: Path, place: ActionSource) -> str:
         ignored = [name for name in written if is_ignored(root, name)]
         if ignored:
             lines.append(f"  git ignores {few(ignored)}, which every checkout then lacks; `--force` still adds them")
-        own = {str(PurePosixPath(name).parent) for name in written if name.endswith((".yaml", ".yml"))} - {"."}
+        folders = {str(PurePosixPath(name).parent) for name in written if name.endswith((".yaml", ".yml"))}
+        own = sorted(folders - {"."}, key=len)  # a template's folder is inside that of its scenario
         places = dict.fromkeys(next((one for one in own if name.startswith(f"{one}/")), name) for name in written)
         add = ["git", "add", *(["--force"] if ignored else []), *places]
         lines.append(f"  git switch --create tidegate && {shlex.join(add)} && git commit")

@@ -112,6 +112,11 @@ def test_a_link_to_nothing_is_no_file(tmp_path: Path) -> None:
     assert (find_scripts(tmp_path), find_test_code(tmp_path), find_inputs(tmp_path, [".py"])) == ((), (), ())
 
 
+def test_data_of_tests_comes_after_their_code(tmp_path: Path) -> None:
+    write(tmp_path, {"tests/a.json": "[]\n", "tests/b.py": "\n", "tests.json": "[]\n", "other.json": "[]\n"})
+    assert [path.name for path in find_test_code(tmp_path)] == ["b.py", "a.json", "tests.json"]
+
+
 def test_a_script_of_the_root_is_a_test_by_its_name(tmp_path: Path) -> None:
     write(tmp_path, {"run-tests.sh": "#!/bin/sh\ntally a\n", "install.sh": "#!/bin/sh\ncp tally /usr/bin\n"})
     assert [path.name for path in find_scripts(tmp_path)] == ["run-tests.sh"]
