@@ -206,8 +206,11 @@ def _decide_matches(path: str, assertion: str, matches: list[object]) -> GateDec
     value = matches if many else matches[0]
     problem = parse_assertion(assertion)(value)
     if problem is None:
-        looser = not many and assertion.startswith(("len", "contains"))  # they hold for a text as for an array
-        detail = {"found": [f"the value is {kind(value)}"]} if looser else None
+        looser = assertion.startswith(("len", "contains", "exists"))  # they hold for a text as for an array
+        kinds = {kind(match) for match in matches} & ({"null"} if many else {kind(value)})
+        if exists and not isinstance(value, list | dict):
+            kinds = {"single"}  # another type of an id breaks nothing that `exists` asks for
+        detail = {"found": [f"the value is {one}" for one in kinds]} if looser and kinds else None
         return GateDecision(passed=True, message=f"`{path}` {assertion}: {shown(value)}", detail=detail)
     return GateDecision(passed=False, message=f"`{path}` {problem}")
 
