@@ -19,9 +19,6 @@ from tidegate.agents.invocations.metrics import (
     trial_metrics,
 )
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
-from tidegate.checks.evaluators.code_judge import CodeJudge
-from tidegate.checks.evaluators.expected_state import ExpectedState
-from tidegate.checks.evaluators.plan import PlanEvaluator
 from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.command_gate import Script, says_failed, says_passed, what_went_wrong
 from tidegate.model.evaluator import Score
@@ -67,10 +64,11 @@ def measure_trial(
     }
     metrics = Metrics(**{**vars(trial_metrics(trial, scenario.minimum_steps, price)), **scores})
     evaluators, warnings = script_results(trial.steps)
+    faults = dict.fromkeys((*_faults(trial, scenario), *checks.faults, *_kinds(checks.gates)), "")
     scored = composite_score(scenario.composite, checks.gates, metrics, checks.judge) if checks.outcome else (None, ())
     return TrialResult(
         **trial.spec.model_dump(),
-        **{**checks._asdict(), "evaluators": (*checks.evaluators, *evaluators)},
+        **{**checks._asdict(), "evaluators": (*checks.evaluators, *evaluators), "faults": {**trial.faults, **faults}},
         id=trial.spec.id,
         end=trial.end,
         metrics=metrics,
@@ -81,7 +79,6 @@ def measure_trial(
         composite=scored[0],
         calls=calls_of(trial, scenario.target.binary),
         **trial.model_dump(include={"around_s", "rewritten", "made", "untested"}),
-        faults={**trial.faults, **dict.fromkeys((*_faults(trial, scenario), *_kinds(checks.gates)), "")},
         warnings=(*trial.warnings, *warnings, *scored[1], *_unused(trial, scenario, checks.decides)),
         refused_hosts=trial.refused_hosts,
     )
@@ -100,12 +97,6 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
             yield f"{gate.label} prints no `passed`"
             if says_failed(answer.result.stdout):
                 yield f"{gate.label} prints that it failed, beside something else"
-    for evaluator, answers in zip(scenario.evaluators, trial.evaluator_answers, strict=False):
-        silent = (isinstance(one, CommandAnswer) and not one.result.stdout.strip() for one in answers)
-        if isinstance(evaluator, CodeJudge) and any(silent):
-            yield f"{evaluator.label} prints no score"
-        if isinstance(evaluator, ExpectedState | PlanEvaluator):
-            yield from (f"{evaluator.label}: {place}" for place in evaluator.places(answers))
 
 
 def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:
@@ -139,6 +130,7 @@ class _Checks(NamedTuple):
     evaluators: tuple[EvaluatorResult, ...] = ()
     case_score: float | None = None
     judge: JudgeResult | None = None
+    faults: tuple[str, ...] = ()
 
 
 def _checks(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> _Checks:
@@ -157,6 +149,7 @@ def _checks(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> _Checks:
         evaluators=assessment.results,
         case_score=assessment.case_score,
         judge=judge,
+        faults=assessment.notes,
     )
     if checks.decides == "pass" and _ended_in_a_call(trial):
         checks = checks._replace(outcome="fail", decides="fail", reason="a call of the target did not end")

@@ -102,6 +102,7 @@ class Score(Value):
     missing: Missing | None = None
     passes: bool = True
     judgement: Judgement | None = None
+    notes: tuple[str, ...] = ()  # how what it read was understood; what only head's passes note is a fault
 
     @classmethod
     def unknown(cls, reason: str, missing: Missing = "evaluator") -> "Score":

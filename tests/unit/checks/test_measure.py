@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests import make
 from tidegate.checks.evaluators.code_judge import CodeJudge
+from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.expected_state import ExpectedState
 from tidegate.checks.evaluators.plan import PlanEvaluator
 from tidegate.checks.gates.command_gate import CommandSucceeds, Script
@@ -172,17 +173,20 @@ NO_VERDICT = "script: ./check prints no `passed`"
 FAILED = "script: ./check prints that it failed, beside something else"
 
 
+PASSED = exited(0, stdout='{"passed": true}')
+
+
 @pytest.mark.parametrize(
     ("fields", "faults"),
     [
         ({"invocations": (OK,)}, []),
         ({"invocations": (OK, LEFT)}, ["a call of the target had not ended when the agent did"]),
-        ({"answers": (exited(0, stdout='{"passed": true}'),)}, []),
+        ({"answers": (PASSED,)}, []),
         ({"answers": (exited(0, stdout='added\n{"passed": true}'),)}, [NO_VERDICT]),
         ({"answers": (exited(0, stdout='added\n{"passed": false}'),)}, [NO_VERDICT, FAILED]),
         ({"answers": (exited(0, stdout='{"passed" : false, "message": "a "b""}'),)}, [NO_VERDICT, FAILED]),
         ({"evaluator_answers": ((exited(0, stdout='{"score": 1}'),),)}, []),
-        ({"evaluator_answers": ((exited(0),),)}, [f"{JUDGE.label} prints no score"]),
+        ({"answers": (PASSED,), "evaluator_answers": ((exited(0),),)}, [f"{JUDGE.label}: prints no score"]),
     ],
 )
 def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: list[str]) -> None:
@@ -212,6 +216,24 @@ def test_a_length_notes_of_what_it_is(path: str, printed: str, kind: list[str]) 
     answer = CommandAnswer(result=CommandResult(command="x", end="exited", exit_code=0, stdout=printed))
     result = measure_trial(trial(answer), scenario(gate))
     assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label}: {one}" for one in kind])
+
+
+@pytest.mark.parametrize(
+    ("path", "assertion", "printed", "found"),
+    [
+        ("$.a", "exists", '{"a": ["b"]}', ["the value is an array"]),
+        ("$.a", "exists", '{"a": "b"}', ["the value is single"]),
+        ("$.a", "exists", '{"a": 1}', ["the value is single"]),
+        ("$['a','b']", "len == 2", '{"a": 1, "b": []}', ["$ is an object"]),
+        ("$['a','b']", "len == 2", '{"a": null, "b": null}', ["the value is null", "$ is an object"]),
+        ("$.a[*].b", "len == 1", '{"a": [{"b": null}]}', ["the value is null", "$.a is an array"]),
+        ("$.a[*]", "exists", '{"a": [null, 1]}', ["$.a is an array"]),
+    ],
+)
+def test_what_is_there_but_says_nothing_is_noted(path: str, assertion: str, printed: str, found: list[str]) -> None:
+    gate = CommandJsonPath(command="x", path=path, assertion=assertion)
+    result = measure_trial(trial(exited(0, stdout=printed)), scenario(gate))
+    assert (result.outcome, [*result.faults]) == ("pass", [f"{gate.label}: {one}" for one in found])
 
 
 @pytest.mark.parametrize(("printed", "kind"), [('{"a": "b c"}', "a string"), ('{"a": [1, 2, 3]}', "an array")])
@@ -249,6 +271,20 @@ def test_an_expected_state_notes_where_a_field_is(printed: str, place: str) -> N
     result = measure_trial(make.trial(spec=SPEC, evaluator_answers=answers), scenario(evaluators=(judge,)))
     assert [*result.faults] == [f"{judge.label}: a.0.b is {place}"]
     assert [one.score for one in result.evaluators] == [1]
+
+
+def test_the_members_of_a_composite_note_what_they_note_alone() -> None:
+    members: list[dict[str, Any]] = [
+        {"type": "code_judge", "name": "silent", "script": "x"},
+        {"type": "expected_state", "name": "state", "command": "x", "expected": {"a.0": 1}},
+        {"type": "plan", "from": "file", "file": "plan.json", "expected": ["add"]},
+    ]
+    inner = {"type": "composite", "name": "inner", "evaluators": members}
+    outer = CompositeEvaluator.model_validate({"type": "composite", "evaluators": [inner]})
+    answers = ((exited(0), exited(0, stdout='{"a": [1]}'), FileAnswer(state="present", text="add")),)
+    result = measure_trial(make.trial(spec=SPEC, evaluator_answers=answers), scenario(evaluators=(outer,)))
+    notes = ["silent: prints no score", "state: a.0 is $['a'][0]", "plan: the plan is a text"]
+    assert [*result.faults] == [f"composite/inner/{note}" for note in notes]
 
 
 def test_a_cancelled_probe_is_no_answer() -> None:

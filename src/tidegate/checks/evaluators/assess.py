@@ -79,6 +79,7 @@ class Assessment(Value):
     failure: str = ""
     missing: NotMeasured | None = None
     reason: str = ""
+    notes: tuple[str, ...] = ()  # of all evaluators and their members, each after its name
 
 
 def record_of(trial: Trial, scenario: Scenario) -> EvaluatorRecord:
@@ -118,6 +119,7 @@ def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessme
         failure=failure,
         missing=missing[0][1].missing if missing else None,
         reason=f"evaluator {missing[0][0]}: {missing[0][1].reason}" if missing else "",
+        notes=tuple(note for one, score in zip(evaluators, scores, strict=True) for note in _notes(one.label, score)),
     )
 
 
@@ -250,6 +252,12 @@ def _scored(name: str, evaluator: Evaluator, score: Score) -> EvaluatorScore:
         judged=evaluator.judged,
         judgement=score.judgement,
     )
+
+
+def _notes(name: str, score: Score) -> Iterator[str]:
+    yield from (f"{name}: {note}" for note in score.notes)
+    for member, found in score.members.items():
+        yield from _notes(f"{name}/{member}", found)
 
 
 def _case_score(results: Sequence[EvaluatorResult]) -> float | None:

@@ -65,7 +65,8 @@ def judged(answer: Answer) -> Score:
     if result.end != "exited" or result.exit_code in _CANNOT_BE_RUN:
         return Score.unknown(f"the script crashed: {what_went_wrong(result)}")
     if not result.stdout.strip():
-        return Score(value=float(result.ok), reason="" if result.ok else what_went_wrong(result))
+        reason = "" if result.ok else what_went_wrong(result)
+        return Score(value=float(result.ok), reason=reason, notes=("prints no score",))
     if result.truncated:
         return Score.unknown("the script's output was cut: print less")
     if not result.ok and result.stderr.strip():

@@ -64,8 +64,8 @@ class CompositeEvaluator(Evaluator):
     - `{type: llm_judge, prompt: FILE}`: the judge scores the same results, which replace `{{EVALUATOR_RESULTS_JSON}}`
     in your prompt, or are part of the default prompt
 
-    The composite fails if a `required` member does not pass, and is not measured if a member that counts is not
-    measured.
+    The composite fails if a `required` member does not pass. So does a weighted average if a required part of a member
+    with a weight fails. The composite is not measured if a member that counts is not measured.
     """
 
     type: Literal["composite"] = "composite"
@@ -88,8 +88,13 @@ class CompositeEvaluator(Evaluator):
     def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Evaluate the members, then aggregate their scores."""
         scores = yield from _scores({member.label: member.evaluate(record) for member in self.evaluators})
-        failed = [m.label for m in self.evaluators if m.required and scores[m.label].verdict != "pass"]
         weights = self._weights()
+        averaged = isinstance(self.aggregator, WeightedAverage)
+        broken = {name for name, score in scores.items() if averaged and weights[name] > 0 and not score.passes}
+        required = {m.label for m in self.evaluators if m.required}
+        failed = [
+            name for name, score in scores.items() if name in broken or (name in required and score.verdict != "pass")
+        ]
         for name, score in scores.items():
             if score.missing and (weights[name] > 0 or name in failed):
                 return Score.unknown(f"{name}: {score.reason}", score.missing)
@@ -97,7 +102,8 @@ class CompositeEvaluator(Evaluator):
         if total.missing:
             return total
         details = {name: score.value for name, score in scores.items() if score.value is not None}
-        reason = f"{failed[0]}, which is required, did not pass: {scores[failed[0]].reason}" if failed else total.reason
+        what = "which is required, did not pass" if required & {*failed[:1]} else "of which a required part failed"
+        reason = f"{failed[0]}, {what}: {scores[failed[0]].reason}" if failed else total.reason
         return total.model_copy(
             update={
                 "details": details,

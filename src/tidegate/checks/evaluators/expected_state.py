@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -64,17 +63,11 @@ class ExpectedState(Evaluator):
             raise ValueError("needs `command` or `file`, one of them")
         return self
 
-    def places(self, answers: Sequence[Answer]) -> tuple[str, ...]:
-        """Return where each field with a dot was found: `a.0` is in a list, or an object with the key "0" or "a.0"."""
-        try:
-            state = json_of(answers[0]) if answers else None
-        except ValueError:
-            return ()
-        found = {path: _at(state, path) for path in self.expected if "." in path}
-        return tuple(f"{path} is ${place}" for path, (value, place) in found.items() if value is not _MISSING)
-
     def evaluate(self, record: EvaluatorRecord) -> Evaluation:
-        """Request the state and compare it field by field."""
+        """Request the state and compare it field by field.
+
+        Where each field with a dot was found is noted: `a.0` is in a list, or an object with the key "0" or "a.0".
+        """
         if self.command is not None:
             answer = yield RunCommand(command=self.command, timeout_secs=self.timeout_secs)
         else:
@@ -83,13 +76,16 @@ class ExpectedState(Evaluator):
             state = json_of(answer)
         except ValueError as error:
             return Score(value=0, reason=f"no state: {error}", misses=tuple(self.expected))
-        found = {path: _at(state, path)[0] for path in self.expected}
+        places = {path: _at(state, path) for path in self.expected}
+        found = {path: value for path, (value, _) in places.items()}
         misses = {path: value for path, value in found.items() if not same(value, self.expected[path])}
         reason = "; ".join(
             f"{path} is {_shown(value)}, expected {shown(self.expected[path])}" for path, value in misses.items()
         )
         hits = tuple(path for path in found if path not in misses)
-        return Score(value=len(hits) / len(found), reason=reason, hits=hits, misses=tuple(misses), passes=not misses)
+        score = Score(value=len(hits) / len(found), reason=reason, hits=hits, misses=tuple(misses), passes=not misses)
+        there = (path for path in found if "." in path and found[path] is not _MISSING)
+        return score.model_copy(update={"notes": tuple(f"{path} is ${places[path][1]}" for path in there)})
 
 
 def _at(state: Any, path: str) -> tuple[Any, str]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection
 from operator import eq
 from typing import Annotated, Any, Literal, Self
 
@@ -17,7 +16,7 @@ from tidegate.checks.gates.fields import NonEmpty, WorkspacePath
 from tidegate.checks.gates.json_path import check_path, find
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import Message
-from tidegate.model.probe import Answer, ReadFile
+from tidegate.model.probe import ReadFile
 
 
 class PlanEvaluator(Evaluator):
@@ -44,16 +43,12 @@ class PlanEvaluator(Evaluator):
             raise ValueError("`path` belongs to `from: field`, and has to be there")
         return self
 
-    def places(self, answers: Sequence[Answer]) -> tuple[str, ...]:
-        """Return how the plan in a file was read: as a list, or as a text that mentions tools."""
-        if self.source != "file" or not answers:
-            return ()
-        with suppress(ValueError):
-            return ("the plan is a list" if _tools(text_of(answers[0])) is not None else "the plan is a text",)
-        return ()
-
     def evaluate(self, record: EvaluatorRecord) -> Evaluation:
-        """Find the plan, and compare it with the expected tools and the calls."""
+        """Find the plan, and compare it with the expected tools and the calls.
+
+        How a plan in a file was read is noted: as a list, or as a text that mentions tools.
+        """
+        notes: tuple[str, ...] = ()
         said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
         calls = calls_of(record, self.expected)
         called = [call.tool for call in calls or ()]
@@ -61,9 +56,11 @@ class PlanEvaluator(Evaluator):
         if self.source == "file":
             answer = yield ReadFile(path=self.file or "")
             try:
-                planned = _planned(text_of(answer), known)
+                text = text_of(answer)
             except ValueError as error:
                 return Score(value=0, reason=f"no plan: {error}", misses=self.expected)
+            planned = _planned(text, known)
+            notes = ("the plan is a text" if _tools(text) is None else "the plan is a list",)
         elif not said:
             return Score.unknown("the agent said nothing that could be its plan", "no_trace")
         elif self.source == "field":
@@ -75,7 +72,7 @@ class PlanEvaluator(Evaluator):
             details["plan_adherence"] = common_length(planned, called, eq) / len(planned)
         value = common_length(self.expected, planned, eq) / len(self.expected)
         reason = "" if value == 1 else f"planned {', '.join(planned[:12]) or 'nothing'}"
-        return Score(value=value, reason=reason, details=details)
+        return Score(value=value, reason=reason, details=details, notes=notes)
 
 
 def _planned(text: str, known: Collection[str]) -> list[str]:

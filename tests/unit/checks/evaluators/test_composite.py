@@ -48,6 +48,21 @@ def test_a_failed_required_member_fails_it_whatever_the_mean() -> None:
     assert given.reason.startswith("b, which is required, did not pass: called A → B, expected X → Y")
 
 
+@pytest.mark.parametrize(
+    ("weight", "aggregator", "verdict"),
+    [(1, {}, "fail"), (0, {}, "pass"), (1, {"aggregator": {"type": "code_judge", "path": "x"}}, "pass")],
+)
+def test_a_member_of_which_a_required_part_failed_fails_an_average(
+    weight: float, aggregator: dict[str, Any], verdict: str
+) -> None:
+    """As in the scenario's own list. A script decides for itself what a missing field means."""
+    state = {"type": "expected_state", "name": "s", "command": "x", "expected": {"a": 1}, "weight": weight}
+    members = {"type": "composite", "evaluators": [state, order("a", "AB", weight=4)], **aggregator}
+    given = score(record(*"AB"), exited("{}"), *[exited('{"score": 1}')] * len(aggregator), **members)
+    assert given.verdict == verdict
+    assert given.reason.startswith("s, of which a required part failed: a is missing" if verdict == "fail" else "")
+
+
 def test_a_member_that_was_not_measured_makes_it_so() -> None:
     members = [{"type": "tool_f1", "name": "target", "expected": ["taskmgr:add"]}, order("a", "A")]
     made = record(traced=False, target="add")
