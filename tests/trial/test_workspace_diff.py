@@ -28,6 +28,32 @@ def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
     assert "deleted file mode" in diff
 
 
+@pytest.mark.parametrize(
+    ("attributes", "text"),
+    [
+        ("", "\0\nLOST\n"),
+        ("*.txt -diff\n", "LOST\n"),
+        ("*.txt binary\n", "LOST\n"),
+        ("*.txt ident\n", "$Id: LOST $\n"),
+        ("*.txt working-tree-encoding=UTF-16\n", "LOST\n"),
+    ],
+)
+def test_what_a_file_holds_is_shown_whatever_the_workspace_says_of_it(
+    tmp_path: Path, attributes: str, text: str
+) -> None:
+    side = write(tmp_path / "d", {"t/out.txt": "kept\n"})
+    made = prepare(scenario(template="t"), side, side, (), tmp_path / "m")
+    for folder in ("w", "again"):
+        copy_workspace(made, tmp_path / folder)
+    write(tmp_path / "w", {"out.txt": text, "new.txt": text, ".gitattributes": attributes})
+
+    diff = workspace_diff(made, tmp_path / "w", tmp_path / "scratch").patch
+
+    assert diff.count(b"LOST") == 2
+    assert apply_diff(tmp_path / "again", diff)
+    assert (tmp_path / "again/out.txt").read_text() == text
+
+
 def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:
     made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
     copy_workspace(made, tmp_path / "w")

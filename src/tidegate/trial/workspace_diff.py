@@ -161,20 +161,20 @@ def _diff_by_git(
 ) -> bytes:
     """Return the agent's changes as git finds them, and one byte more than the limit at the most.
 
-    The agent may have changed the workspace's own `.git`, whose configuration can start programs. Therefore git uses
-    the original repository with a separate index.
+    The agent may have changed the workspace's own `.git`, whose configuration can start programs, and its attributes,
+    which can hide files. Therefore git uses a copy of the original repository, in which every file is text.
     """
-    index = scratch / "index"
-    pristine = prepared.folder / ".git"
-    shutil.copyfile(pristine / "index", index)
+    pristine, repository = prepared.folder / ".git", scratch / "repository"
+    shutil.copytree(pristine, repository, ignore=shutil.ignore_patterns("objects"))
+    (repository / "info").mkdir(exist_ok=True)
+    (repository / "info/attributes").write_bytes(_attributes(prepared.folder))
     objects = scratch / "objects"
     objects.mkdir()
     environment = {
         **IDENTIFIED,
         "PATH": os.environ.get("PATH", os.defpath),
-        "GIT_DIR": str(pristine),
+        "GIT_DIR": str(repository),
         "GIT_WORK_TREE": str(workspace),
-        "GIT_INDEX_FILE": str(index),
         "GIT_OBJECT_DIRECTORY": str(objects),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pristine / "objects"),
     }
@@ -183,6 +183,13 @@ def _diff_by_git(
     named = (f"--pathspec-from-file={paths}", "--pathspec-file-nul")
     _git(workspace, environment, 0, "add", "--all", "--force", "--ignore-errors", *named)
     return _git(workspace, environment, limit_bytes + 1, "diff", "--cached", "--binary", *_NO_PROGRAMS)
+
+
+def _attributes(template: Path) -> bytes:
+    """Return attributes that decide before those of the workspace: how the template encodes files, and all are text."""
+    own = template / ".gitattributes"
+    of_template = own.read_bytes() if own.is_file() and not own.is_symlink() else b""
+    return b"* !ident !working-tree-encoding\n" + of_template + b"\n* diff\n"
 
 
 def apply_diff(workspace: Path, diff: bytes) -> bool:
