@@ -269,7 +269,7 @@ def test_a_flood_of_output_is_stopped_and_cut(command: Callable[..., Command], t
     assert (ended.end, ended.limit) == ("limit", "output")
     assert ended.killed_at is not None
     assert (tmp_path / "out").stat().st_size == 100_000_000
-    assert (quick.end, quick.limit, quick.killed_at) == ("limit", "output", None)
+    assert (quick.end, quick.limit) == ("limit", "output")
     assert (tmp_path / "quick").stat().st_size == 1_000_000
 
 
@@ -511,3 +511,34 @@ def test_two_supervisors_of_one_user_end_their_own_alone(open_folder: Path, acco
 
     first, living, left, last = asyncio.run(work())
     assert (first.exit_code, len(first.killed), living, left, last.exit_code) == (3, 1, 1, 0, 4)
+
+
+TAMPERS = """
+import fcntl, os, sys
+os.write(1, b'ours ')
+fcntl.fcntl(1, fcntl.F_SETFL, 0)
+for trick in (lambda: os.lseek(1, 0, 0), lambda: os.ftruncate(1, 0), lambda: os.pwrite(1, b'x', 0),
+              lambda: os.read(os.open('/proc/self/fd/1', os.O_RDONLY | os.O_NONBLOCK), 9)):
+    try:
+        trick()
+    except OSError:
+        os.write(2, b'refused ')
+os.write(os.open('/dev/stdout', os.O_WRONLY | os.O_TRUNC), b'opened ')
+"""
+
+
+@needs_root
+def test_what_a_command_printed_cannot_be_changed_by_what_it_runs(tmp_path: Path) -> None:
+    """Its outputs are pipes, which can be opened again to print, but not to read."""
+    folder = tmp_path / "open"
+    folder.mkdir()
+    for one in (folder, *folder.parents):
+        one.chmod(one.stat().st_mode | 0o5)
+    line = 'echo before; "$@"; echo after; (sleep 0.2; echo late) &'
+    tampering = command_in(folder)("sh", "-c", line, "sh", "python3", "-c", TAMPERS)
+    both = replace(command_in(folder)("sh", "-c", "echo 1; echo 2 >&2; echo 3"), stderr=folder / "both")
+    asyncio.run(run_all((tampering, replace(both, stdout=folder / "both")), Account(4_190_000, 4_190_000)))
+    assert (folder / "err").read_text() == "refused " * 4
+    assert (folder / "out").read_text() == "before\nours opened after\n"
+    assert (folder / "both").read_text() == "1\n2\n3\n"
+    assert sorted(one.name for one in folder.iterdir()) == ["both", "err", "out"]

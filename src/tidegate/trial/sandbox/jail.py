@@ -239,7 +239,7 @@ def rules_for(files: Mapping[str, Any], common: Sequence[str]) -> Rules:
         whole += ["/tmp", "/var/tmp"]
     given = [(READ, common), (READ, files["read"]), (LIST, files["list"]), (everything, whole)]
     given += [(WRITE_FILE, files["feed"]), (READ | WRITE_FILE | TRUNCATE, devices)]
-    return Rules(attribute, OF_A_FILE & ~1 & handled, [(rights & handled, paths) for rights, paths in given])
+    return Rules(attribute, (WRITE_FILE | TRUNCATE) & handled, [(rights & handled, paths) for rights, paths in given])
 
 
 def _to_bind(paths: Iterable[str], replaced: Iterable[str], writable: Sequence[str]) -> list[tuple[str, bool]]:

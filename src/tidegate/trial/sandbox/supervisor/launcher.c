@@ -461,9 +461,6 @@ static void become_user(void)
     int64_t uid = number(), gid = number();
     if (uid == NONE || gid == NONE)
         return;
-    for (int output = 1; output <= 2; output++) /* so that /dev/stdout and /dev/stderr can be opened again */
-        if (fchown(output, (uid_t)uid, (gid_t)gid) < 0)
-            fail("cannot become the user of the trial: %s", strerror(errno));
     if (setgroups(0, NULL) < 0 || setresgid((gid_t)gid, (gid_t)gid, (gid_t)gid) < 0
         || setresuid((uid_t)uid, (uid_t)uid, (uid_t)uid) < 0)
         fail("cannot become the user of the trial: %s", strerror(errno));

@@ -29,6 +29,7 @@ from tidegate.trial.sandbox.supervisor.messages import (
     RefusedError,
     Request,
 )
+from tidegate.trial.sandbox.supervisor.outputs import Outputs
 from tidegate.trial.sandbox.supervisor.spawn import launch_of, received, spawn
 from tidegate.trial.sandbox.supervisor.tree import look_at, processes_below, send_all, sweep
 
@@ -51,7 +52,7 @@ class RunningCommand:
         self._control = control
         files = request.jail.get("files") or {}
         self._shares_memory = not files.get("mounts") and files.get("shared_memory", True)
-        self._outputs: list[int] = []
+        self._outputs = Outputs(request.output_bytes)
         self._listeners: Sequence[int] = ()  # for its calls of socket(2), if those need answers
         self._room = _room(request.cwd)
         self._look_at_tree = time.monotonic() + TREE_SECS  # time of the next check
@@ -61,7 +62,7 @@ class RunningCommand:
         started = time.monotonic()
         files: list[int] = []
         try:
-            files += self._open_files()
+            self._open_files(files)
             pid = self._start(files)
         except NotStartedError as error:
             return Ended("not_started", reason=str(error))
@@ -70,23 +71,19 @@ class RunningCommand:
         else:
             return self._supervise(pid, started)
         finally:
+            self._outputs.close()
             for file in files:
                 os.close(file)
 
-    def _open_files(self) -> list[int]:
+    def _open_files(self, files: list[int]) -> None:
         request = self._request
-        # O_APPEND keeps two descriptors of one file from overwriting each other.
-        new = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-        files: list[int] = []
         try:
-            for path, flags in ((request.stdin, os.O_RDONLY), (request.stdout, new), (request.stderr, new)):
-                files.append(os.open(path, flags, 0o600))
+            files.append(os.open(request.stdin, os.O_RDONLY))
+            files.append(self._outputs.open(request.stdout))
+            same = request.stderr == request.stdout
+            files.append(os.dup(files[1]) if same else self._outputs.open(request.stderr))
         except OSError as error:
-            for file in files:
-                os.close(file)
             raise RefusedError(f"cannot open {error.filename}: {error.strerror}") from None
-        self._outputs = files[1:]
-        return files
 
     def _start(self, files: list[int]) -> int:
         """Start the process. The connection ends when it becomes the command, so reading no data means success."""
@@ -117,9 +114,9 @@ class RunningCommand:
         account = None if self._request.shares_user else self._request.account
         status, killed, unended = sweep(pid, account and account[0])
         killed.discard(pid)
-        if why == "exited" and self._output_size() > self._request.output_bytes:
+        self._outputs.close()
+        if why == "exited" and self._outputs.size > self._request.output_bytes:
             why = "output"  # it ended before the next check of its output
-        self._close_outputs()
         if self._is_memory_short():
             return Ended("refused", reason=NO_MEMORY, unended=unended)
         return described(why, status)._replace(
@@ -154,20 +151,22 @@ class RunningCommand:
 
     def _poll(self, *files: int) -> select.poll:
         poll = select.poll()
-        for file in (*files, *self._listeners):
+        for file in (*files, *self._listeners, *self._outputs.pipes):
             poll.register(file, select.POLLIN)
         return poll
 
     def _ready(self, poll: select.poll, seconds: float) -> set[int]:
-        """Wait for the files of the poll, and return those that are ready. Give the command the sockets it asks for."""
+        """Wait for the files of the poll; return those that are ready. Give the command sockets, and copy its output."""
         ready = dict(poll.poll(max(0, seconds) * 1000))
+        if any([ready.pop(pipe, 0) for pipe in self._outputs.pipes]):  # all of them
+            self._outputs.copy()
         for listener in self._listeners:
             if ready.pop(listener, 0) & select.POLLIN:
                 answer(listener, self._request.account)
         return set(ready)
 
     def _limit_reached(self) -> str | None:
-        if self._output_size() > self._request.output_bytes:
+        if self._outputs.size > self._request.output_bytes:
             return "output"
         grown = zip(self._room, _room(self._request.cwd), MOST_GROWTH, strict=False)
         if any(before - after > most for before, after, most in grown):
@@ -194,18 +193,6 @@ class RunningCommand:
         except OSError:
             return False
         return state.f_bavail * LEAST_FREE < state.f_blocks or state.f_favail * LEAST_FREE < state.f_files
-
-    def _output_size(self) -> int:
-        states = [os.fstat(file) for file in self._outputs]
-        return sum({(state.st_dev, state.st_ino): state.st_size for state in states}.values())
-
-    def _close_outputs(self) -> None:
-        """Take the output files back from the command's user, and cut them to the limit."""
-        for file in self._outputs:
-            if self._request.account is not None:
-                os.fchown(file, os.getuid(), os.getgid())
-            if os.fstat(file).st_size > self._request.output_bytes:
-                os.ftruncate(file, self._request.output_bytes)
 
     def _ask_to_end(self, session: int) -> None:
         """Send SIGINT to the command if requested, then SIGTERM to its whole session."""
