@@ -93,8 +93,9 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
     if any(call.status == "unfinished" for call in trial.invocations):
         yield "a call of the target had not ended when the agent did"
     for gate, answer in zip(scenario.gates, trial.answers, strict=False):
-        if isinstance(gate, Script) and isinstance(answer, CommandAnswer) and not says_passed(answer.result.stdout):
-            yield f"{gate.label} prints no `passed`"
+        if isinstance(gate, Script) and isinstance(answer, CommandAnswer):
+            if not says_passed(answer.result.stdout):
+                yield f"{gate.label} prints no `passed`"
             if says_failed(answer.result.stdout):
                 yield f"{gate.label} prints that it failed, beside something else"
 

@@ -182,10 +182,16 @@ PASSED = exited(0, stdout='{"passed": true}')
         ({"invocations": (OK,)}, []),
         ({"invocations": (OK, LEFT)}, ["a call of the target had not ended when the agent did"]),
         ({"answers": (PASSED,)}, []),
+        ({"answers": (exited(0, stdout='{"passed": false}'),)}, []),
+        ({"answers": (exited(0, stdout='{"passed": true, "x": {"passed": false}}'),)}, [FAILED]),
         ({"answers": (exited(0, stdout='added\n{"passed": true}'),)}, [NO_VERDICT]),
         ({"answers": (exited(0, stdout='added\n{"passed": false}'),)}, [NO_VERDICT, FAILED]),
         ({"answers": (exited(0, stdout='{"passed" : false, "message": "a "b""}'),)}, [NO_VERDICT, FAILED]),
         ({"evaluator_answers": ((exited(0, stdout='{"score": 1}'),),)}, []),
+        (
+            {"answers": (PASSED,), "evaluator_answers": ((exited(0, stdout='{"score": 1, "x": {"score": 0}}'),),)},
+            [f"{JUDGE.label}: prints more than one score"],
+        ),
         ({"answers": (PASSED,), "evaluator_answers": ((exited(0),),)}, [f"{JUDGE.label}: prints no score"]),
     ],
 )

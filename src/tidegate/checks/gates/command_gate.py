@@ -130,8 +130,8 @@ def says_passed(stdout: str) -> bool:
 
 
 def says_failed(stdout: str) -> bool:
-    """Return True if a script printed, maybe among other things, that it did not pass."""
-    return re.search(r'"passed"\s*:\s*(?!\s|true)', stdout) is not None
+    """Return True if a script printed, among other things, that it did not pass."""
+    return _said(stdout).get("passed") is not False and re.search(r'"passed"\s*:\s*(?!\s|true)', stdout) is not None
 
 
 def _said(stdout: str) -> dict[str, Any]:
