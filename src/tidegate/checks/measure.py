@@ -19,10 +19,11 @@ from tidegate.agents.invocations.metrics import (
     trial_metrics,
 )
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
+from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.command_gate import Script, says_failed, says_passed, what_went_wrong
 from tidegate.model.evaluator import Score
-from tidegate.model.event import End, Event
+from tidegate.model.event import End, Event, ToolResult
 from tidegate.model.gate import Gate, GateInput
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
@@ -33,7 +34,7 @@ from tidegate.model.trial import Step, Trial
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.scores import score_text
-from tidegate.text.shorten import clipped, excerpt, without_stack
+from tidegate.text.shorten import clipped, excerpt, is_cut, without_stack
 
 MAX_CALLS = 200
 MAX_COMMAND = 500  # characters
@@ -64,7 +65,8 @@ def measure_trial(
     }
     metrics = Metrics(**{**vars(trial_metrics(trial, scenario.minimum_steps, price)), **scores})
     evaluators, warnings = script_results(trial.steps)
-    faults = dict.fromkeys((*_faults(trial, scenario), *checks.faults, *_kinds(checks.gates)), "")
+    cut = _cut(trial, scenario, judge_blocks=judge_blocks)
+    faults = dict.fromkeys((*_faults(trial, scenario), *checks.faults, *cut, *_kinds(checks.gates)), "")
     scored = composite_score(scenario.composite, checks.gates, metrics, checks.judge) if checks.outcome else (None, ())
     return TrialResult(
         **trial.spec.model_dump(),
@@ -98,6 +100,20 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
                 yield f"{gate.label} prints no `passed`"
             if says_failed(answer.result.stdout):
                 yield f"{gate.label} prints that it failed, beside something else"
+
+
+def _cut(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> Iterator[str]:
+    """Yield the evaluators that decide and did not see all: a break could be in what is left out."""
+    cut = any(is_cut(event.output) for event in trial.events if isinstance(event, ToolResult))
+    of_evaluators = zip(scenario.evaluators, trial.evaluator_answers, strict=False)
+    answered = [(evaluator, answers) for evaluator, answers in of_evaluators if evaluator.decides]
+    if scenario.judge:
+        answered.append((scenario.judge, trial.judge_answers))
+    for evaluator, answers in answered:
+        reads = any(isinstance(one, ToolTrajectory) and one.reads_outputs for one in (evaluator, *evaluator.members))
+        given = any(one.cut for one in answers if not isinstance(one, FileAnswer))
+        if ((cut and reads) or given) and (judge_blocks or not evaluator.judged):
+            yield f"{evaluator.label} is not given all that happened: a text is too long"
 
 
 def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:

@@ -92,10 +92,11 @@ class Reply(Value):
 
 
 class ModelAnswer(Value):
-    """The replies to an AskModel, one per judge and sample."""
+    """The replies to an AskModel, one per judge and sample. `cut`: a part of what the judge was shown is left out."""
 
     kind: Literal["model"] = "model"
     replies: tuple[Reply, ...]
+    cut: bool = False
 
 
 def _rank(seed: str, sample: int, item: str) -> str:

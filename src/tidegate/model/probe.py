@@ -67,10 +67,14 @@ Request = Annotated[WorkspaceRequest | AskModel, Field(discriminator="kind")]
 
 
 class CommandAnswer(Value):
-    """The result of a RunCommand, RunScript or RunJudge. Its stdout is complete unless `truncated`."""
+    """The result of a RunCommand, RunScript or RunJudge. Its stdout is complete unless `truncated`.
+
+    `cut`: a part of what the script was given is left out.
+    """
 
     kind: Literal["command"] = "command"
     result: CommandResult
+    cut: bool = False
 
 
 class FileAnswer(Value):

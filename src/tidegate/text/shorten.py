@@ -129,6 +129,14 @@ def both_ends(text: str, limit: int) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
 
 
+_LEFT_OUT = re.compile(r"\[(?:… )?\d+ (?:characters|bytes) left out")
+
+
+def is_cut(text: str) -> bool:
+    """Return True if a part of the text is left out."""
+    return _LEFT_OUT.search(text) is not None
+
+
 def first_and_last(lines: list[str], most: int) -> list[str]:
     """Return at most `most` lines, the first and the last, and between them the number of lines left out.
 

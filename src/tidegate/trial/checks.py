@@ -28,6 +28,7 @@ from tidegate.model.probe import (
     WorkspaceRequest,
 )
 from tidegate.model.trial import Step, Trial
+from tidegate.text.shorten import is_cut
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import Environments, filled
 from tidegate.trial.judge_script import ScriptContext, run_judge_script
@@ -305,5 +306,16 @@ async def answered(
         answer = await carry(step)
         if answer is None:
             break
-        answers.append(answer)
+        answers.append(answer.model_copy(update={"cut": True}) if is_cut(_given(step)) else answer)
     return tuple(answers)
+
+
+def _given(request: Request) -> str:
+    """Return what a script or judge reads to answer."""
+    match request:
+        case RunJudge():
+            return request.stdin
+        case AskModel():
+            return f"{request.before}{request.after}"
+        case _:
+            return ""

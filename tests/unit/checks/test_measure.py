@@ -12,20 +12,25 @@ from tests import make
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.expected_state import ExpectedState
+from tidegate.checks.evaluators.llm_judge import LlmJudge
 from tidegate.checks.evaluators.plan import PlanEvaluator
+from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.checks.gates.command_gate import CommandSucceeds, Script
 from tidegate.checks.gates.json_path import CommandJsonPath
 from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.text_gates import FileExists
 from tidegate.checks.measure import MAX_CALLS, measure_trial, passed_gates
+from tidegate.model.evaluator import Evaluator
 from tidegate.model.event import CallStatus, CommandResult, End, Event, Invocation, ToolCall, ToolResult
 from tidegate.model.gate import Gate
+from tidegate.model.judge import ModelAnswer
 from tidegate.model.measurement import EvaluatorResult, TrialResult
 from tidegate.model.prices import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.suite import Composite, Scenario
 from tidegate.model.target import Target
 from tidegate.model.trial import Step, Trial
+from tidegate.text.shorten import both_ends, last_part
 
 SPEC = make.spec(scenario="link", agent="docs", index=2, phase="confirm")
 THERE, GONE = FileAnswer(state="present", text=""), FileAnswer(state="missing")
@@ -198,6 +203,38 @@ PASSED = exited(0, stdout='{"passed": true}')
 def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: list[str]) -> None:
     one = scenario(Script(command="./check"), evaluators=(JUDGE,))
     assert [*measure_trial(make.trial(spec=SPEC, **fields), one).faults] == faults
+
+
+READS = ToolTrajectory.model_validate(
+    {"type": "tool_trajectory", "mode": "in_order", "expected": [{"tool": "shell", "output": {"regex": "added"}}]}
+)
+WARNS = LlmJudge()
+IN_PART = CommandAnswer(result=CommandResult(command="x", end="exited", stdout='{"score": 1}'), cut=True)
+SHOWN_IN_PART = ((), (IN_PART,), (ModelAnswer(replies=(), cut=True),), (IN_PART,))
+
+
+def printed(text: str) -> dict[str, Any]:
+    return {"events": (ToolResult(id="1", status="ok", output=text),)}
+
+
+@pytest.mark.parametrize(
+    ("fields", "judge_blocks", "cut"),
+    [
+        ({}, True, []),
+        ({"evaluator_answers": SHOWN_IN_PART}, False, [JUDGE]),
+        ({"evaluator_answers": SHOWN_IN_PART}, True, [JUDGE, WARNS]),
+        ({"evaluator_answers": ((), ()), **printed(both_ends("a" * 9, 4))}, True, [READS]),
+        ({"evaluator_answers": ((), ()), **printed(last_part("a" * 9000))}, True, [READS]),
+        ({"evaluator_answers": ((), ()), **printed("a" * 9)}, True, []),
+    ],
+)
+def test_an_evaluator_that_is_not_given_all_makes_a_pass_doubtful(
+    fields: dict[str, Any], judge_blocks: bool, cut: list[Evaluator]
+) -> None:
+    """A judge that only warns does not."""
+    one = scenario(OUT, evaluators=(READS, JUDGE, WARNS, CodeJudge(script="python3 judge.py", name="advice", weight=0)))
+    found = measure_trial(trial(THERE, **fields), one, judge_blocks=judge_blocks).faults
+    assert [*found] == [f"{each.label} is not given all that happened: a text is too long" for each in cut]
 
 
 @pytest.mark.parametrize(

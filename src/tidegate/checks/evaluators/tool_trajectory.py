@@ -53,6 +53,11 @@ class ToolTrajectory(Evaluator):
         return self
 
     @property
+    def reads_outputs(self) -> bool:
+        """True if it compares what calls of the agent's tools print."""
+        return any(call.output is not None for call in self.expected)
+
+    @property
     def compared_tools(self) -> frozenset[str]:
         """The expected tools, and those that are counted."""
         return frozenset({*self._expected_tools, *self.forbidden, *self.max_calls})

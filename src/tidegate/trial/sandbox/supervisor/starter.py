@@ -156,9 +156,10 @@ class RunningCommand:
         return poll
 
     def _ready(self, poll: select.poll, seconds: float) -> set[int]:
-        """Wait for the files of the poll; return those that are ready. Give the command sockets, and copy its output."""
+        """Wait for the files of the poll; return those that are ready. Give the command sockets, copy its output."""
         ready = dict(poll.poll(max(0, seconds) * 1000))
-        if any([ready.pop(pipe, 0) for pipe in self._outputs.pipes]):  # all of them
+        printed = [ready.pop(pipe, 0) for pipe in self._outputs.pipes]
+        if any(printed):
             self._outputs.copy()
         for listener in self._listeners:
             if ready.pop(listener, 0) & select.POLLIN:
