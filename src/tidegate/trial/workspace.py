@@ -33,7 +33,12 @@ GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "packed-refs", "refs/heads/main", "info/exclude"))
 _MORE_OF_GIT = tuple(f".git/{name}/" for name in ("hooks", "objects", "refs/heads", "refs/tags", "refs/replace"))
 NOT_AT_THE_START = tuple(
-    f".git/{name}" for name in ("commondir", "hooks", "info/attributes", "info/grafts", "refs/replace", "shallow")
+    f".git/{name}"
+    for name in (
+        *("commondir", "hooks", "info/attributes", "info/grafts", "refs/replace", "shallow"),
+        *(f"objects/{name}" for name in ("info/alternates", "info/commit-graph", "info/commit-graphs")),
+        "objects/pack/multi-pack-index",
+    )
 )
 """Decide what git shows and does; no workspace has them before its setup."""
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder

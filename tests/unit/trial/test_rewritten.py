@@ -56,6 +56,8 @@ def test_what_is_left_alone_and_what_is_new_is_not_listed(watched: WatchedFiles,
         (".git/hooks/post-commit", ".git/hooks"),
         (".git/refs/replace/0", ".git/refs/replace"),
         (".git/shallow", ".git/shallow"),
+        (".git/objects/info/commit-graph", ".git/objects/info/commit-graph"),
+        (".git/objects/info/alternates", ".git/objects/info/alternates"),
     ],
 )
 def test_a_new_file_that_decides_what_git_shows_is_listed(
