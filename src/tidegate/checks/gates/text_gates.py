@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -176,19 +177,27 @@ class CommandOutputWords(CommandGate):
         return GateDecision(passed=False, message=message, missing=tuple(missing))
 
 
+_UNSEEN = ("Cc", "Cf", "Mn", "Me")  # categories of characters; white space is none of them
 # Of a word: also `--prio.level` and `--prio[rity]` are other words, and so is one with an invisible character.
-_UNSEEN = r"\u00ad\u0300-\u036f\u200b-\u200f\u2060-\u2064\ufeff"
-_END = rf"(?![\w-]|[.:/]\w|\[\w|[{_UNSEEN}])"
+_END = r"(?![\w-]|[.:/]\w|\[\w)"
+_COLOUR = re.compile(r"\x1b\[[\d;:]*m")
+_RARE = re.compile(r"[^\s!-~]|[\x1c-\x1f\x85]")
 
 
 def _counted(words: int) -> str:
     return "the word" if words == 1 else f"all {words} words"
 
 
+def _seen(text: str) -> str:
+    """Return the text without colours, and with a letter for each invisible character."""
+    return _RARE.sub(lambda one: "_" if unicodedata.category(one[0]) in _UNSEEN else one[0], _COLOUR.sub("", text))
+
+
 def _has(text: str, word: str) -> bool:
-    return re.search(rf"(?<![\w{_UNSEEN}-]){re.escape(word)}{_END}", text) is not None
+    return re.search(rf"(?<![\w-]){re.escape(_seen(word))}{_END}", _seen(text)) is not None
 
 
 def lists(text: str, word: str) -> bool:
-    """Return True if the word begins a line, after spaces and other names of the same entry."""
-    return re.search(rf"^[ \t]*(?:{_OTHER_NAME})*{re.escape(word)}{_END}", text, re.MULTILINE) is not None
+    """Return True if the word begins a line, after spaces and other names of the same entry and kind."""
+    others = f"(?:{'(?=-)' if word.startswith('-') else '(?!-)'}{_OTHER_NAME})*"
+    return re.search(rf"^[ \t]*{others}{re.escape(_seen(word))}{_END}", _seen(text), re.MULTILINE) is not None

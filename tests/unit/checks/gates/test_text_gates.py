@@ -92,6 +92,8 @@ def test_of_a_failed_command_or_a_cut_output_nothing_is_decided(kind: str, field
         "add --prio[rity]",
         "add --prio\u200b",
         "add \u200b--prio",
+        *(f"add --prio{one}rity" for one in "\u2066\u202e\ufe0f\u061c\u180e\ufff9\b\x1c\x7f\U000e0064"),
+        "add --prio\x1b[8mrity",
     ],
 )
 def test_words_that_are_missing_as_a_whole_are_named(printed: str) -> None:
@@ -116,6 +118,10 @@ def test_words_that_are_missing_as_a_whole_are_named(printed: str) -> None:
         ("  --end E  As with --due", False),
         ("usage: t [--due DATE]", False),
         ("  --due-by DATE", False),
+        ("  \x1b[1m--due\x1b[0m DATE", True),
+        ("  Formerly, --due was an option", False),
+        ("  gone / --due", False),
+        ("  no|--due", False),
     ],
 )
 def test_a_listed_word_begins_a_line(printed: str, has: bool) -> None:
