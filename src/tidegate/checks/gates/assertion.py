@@ -7,6 +7,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -36,6 +37,8 @@ def _in_range(number: str) -> float:
     value = float(number)
     if math.isinf(value) or (not value and re.search("[1-9]", re.split("[eE]", number)[0])):
         raise ValueError(f"{excerpt(number, 40)} is out of range")
+    if value and value.is_integer() and Decimal(number) not in (value, Decimal(repr(value))):
+        raise ValueError(f"{excerpt(number, 40)} would be rounded to {value}")
     return value
 
 

@@ -141,6 +141,8 @@ def test_an_integer_too_long_to_be_written_is_named_by_its_type() -> None:
         "[Infinity]",
         '{"a": -Infinity}',
         "1e999",
+        "9007199254740993.0",
+        "1.00000000000000001",
         "[1e-999]",
         "",
         "{",
