@@ -301,18 +301,20 @@ def test_a_plan_in_a_file_notes_how_it_was_read(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "place"),
+    ("field", "printed", "place"),
     [
-        ('{"a": [{"b": 1}]}', "$['a'][0]['b']"),
-        ('{"a": {"0": {"b": 1}}}', "$['a']['0']['b']"),
-        ('{"a": {"0.b": 1}}', "$['a']['0.b']"),
+        ("a.0.b", '{"a": [{"b": 1}]}', "$['a'][0]['b']"),
+        ("a.0.b", '{"a": {"0": {"b": 1}}}', "$['a']['0']['b']"),
+        ("a.0.b", '{"a": {"0.b": 1}}', "$['a']['0.b']"),
+        ("0", "[1]", "$[0]"),
+        ("0", '{"0": 1}', "$['0']"),
     ],
 )
-def test_an_expected_state_notes_where_a_field_is(printed: str, place: str) -> None:
-    judge = ExpectedState(command="x", expected={"a.0.b": 1})
+def test_an_expected_state_notes_where_a_field_is(field: str, printed: str, place: str) -> None:
+    judge = ExpectedState(command="x", expected={field: 1})
     answers = ((exited(0, stdout=printed),),)
     result = measure_trial(make.trial(spec=SPEC, evaluator_answers=answers), scenario(evaluators=(judge,)))
-    assert [*result.faults] == [f"{judge.label}: a.0.b is {place}"]
+    assert [*result.faults] == [f"{judge.label}: {field} is {place}"]
     assert [one.score for one in result.evaluators] == [1]
 
 

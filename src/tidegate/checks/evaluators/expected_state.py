@@ -66,7 +66,8 @@ class ExpectedState(Evaluator):
     def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Request the state and compare it field by field.
 
-        Where each field with a dot was found is noted: `a.0` is in a list, or an object with the key "0" or "a.0".
+        Where each field that may name an index was found is noted: `a.0` is in a list, or an object with the key "0" or
+        "a.0".
         """
         if self.command is not None:
             answer = yield RunCommand(command=self.command, timeout_secs=self.timeout_secs)
@@ -84,7 +85,8 @@ class ExpectedState(Evaluator):
         )
         hits = tuple(path for path in found if path not in misses)
         score = Score(value=len(hits) / len(found), reason=reason, hits=hits, misses=tuple(misses), passes=not misses)
-        there = (path for path in found if "." in path and found[path] is not _MISSING)
+        doubtful = (path for path in found if "." in path or path.isdecimal())
+        there = (path for path in doubtful if found[path] is not _MISSING)
         return score.model_copy(update={"notes": tuple(f"{path} is ${places[path][1]}" for path in there)})
 
 
