@@ -26,7 +26,7 @@ SECONDS = 1800  # a change may make a loop endless
 CHANGES = [
     ("decide/procedure/row_states.py", "trials >= FLAKY_FROM", "trials > FLAKY_FROM"),
     ("decide/procedure/row_states.py", "passes < FLAKY_BELOW * trials", "passes <= FLAKY_BELOW * trials"),
-    ("decide/procedure/observed.py", "if ends_well and _cut_off(one):", "if _cut_off(one):"),
+    ("decide/procedure/observed.py", "if ends and _cut_off(one)", "if _cut_off(one)"),
     ("decide/procedure/observed.py", "not self.row.deterministic or self.demoted", "not self.row.deterministic"),
     ("decide/procedure/observed.py", "self.row.replay.spot and not self.doubted", "self.row.replay.spot"),
     ("decide/procedure/observed.py", "min(CLEARS, self.most or CLEARS)", "CLEARS"),

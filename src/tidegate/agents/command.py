@@ -109,4 +109,4 @@ def _content(file: str) -> str:
 def _end_by_status(result: CommandResult, *, traced: bool) -> End:
     if result.ok:
         return End(end="completed", traced=traced)
-    return End(end="crashed", message=how(result), traced=traced)
+    return End(end="killed" if result.end == "signal" else "crashed", message=how(result), traced=traced)

@@ -70,7 +70,7 @@ def _doubts_of(row: Row, trials: Sequence[TrialResult]) -> Iterator[Note]:
     if trials and row.gates and not any(trial.calls for trial in trials):
         yield Note(code="never_called")
     head = [trial for trial in trials if trial.side == "head"]
-    if crashed := sum(trial.end == "crashed" for trial in head):
+    if crashed := sum(trial.end in ("crashed", "killed") for trial in head):
         yield Note(code="crashed", crashed=(crashed, len(head)))
 
 

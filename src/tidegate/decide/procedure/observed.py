@@ -46,7 +46,7 @@ def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
 
 
 CUT_OFF = ("crashed", "killed", "timeout", "watchdog", "limit")  # ends that a tool can cause before it would fail
-_NO_PASS = "it passes, but its agent was cut off, which it was in no passing trial of base"
+_NO_PASS = "it passes, but its agent was cut off as in no passing trial of base"
 
 
 def setup_failed(trial: TrialResult) -> bool:
@@ -67,7 +67,12 @@ def in_outage(trial: TrialResult) -> bool:
 
 def _cut_off(trial: TrialResult) -> bool:
     """Return True if it passes, although its agent did not end as it would have."""
-    return trial.decides == "pass" and (trial.end or "").partition(":")[0] in CUT_OFF
+    return trial.decides == "pass" and _kind_of_end(trial) in CUT_OFF
+
+
+def _kind_of_end(trial: TrialResult) -> str:
+    """Return how the agent ended, without the limit that it met."""
+    return (trial.end or "").partition(":")[0]
 
 
 def _without(trial: TrialResult, cause: NotMeasured, reason: str) -> TrialResult:
@@ -109,12 +114,12 @@ class RowSeen(Value):
     def with_trials(self, results: Sequence[TrialResult]) -> Self:
         """Return the row with these trials added; a trial that is already known is not replaced.
 
-        A pass of head has no outcome if its agent was cut off, which the agent was in no passing trial of base.
+        A pass of head has no outcome if its agent was cut off as it was in no passing trial of base.
         """
         known = {(one.side, one.index, one.phase): one for one in (*results, *self.results)}
         ordered = tuple(known[place] for place in sorted(known))
         passes = [one for one in ordered if one.side == "base" and one.decides == "pass"]
-        ends_well = bool(passes) and not any(map(_cut_off, passes))
+        ends = {_kind_of_end(one) for one in passes}
         by_base = files_of_passes([*passes, *([self.past.files] if any(self.past.outcomes) else [])])
 
         of_base = [one for one in ordered if one.side == "base" and one.decides is not None]
@@ -124,7 +129,7 @@ class RowSeen(Value):
         def counted(one: TrialResult) -> TrialResult:
             if one.side == "base":
                 return one
-            if ends_well and _cut_off(one):
+            if ends and _cut_off(one) and _kind_of_end(one) not in ends:
                 return _without(one, "agent_error", _NO_PASS)
             one = _usable(one, faults) if is_compared else one
             return _proved(one, by_base) if self.row.presence == "both" else one

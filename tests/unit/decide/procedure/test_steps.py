@@ -62,8 +62,10 @@ def test_a_pass_whose_agent_was_cut_off_counts_only_if_one_of_base_s_was_too(end
     assert row.tally("head").passes == 1, "nothing is known of base"
     row = row.with_trials([ended("base", "completed")])
     assert (row.tally("head").passes, row.tally("head").lost) == (0, 1)
-    row = row.with_trials([ended("base", end, 2)])
-    assert (row.tally("head").passes, row.tally("base").passes) == (1, 2)
+    row = row.with_trials([ended("base", "killed", 2)])
+    assert row.tally("head").lost == 1, "another end is no excuse"
+    row = row.with_trials([ended("base", end, 3)])
+    assert (row.tally("head").passes, row.tally("base").passes) == (1, 3)
 
 
 def test_a_pass_with_a_fault_that_no_trial_of_base_has_is_a_failure() -> None:
