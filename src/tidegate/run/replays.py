@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tidegate.agents.invocations.shapes import Shapes
 from tidegate.agents.recorded_session import RecordedSession
 from tidegate.checks.measure import measure_trial
+from tidegate.checks.rubrics.work import call_line
 from tidegate.decide.procedure.rules import screening_of
 from tidegate.decide.replay.compare import Base, Replayed, difference, failing_gates, on_base, replayed
 from tidegate.decide.replay.decide import chosen_for_check, decided, shapes_by_session, spot_checks, surface_near
@@ -71,18 +72,22 @@ async def replay_rows(
     checkouts = {side.side: replace(side, store=RunFolder(side.store.folder / "replays")) for side in work.sides}
     left = runner.attempts.context.deadline - time.monotonic()
     seconds = left if every else SHARE_OF_BUDGET * left
-    place = _Place(runner.attempts.elsewhere(checkouts, seconds=seconds), work.sides[0].revision.sha, every)
+    attempts, judged = runner.attempts.elsewhere(checkouts, seconds=seconds), work.suite.policy.judge_blocks
+    place = _Place(attempts, work.sides[0].revision.sha, every, judged)
     rows = [row for row in work.plan.rows if can_be_replayed(row) and row.key in sessions]
     found = await asyncio.gather(*(_row(place, row, sessions[row.key][:MOST]) for row in rows))
     return {one.key: one for one in found}
 
 
 class _Place(NamedTuple):
-    """Where sessions are replayed: by which attempts, base's commit, and whether each is replayed regardless."""
+    """Where sessions are replayed: by which attempts, base's commit, whether each is replayed regardless, and whether
+    judges decide.
+    """
 
     attempts: Attempts
     base: str
     every: bool
+    judged: bool
 
 
 async def _row(place: _Place, row: PlanRow, sessions: Sessions) -> ReplayFinding:
@@ -164,7 +169,11 @@ async def _play(
     if trial.untested:
         return LeftOut(code="not_replayed", detail=f"head's `path` finds another program than {trial.untested[1]}")
     result = await asyncio.to_thread(measure_trial, trial, row.scenario, None, judge_blocks=False)
-    return replayed(session, trial, result)
+    given = ""
+    if place.judged and row.scenario.judged:
+        diff = place.attempts.context.checkouts[side].store.record(spec).diff
+        given = "\n".join((*map(call_line, trial.invocations), diff))
+    return replayed(session, trial, result, given)
 
 
 class Begun(NamedTuple):

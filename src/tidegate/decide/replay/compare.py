@@ -19,6 +19,7 @@ from tidegate.text.shorten import excerpt
 SLOW_TIMES, SLOW_SECS = 5.0, 10.0  # a step that takes so much longer on head is a difference
 _CUT = ("characters left out]", "characters left out …]")
 _SHOWN = 200  # characters of an output
+MOST_GIVEN = 200_000  # characters of calls and diff that are compared
 OFFERED = "tools/list"
 GATE = "gate "  # before a gate's name in the label of a check
 
@@ -52,9 +53,14 @@ class Replayed(NamedTuple):
         return (*self.steps, *self.checks)
 
 
-def replayed(session: SessionRecord, trial: Trial, result: TrialResult) -> Replayed:
-    """Return what a replay of the session showed. `result` is its measurement, which has the gates' decisions."""
+def replayed(session: SessionRecord, trial: Trial, result: TrialResult, given: str = "") -> Replayed:
+    """Return what a replay of the session showed. `result` is its measurement, which has the gates' decisions.
+
+    `given`: the calls and the diff that judges would read, if they decide.
+    """
     lost = f"{trial.not_measured}: {trial.reason}" if trial.not_measured else "" if trial.end else "it did not end"
+    if given and (trial.workspace_lost or len(given) > MOST_GIVEN):
+        lost = lost or "it changes more than can be compared"
     calls = {event.id: event for event in trial.events if isinstance(event, ToolCall)}
     errors = [event.text for event in trial.events if isinstance(event, Message) and event.text.startswith(STDERR)]
     steps = [_seen_of(calls.get(event.id), event, trial) for event in trial.events if isinstance(event, ToolResult)]
@@ -63,7 +69,8 @@ def replayed(session: SessionRecord, trial: Trial, result: TrialResult) -> Repla
     for number, step in zip(own, taken, strict=False):  # as the agent wrote it
         steps[number] = steps[number]._replace(label=excerpt(f"$ {step.command}" if step.command else step.tool, 120))
     apart = (ReplayStep("standard error", "ok", None, _printed(text, trial)) for text in errors)
-    return Replayed(tuple(steps), (*apart, *_checks(trial, result)), trial.guidance, tools_of(trial), lost)
+    judged = ReplayStep("what judges are given", "ok", None, _printed(given, trial))
+    return Replayed(tuple(steps), (*apart, *_checks(trial, result), judged), trial.guidance, tools_of(trial), lost)
 
 
 class Base(NamedTuple):

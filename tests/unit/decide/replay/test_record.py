@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.make import DOCS, spec, sure, trial, trial_result, typed
-from tidegate.decide.replay.compare import Base, Replayed, difference, on_base, replayed
+from tidegate.decide.replay.compare import MOST_GIVEN, Base, Replayed, difference, on_base, replayed
 from tidegate.decide.replay.record import session_of
 from tidegate.model.event import CallStatus, End, Event, ToolCall, ToolResult
 from tidegate.model.run_row import LeftOut
@@ -114,3 +114,20 @@ def test_a_step_that_takes_far_longer_on_head_is_a_difference() -> None:
 def test_guidance_that_head_changes_is_a_difference() -> None:
     found = sure(difference(listed_on_base(), seen(LISTED, ("notes list", "a"), guidance="new")))
     assert found.step == "the guidance files"
+
+
+@pytest.mark.parametrize(
+    ("given", "lost", "step"),
+    [
+        ("+kept", False, None),
+        ("+LOST", False, "what judges are given"),
+        ("+kept", True, "the whole session"),
+        ("+" * (MOST_GIVEN + 1), False, "the whole session"),
+    ],
+)
+def test_what_judges_are_given_is_compared(given: str, lost: bool, step: str | None) -> None:
+    made = ran(("notes list", "a"))
+    base = typed(Base, on_base(LISTED, *[replayed(LISTED, made, trial_result(), "+kept")] * 2))
+    head = replayed(LISTED, made.model_copy(update={"workspace_lost": lost}), trial_result(), given)
+    found = difference(base, head)
+    assert (found and found.step) == step
