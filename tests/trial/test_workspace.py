@@ -109,6 +109,14 @@ def test_links_of_a_template_lead_no_guidance_out_of_the_workspace(tmp_path: Pat
     assert made.guidance == ()
 
 
+def test_a_link_of_a_template_that_leads_nowhere_in_trials_is_warned_of(tmp_path: Path) -> None:
+    side = write(tmp_path / "d", {"data/exp": "1", "t/in": "1"})
+    for name, target in (("out", "../data/exp"), ("inside", "in"), ("gone", "not-there"), ("system", "/dev/null")):
+        (side / "t" / name).symlink_to(target)
+    made = prepare(scenario(template="t"), side, side, (), tmp_path / "m")
+    assert [one.partition(" is a link ")[0] for one in made.warnings] == ["out"]
+
+
 def test_links_inside_of_a_template_are_served_as_they_are_meant(tmp_path: Path) -> None:
     head = write(tmp_path / "head", {"t/AGENTS.md": "head's", "t/skills/s.md": "head's"})
     base = write(tmp_path / "base", {"t/AGENTS.md": "base's", "t/skills/s.md": "base's"})

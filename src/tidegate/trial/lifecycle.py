@@ -76,7 +76,7 @@ class _TrialRun:
         self._folders = attempt.folders
         self._place = attempt.place
         self._steps: list[Step] = []
-        self._warnings: list[str] = []
+        self._warnings = [*self._place.prepared.warnings]
         self._refused_hosts: list[RefusedHost] = []
         self._started_at = time.time()
         self._network_step: NetworkStep = "setup"

@@ -61,6 +61,7 @@ class Prepared:
     folder: Path
     guidance: tuple[str, ...]  # relative paths of the guidance files in it
     files: Snapshot | None = None  # its contents; None if they are too large or of unusual kinds
+    warnings: tuple[str, ...] = ()
 
     @cached_property
     def contents(self) -> dict[str, Content]:
@@ -99,12 +100,14 @@ def prepare(
     until = time.monotonic() + seconds
     guidance = scenario.guidance_or(guidance)
     folder.mkdir(parents=True)
+    warnings: tuple[str, ...] = ()
     if scenario.template is not None:
         initial = initial_state(definitions, scenario.template)
         if not initial.is_dir():
             gone = f"{scenario.template}: the template of `{scenario.name}` is gone: the build removed it."
             raise ConfigurationError(gone, "Let `build` leave it where it is.")
         _copy_tree(initial, folder, until)
+        warnings = tuple(_cut_links(initial, folder))
         give(Account(os.geteuid(), os.getegid()), folder)  # git refuses files that belong to the build's user
         _make_usable(folder)
         _remove_repositories(folder)
@@ -114,7 +117,7 @@ def prepare(
     _copy_files(side, folder, guidance)
     _date(folder)
     entries = tuple(matching_files(folder, guidance))
-    prepared = Prepared(folder, entries, _with_repository(folder, until))
+    prepared = Prepared(folder, entries, _with_repository(folder, until), warnings)
     _ = prepared.contents  # read here, since this runs in a thread
     return prepared
 
@@ -239,6 +242,14 @@ def _copy_tree(source: Path, target: Path, until: float) -> None:
             f"the workspace could not be copied: {done.stderr.decode('utf-8', 'replace').strip()}",
             LOOK_AT_DISK,
         )
+
+
+def _cut_links(template: Path, copy: Path) -> Iterator[str]:
+    """Yield a warning for each link that leads somewhere in the template's checkout, and nowhere in its copy."""
+    for link in everything_below(copy):
+        name = link.relative_to(copy)
+        if link.is_symlink() and not link.exists() and (template / name).exists():
+            yield f"{name} is a link that leads out of the template, so it leads nowhere: put the file itself there"
 
 
 def _make_usable(folder: Path) -> None:
