@@ -36,7 +36,7 @@ _CHOICES = (
 )
 _DEFAULT = re.compile(r"[\[(]defaults?(?: to|:| is|=)? *[\"'`]?([\w.+-]{1,40})[\"'`]?(?=[\]),;])", re.IGNORECASE)
 _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
-_USAGE = re.compile(r"^\s*usage:?\s*(?P<line>.*)$", re.IGNORECASE)
+_USAGE = re.compile(r"^\s*(?:usage|synopsis):?\s*(?P<line>.*)$", re.IGNORECASE)
 _LITERAL = re.compile(r"[a-z][a-z\d-]+")
 FEWEST_ROWS = 3
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
@@ -70,8 +70,11 @@ def read_help(text: str, called: str) -> HelpText:
     text = _readable(text)
     found: dict[str, HelpOption] = {}
     for option in (*_listed_options(text), *_usage_options(text, called)):
-        if not any(name in known.names for known in found.values() for name in option.names):
+        known = next((one for one in found.values() if not set(one.names).isdisjoint(option.names)), None)
+        if known is None:
             found[option.names[0]] = option
+        elif option.takes_value and not known.takes_value and option.names[0] in known.names:
+            found[known.names[0]] = known._replace(takes_value=True)  # lists of options often leave the value out
     usage = next(_usage(text, called), "")
     required = usage
     while "[" in required and (inner := _BRACKETS.sub(" ", required)) != required:
@@ -223,7 +226,7 @@ def _usage_rows(text: str) -> Iterator[str]:
     inside = False
     for row in text.splitlines():
         usage = _USAGE.match(row)
-        inside = bool(usage) or (inside and row[:1].isspace() and bool(row.strip()))
+        inside = bool(usage) or (inside and row.startswith((" ", "[")) and bool(row.strip()))
         line = (usage["line"] if usage else row).strip()
         if inside and line:
             yield line

@@ -245,3 +245,8 @@ def test_a_usage_with_a_row_for_each_command_lists_them() -> None:
 def test_a_list_of_commands_may_begin_on_the_row_of_its_heading() -> None:
     rows = "Command: seq   Shows\n         size  Counts\n          more of it\n\nNote: no   command\n"
     assert [*subcommands(rows)] == ["seq", "size"]
+
+
+def test_an_option_takes_the_value_that_only_its_usage_shows() -> None:
+    found = read_help("Synopsis: t [-n <NUMBER>] [-x]\n\n-n : How many\n-x : All\n", "t").options
+    assert [(one.names, one.takes_value) for one in found] == [(("-n",), True), (("-x",), False)]
