@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
@@ -122,7 +123,8 @@ def examples(
                 written.setdefault(name, []).append(value)
             names += [value for one in own for value in one.input.values() if _is_word(value)]
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
-    return tuple(_in_order([*first, *_others(ranked, found, bases, shared)]))
+    ordered = _in_order([*first, *_others(ranked, found, bases, shared)])
+    return tuple(_with_readers(ordered, {tool.name: _rank(tool) for tool in ranked}))
 
 
 def _others(
@@ -199,17 +201,19 @@ def _anew(given: Mapping[str, Any], shared: Container[str], number: int) -> dict
     }
 
 
-def _odd(tools: Iterable[Tool], found: Iterable[tuple[int, int, Example]], shared: Container[str]) -> list[Example]:
+def _odd(tools: Sequence[Tool], found: Iterable[tuple[int, int, Example]], shared: Container[str]) -> list[Example]:
     """Return calls in which one value is odd: it names nothing, is empty or negative, long, or has special characters.
 
-    What writes something new gets no names of nothing, and what removes something no empty ones.
+    What writes something new gets no names of nothing, but its first input again; what removes something gets no
+    empty ones.
     """
     first = {one.tool: one.input for _, _, one in reversed([*found])}
-    calls: list[tuple[int, bool, Example]] = []
+    writing = [tool.name for tool in tools if _rank(tool) == _WRITES and tool.name in first]
+    calls = [(0, False, Example(name, first[name], "odd")) for name in writing]
     for tool in tools:
         rank, given = _rank(tool), first.get(tool.name, {})
         for key, value in given.items():
-            odd = [] if rank == _WRITES else _nothing(key, value)
+            odd = [] if rank == _WRITES and len(_leaves(value)) < 2 else _nothing(key, value)
             edges = [] if rank == _REMOVES or value in _shown(_schema(tool, key)) else _edges(value)
             odd += edges[:1] if _GIVEN.search(key) else edges
             for place, one in enumerate(odd):
@@ -233,6 +237,8 @@ def _nothing(key: str, value: Any) -> list[Any]:
     """Return values that name nothing; for an id that the server gave, one of the same form."""
     if isinstance(value, list):
         return [[one] for one in _nothing(key, value[0])] if value else []
+    if isinstance(value, dict):
+        return [{**value, name: one} for name, inner in value.items() for one in _nothing(name, inner)]
     if not isinstance(value, str):
         return []
     of_server = _GIVEN.search(key) and value not in ("first", "second") and value[::-1] != value
@@ -258,16 +264,42 @@ def _edges(value: Any) -> list[Any]:
             return []
 
 
-def _in_order(found: Iterable[tuple[int, int, Example]]) -> list[Example]:
-    """Return the calls turn by turn, then what removes something, and what reads the rest. `found` is as in one."""
+def _in_order(found: Iterable[_Ranked]) -> list[Example]:
+    """Return the calls turn by turn, then what removes something, and what reads the rest. `found` is as in one.
+
+    What the first turn writes is there again for each tool that removes something. A part is removed before the whole:
+    what names more comes first.
+    """
     turns = sorted(found, key=lambda one: one[1])
-    removing = [one for rank, _, one in turns if rank == _REMOVES]
+    removing: dict[str, list[Example]] = {}
+    for one in (one for rank, _, one in turns if rank == _REMOVES):
+        removing.setdefault(one.tool, []).append(one)
     others = [one for rank, _, one in turns if rank != _REMOVES]
-    if not any(rank == _WRITES for rank, *_ in turns):
-        return [*others, *removing]
+    writing = [one for rank, turn, one in turns if rank == _WRITES and turn == 0]
+    parts_first = sorted(removing.values(), key=lambda own: -len(_leaves(own[0].input)))
+    removed = [one for own in parts_first for one in (*writing, *own)]
+    if not writing:
+        return [*others, *removed]
     reading = [one for rank, turn, one in turns if rank == _READS and turn < 2]
     reading = [one for place, one in enumerate(reading) if one[:2] not in [other[:2] for other in reading[:place]]]
-    return [*(one for one in reading if not one.input), *others, *reading, *removing, *(reading if removing else ())]
+    return [*(one for one in reading if not one.input), *others, *reading, *removed, *(reading if removing else ())]
+
+
+def _leaves(value: Any) -> list[Any]:
+    """Return the single values in this one, at any depth."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return [value] if inner is None else [leaf for one in inner for leaf in _leaves(one)]
+
+
+def _with_readers(calls: Sequence[Example], ranks: Mapping[str, int]) -> Iterator[Example]:
+    """Yield the calls; where a tool writes, each that changes something is followed by one that reads it, or all."""
+    reading = [call for call in calls if ranks[call.tool] == _READS and not call.tries]
+    for call, following in zip_longest(calls, calls[1:]):
+        yield call
+        fit = [one for one in reading if {**one.input, **call.input} == {**call.input, **one.input}]
+        changes = _WRITES in ranks.values() and ranks[call.tool] != _READS and call.tries in ("", "option")
+        best = max(fit, key=lambda one: (len(one.input.keys() & call.input.keys()), -len(one.input)), default=call)
+        yield from [best] if changes and best not in (call, following) else []
 
 
 def _rank(tool: Tool) -> int:

@@ -22,6 +22,8 @@ from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
 from tidegate.model.agent import Tool
 
+TEXT = {"type": "string"}
+
 
 def tool(name: str, required: tuple[str, ...] = (), hints: dict[str, Any] | None = None, **properties: Any) -> Tool:
     schema = {"type": "object", "properties": properties, "required": list(required)}
@@ -72,11 +74,12 @@ def test_what_one_tool_writes_others_read_by_the_same_name_and_again_after_it_ch
     found = [one for one in examples(tools, []) if one.tries != "odd"]
     assert [f"{one.tool} {one.input.get('title', '')}".strip() for one in found] == [
         "list_notes",
-        *("write_note first", "read_note first", "list_notes", "update_note first"),
-        *("write_note second", "read_note second", "list_notes", "update_note second"),
-        *("write_note first", "read_note first", "list_notes", "update_note first"),
+        *("write_note first", "read_note first", "list_notes", "update_note first", "read_note first"),
+        *("write_note second", "read_note second", "list_notes", "update_note second", "read_note second"),
+        *("write_note first", "read_note first", "list_notes", "update_note first", "read_note first"),
         *("read_note first", "list_notes", "read_note second"),
-        *("delete_note first", "delete_note second"),
+        *("write_note first", "read_note first", "delete_note first", "read_note first"),
+        *("delete_note second", "read_note second"),
         *("read_note first", "list_notes", "read_note second"),
     ]
     contents = [one.input["content"] for one in found if one.input.get("title") == "first" and "content" in one.input]
@@ -419,3 +422,24 @@ def test_what_a_server_does_not_find_by_the_name_that_it_was_given_it_may_find_b
 
     assert read([])[:2] == ["first", "second"]
     assert read([Missing("get_note", "title", "first"), Missing("get_note", "title", "second")])[0] == "a_note"
+
+
+def test_a_part_is_removed_before_the_whole_which_is_written_again_for_each() -> None:
+    fact = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "fact": TEXT}}}
+    tools = [
+        tool("store", ("title",), title=TEXT),
+        tool("forget", ("title",), title=TEXT),
+        tool("remove_facts", ("facts",), facts=fact),
+    ]
+
+    found = [one for one in examples(tools, []) if one.tries == ""]
+
+    assert [one.tool for one in found][-7:] == ["store", *["remove_facts"] * 3, "store", *["forget"] * 2]
+
+
+def test_names_inside_of_lists_are_tried_with_nothing_where_a_tool_writes_too() -> None:
+    fact = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT, "fact": TEXT}}}
+
+    found = [one.input["facts"] for one in examples([tool("add_facts", ("facts",), facts=fact)], [])]
+
+    assert [{"name": "no-such-name", "fact": "Ada has 42 points."}] in found
