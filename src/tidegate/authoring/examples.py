@@ -9,15 +9,17 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from glob import escape
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import Block, address, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
-from tidegate.authoring.probing import UNFIT, Kind, Try
+from tidegate.authoring.option_calls import UNFIT, Try
+from tidegate.authoring.probing import Kind
 from tidegate.authoring.samples import HISTORY, kind_of
+from tidegate.authoring.shown_calls import shown_texts
 from tidegate.authoring.survey import find_inputs, find_scripts, find_test_code
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
@@ -26,10 +28,11 @@ MOST_SCENARIOS, MOST_FOLLOWED = 8, 4
 MOST_COMMANDS = 40
 MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
-MOST_SUBCOMMANDS = 12
+MOST_SUBCOMMANDS = 24
 MOST_OPTIONS = 6  # of a subcommand, that are given at once
 MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
 MOST_KINDS = 5  # of samples that a tool is given
+MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
 MOST_MARKED = 12  # options of documents that are tried
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
 MOST_CHARACTERS, BEGINNING = 200_000, 1_500
@@ -66,12 +69,17 @@ _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 # What subcommands do by their usual names, in the order in which they are tried.
 _ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
 _READS = re.compile(r"list|ls|show|get|status|all|report|view|print|dump|count|stats|search|find|export|tree|next")
-_CHANGES = re.compile(r"done|do|complete|edit|update|rename|move|mv|prepend|replace|tag|pri|pause|stop|finish|close")
+_CHANGES = re.compile(r"edit|update|rename|move|mv|prepend|replace|modify|tag|pri")
+_ENDS = re.compile(r"done|do|complete|pause|stop|finish|close")
 _REMOVES = re.compile(r"rm|remove|del|delete|clear|reset|cancel|drop|undo|archive")
 UNFIT_COMMANDS = re.compile(r"help|completions?|server?|edit|open|watch|shell|repl|prompt|login|upgrade|self")
 _TEXTS = ("'Buy milk'", "first 'Buy milk'", "first 2")
 _OTHER_TEXTS = ("'Call Ada'", "second 'Call Ada'", "second 5")
-_MORE_TEXTS = ("'Send 3 letters'", "third 'Send 3 letters'", "third 7")
+_LAST_TEXTS = (  # what there is when options are tried
+    ("'Send 3 letters'", "third 'Send 3 letters'", "third 7"),
+    ("'(B) Ask Bea +home @phone due:2037-05-06'", "fourth 'Ask Bea +home @phone due:2037-05-06'", "fourth 3"),
+    ("'Buy bread'", "fifth 'Buy bread'", "fifth 8"),
+)
 
 
 class Candidate(NamedTuple):
@@ -192,18 +200,35 @@ def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
     return Plan(Candidate(name, description, tuple(lines)), tuple(tries))
 
 
-def inputs(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return samples and files of the repository: its files of kinds without a sample, which the tool is likely to be
-    made for, in turn with samples of the kinds that the docs name, and of usual ones; then its other files.
-    """
+def given_in_tests(root: Path, texts: Iterable[str]) -> dict[str, str]:
+    """Return inputs made of the texts in the code of tests, by name: the longest, and one of many together."""
+    code = (path.read_text(encoding="utf-8", errors="replace") for path in find_test_code(root))
+    shown = shown_texts(code)
+    kind = [*_kinds(texts), ".txt"][0]
+    joined = islice(accumulate(shown, "{}{}".format), MOST_JOINED)
+    longest = sorted(shown, key=len, reverse=True)[:MOST_GIVEN]
+    fit = [text for text in joined if len(text) <= LONGEST_GIVEN][-1:]
+    return {f"given{number}{kind}": text for number, text in enumerate(dict.fromkeys((*fit, *longest)), 1)}
+
+
+def _kinds(texts: Iterable[str]) -> list[str]:
+    """Return the kinds of files that the texts name, the most frequent first."""
     named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
-    kinds = [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
+    return [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
+
+
+def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return samples and files of the repository: its files of kinds without a sample, which the tool is likely to be
+    made for, in turn with samples of the kinds that the docs name, and of usual ones, and with what is given; then its
+    other files.
+    """
+    kinds = _kinds(texts)
     usual = [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds]
     own = find_inputs(root, kinds)
     samples = [f"sample{kind}" for kind in (*kinds, *usual)]
     kinds_of_own = dict.fromkeys(PurePath(name).suffix for name in own if not kind_of(name))
     groups = [[name for name in own if name.endswith(kind)] for kind in kinds_of_own]
-    return *in_turn(map(iter, (*groups, samples))), *(name for name in own if kind_of(name))
+    return *in_turn(map(iter, (*groups, samples, given))), *(name for name in own if kind_of(name))
 
 
 def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Plan:
@@ -250,12 +275,14 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: 
     """
     names = [part.name for part in parts if part.kind == "subcommand" and " " not in part.name]
     names = [name for name in names if not UNFIT_COMMANDS.fullmatch(name)]
-    usual = re.compile("|".join(kind.pattern for kind in (_ADDS, _READS, _CHANGES, _REMOVES)))
+    usual = re.compile("|".join(kind.pattern for kind in (_ADDS, _READS, _CHANGES, _ENDS, _REMOVES)))
     others = re.compile("|".join(re.escape(name) for name in names if not usual.fullmatch(name)) or r"(?!)")
 
     def calls(known: re.Pattern[str], most: int, *ways: str) -> list[Try]:
         return [
-            _call(binary, name, (*ways, _all_options(name, parts)), _arguments(binary, name, parts, texts))
+            _call(
+                binary, name, (*ways, _all_options(name, parts)), _arguments(binary, name, parts, texts, any(ways[:1]))
+            )
             for name in [name for name in names if known.fullmatch(name)][:most]
         ]
 
@@ -264,16 +291,18 @@ def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: 
     tries += [Try(ways=one.ways[-1:]) for one in calls(_ADDS, 3) if " -" in one.ways[-1]]
     usual_ways = ("", *files[:2], "sample.txt", "'two words'", "first", "1", " ".join(files[:2]))
     tries += [*listing, *calls(others, MOST_SUBCOMMANDS, *usual_ways)]
-    for group in (_CHANGES, _REMOVES):
+    for added, group in zip(_LAST_TEXTS, (_CHANGES, _ENDS, _REMOVES), strict=True):  # an earlier one may leave nothing
         own = calls(group, 5, "1", "first", "1 'Call Bea'", "first 'Call Bea'", "1 A", "")
-        tries += [*own, *(listing[:2] if own else ())]
-    tries += [*calls(_ADDS, 1, *_MORE_TEXTS), *listing[:1]]
+        tries += [*calls(_ADDS, 1, *added), *own, *listing[:2]] if own else []
+    last = [*(one for added in _LAST_TEXTS for one in calls(_ADDS, 1, *added)), *listing]
+    tries += [one.model_copy(update={"last": True}) for one in last]
     return Plan(Candidate("subcommands", f"The subcommands of `{binary}` work together.", ()), tuple(tries))
 
 
 def _call(binary: str, name: str, ways: Sequence[str], known: Sequence[str]) -> Try:
     """Return the call of a subcommand with its arguments if they are known, or with one of these."""
-    given = [" ".join(map(_value, known))] if known and ways[0] else []
+    text = ways[0] if ways[0].startswith("'") else _TEXTS[0]
+    given = [" ".join(map(_value, known)).replace(_TEXTS[0], text)] if known else []
     lines = dict.fromkeys(f"{binary} {name} {way}".strip() for way in [*given, *ways])
     return Try(ways=tuple(lines), wants="works")
 
@@ -285,13 +314,19 @@ def _all_options(name: str, parts: Iterable[Part]) -> str:
     return " ".join(f"{one.name} {one.choices[0] if one.choices else _value(one.name.strip('-'))}" for one in fit)
 
 
-def _arguments(binary: str, name: str, parts: Sequence[Part], texts: Iterable[str]) -> list[str]:
-    """Return the arguments of a subcommand that its help lists; else those of the first row that shows its call."""
-    listed = [part.name for part in parts if part.kind == "argument" and part.command == name]
+def _arguments(binary: str, name: str, parts: Sequence[Part], texts: Iterable[str], optional: bool) -> list[str]:
+    """Return the arguments of a subcommand that its help lists; else those of the first row that shows its call.
+
+    `optional`: if it requires none, others.
+    """
+    own = [part for part in parts if part.kind == "argument" and part.command == name]
+    listed = [part.name for part in own if part.required] or [part.name for part in own if optional]
     row = re.compile(
-        rf"^\s*(?:{re.escape(binary)} )?{re.escape(name)}((?: +(?:<[\w -]+>|[A-Z][A-Z_-]*|\"[^\"\n]+\"))+)", re.M
+        rf"^\s*(?:\w+: )?(?:{re.escape(binary)} )?{re.escape(name)}"
+        r"((?: +(?:\[[^\]]*\]|<[\w -]+>|[A-Z][A-Z_-]*|\"[^\"\n]+\"))+)",
+        re.MULTILINE,
     )
-    shown = next((found[1] for text in texts for found in row.finditer(text)), "")
+    shown = next((re.sub(r"\[[^\]]*\]", "", found[1]) for text in texts for found in row.finditer(text)), "")
     return listed or [one.strip('<>"') for one in re.findall(r'<[^>]+>|"[^"]+"|\S+', shown)]
 
 
@@ -300,7 +335,7 @@ def _value(argument: str) -> str:
     argument = argument.lower()
     if re.search(r"file|path|input|source|dest", argument):
         return "sample.txt"
-    if re.fullmatch(r"nr|no|n|i|idx|\W*(?:num\w*|count|amount|size|index|(?:\w+[ _-])?id)\W*", argument):
+    if re.fullmatch(r"nr|no|n|i|idx|\W*(?:num\w*|count|amount|size|index|(?:\w+[ _-])?id)(?: ?\d)?\W*", argument):
         return "1"
     return "first" if re.search(r"key|name|tag|project", argument) else "'Buy milk'"
 
@@ -347,10 +382,18 @@ def with_choices(part: Part, texts: Iterable[str]) -> Part:
     """Return the option with the values that its description lists, if no others are known."""
     if part.kind != "option" or not part.takes_value or part.choices:
         return part
-    until = r"(?:(?!\n\s*-)[\s\S]){0,80}?"  # not beyond the next option
-    row = re.compile(rf"(?<![\w-]){re.escape(part.name)}[ =,]{until}(?:{_IN_PARENTHESES}|{_AFTER_COLON})")
-    listed = next((found[1] or found[2] for text in texts for found in row.finditer(text)), "")
-    return part.model_copy(update={"choices": tuple(re.findall(r"\b(?!or\b)[\w-]+", listed))})
+    until = r"(?:(?!\n\s*-)[\s\S])"  # not beyond the next option
+    listed = rf"{until}{{0,80}}?(?:{_IN_PARENTHESES}|{_AFTER_COLON})"
+    row = re.compile(rf"(?<![\w-]){re.escape(part.name)}[ =,](?:{listed}|({until}{{0,300}}))")
+    found = (one for text in texts for one in row.finditer(text))
+    values = (re.findall(r"\b(?!or\b)[\w-]+", one[1] or one[2] or "") or _quoted(one[3]) for one in found)
+    return part.model_copy(update={"choices": next((tuple(one) for one in values if one), ())})
+
+
+def _quoted(text: str) -> list[str]:
+    """Return the words in quotes; none if there is only one."""
+    words = [*dict.fromkeys(re.findall(r"(?<!\w)['\"`]([a-z][\w-]*)['\"`](?!\w)", text))]
+    return words if len(words) > 1 else []
 
 
 def followed(root: Path, where: str, binary: str, files: Mapping[str, str]) -> Iterator[Candidate]:

@@ -15,7 +15,8 @@ from typing import Any
 from tidegate.authoring import examples, observed_gates, starter, tryout
 from tidegate.authoring.build_systems import node
 from tidegate.authoring.examples import MOST_SUBCOMMANDS, UNFIT_COMMANDS, Candidate, Plan
-from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, UNFIT, Call, Found, Kind, Prober, read_found
+from tidegate.authoring.option_calls import UNFIT
+from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, Call, Found, Kind, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, write_files
@@ -30,9 +31,11 @@ from tidegate.model.target import Target
 from tidegate.run.run_job import Options
 
 _ASKING = ("--help", "-h", "help", "")
+_ASKING_ABOUT = ("{} --help", "{} -h", "help {}")  # a subcommand
+FEW_ASKED = 3  # subcommands with which each way is tried
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
-MOST_ALONE, REFUSED_SECONDS = 16, 5.0  # options and subcommands without anything else; of all that may be refused
+MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anything else; of all that may be refused
 MOST_SECONDS, FEWEST_LINES = 40.0, 10  # of the commands of all scenarios; of one, even if they take longer
 _BY_WORTH: tuple[Kind, ...] = ("call", "option", "refused", "variation", "silent")
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
@@ -87,12 +90,14 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
         return Tried(tool, {}, problem="it prints no help")  # its calls may never end
     documents = examples.texts_of(here.folder, where, tool.binary)
     shown.texts += documents
-    inputs = examples.inputs(here.folder / where, shown.texts)
+    given = examples.given_in_tests(here.folder / where, shown.texts)
+    inputs = examples.inputs(here.folder / where, shown.texts, given)
     plans = _plans(here.folder, where, tool, shown, inputs)
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
         parts=examples.documented_options(shown.parts, documents),
         inputs=inputs,
+        given=given,
         configurations=examples.configurations(documents),
     )
     found = await _probed(here, tool, plans, prober)
@@ -127,19 +132,29 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
         answers,
         key=lambda ran: (len(observed_gates.listed(ran.printed)), observed_gates.is_usage(ran.printed), ran.ok),
     )
-    pages, asking = {"": best}, best.command.removeprefix(tool.binary).strip()
     parts = of_help({"": best.printed[:MOST_CHARACTERS]}, tool.binary)
     names = [part.name for part in parts if part.kind == "subcommand"][:MOST_SUBCOMMANDS]
-    if names and asking:
-        of_each = {name: f"{tool.binary} {name} {asking}" for name in names}
-        if asking == "help":
-            of_each = {name: f"{tool.binary} help {name}" for name in names}
-        ran = await _commands(here, tool, of_each.values())
-        own = {name: ran[line] for name, line in of_each.items() if line in ran}
-        pages |= {name: one for name, one in own.items() if _helps(one, name) and one.printed != best.printed}
+    pages = {"": best} | await _pages_of(here, tool, names, best)
     texts = [one.printed[:MOST_CHARACTERS] for one in pages.values()]
-    parts = examples.usage_options(of_help(dict(zip(pages, texts, strict=True)), tool.binary), texts[0])
-    return _Shown(pages, tuple(examples.with_choices(part, texts) for part in parts), texts)
+    by_name = dict(zip(pages, texts, strict=True))
+    parts = examples.usage_options(of_help(by_name, tool.binary), texts[0])
+    return _Shown(pages, tuple(examples.with_choices(part, [by_name[part.command]]) for part in parts), texts)
+
+
+async def _pages_of(here: Tryout, tool: Tool, names: Sequence[str], best: CommandResult) -> dict[str, CommandResult]:
+    """Return the help of these subcommands, asked for in the way that shows most with the first ones."""
+
+    async def asked(way: str, names: Sequence[str]) -> dict[str, CommandResult]:
+        lines = {name: f"{tool.binary} {way.format(name)}" for name in names}
+        ran = await _commands(here, tool, lines.values())
+        own = {name: ran[line] for name, line in lines.items() if line in ran}
+        return {name: one for name, one in own.items() if _helps(one, name) and one.printed != best.printed}
+
+    if not names:
+        return {}
+    few = {way: await asked(way, names[:FEW_ASKED]) for way in _ASKING_ABOUT}
+    way = max(_ASKING_ABOUT, key=lambda way: (len(few[way]), sum(len(one.printed) for one in few[way].values())))
+    return few[way] | await asked(way, names[FEW_ASKED:])
 
 
 def _helps(ran: CommandResult, name: str = "") -> bool:

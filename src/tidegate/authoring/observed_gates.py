@@ -27,6 +27,7 @@ _USAGE = re.compile(r"(?im)^\W*(?:usage|synopsis)\b|\btry\b.{0,40}--?help\b")
 _COMPLAINT = re.compile(
     r"\b(?:cannot|can't|could not|couldn't|unable to|failed|failure|not found|no such|does not exist|doesn't exist"
     r"|permission denied|traceback|exception|invalid|unknown|unrecogni[sz]ed|unexpected|waiting for|is required"
+    r"|(?:requires|expected|needs) (?:an?|one) (?:argument|value|parameter)|requires (?:argument|value)s?"
     r"|missing|not installed|not (?:a )?recogni[sz]ed|aborted|fatal|panicked|not supported|please (?:run|set|specify)"
     r"|nothing to do|doing nothing|no (?:\w+ ){1,2}(?:(?:have|has) been |were )?(?:passed|given|specified|provided))\b"
     r"|^\W*(?:\w+: )*error\b",

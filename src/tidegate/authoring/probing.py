@@ -8,8 +8,9 @@ import re
 import shlex
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, product
 from pathlib import PurePosixPath
 from stat import S_ISREG
@@ -19,24 +20,25 @@ from pydantic import PrivateAttr
 
 from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, told_words
 from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, is_usage
+from tidegate.authoring.option_calls import UNFIT, Try, by_subcommand, with_configuration, with_option
 from tidegate.authoring.samples import HISTORY, sample
 from tidegate.authoring.variations import in_turn, variations
-from tidegate.decide.surface.parts import command_of, commands
+from tidegate.decide.surface.parts import commands
 from tidegate.model.agent import Agent, Session
 from tidegate.model.event import CommandResult, End, Message
 from tidegate.model.surface import Part
 from tidegate.model.value import Value
 from tidegate.text.noise import VOLATILE
 
-SECONDS, PLANS_SECONDS = 5.0, 75.0  # of one call, and of all plans, two of which run at once
+SECONDS, PLANS_SECONDS = 5.0, 100.0  # of one call, and of all plans, two of which run at once
 AT_ONCE = 2  # plans
 MOST_SLOW = 3.0  # times that a machine with other work may take
-TRIES_SHARE, OPTIONS_SHARE = 0.5, 0.8  # of a plan's seconds, after which options come, and variations
-ENOUGH = 12  # calls with samples
+TRIES_SHARE, OPTIONS_SHARE = 0.65, 0.85  # of a plan's seconds, after which options come, and variations
+ENOUGH = 12  # calls that have to print what no other did, such as those with samples
 MOST_BASES = 8  # lines that get options
 MOST_CONFIGURED = 2  # lines that get a configuration
 MOST_OF_OPTION = 5  # lines with which an option is tried
-MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others
+MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others; so with other arguments
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
 MOST_WRONG = 3  # lines that are spoilt
@@ -44,13 +46,6 @@ MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcomman
 SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
 MOST_PROVIDED = 3  # inputs that a call finds by itself
-UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
-    r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
-    r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
-)
-_NUMBERS = re.compile(
-    r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
-)
 _ENTERS = re.compile(r"\bcd ([\w-]+) && ")
 _LEAVES = re.compile(r"\b(?:cat|cd) ")  # it shows files itself, or goes where they have other names
 _NO_RESULT = re.compile(rf"(?:^|/)\.git/(?!hooks/|config$)|{VOLATILE.pattern}")  # files
@@ -60,19 +55,6 @@ _NO_FILES = re.compile(
 _NO_FILE = re.compile(r"(?i)\bfile\b.{0,30}\b(?:not exist|not found|n't exist)")
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
 _REDIRECTED = re.compile(r"[<>|]")
-_WRITES = re.compile(r"^--?o(?:ut|$)")
-_DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
-_SEPARATORS = re.compile(r"delim|sep")
-
-
-class Try(Value):
-    """Ways to call the tool, of which the first that works is kept.
-
-    `wants`: it has to work, or to print what no earlier call did.
-    """
-
-    ways: tuple[str, ...]
-    wants: Literal["works", "prints"] = "works"
 
 
 Kind = Literal["call", "option", "refused", "variation", "silent"]
@@ -113,17 +95,20 @@ class Prober(Agent):
     parts: tuple[Part, ...] = ()
     inputs: tuple[str, ...] = ()
     configurations: tuple[tuple[str, str], ...] = ()  # of documents: a file's name, and its text
+    given: dict[str, str] = {}  # of the inputs, those that the repository shows in its tests
     _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
+    _used: dict[str, float] = PrivateAttr(default_factory=dict)  # seconds of the plans that have ended
 
     async def run(self, session: Session) -> End:
         """Try everything until the time is up, and report what was found as a message in JSON."""
-        weights = {name: 10 + min(len(tries), 40) for name, tries in self.plans.items()}
-        share = min(1.0, AT_ONCE * weights[session.scenario] / sum(weights.values()))
-        probe = _Probe(session, self.inputs, PLANS_SECONDS * share * slowness())
-        for one in self.plans.get(session.scenario, ()):
-            if one.wants == "prints" and len(probe.calls) >= ENOUGH:
-                break
+        probe = _Probe(session, self.inputs, self.given, partial(self._seconds, session.scenario))
+        plan = self.plans.get(session.scenario, ())
+        printing = 0
+        for one in (one for one in plan if not one.last):
+            if one.wants == "prints" and printing >= ENOUGH:
+                continue
             call = await probe.tried(one)
+            printing += one.wants == "prints" and call is not None
             if call is not None and one.wants == "works":
                 probe.calls += await probe.on_other_inputs(call)
             else:
@@ -132,12 +117,15 @@ class Prober(Agent):
             *(Try(ways=(line,), wants="prints") for line in probe.stale),
             *(Try(ways=(line,)) for line in probe.failed),
         ]
-        for one in again:  # what an earlier line lacked may be there now
+        for one in (*again, *(one for one in plan if one.last)):  # what an earlier line lacked may be there now
             probe.keep(await probe.tried(one))
         lines = probe.found().of("call")
         probe.share = OPTIONS_SHARE
         single = [line for line in dict.fromkeys(lines) if "\n" not in line]
-        bases = await probe.repeatable(single) or probe.bare(self.plans.get(session.scenario, ()))
+        bases = await probe.repeatable(single) or probe.bare(plan)
+        covered = by_subcommand(bases, session.binary, self.parts)
+        of_each = by_subcommand(single, session.binary, self.parts)
+        bases += [own[-1] for name, own in of_each.items() if name not in covered]  # such as what it adds
         await self._try_configurations(probe, bases[:MOST_CONFIGURED])
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
             if part.kind == "option" and not UNFIT.match(part.name):
@@ -147,8 +135,15 @@ class Prober(Agent):
             await probe.spoil(line)
         for line, command in variations(lines, session.binary, commands(self.parts)):
             await probe.vary(line, command)
+        self._used[session.scenario] = time.monotonic() - probe.began
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
+
+    def _seconds(self, name: str) -> float:
+        """Return the plan's share of the seconds that are left by those that have ended."""
+        weights = {one: 10 + min(len(tries), 40) for one, tries in self.plans.items() if one not in self._used}
+        total = PLANS_SECONDS * slowness()
+        return min(total, (AT_ONCE * total - sum(self._used.values())) * weights[name] / sum(weights.values()))
 
     async def _try_configurations(self, probe: _Probe, bases: Sequence[str]) -> None:
         """Keep these lines with each configuration that changes what they show."""
@@ -160,25 +155,25 @@ class Prober(Agent):
 
     async def _try_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> None:
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
+        found = await self._with_option(probe, part, bases)
+        if not found and not part.takes_value and part.id not in self._told:  # help may leave the value out
+            found = await self._with_option(probe, part.model_copy(update={"takes_value": True}), bases)
+        probe.calls += found
+
+    async def _with_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> list[Call]:
+        """Return the first line with the option that shows something, with each value that does; else a silent one."""
         binary = probe.session.binary
         own = [(base, [*with_option(base, binary, part, self.parts, probe.printed[base])]) for base in bases]
-        silent: Call | None = None
+        silent: list[Call] = []
         for base, tries in [one for one in own if one[1]][:MOST_OF_OPTION]:
             if part.id in self._told:
-                return
-            kept: list[Call] = []
-            for one in tries:
-                call = await probe.tried(one, base=base)
-                if call is not None and call.kind == "option":
-                    kept.append(call)
-                silent = silent or call
-                if call is not None and not part.takes_value:
-                    break  # it takes no value, indeed
-            if kept:
-                probe.calls += kept
+                return []
+            found = [call for one in tries if (call := await probe.tried(one, base=base)) is not None]
+            if kept := [call for call in found if call.kind == "option"]:
                 self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
-                return
-        probe.keep(silent)
+                return kept
+            silent = silent or found[:1]
+        return silent
 
 
 def slowness() -> float:
@@ -191,7 +186,8 @@ def slowness() -> float:
 class _Probe:
     session: Session
     inputs: tuple[str, ...] = ()
-    seconds: float = PLANS_SECONDS
+    given: Mapping[str, str] = field(default_factory=dict)
+    seconds: Callable[[], float] = lambda: PLANS_SECONDS
     share: float = TRIES_SHARE  # of the seconds, after which nothing more is tried
     began: float = field(default_factory=time.monotonic)
     calls: list[Call] = field(default_factory=list)
@@ -209,7 +205,7 @@ class _Probe:
     @property
     def is_late(self) -> bool:
         """True if nothing more may be tried."""
-        return time.monotonic() - self.began > self.share * self.seconds
+        return time.monotonic() - self.began > self.share * self.seconds()
 
     def keep(self, call: Call | None) -> None:
         """Keep the call, if there is one."""
@@ -267,8 +263,9 @@ class _Probe:
         `base`: the line without the option that this is about; then one that works and shows no news is `silent`.
         """
         silent: Call | None = None
+        reasons = Counter[str]()
         for way in one.ways:
-            if self.is_late:
+            if self.is_late or max(reasons.values(), default=0) >= MOST_ALIKE:
                 break
             form = self._without_inputs(way)
             if not base and form not in self.fit and max(self.alike[form].values(), default=0) >= MOST_ALIKE:
@@ -280,6 +277,7 @@ class _Probe:
                 if not (more or base):
                     self.failed.setdefault(line, why)
                     self.alike[form][_shape(ran, line)] += 1
+                    reasons[_shape(ran, line)] += MOST_ALIKE if ran.end == "timeout" else 1
                 continue
             self.fit.add(form)
             new_line = one.wants == "works" and line not in self.printed
@@ -353,13 +351,15 @@ class _Probe:
                 there = self._states()
             ran = await self.session.shell(line, timeout_secs=SECONDS)
         silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
-        changed, rewritten = None, self._restored()
+        rewritten = self._restored()
         if silent or ran.ok or not self._wrong(ran):
-            changed = self._on_copy(line, ran, rewritten) or self._with_written(line, ran, there)
-            if changed is None and rewritten:
+            if on_copy := self._on_copy(line, ran, rewritten):
+                line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
+            elif written := self._written(line, there):
+                line = _then_cat(line, ran, *written)
+                ran = ran.model_copy(update={"command": line, "stdout": ran.stdout + "".join(written.values())})
+            elif rewritten:
                 return line, ran, "it changes files that other lines read"
-        if changed is not None:
-            line, ran = changed, await self.session.shell(changed, timeout_secs=SECONDS)
         why = self._wrong(ran)
         if why and (unused := [name for name in self.files if name not in before]):
             await self.session.shell(shlex.join(["rm", "-f", *unused]), timeout_secs=SECONDS)
@@ -373,15 +373,15 @@ class _Probe:
         files = ((path.relative_to(folder).as_posix(), state) for path, state in found if S_ISREG(state.st_mode))
         return {name: (state.st_mtime_ns, state.st_size) for name, state in files}
 
-    def _with_written(self, line: str, ran: CommandResult, before: Mapping[str, tuple[int, int]]) -> str | None:
-        """Return the line, and `cat` of the texts that it has written; None if there is none."""
+    def _written(self, line: str, before: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+        """Return the texts that the line has written, by their names where it leaves off; none if it shows them."""
         entered = _ENTERS.search(line)
         inside, rest = (f"{entered[1]}/", line[entered.end() :]) if entered else ("", line)
         changed = (name for name, state in self._states().items() if before.get(name) != state)
         named = [name for name in sorted(changed) if name not in self.files and not _NO_RESULT.search(name)]
         read = ((name.removeprefix(inside), self.session.read_text(name)) for name in named if name.startswith(inside))
-        texts = [name for name, text in read if text and not _BINARY.search(text)][:MOST_WRITTEN]
-        return _then_cat(line, ran, *texts) if texts and not _LEAVES.search(rest) else None
+        texts = [(name, text) for name, text in read if text and not _BINARY.search(text)]
+        return {} if _LEAVES.search(rest) else dict(texts[:MOST_WRITTEN])
 
     def _wrong(self, ran: CommandResult) -> str | None:
         """Return why this does not show a result; None if it does."""
@@ -420,7 +420,8 @@ class _Probe:
             if (asked or meant) and inside and word not in self.files and self.session.read_text(word) is None:
                 number, known = len(self.files), (*self.files, *self.inputs)
                 found = content_of(self.session.repo, word, number, known)
-                for name, text in [(word, sample(word, number))] if meant else found:
+                own = [(word, self.given.get(word) or sample(word, number))] if meant or word in self.given else found
+                for name, text in own:
                     self.session.write_text(name, text)
                     self.files[name] = text
                     self.unnamed |= set() if word in words else {name}
@@ -448,50 +449,6 @@ def _shape(ran: CommandResult, line: str) -> str:
 
 def _are_alike(name: str, other: str | None) -> bool:
     return other is not None and PurePosixPath(name).suffix == PurePosixPath(other).suffix
-
-
-def with_configuration(line: str, name: str, text: str) -> str:
-    """Return the line between the making and the removal of this file."""
-    return f"cat > {name} <<'END'\n{text}END\n{line}\nstatus=$?; rm {name}; (exit $status)"
-
-
-def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:
-    """Yield the line with the option, if its subcommand has it and the line does not, with each value to try.
-
-    `printed`: by the line alone. Its words are values, too.
-    """
-    call = re.search(rf"(?<![\w./-]){re.escape(binary)}(?![\w./-])", line)
-    names = "|".join(map(re.escape, (option.name, *option.aliases)))
-    if call is None or re.search(rf"(?<![\w-])(?:{names})(?![\w-])", line):
-        return
-    command = command_of(line[call.end() :].split(), commands(parts))
-    if option.command in ("", command):
-        at = line.index(command, call.end()) + len(command) if option.command else call.end()
-        for values in _values(option, printed):
-            yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
-
-
-def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
-    """Yield the ways to give the option, for each of its values that is tried."""
-    if not part.takes_value:
-        yield from ((part.name,), (f"{part.name} 2",))  # help texts often leave out that a value follows
-    elif part.choices:
-        yield from ((f"{part.name} {choice}",) for choice in part.choices[:4] if choice != part.default)
-    elif part.default.isdecimal():
-        yield f"{part.name} {int(part.default) // 2}", f"{part.name} {int(part.default) + 2}"
-    elif _DATES.search(part.name):
-        yield tuple(f"{part.name} {value}" for value in ("2024-01-31", "'2024-01-31 10:30'", "2024-01", "1"))
-    elif _SEPARATORS.search(part.name):
-        yield f"{part.name} ';'", f"{part.name} :"
-    elif _NUMBERS.search(part.name):
-        yield f"{part.name} 2", f"{part.name} 20", f"{part.name} 1"
-    elif _WRITES.search(part.name):
-        yield (f"{part.name} written.txt",)
-    else:
-        shown = [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}[\w./-]*\w", printed))]
-        words = [one for one in shown if one.isalpha()]
-        own = dict.fromkeys([*shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
-        yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
 
 
 def read_found(messages: Iterable[str]) -> Found:

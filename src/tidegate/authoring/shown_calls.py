@@ -1,4 +1,4 @@
-"""What documents and tests show of calls of tools: objects of JSON, and calls in Python and JavaScript. Pure."""
+"""What documents and tests show: objects of JSON, calls in Python and JavaScript, and texts. Pure."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ from tidegate.authoring.build_systems.mcp_files import json_values
 _CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
 _GIVEN = re.compile(r"\bcallTool\w*\(\s*(?=\{)|\barguments:\s*(?=\{)|\w\((?:\s*['\"][\w-]+['\"],)?\s*(?=\{)")
 _BRACE = re.compile(r"[{}]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`")
+_TEXT = re.compile(  # with more than one line, that is given to something: a docstring is not
+    r"""(?<=[=(,\[{+:\s])(?<=[=(,\[{+:]\s|.[(,=\[{])[rfbu]?(\"{3}|'{3}|`)((?:(?!\1)[^\\]|\\.)*)\1"""
+    r"""|(?<![\\\w"'`])(["'])((?:(?!\3)[^\\\n]|\\.)+\\n(?:(?!\3)[^\\\n]|\\.)*)\3""",
+    re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_MEANT = {"n": "\n", "t": "\t", "\n": ""}
 LONGEST = 4_000  # characters of an object in JavaScript
 
 
@@ -29,6 +36,14 @@ def shown_objects(documents: Iterable[str], tests: Iterable[str]) -> list[dict[s
     values = [value for block in blocks for value in (*json_values(block), *_in_python(block))]
     values += [value for code in tests for value in (*_in_python(code), *_in_javascript(code))]
     return [*_objects(values)]
+
+
+def shown_texts(tests: Iterable[str]) -> list[str]:
+    """Return the texts of more than one line that the code of tests has, each with a line end."""
+    found = (given[2] or given[4] or "" for code in tests for given in _TEXT.finditer(code))
+    plain = (_ESCAPED.sub(lambda one: _MEANT.get(one[1], one[1]), text) for text in found)
+    dedented = (textwrap.dedent(text).strip("\n") for text in plain)
+    return [*dict.fromkeys(f"{text}\n" for text in dedented if "\n" in text)]
 
 
 def _objects(values: Iterable[Any]) -> Iterator[dict[str, Any]]:

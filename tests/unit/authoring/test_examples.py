@@ -14,6 +14,7 @@ from tidegate.authoring.examples import (
     documented,
     documented_options,
     followed,
+    given_in_tests,
     in_history,
     in_scripts,
     inputs,
@@ -169,6 +170,9 @@ def test_subcommands_of_several_kinds_of_help() -> None:
     assert list(subcommands("All commands are described elsewhere, in a manual.\n  no\n")) == []
 
 
+ASK = "'(B) Ask Bea +home @phone due:2037-05-06'"
+
+
 def test_what_is_added_is_listed_then_changed_and_removed() -> None:
     parts = of_help(
         {"": "usage: tally\n\nCommands:\n  remove  R\n  list  L\n  done  D\n  add  A\n  serve  S\n"}, "tally"
@@ -176,7 +180,9 @@ def test_what_is_added_is_listed_then_changed_and_removed() -> None:
     first = [one.ways[0] for one in state("tally", parts).tries]
     assert first == [
         *("tally add 'Buy milk'", "tally add 'Call Ada'", "tally list"),
-        *("tally done 1", "tally list", "tally remove 1", "tally list", "tally add 'Send 3 letters'", "tally list"),
+        *(f"tally add {ASK}", "tally done 1", "tally list"),
+        *("tally add 'Buy bread'", "tally remove 1", "tally list"),
+        *("tally add 'Send 3 letters'", f"tally add {ASK}", "tally add 'Buy bread'", "tally list"),
     ]
 
 
@@ -271,7 +277,7 @@ def test_arguments_of_a_subcommand_are_those_of_the_row_that_shows_its_call() ->
     parts = of_help({"": "usage: tally\n\nCommands:\n  add  A\n  move  M\n"}, "tally")
     tries = state("tally", parts, ['    add "TEXT TO ADD"\n    move NR DEST [SRC]\n']).tries
     assert [one.ways[0] for one in tries if "move" in one.ways[0] or "add" in one.ways[0]][:2] == [
-        *("tally add 'Buy milk'", "tally add 'Buy milk'")
+        *("tally add 'Buy milk'", "tally add 'Call Ada'")
     ]
     assert "tally move 1 sample.txt" in [one.ways[0] for one in tries]
 
@@ -297,3 +303,26 @@ def test_an_example_with_an_address_is_tried_but_not_with_a_network(tmp_path: Pa
     (plan,) = documented(tmp_path, ".", "tally")
     assert [one.ways for one in plan.tries] == [("tally https://example.com/a",), ("tally 3",)]
     assert [one.ways for one in without_addresses(plan).tries] == [("tally 3",)]
+
+
+def test_texts_of_tests_become_inputs_of_the_kind_that_documents_name(tmp_path: Path) -> None:
+    root = write(tmp_path, {"tests/test_a.py": 'a("x = 1\\ny = 2")\nb("z = 3\\nlong = 4")\n'})
+    given = given_in_tests(root, ["Reads *.py."])
+    assert given == {
+        "given1.py": "x = 1\ny = 2\nz = 3\nlong = 4\n",
+        "given2.py": "z = 3\nlong = 4\n",
+        "given3.py": "x = 1\ny = 2\n",
+    }
+    assert "given1.py" in inputs(root, ["Reads *.py."], given)[:3]
+
+
+def test_only_required_arguments_are_given_and_options_before_them_are_left_out() -> None:
+    parts = of_help({"": "usage: tally\n\nCommands:\n  postpone  P\n"}, "tally")
+    tries = state("tally", parts, ["Synopsis: postpone [-s] <NUMBER> [<NUMBER2> ...] <TAG>\n"]).tries
+    assert [one.ways[0] for one in tries] == ["tally postpone 1 first"]
+
+
+def test_quoted_words_of_an_options_description_are_its_values() -> None:
+    text = "usage: t [-f F] [-s ORDER]\n\n-f : The format: 'text' (default), 'dot' or\n     'json'.\n-s : By 'due'.\n"
+    found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "t")}
+    assert found == {"-f": ("text", "dot", "json"), "-s": ()}

@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 
 from tidegate.authoring.examples import Candidate, state
-from tidegate.authoring.probing import MOST_SLOW, Found, Prober, Try, read_found, slowness
+from tidegate.authoring.option_calls import Try
+from tidegate.authoring.probing import MOST_SLOW, Found, Prober, read_found, slowness
 from tidegate.authoring.starter import template_files
 from tidegate.authoring.tool import Tool
 from tidegate.decide.surface.parts import of_help
@@ -187,6 +188,80 @@ def test_a_switch_that_changes_nothing_is_not_tried_with_a_value(tmp_path: Path)
 
     found = probed(counting, tmp_path, (Try(ways=("count one",)),), HELP)
     assert found.of("silent") == ("count --quick one",)
+
+
+def test_an_option_that_fails_as_a_switch_is_tried_with_a_value(tmp_path: Path) -> None:
+    def limited(words: list[str], files: dict[str, str]) -> str | None:
+        return "all\n" if "--top" not in words else "two\n" if words[-1] == "2" else None
+
+    text = "usage: count [options]\n\nOptions:\n  --top  Only so many\n"
+    found = probed(limited, tmp_path, (Try(ways=("count --top 2", "count all")), Try(ways=("count all",))), text)
+    assert [line for line in found.of("option") if "--top" in line] == ["count --top 2 all"] or found.of("call")
+
+
+def test_arguments_with_which_a_call_fails_alike_three_times_get_no_fourth(tmp_path: Path) -> None:
+    tried: list[str] = []
+
+    def strict(words: list[str], files: dict[str, str]) -> str | None:
+        tried.append(words[-1])
+        return None
+
+    probed(strict, tmp_path, (Try(ways=tuple(f"count add {word}" for word in ("one", "two", "three", "four"))),))
+    assert "four" not in tried
+
+
+def test_what_has_to_print_news_does_not_end_the_rest_of_a_plan(tmp_path: Path) -> None:
+    tries = [*(Try(ways=(f"count {number}",), wants="prints") for number in range(20)), Try(ways=("count last",))]
+    found = probed(lambda words, files: f"{words} {'=' * 20}", tmp_path, tuple(tries))
+    assert "count last" in found.of("call")
+    assert "count 19" not in found.of("call")
+
+
+def test_last_of_a_plan_comes_what_there_is_when_options_are_tried(tmp_path: Path) -> None:
+    tried: list[str] = []
+
+    def emptied(words: list[str], files: dict[str, str]) -> str | None:
+        tried.append(words[-1])
+        return None if words[-1] == "remove" and tried.count("remove") == 1 else words[-1]
+
+    probed(emptied, tmp_path, (Try(ways=("count remove",)), Try(ways=("count add",), last=True)))
+    assert tried[:3] == ["remove", "remove", "add"]
+
+
+def test_a_subcommand_whose_output_differs_each_time_gets_its_options_too(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def numbered(words: list[str], files: dict[str, str]) -> str | None:
+        calls.append(words[0])
+        return f"{words[0]} {len(calls) if words[0] == 'add' else ''} {'--due' in words}\n"
+
+    pages = {"": "Commands:\n  add   A\n  list  L\n", "add": "usage: count add\n\nOptions:\n  --due  D\n"}
+    prober = Prober(
+        plans={"plan": (Try(ways=("count add",)), Try(ways=("count list",)))}, parts=of_help(pages, "count")
+    )
+    session = FakeSession(numbered, tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    assert read_found([one.text for one in session.events]).of("option") == ("count add --due",)
+
+
+def test_a_text_of_the_tests_is_an_input(tmp_path: Path) -> None:
+    prober = Prober(
+        plans={"plan": (Try(ways=("count sample.py",)),)},
+        inputs=("sample.py", "given1.py"),
+        given={"given1.py": "def a\n"},
+    )
+    session = FakeSession(of_python, tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events])
+    assert "count given1.py" in found.of("call")
+    assert found.files["given1.py"] == "def a\n"
+
+
+def test_a_plan_has_the_seconds_that_others_leave() -> None:
+    prober = Prober(plans={"one": (), "two": (), "three": ()})
+    before = prober._seconds("three")
+    prober._used.update(one=0.0)
+    assert prober._seconds("three") > before
 
 
 def test_variations_that_show_other_things_are_kept_and_few_of_those_that_are_refused_alike(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.authoring.shown_calls import shown_objects
+from tidegate.authoring.shown_calls import shown_objects, shown_texts
 
 
 def test_a_call_of_a_function_shows_its_arguments_in_order() -> None:
@@ -32,3 +32,18 @@ def test_a_call_in_a_test_shows_its_arguments(code: str) -> None:
 )
 def test_what_is_no_json_shows_nothing(code: str) -> None:
     assert shown_objects([], [code]) == []
+
+
+def test_texts_that_tests_give_to_something_are_shown_without_docstrings() -> None:
+    python = '''
+def test_a():
+    """A docstring
+    with two lines."""
+    check(dedent("""\\
+        # A
+        ## B
+    """))
+    check('one\\ntwo', 'one line')
+'''
+    script = "it('x', () => run(`# C\n# D`))"
+    assert shown_texts([python, script]) == ["# A\n## B\n", "one\ntwo\n", "# C\n# D\n"]

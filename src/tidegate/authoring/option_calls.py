@@ -1,0 +1,90 @@
+"""Calls of a tool with one more option, or with a configuration. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from tidegate.decide.surface.parts import command_of, commands
+from tidegate.model.surface import Part
+from tidegate.model.value import Value
+
+UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
+    r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
+    r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
+)
+_NUMBERS = re.compile(
+    r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
+)
+_WRITES = re.compile(r"^--?o(?:ut|$)")
+_DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
+_SEPARATORS = re.compile(r"delim|sep")
+
+
+class Try(Value):
+    """Ways to call the tool, of which the first that works is kept.
+
+    `wants`: it has to work, or to print what no earlier call did. `last`: after those that failed were tried again.
+    """
+
+    ways: tuple[str, ...]
+    wants: Literal["works", "prints"] = "works"
+    last: bool = False
+
+
+def with_configuration(line: str, name: str, text: str) -> str:
+    """Return the line between the making and the removal of this file."""
+    return f"cat > {name} <<'END'\n{text}END\n{line}\nstatus=$?; rm {name}; (exit $status)"
+
+
+def by_subcommand(lines: Iterable[str], binary: str, parts: Sequence[Part]) -> dict[str, list[str]]:
+    """Return the lines that call the tool, by the subcommand that each calls first."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        if (call := _call(line, binary)) is not None:
+            found.setdefault(command_of(line[call.end() :].split(), commands(parts)), []).append(line)
+    return found
+
+
+def _call(line: str, binary: str) -> re.Match[str] | None:
+    return re.search(rf"(?<![\w./-]){re.escape(binary)}(?![\w./-])", line)
+
+
+def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:
+    """Yield the line with the option, if its subcommand has it and the line does not, with each value to try.
+
+    `printed`: by the line alone. Its words are values, too.
+    """
+    call = _call(line, binary)
+    names = "|".join(map(re.escape, (option.name, *option.aliases)))
+    if call is None or re.search(rf"(?<![\w-])(?:{names})(?![\w-])", line):
+        return
+    (command,) = by_subcommand([line], binary, parts)
+    if option.command in ("", command):
+        at = line.index(command, call.end()) + len(command) if option.command else call.end()
+        for values in _values(option, printed):
+            yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
+
+
+def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
+    """Yield the ways to give the option, for each of its values that is tried."""
+    if not part.takes_value:
+        yield (part.name,)
+    elif part.choices:
+        yield from ((f"{part.name} {choice}",) for choice in part.choices[:4] if choice != part.default)
+    elif part.default.isdecimal():
+        yield f"{part.name} {int(part.default) // 2}", f"{part.name} {int(part.default) + 2}"
+    elif _DATES.search(part.name):
+        yield tuple(f"{part.name} {value}" for value in ("2024-01-31", "'2024-01-31 10:30'", "2024-01", "1"))
+    elif _SEPARATORS.search(part.name):
+        yield f"{part.name} ';'", f"{part.name} :"
+    elif _NUMBERS.search(part.name):
+        yield f"{part.name} 2", f"{part.name} 20", f"{part.name} 1"
+    elif _WRITES.search(part.name):
+        yield (f"{part.name} written.txt",)
+    else:
+        shown = [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}[\w./-]*\w", printed))]
+        words = [one for one in shown if one.isalpha()]
+        own = dict.fromkeys([*shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
+        yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
