@@ -153,6 +153,14 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         {"src/tally": SCRIPT, "src/tally-add": SCRIPT, "README.md": "    tally add milk\n", "tests/tally": SCRIPT},
         ("tally", "", "src"),
     ),
+    "script, made of its source": (
+        {
+            "src/tally": SCRIPT,
+            "README.md": "    tally add\n",
+            "Makefile": "build:\n\tcat src/* > tally\ninstall:\n\tinstall -m 755 tally $(BINDIR)/tally\n",
+        },
+        ("tally", "make", "."),
+    ),
     "script, named like the folder": ({"tally.sh": SCRIPT, "install.sh": SCRIPT}, ("tally.sh", "", ".")),
     "script, installed by the README": (
         {"ticket": SCRIPT, "README.md": 'ln -s "$PWD/ticket" ~/.local/bin/tk\n'},
