@@ -19,7 +19,7 @@ from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.option_calls import UNFIT, Try
 from tidegate.authoring.probing import Kind
 from tidegate.authoring.samples import HISTORY, kind_of
-from tidegate.authoring.shown_calls import shown_texts
+from tidegate.authoring.shown_calls import shown_phrases, shown_texts
 from tidegate.authoring.survey import find_inputs, find_scripts, find_test_code
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
@@ -33,6 +33,7 @@ MOST_OPTIONS = 6  # of a subcommand, that are given at once
 MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
+MOST_PHRASES = 20  # texts of documents and tests, as arguments
 MOST_MARKED = 12  # options of documents that are tried
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
 MOST_CHARACTERS, BEGINNING = 200_000, 1_500
@@ -247,6 +248,14 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
     description = f"`{binary}` does its main work on samples."
     tries = tuple(Try(ways=(line,), wants="prints") for line in in_turn(map(iter, forms)))
     return Plan(Candidate("main_use", description, ()), tries)
+
+
+def phrases(binary: str, root: Path, texts: Iterable[str]) -> Plan:
+    """Return the plan that gives the tool the phrases in documents and tests."""
+    code = (path.read_text(encoding="utf-8", errors="replace") for path in find_test_code(root))
+    lines = [f"{binary} {shlex.quote(phrase)}" for phrase in shown_phrases(texts, code)[:MOST_PHRASES]]
+    tries = tuple(Try(ways=(line,), wants="prints") for line in lines)
+    return Plan(Candidate("phrases", f"`{binary}` works on texts of the docs and tests.", ()), tries)
 
 
 def without_addresses(plan: Plan) -> Plan:

@@ -183,6 +183,7 @@ def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[s
     others = (examples.in_scripts(root, where, tool.binary, first), *examples.documented(root, where, tool.binary))
     about_git = examples.is_about_git(tool.binary, shown.texts)
     plans += [examples.in_history(one) if about_git else one for one in others if one is not None]
+    plans.append(examples.phrases(tool.binary, root / where, shown.texts))
     return examples.named_once(plan for plan in plans if plan.tries)
 
 

@@ -101,24 +101,11 @@ class Prober(Agent):
 
     async def run(self, session: Session) -> End:
         """Try everything until the time is up, and report what was found as a message in JSON."""
+        if session.scenario in self._used:
+            self._used.clear()  # all is tried again, such as with a network
         probe = _Probe(session, self.inputs, self.given, partial(self._seconds, session.scenario))
         plan = self.plans.get(session.scenario, ())
-        printing = 0
-        for one in (one for one in plan if not one.last):
-            if one.wants == "prints" and printing >= ENOUGH:
-                continue
-            call = await probe.tried(one)
-            printing += one.wants == "prints" and call is not None
-            if call is not None and one.wants == "works":
-                probe.calls += await probe.on_other_inputs(call)
-            else:
-                probe.keep(call)
-        again = [
-            *(Try(ways=(line,), wants="prints") for line in probe.stale),
-            *(Try(ways=(line,)) for line in probe.failed),
-        ]
-        for one in (*again, *(one for one in plan if one.last)):  # what an earlier line lacked may be there now
-            probe.keep(await probe.tried(one))
+        await self._try_plan(probe, plan)
         lines = probe.found().of("call")
         probe.share = OPTIONS_SHARE
         single = [line for line in dict.fromkeys(lines) if "\n" not in line]
@@ -138,6 +125,25 @@ class Prober(Agent):
         self._used[session.scenario] = time.monotonic() - probe.began
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
+
+    async def _try_plan(self, probe: _Probe, plan: Sequence[Try]) -> None:
+        """Try the plan, then what failed again, then what comes last."""
+        printing = 0
+        for one in (one for one in plan if not one.last):
+            if one.wants == "prints" and printing >= ENOUGH:
+                continue
+            call = await probe.tried(one)
+            printing += one.wants == "prints" and call is not None
+            if call is not None and one.wants == "works":
+                probe.calls += await probe.on_other_inputs(call)
+            else:
+                probe.keep(call)
+        again = [
+            *(Try(ways=(line,), wants="prints") for line in probe.stale),
+            *(Try(ways=(line,)) for line in probe.failed),
+        ]
+        for one in (*again, *(one for one in plan if one.last)):  # what an earlier line lacked may be there now
+            probe.keep(await probe.tried(one))
 
     def _seconds(self, name: str) -> float:
         """Return the plan's share of the seconds that are left by those that have ended."""

@@ -22,8 +22,10 @@ _TEXT = re.compile(  # with more than one line, that is given to something: a do
     r"""|(?<![\\\w"'`])(["'])((?:(?!\3)[^\\\n]|\\.)+\\n(?:(?!\3)[^\\\n]|\\.)*)\3""",
     re.DOTALL,
 )
+_PHRASE = re.compile(r"""(?<![\\\w"'`])(["'])((?:(?!\1)[^\\\n{}%]|\\["'\\])+)\1""")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _MEANT = {"n": "\n", "t": "\t", "\n": ""}
+LONGEST_PHRASE = 80  # characters
 LONGEST = 4_000  # characters of an object in JavaScript
 
 
@@ -44,6 +46,22 @@ def shown_texts(tests: Iterable[str]) -> list[str]:
     plain = (_ESCAPED.sub(lambda one: _MEANT.get(one[1], one[1]), text) for text in found)
     dedented = (textwrap.dedent(text).strip("\n") for text in plain)
     return [*dict.fromkeys(f"{text}\n" for text in dedented if "\n" in text)]
+
+
+def shown_phrases(documents: Iterable[str], tests: Iterable[str]) -> list[str]:
+    """Return the texts of one line in examples of documents and in the code of tests that have a character which no
+    earlier one has, beside letters and digits of ASCII.
+    """
+    code = (block for document in documents for block in _CODE.findall(document))
+    found = (_ESCAPED.sub(r"\1", given[2]) for text in (*code, *tests) for given in _PHRASE.finditer(text))
+    fit = (one for one in found if re.search(r"\w.* ", one) and len(one) <= LONGEST_PHRASE and one.isprintable())
+    known: set[str] = set()
+    phrases: list[str] = []
+    for phrase in fit:
+        new = {one for one in phrase if not (one.isascii() and one.isalnum())} - known
+        known |= new
+        phrases += [phrase] if new else []
+    return phrases
 
 
 def _objects(values: Iterable[Any]) -> Iterator[dict[str, Any]]:

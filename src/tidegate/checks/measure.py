@@ -65,8 +65,7 @@ def measure_trial(
     }
     metrics = Metrics(**{**vars(trial_metrics(trial, scenario.minimum_steps, price)), **scores})
     evaluators, warnings = script_results(trial.steps)
-    cut = _cut(trial, scenario, judge_blocks=judge_blocks)
-    faults = dict.fromkeys((*_faults(trial, scenario), *checks.faults, *cut, *_kinds(checks.gates)), "")
+    faults = dict.fromkeys((*_faults(trial, scenario), *checks.faults, *_kinds(checks.gates)), "")
     scored = composite_score(scenario.composite, checks.gates, metrics, checks.judge) if checks.outcome else (None, ())
     return TrialResult(
         **trial.spec.model_dump(),
@@ -166,7 +165,7 @@ def _checks(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> _Checks:
         evaluators=assessment.results,
         case_score=assessment.case_score,
         judge=judge,
-        faults=assessment.notes,
+        faults=(*assessment.notes, *_cut(trial, scenario, judge_blocks=judge_blocks)),
     )
     if checks.decides == "pass" and _ended_in_a_call(trial):
         checks = checks._replace(outcome="fail", decides="fail", reason="a call of the target did not end")

@@ -20,6 +20,7 @@ from tidegate.authoring.examples import (
     inputs,
     main_use,
     named_once,
+    phrases,
     state,
     usage_options,
     with_choices,
@@ -326,3 +327,8 @@ def test_quoted_words_of_an_options_description_are_its_values() -> None:
     text = "usage: t [-f F] [-s ORDER]\n\n-f : The format: 'text' (default), 'dot' or\n     'json'.\n-s : By 'due'.\n"
     found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "t")}
     assert found == {"-f": ("text", "dot", "json"), "-s": ()}
+
+
+def test_phrases_of_tests_are_arguments(tmp_path: Path) -> None:
+    root = write(tmp_path, {"tests/test_a.py": "a('1,000 words', 'one')\n"})
+    assert [one.ways for one in phrases("tally", root, []).tries] == [("tally '1,000 words'",)]

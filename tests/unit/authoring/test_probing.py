@@ -264,6 +264,14 @@ def test_a_plan_has_the_seconds_that_others_leave() -> None:
     assert prober._seconds("three") > before
 
 
+def test_all_plans_can_be_tried_again(tmp_path: Path) -> None:
+    prober = Prober(plans={"plan": (Try(ways=("count add",)),), "other": ()})
+    for _ in range(2):
+        session = FakeSession(lambda words, files: "added", tmp_path)
+        asyncio.run(prober.run(cast("Session", session)))
+        assert read_found([one.text for one in session.events]).of("call") == ("count add",)
+
+
 def test_variations_that_show_other_things_are_kept_and_few_of_those_that_are_refused_alike(tmp_path: Path) -> None:
     shown = {"3": "few", "12": "more than a few words", "0": "none"}
 

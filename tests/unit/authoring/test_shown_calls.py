@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.authoring.shown_calls import shown_objects, shown_texts
+from tidegate.authoring.shown_calls import shown_objects, shown_phrases, shown_texts
 
 
 def test_a_call_of_a_function_shows_its_arguments_in_order() -> None:
@@ -47,3 +47,9 @@ def test_a():
 '''
     script = "it('x', () => run(`# C\n# D`))"
     assert shown_texts([python, script]) == ["# A\n## B\n", "one\ntwo\n", "# C\n# D\n"]
+
+
+def test_phrases_that_have_a_new_character_are_shown() -> None:
+    readme = "It's prose, isn't it.\n```python\nslug('C\\'est été')\nslug('one two')\n```\n"
+    test = "assert slug('1,000 words') == 'a'\nassert slug('un été') and slug('a {} b') and slug('two words')"
+    assert shown_phrases([readme], [test]) == ["C'est été", "1,000 words"]

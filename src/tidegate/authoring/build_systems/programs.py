@@ -49,7 +49,11 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     shown = {name for content in readmes for name in _SHOWN.findall(content)}
     made = [name for name in installed(text(folder / "Makefile")) if not is_program(folder / name)]
     for program in sorted(path for path in folder.glob("*/*") if path.name in shown and is_program(path)):
-        if program.name not in made and program.parent.name != "bin" and not re.match(r"tests?|examples?|\.", program.parent.name):
+        if (
+            program.name not in made
+            and program.parent.name != "bin"
+            and not re.match(r"tests?|examples?|\.", program.parent.name)
+        ):
             yield Tool(program.name, (), (inside(where, program.parent.name),), inside(where, program.parent.name))
     called = {name for content in readmes for name in _CALLED.findall(content)}
     texts = [text(path) for pattern in _PACKAGES for path in sorted(folder.glob(pattern))]
