@@ -55,7 +55,10 @@ class Outputs:
 
     def close(self) -> None:
         """Copy the rest, and cut the files to the limit."""
-        self.copy()
+        before = -1
+        while before < self.size <= self._most:  # root may have made a pipe larger
+            before = self.size
+            self.copy()
         for pipe, file in self._files.items():
             if os.fstat(file).st_size > self._most:
                 os.ftruncate(file, self._most)
