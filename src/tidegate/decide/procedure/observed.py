@@ -46,7 +46,7 @@ def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
 
 
 CUT_OFF = ("crashed", "killed", "timeout", "watchdog", "limit")  # ends that a tool can cause before it would fail
-_NO_PASS = "it passes, but its agent was cut off as in no passing trial of base"
+_NO_PASS = "it passes, but its agent was cut off in a way in which no passing trial of base was"
 
 
 def setup_failed(trial: TrialResult) -> bool:

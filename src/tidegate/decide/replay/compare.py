@@ -14,10 +14,9 @@ from tidegate.model.run_row import DifferingStep, LeftOut
 from tidegate.model.trial import FOLDER_MARK, STDERR, SessionRecord, SessionStep, Trial
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Names, Printed, Steady, steady, without_noise
-from tidegate.text.shorten import excerpt
+from tidegate.text.shorten import excerpt, is_cut
 
 SLOW_TIMES, SLOW_SECS = 5.0, 10.0  # a step that takes so much longer on head is a difference
-_CUT = ("characters left out]", "characters left out …]")
 _SHOWN = 200  # characters of an output
 MOST_GIVEN = 200_000  # characters of calls and diff that are compared
 OFFERED = "tools/list"
@@ -146,19 +145,15 @@ def _unlike_recorded(session: SessionRecord, one: Replayed, forms: Sequence[Stea
             continue  # agents' own tools print in a form of their own
         if step.exit_code is not None and step.exit_code != seen.exit_code:
             return seen.label
-        if not form.holds(_recorded(step), cut=_is_cut(step.output)):
+        if not form.holds(_recorded(step), cut=is_cut(step.output)):
             return seen.label
     return None
-
-
-def _is_cut(output: str) -> bool:
-    return any(mark in output for mark in _CUT)
 
 
 def _recorded(step: SessionStep) -> Printed:
     """Return what the agent saw, without lines that were cut and the note of how much is missing."""
     lines = step.output.split("\n")
-    marks = [number for number, line in enumerate(lines) if _is_cut(line)]
+    marks = [number for number, line in enumerate(lines) if is_cut(line)]
     dropped = {number + by for number in marks for by in (-1, 0, 1)}
     kept = "\n".join(line for number, line in enumerate(lines) if number not in dropped)
     return Printed(kept, step.at, step.secs)
