@@ -121,15 +121,19 @@ def documented(root: Path, where: str, binary: str) -> Iterator[Plan]:
             yield _plan(_slug(path.stem), f"What {document} shows works.", fresh)
 
 
-def in_scripts(root: Path, where: str, binary: str, first: Collection[str]) -> Plan | None:
-    """Return the plan for the calls in scripts and code of tests and demos; None if there are none.
+def code_of_tests(root: Path) -> tuple[str, ...]:
+    """Return the code of tests, and their data in JSON."""
+    return tuple(path.read_text(encoding="utf-8", errors="replace") for path in find_test_code(root))
+
+
+def in_scripts(root: Path, where: str, binary: str, first: Collection[str], code: Iterable[str]) -> Plan | None:
+    """Return the plan for the calls in scripts of tests and demos, and in this code; None if there are none.
 
     `first`: the tool's subcommands and options, one of which a list of arguments in code begins with.
     """
     whole: list[str] = []
     calls: list[Iterator[str]] = []
-    for path in find_test_code(root / where):
-        text = path.read_text(encoding="utf-8", errors="replace")
+    for text in code:
         calls.append(iter(_with_new_words_first(calls_in_code(text, binary, first))))
     for path in find_scripts(root / where):
         text = called_by_name(path.read_text(encoding="utf-8", errors="replace"), binary)
@@ -201,9 +205,8 @@ def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
     return Plan(Candidate(name, description, tuple(lines)), tuple(tries))
 
 
-def given_in_tests(root: Path, texts: Iterable[str]) -> dict[str, str]:
+def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
     """Return inputs made of the texts in the code of tests, by name: the longest, and one of many together."""
-    code = (path.read_text(encoding="utf-8", errors="replace") for path in find_test_code(root))
     shown = shown_texts(code)
     kind = [*_kinds(texts), ".txt"][0]
     joined = islice(accumulate(shown, "{}{}".format), MOST_JOINED)
@@ -250,9 +253,8 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
     return Plan(Candidate("main_use", description, ()), tries)
 
 
-def phrases(binary: str, root: Path, texts: Iterable[str]) -> Plan:
-    """Return the plan that gives the tool the phrases in documents and tests."""
-    code = (path.read_text(encoding="utf-8", errors="replace") for path in find_test_code(root))
+def phrases(binary: str, code: Iterable[str], texts: Iterable[str]) -> Plan:
+    """Return the plan that gives the tool the phrases in documents and in the code of tests."""
     lines = [f"{binary} {shlex.quote(phrase)}" for phrase in shown_phrases(texts, code)[:MOST_PHRASES]]
     tries = tuple(Try(ways=(line,), wants="prints") for line in lines)
     return Plan(Candidate("phrases", f"`{binary}` works on texts of the docs and tests.", ()), tries)

@@ -90,9 +90,10 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
         return Tried(tool, {}, problem="it prints no help")  # its calls may never end
     documents = examples.texts_of(here.folder, where, tool.binary)
     shown.texts += documents
-    given = examples.given_in_tests(here.folder / where, shown.texts)
+    code = examples.code_of_tests(here.folder / where)
+    given = examples.given_in_tests(code, shown.texts)
     inputs = examples.inputs(here.folder / where, shown.texts, given)
-    plans = _plans(here.folder, where, tool, shown, inputs)
+    plans = _plans(here.folder, where, tool, shown, inputs, code)
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
         parts=examples.documented_options(shown.parts, documents),
@@ -172,7 +173,9 @@ def _helps(ran: CommandResult, name: str = "") -> bool:
     )
 
 
-def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[str]) -> tuple[Plan, ...]:
+def _plans(
+    root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[str], code: Sequence[str]
+) -> tuple[Plan, ...]:
     plans = [
         examples.main_use(tool.binary, inputs, shown.texts),
         examples.state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()], inputs),
@@ -180,10 +183,13 @@ def _plans(root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[s
     first = {
         name for part in shown.parts if part.kind in ("subcommand", "option") for name in (part.name, *part.aliases)
     }
-    others = (examples.in_scripts(root, where, tool.binary, first), *examples.documented(root, where, tool.binary))
+    others = (
+        examples.in_scripts(root, where, tool.binary, first, code),
+        *examples.documented(root, where, tool.binary),
+    )
     about_git = examples.is_about_git(tool.binary, shown.texts)
     plans += [examples.in_history(one) if about_git else one for one in others if one is not None]
-    plans.append(examples.phrases(tool.binary, root / where, shown.texts))
+    plans.append(examples.phrases(tool.binary, code, shown.texts))
     return examples.named_once(plan for plan in plans if plan.tries)
 
 

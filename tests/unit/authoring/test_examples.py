@@ -10,6 +10,7 @@ from tests.make import sure
 from tidegate.authoring.examples import (
     called_by_name,
     calls_in_code,
+    code_of_tests,
     configurations,
     documented,
     documented_options,
@@ -102,7 +103,7 @@ def test_scripts_of_tests_and_demos_have_examples_with_what_they_store(tmp_path:
         "tests/three.bats": '@test "adds" {\n  run tally add b\n  result="$(tally sum 1 2)"\n}\n',
         "src/three.sh": "tally elsewhere\n",
     }
-    plan = sure(in_scripts(write(tmp_path, scripts), ".", "tally", ()))
+    plan = sure(in_scripts(write(tmp_path, scripts), ".", "tally", (), ()))
     assert {*plan.candidate.commands} == {
         "echo a | tally list",
         'id=`tally add a` && tally show "$id"',
@@ -111,7 +112,7 @@ def test_scripts_of_tests_and_demos_have_examples_with_what_they_store(tmp_path:
         "tally sum 1 2",
         'cd $(mktemp -d)\nid=`tally add a`\ntally show "$id"',
     }
-    assert in_scripts(tmp_path, "src", "tally", ()) is None
+    assert in_scripts(tmp_path, "src", "tally", (), ()) is None
 
 
 def test_calls_in_the_code_of_tests_are_examples() -> None:
@@ -131,7 +132,7 @@ def test_calls_in_data_of_tests_may_begin_with_an_address_and_those_with_new_wor
         {"arguments": ["https://a.b/d", "--all", "--short"]}, {"arguments": ["git", "--all"]}
     ]"""
     write(tmp_path, {"tests.json": data, "other.json": '["list"]'})
-    plan = sure(in_scripts(tmp_path, ".", "tally", {"--all", "--short", "list"}))
+    plan = sure(in_scripts(tmp_path, ".", "tally", {"--all", "--short", "list"}, code_of_tests(tmp_path)))
     assert plan.candidate.commands == (
         *("tally https://a.b/c --all", "tally https://a.b/d --all --short", "tally https://a.b/d --all"),
     )
@@ -308,7 +309,7 @@ def test_an_example_with_an_address_is_tried_but_not_with_a_network(tmp_path: Pa
 
 def test_texts_of_tests_become_inputs_of_the_kind_that_documents_name(tmp_path: Path) -> None:
     root = write(tmp_path, {"tests/test_a.py": 'a("x = 1\\ny = 2")\nb("z = 3\\nlong = 4")\n'})
-    given = given_in_tests(root, ["Reads *.py."])
+    given = given_in_tests(code_of_tests(root), ["Reads *.py."])
     assert given == {
         "given1.py": "x = 1\ny = 2\nz = 3\nlong = 4\n",
         "given2.py": "z = 3\nlong = 4\n",
@@ -329,6 +330,6 @@ def test_quoted_words_of_an_options_description_are_its_values() -> None:
     assert found == {"-f": ("text", "dot", "json"), "-s": ()}
 
 
-def test_phrases_of_tests_are_arguments(tmp_path: Path) -> None:
-    root = write(tmp_path, {"tests/test_a.py": "a('1,000 words', 'one')\n"})
-    assert [one.ways for one in phrases("tally", root, []).tries] == [("tally '1,000 words'",)]
+def test_phrases_of_tests_are_arguments() -> None:
+    code = ["a('1,000 words', 'one')\n"]
+    assert [one.ways for one in phrases("tally", code, []).tries] == [("tally '1,000 words'",)]
