@@ -217,7 +217,22 @@ def test_what_has_to_print_news_does_not_end_the_rest_of_a_plan(tmp_path: Path) 
     assert "count 19" not in found.of("call")
 
 
-def test_last_of_a_plan_comes_what_there_is_when_options_are_tried(tmp_path: Path) -> None:
+def test_a_call_that_waits_is_not_tried_with_other_arguments(tmp_path: Path) -> None:
+    class Waiting(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            self.files[command] = ""
+            return CommandResult(command=command, end="timeout")
+
+    session = Waiting(lambda words, files: None, tmp_path)
+    prober = Prober(plans={"plan": (Try(ways=("count edit", "count edit 1")),)})
+    asyncio.run(prober.run(cast("Session", session)))
+    assert "count edit 1" not in session.files
+
+
+def test_last_of_a_plan_comes_what_there_is_when_options_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeSession, "error", "there is none")
     tried: list[str] = []
 
     def emptied(words: list[str], files: dict[str, str]) -> str | None:
