@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import Block, address, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
-from tidegate.authoring.option_calls import UNFIT, Try
+from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probing import Kind
 from tidegate.authoring.samples import HISTORY, kind_of
 from tidegate.authoring.shown_calls import shown_phrases, shown_texts
@@ -28,8 +28,6 @@ MOST_SCENARIOS, MOST_FOLLOWED = 8, 4
 MOST_COMMANDS = 40
 MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
-MOST_SUBCOMMANDS = 24
-MOST_OPTIONS = 6  # of a subcommand, that are given at once
 MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
@@ -67,20 +65,7 @@ _CONFIGURATION_NAME = re.compile(
 _SWITCH = re.compile(r"\b(?:true|false)\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
-# What subcommands do by their usual names, in the order in which they are tried.
-_ADDS = re.compile(r"add|a|new|create|set|insert|put|save|start|init|append|push|import|log|write|record|track")
-_READS = re.compile(r"list|ls|show|get|status|all|report|view|print|dump|count|stats|search|find|export|tree|next")
-_CHANGES = re.compile(r"edit|update|rename|move|mv|prepend|replace|modify|tag|pri")
-_ENDS = re.compile(r"done|do|complete|pause|stop|finish|close")
-_REMOVES = re.compile(r"rm|remove|del|delete|clear|reset|cancel|drop|undo|archive")
-UNFIT_COMMANDS = re.compile(r"help|completions?|server?|edit|open|watch|shell|repl|prompt|login|upgrade|self")
-_TEXTS = ("'Buy milk'", "first 'Buy milk'", "first 2")
-_OTHER_TEXTS = ("'Call Ada'", "second 'Call Ada'", "second 5")
-_LAST_TEXTS = (  # what there is when options are tried
-    ("'Send 3 letters'", "third 'Send 3 letters'", "third 7"),
-    ("'(B) Ask Bea +home @phone due:2037-05-06'", "fourth 'Ask Bea +home @phone due:2037-05-06'", "fourth 3"),
-    ("'Buy bread'", "fifth 'Buy bread'", "fifth 8"),
-)
+_PHRASE = "\"C'est déjà l'été: 1,000 影 & #A_1\""
 
 
 class Candidate(NamedTuple):
@@ -245,7 +230,7 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
         [f"{binary} < {file}" for file in files],
         [f"{binary} {file} other{PurePath(file).suffix}" for file in files[:MOST_KINDS]],
         [f"{binary} {one} {other}" for one, other in pairwise(files[:3])],
-        [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", " 42", " '1 + 2 * 3'")],
+        [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", f" {_PHRASE}", " 42", " '1 + 2 * 3'")],
         [f"{binary} {word}" for word in islice(dict.fromkeys(choices), MOST_CHOICES)],
     ]
     description = f"`{binary}` does its main work on samples."
@@ -277,78 +262,6 @@ def in_history(plan: Plan) -> Plan:
         ways = (IN_HISTORY + _COMMIT.sub("feature", way) for way in one.ways)
         tries.append(one.model_copy(update={"ways": (*one.ways, *ways)}))
     return plan._replace(tries=tuple(tries))
-
-
-def state(binary: str, parts: Sequence[Part], texts: Sequence[str] = (), files: Sequence[str] = ()) -> Plan:
-    """Return the plan that calls the subcommands: those that add, then those that list, change and remove.
-
-    `texts`: help texts, which may show the arguments. `files`: inputs, the fittest first.
-    """
-    names = [part.name for part in parts if part.kind == "subcommand" and " " not in part.name]
-    names = [name for name in names if not UNFIT_COMMANDS.fullmatch(name)]
-    usual = re.compile("|".join(kind.pattern for kind in (_ADDS, _READS, _CHANGES, _ENDS, _REMOVES)))
-    others = re.compile("|".join(re.escape(name) for name in names if not usual.fullmatch(name)) or r"(?!)")
-
-    def calls(known: re.Pattern[str], most: int, *ways: str) -> list[Try]:
-        return [
-            _call(
-                binary, name, (*ways, _all_options(name, parts)), _arguments(binary, name, parts, texts, any(ways[:1]))
-            )
-            for name in [name for name in names if known.fullmatch(name)][:most]
-        ]
-
-    listing = [one.model_copy(update={"wants": "prints"}) for one in calls(_READS, 5, "", "first", "1", "Ada")]
-    tries = [*calls(_ADDS, 3, *_TEXTS, "sample.txt", ""), *calls(_ADDS, 1, *_OTHER_TEXTS)]
-    tries += [Try(ways=one.ways[-1:]) for one in calls(_ADDS, 3) if " -" in one.ways[-1]]
-    usual_ways = ("", *files[:2], "sample.txt", "'two words'", "first", "1", " ".join(files[:2]))
-    tries += [*listing, *calls(others, MOST_SUBCOMMANDS, *usual_ways)]
-    for added, group in zip(_LAST_TEXTS, (_CHANGES, _ENDS, _REMOVES), strict=True):  # an earlier one may leave nothing
-        own = calls(group, 5, "1", "first", "1 'Call Bea'", "first 'Call Bea'", "1 A", "")
-        tries += [*calls(_ADDS, 1, *added), *own, *listing[:2]] if own else []
-    last = [*(one for added in _LAST_TEXTS for one in calls(_ADDS, 1, *added)), *listing]
-    tries += [one.model_copy(update={"last": True}) for one in last]
-    return Plan(Candidate("subcommands", f"The subcommands of `{binary}` work together.", ()), tuple(tries))
-
-
-def _call(binary: str, name: str, ways: Sequence[str], known: Sequence[str]) -> Try:
-    """Return the call of a subcommand with its arguments if they are known, or with one of these."""
-    text = ways[0] if ways[0].startswith("'") else _TEXTS[0]
-    given = [" ".join(map(_value, known)).replace(_TEXTS[0], text)] if known else []
-    lines = dict.fromkeys(f"{binary} {name} {way}".strip() for way in [*given, *ways])
-    return Try(ways=tuple(lines), wants="works")
-
-
-def _all_options(name: str, parts: Iterable[Part]) -> str:
-    """Return the options of the subcommand that take a value, each with one that fits its name."""
-    own = [part for part in parts if part.kind == "option" and part.command == name and part.takes_value]
-    fit = [part for part in own if not UNFIT.match(part.name)][:MOST_OPTIONS]
-    return " ".join(f"{one.name} {one.choices[0] if one.choices else _value(one.name.strip('-'))}" for one in fit)
-
-
-def _arguments(binary: str, name: str, parts: Sequence[Part], texts: Iterable[str], optional: bool) -> list[str]:
-    """Return the arguments of a subcommand that its help lists; else those of the first row that shows its call.
-
-    `optional`: if it requires none, others.
-    """
-    own = [part for part in parts if part.kind == "argument" and part.command == name]
-    listed = [part.name for part in own if part.required] or [part.name for part in own if optional]
-    row = re.compile(
-        rf"^\s*(?:\w+: )?(?:{re.escape(binary)} )?{re.escape(name)}"
-        r"((?: +(?:\[[^\]]*\]|<[\w -]+>|[A-Z][A-Z_-]*|\"[^\"\n]+\"))+)",
-        re.MULTILINE,
-    )
-    shown = next((re.sub(r"\[[^\]]*\]", "", found[1]) for text in texts for found in row.finditer(text)), "")
-    return listed or [one.strip('<>"') for one in re.findall(r'<[^>]+>|"[^"]+"|\S+', shown)]
-
-
-def _value(argument: str) -> str:
-    """Return a value for an argument by its name."""
-    argument = argument.lower()
-    if re.search(r"file|path|input|source|dest", argument):
-        return "sample.txt"
-    if re.fullmatch(r"nr|no|n|i|idx|\W*(?:num\w*|count|amount|size|index|(?:\w+[ _-])?id)(?: ?\d)?\W*", argument):
-        return "1"
-    return "first" if re.search(r"key|name|tag|project", argument) else "'Buy milk'"
 
 
 def usage_options(parts: Sequence[Part], text: str) -> tuple[Part, ...]:

@@ -14,10 +14,11 @@ from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tryout
 from tidegate.authoring.build_systems import node
-from tidegate.authoring.examples import MOST_SUBCOMMANDS, UNFIT_COMMANDS, Candidate, Plan
+from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, Call, Found, Kind, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
+from tidegate.authoring.subcommand_calls import MOST_SUBCOMMANDS, UNFIT_COMMANDS, state
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, write_files
 from tidegate.authoring.variations import in_turn
@@ -178,7 +179,7 @@ def _plans(
 ) -> tuple[Plan, ...]:
     plans = [
         examples.main_use(tool.binary, inputs, shown.texts),
-        examples.state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()], inputs),
+        state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()], inputs),
     ]
     first = {
         name for part in shown.parts if part.kind in ("subcommand", "option") for name in (part.name, *part.aliases)

@@ -52,4 +52,6 @@ def content_of(repo: Path, word: str, number: int, known: Iterable[str]) -> Iter
         yield from ((f"{folder}/sample{kind}", sample(kind)) for kind in kinds)
         yield f"{folder}/inner/other{kinds[0]}", sample(kinds[0], 1)
         yield from ((f"{folder}/{name}{kinds[0]}", sample(kinds[0])) for name in ("copy", "inner/the copy"))
+        yield from ((f"{folder}/{name}{kinds[0]}", sample(kinds[0], 1)) for name in (".hidden", "Upper Case"))
         yield f"{folder}/empty{kinds[0]}", ""
+        yield f"{folder}/large.txt", sample(".txt") * 20

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from pathlib import PurePosixPath
 from stat import S_ISREG
 from typing import Literal
@@ -38,6 +38,7 @@ ENOUGH = 12  # calls that have to print what no other did, such as those with sa
 MOST_BASES = 8  # lines that get options
 MOST_CONFIGURED = 2  # lines that get a configuration
 MOST_OF_OPTION = 5  # lines with which an option is tried
+MOST_PAIRS = 12  # lines that get a second option
 MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others; so with other arguments
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
@@ -112,11 +113,15 @@ class Prober(Agent):
         bases = await probe.repeatable(single) or probe.bare(plan)
         covered = by_subcommand(bases, session.binary, self.parts)
         of_each = by_subcommand(single, session.binary, self.parts)
+        for own in of_each.values():
+            await probe.from_stdin(own)
         bases += [own[-1] for name, own in of_each.items() if name not in covered]  # such as what it adds
         await self._try_configurations(probe, bases[:MOST_CONFIGURED])
+        kept = list[tuple[Part, Call]]()
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
             if part.kind == "option" and not UNFIT.match(part.name):
-                await self._try_option(probe, part, bases)
+                kept += [(part, call) for call in (await self._try_option(probe, part, bases))[:1]]
+        await self._try_pairs(probe, kept)
         probe.share = 1.0
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
@@ -159,12 +164,21 @@ class Prober(Agent):
                 call = await probe.tried(with_file, base=base)
                 probe.keep(call if call is not None and call.kind == "option" else None)
 
-    async def _try_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> None:
+    async def _try_pairs(self, probe: _Probe, kept: Sequence[tuple[Part, Call]]) -> None:
+        """Keep the lines with an option that get the next one too, if both show something."""
+        shown = [(part, call.line) for part, call in kept if call.kind == "option"]
+        for (_, line), (part, _) in islice(pairwise(shown), MOST_PAIRS):
+            for one in islice(with_option(line, probe.session.binary, part, self.parts, probe.printed[line]), 1):
+                call = await probe.tried(one, base=line)
+                probe.keep(call if call is not None and call.kind == "option" else None)
+
+    async def _try_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
         found = await self._with_option(probe, part, bases)
         if not found and not part.takes_value and part.id not in self._told:  # help may leave the value out
             found = await self._with_option(probe, part.model_copy(update={"takes_value": True}), bases)
         probe.calls += found
+        return found
 
     async def _with_option(self, probe: _Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Return the first line with the option that shows something, with each value that does; else a silent one."""
@@ -262,6 +276,16 @@ class _Probe:
                 other = await self.tried(Try(ways=(way,), wants="prints"), more=True)
                 found += [other] if other is not None else []
         return found if found and silent else [call, *found]
+
+    async def from_stdin(self, lines: Iterable[str]) -> None:
+        """Keep the first line with an input also with that on stdin, with and without `-`, if it shows something."""
+        found = ((line, name) for line in lines for name in self.inputs if name in line.split())
+        for line, own in islice((one for one in found if not _REDIRECTED.search(one[0])), 1):
+            for word in ("- ", ""):
+                way = f"{line} ".replace(f" {own} ", f" {word}") + f"< {own}"
+                ran = None if self.is_late else await self.session.shell(way, timeout_secs=SECONDS)
+                if ran is not None and ran.printed.strip() and not self._wrong(ran):
+                    self.keep(Call(line=way, kind="variation", seconds=ran.duration_s))
 
     async def tried(self, one: Try, *, more: bool = False, base: str = "") -> Call | None:
         """Return the call by the first way that shows what is wanted; None if none does, or no time is left.

@@ -22,11 +22,11 @@ from tidegate.authoring.examples import (
     main_use,
     named_once,
     phrases,
-    state,
     usage_options,
     with_choices,
     without_addresses,
 )
+from tidegate.authoring.subcommand_calls import state
 from tidegate.decide.surface.help_text import subcommands
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.surface import Part
@@ -183,8 +183,8 @@ def test_what_is_added_is_listed_then_changed_and_removed() -> None:
     assert first == [
         *("tally add 'Buy milk'", "tally add 'Call Ada'", "tally list"),
         *(f"tally add {ASK}", "tally done 1", "tally list"),
-        *("tally add 'Buy bread'", "tally remove 1", "tally list"),
-        *("tally add 'Send 3 letters'", f"tally add {ASK}", "tally add 'Buy bread'", "tally list"),
+        *("tally add 'Buy Brötchen & 影'", "tally remove 1", "tally list"),
+        *("tally add 'Send 3 letters'", f"tally add {ASK}", "tally add 'Buy Brötchen & 影'", "tally list"),
     ]
 
 

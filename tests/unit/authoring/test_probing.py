@@ -9,10 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from tidegate.authoring.examples import Candidate, state
+from tidegate.authoring.examples import Candidate
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probing import MOST_SLOW, Found, Prober, read_found, slowness
 from tidegate.authoring.starter import template_files
+from tidegate.authoring.subcommand_calls import state
 from tidegate.authoring.tool import Tool
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
@@ -174,6 +175,9 @@ def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path
         "path/empty.txt",
         "path/inner/the copy.txt",
         "path/inner/other.txt",
+        "path/.hidden.txt",
+        "path/Upper Case.txt",
+        "path/large.txt",
     }
 
 
@@ -329,6 +333,14 @@ def test_words_of_an_output_are_values_of_options(tmp_path: Path) -> None:
     assert found.of("option") == ("count --only apple all",)
 
 
+def test_the_first_line_with_an_input_is_tried_with_that_on_stdin(tmp_path: Path) -> None:
+    def reading(words: list[str], files: dict[str, str]) -> str | None:
+        return None if "-" in words else "".join(files[word] for word in words if word in files)[:9] or None
+
+    found = probed(reading, tmp_path, (Try(ways=("count sample.txt",)), Try(ways=("count sample.json",))))
+    assert found.of("variation") == ("count < sample.txt",)
+
+
 def test_options_are_tried_on_calls_that_print_the_same_again(tmp_path: Path) -> None:
     added: list[str] = []
 
@@ -337,7 +349,7 @@ def test_options_are_tried_on_calls_that_print_the_same_again(tmp_path: Path) ->
         return f"{len(added)} added" if "add" in words else " ".join(words)
 
     found = probed(keeping, tmp_path, tuple(Try(ways=(line,)) for line in ("count add", "count list")), HELP)
-    assert found.of("option") == ("count --long list", "count --quick list")
+    assert found.of("option") == ("count --long list", "count --quick list", "count --quick --long list")
 
 
 def test_a_tool_that_needs_an_option_to_do_something_gets_each(tmp_path: Path) -> None:
