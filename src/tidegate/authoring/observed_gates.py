@@ -191,7 +191,8 @@ def file_gates(diffs: Sequence[str], given: str = "", facts: Iterable[str] = ())
         if all(path in one for one in found) and not VOLATILE.search(path):
             texts = [one[path][1] for one in found]
             if new and (pattern := lasting(texts, given, facts)):
-                yield {"type": "file_matches", "path": path, "pattern": pattern}
+                end = pattern.removesuffix(r"\Z")  # of which the diff does not tell if its line ends
+                yield {"type": "file_matches", "path": path, "pattern": pattern if end == pattern else rf"{end}\s*\Z"}
             elif new:
                 yield {"type": "file_exists", "path": path}
             elif line := next((row for row in text.splitlines() if tells(row) and all(row in t for t in texts)), None):
@@ -232,7 +233,7 @@ def _masked(text: str, given: str, facts: Iterable[str], seen: Seen) -> str:
 
 def whole(texts: Sequence[str]) -> str:
     """Return a pattern of all that is the same in these outputs, in order; '' if that is nothing."""
-    rows = [text.strip("\n").split("\n") for text in texts]
+    rows = [text.split("\n") for text in texts]
     if len({len(one) for one in rows}) > 1:
         same = [row.strip() for row in rows[0] if tells(row.strip()) and all(row in one for one in rows)]
         return "(?s)" + ".*".join(map(_literal, same[:3])) if same else ""
@@ -242,9 +243,9 @@ def whole(texts: Sequence[str]) -> str:
     shown = [_literal(line) for line in lines]
     if len(lines) > MOST_LINES or sum(map(len, shown)) > MOST_CHARACTERS:
         shown = [*shown[:FIRST], "(?s:.*)", *shown[-LAST:]]
-    pattern = r"\n".join(shown).strip()
+    pattern = r"\n".join(shown)
     told = any(row.replace(_ANY, "").strip() for row in lines)
-    return rf"\A\s*{pattern}\s*\Z" if told else EMPTY if not any(lines) else ""
+    return rf"\A{pattern}\Z" if told else EMPTY if not any(lines) else ""
 
 
 def _literal(line: str) -> str:

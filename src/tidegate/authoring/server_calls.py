@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from tidegate.agents.scripted import parameters
 from tidegate.authoring.build_systems.mcp_files import local
+from tidegate.authoring.server_values import FILES, OLD, PROSE, RICH, made_value, schema_of, shown_values
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL = 60, 3
@@ -17,39 +18,11 @@ MOST_OPTIONS, MOST_ODD, MOST_VALUES = 60, 40, 6  # calls with one more parameter
 _SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
 _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
 HERE = "/proc/self/cwd/"  # an absolute name of the server's current folder, the same in all trials
-FILES = ("sample.txt", "notes.txt")
 _FILE = re.compile(r"((?:\d+-)?(?:sample|notes))\.txt")
-_NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
-_TEXTS = {  # by the name of a parameter; the last one is for all others
-    r"tags?$|labels$|categor|keyword": ("Mixed Case", "snake_case", "first"),
-    r"query|search|term|pattern": ("apple", "Ada", "banana"),
-    r"start_?cell": ("A1", "A2"),
-    r"end_?cell": ("B2", "C3"),
-    r"cell": ("A1", "B2", "C3"),
-    r"range": ("A1:B2", "A1:C3"),
-    r"ur[il]|host|address|mail|token|key|ids?$": (None,),
-    r"file|path": FILES,
-    r"dir|folder": (".",),
-    r"table": ("people", "first"),
-    r"name|title|label|sheet|^(?:from|source|parent)$": ("first", "second"),
-    r"^(?:to|target)$": ("second", "first"),
-    r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
-    r"^age$|count$|amount|year|limit|quantity": ("28", "3"),
-    r"date": ("2024-02-29",),
-    r"zone": ("Europe/Paris", "UTC"),
-    r"json": ('{"name": "Ada", "score": 42.5}',),
-    r"": ("Ada has 42 points.", "first", "banana apple banana"),
-}
-SQL = (  # statements one after the other
-    "CREATE TABLE people (id INTEGER, name TEXT, score REAL)",
-    "INSERT INTO people VALUES (1, 'Ada', 42.5), (2, 'Bea', 7.25), (3, NULL, 9)",
-    "SELECT name, score FROM people ORDER BY score DESC",
-    "SELECT 1 + 2 AS total, 'Ada' AS name",
-)
+_PATH, _TARGET = re.compile(r"(?i)path|file"), re.compile(r"(?i)dest|target|new|^to|output|dir|folder")
 _NO_ID = "4b0c2f6e-1d3a-4c57-9e8f-7a6b5c4d3e2f"
 _OF_IDS = ("string", "array")  # types
-_SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
-_ODD = ("", "a(b", "long text, " * 20)
+_ODD = ("", "a(b", RICH, "long text, " * 20)
 _OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
 _GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -105,26 +78,23 @@ def examples(
     fair = max(1, MOST_CALLS // max(1, len(tools)))
     found: list[_Ranked] = []
     bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call
-    written: dict[str, list[Any]] = {}  # names of what tools write
-    names: list[str] = []  # all words that they are given
+    written: list[dict[str, Any]] = []  # inputs with which tools write
     for tool in ranked:
         documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
         most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
-        known = {name: _known(tool, name, given, names, missing) for name, given in written.items()}
+        known = _known_values(tool, written, shared, missing)
         calls = (_made_call(tool, turn, shared, answers, known) for turn in range(most))
-        made = [one for one in calls if one is not None]
+        made = [one._replace(input=_with_old(one.input, written)) for one in calls if one is not None]
         own = [*documented[:MOST_OF_TOOL], *made]
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
         bases += [(tool, own[0].input)] if own else []
-        if _rank(tool) == _WRITES:
-            for name, value in ((name, one.input[name]) for one in own for name in shared & one.input.keys()):
-                written.setdefault(name, []).append(value)
-            names += [value for one in own for value in one.input.values() if _is_word(value)]
+        written += [one.input for one in own] if _rank(tool) == _WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
     ordered = _in_order([*first, *_others(ranked, found, bases, shared)])
-    return tuple(_with_readers(ordered, {tool.name: _rank(tool) for tool in ranked}))
+    unknown = {(one.tool, one.name) for one in missing}
+    return tuple(_with_readers(ordered, {tool.name: _rank(tool) for tool in ranked}, unknown))
 
 
 def _others(
@@ -133,14 +103,30 @@ def _others(
     bases: Iterable[tuple[Tool, dict[str, Any]]],
     shared: Container[str],
 ) -> Iterator[_Ranked]:
-    """Yield the calls with one more parameter, then those with odd values, and with ids of nothing."""
+    """Yield calls that write the same again, with one more parameter, with odd values, and with ids of nothing."""
     pool = {key: value for *_, one in reversed(found) for key, value in one.input.items()}
     options = [one for tool, given in bases for one in enumerate(_with_options(tool, given, shared, pool))]
     ranks = {tool.name: _rank(tool) for tool in ranked}
+    again = [Example(tool.name, _rewritten(given, shared), "odd") for tool, given in bases if _rank(tool) == _WRITES]
     more = [one for _, one in sorted(options, key=lambda pair: (ranks[pair[1].tool] != _WRITES, pair[0]))]
     reached = {one.tool for _, _, one in found}
     odd = [*_unknown(tool for tool in ranked if tool.name not in reached), *_odd(ranked, found, shared)]
-    yield from ((ranks[one.tool], MOST_OF_TOOL, one) for one in (*more[:MOST_OPTIONS], *odd))
+    yield from ((ranks[one.tool], MOST_OF_TOOL, one) for one in (*again, *more[:MOST_OPTIONS], *odd))
+
+
+def _known_values(
+    tool: Tool, written: Sequence[Mapping[str, Any]], shared: Iterable[str], missing: Collection[Missing]
+) -> dict[str, Sequence[Any]]:
+    """Return the values that the tool may know, by the name of its parameter.
+
+    A file that it calls otherwise than the tools that write, but for its target, is one that was written.
+    """
+    given = {name: [one[name] for one in written if name in one] for name in shared}
+    files = [value for name, values in given.items() if _PATH.search(name) for value in values]
+    sources = [name for name in parameters(tool)[1] if _PATH.search(name) and not _TARGET.search(name)]
+    given = {**(dict.fromkeys(sources, files) if files else {}), **{name: own for name, own in given.items() if own}}
+    words = [value for one in written for value in one.values() if _is_word(value)]
+    return {name: _known(tool, name, own, words, missing) for name, own in given.items()}
 
 
 def _known(
@@ -151,6 +137,18 @@ def _known(
     return [value for value in (*given, *dict.fromkeys(others)) if value not in unknown] if unknown else given
 
 
+def _with_old(given: dict[str, Any], contents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the input; a text that it replaces is a word of what was written by the same name."""
+    old = [key for key, value in given.items() if re.search(OLD, key) and isinstance(value, str)]
+    names = {key: value for key, value in given.items() if key not in old}
+    fit = [one for one in contents if any(names.get(key) == value for key, value in one.items())]
+    texts = [
+        value for one in fit[:1] for value in one.values() if isinstance(value, str) and value not in names.values()
+    ]
+    words = [word for text in texts for word in re.findall(r"\w+", text)]
+    return {**given, **dict.fromkeys(old, words[0])} if words else given
+
+
 def _is_word(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[\w./-]{2,60}", value) is not None
 
@@ -158,17 +156,25 @@ def _is_word(value: Any) -> bool:
 def _with_options(
     tool: Tool, given: dict[str, Any], shared: Container[str], pool: Mapping[str, Any]
 ) -> Iterator[Example]:
-    """Yield calls with one more parameter each. One that writes something is repeated with another name.
+    """Yield a call with all other parameters, in which a range ends after its start, and calls with one more each.
+
+    One that writes something is repeated with another name.
 
     Where no value can be made, as of an id, it is what other calls give (`pool`).
 
     Where a parameter has several values, as `mode: regex`, a text with special characters is tried with each.
     """
     properties, required = parameters(tool)
-    number = 1
-    for name in sorted(properties.keys() - given.keys()):
-        schema = _schema(tool, name)
-        shown = [one for one in _shown(schema) if one != schema.get("default")]
+    number, names = 1, sorted(properties.keys() - given.keys())
+    made = {name: made_value(name, schema_of(tool, name), 0) for name in names}
+    low = {name: max(1, 3 - place) for place, name in enumerate(name for name in names if _is_whole(made[name]))}
+    together = {name: low.get(name, value) for name, value in made.items() if value is not None}
+    if len(together) > 1:
+        base = _anew(given, shared, number) if _rank(tool) == _WRITES else given
+        yield Example(tool.name, {**base, **together}, "option")
+    for name in names:
+        schema = schema_of(tool, name)
+        shown = [one for one in shown_values(schema) if one != schema.get("default")]
         texts = [key for key in sorted(required) if shown and _is_text(given.get(key))]
         for value in shown[:MOST_VALUES] or _made_values(name, schema) or [*filter(None, [pool.get(name)])]:
             number += 1
@@ -179,6 +185,10 @@ def _with_options(
                 bases.append({**given, texts[0]: _ODD[1]})
             different = bases[: 1 if bases[-1] == given else None]
             yield from (Example(tool.name, {**base, name: value}, "option") for base in different)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _made_values(name: str, schema: dict[str, Any]) -> list[Any]:
@@ -204,22 +214,27 @@ def _anew(given: Mapping[str, Any], shared: Container[str], number: int) -> dict
 def _odd(tools: Sequence[Tool], found: Iterable[tuple[int, int, Example]], shared: Container[str]) -> list[Example]:
     """Return calls in which one value is odd: it names nothing, is empty or negative, long, or has special characters.
 
-    What writes something new gets no names of nothing, but its first input again; what removes something gets no
-    empty ones.
+    What writes something new gets no names of nothing; what removes something gets no empty ones.
     """
     first = {one.tool: one.input for _, _, one in reversed([*found])}
-    writing = [tool.name for tool in tools if _rank(tool) == _WRITES and tool.name in first]
-    calls = [(0, False, Example(name, first[name], "odd")) for name in writing]
+    calls = list[tuple[int, bool, Example]]()
     for tool in tools:
         rank, given = _rank(tool), first.get(tool.name, {})
         for key, value in given.items():
             odd = [] if rank == _WRITES and len(_leaves(value)) < 2 else _nothing(key, value)
-            edges = [] if rank == _REMOVES or value in _shown(_schema(tool, key)) else _edges(value)
+            edges = [] if rank == _REMOVES or value in shown_values(schema_of(tool, key)) else _edges(value)
             odd += edges[:1] if _GIVEN.search(key) else edges
             for place, one in enumerate(odd):
                 base = _anew(given, shared, 20 + len(calls)) if rank == _WRITES else given
                 calls.append((place, key not in shared, Example(tool.name, {**base, key: one}, "odd")))
     return [one for *_, one in sorted(calls, key=lambda call: call[:2])][:MOST_ODD]
+
+
+def _rewritten(given: Mapping[str, Any], shared: Container[str]) -> dict[str, Any]:
+    """Return the input with longer texts for the same names."""
+    texts = {key: value for key, value in given.items() if key not in shared and isinstance(value, str)}
+    longer = {key: f"{text}\n{RICH}" for key, text in texts.items() if " " in text or re.search(PROSE, key)}
+    return {**given, **longer}
 
 
 def _unknown(tools: Iterable[Tool]) -> Iterator[Example]:
@@ -228,7 +243,7 @@ def _unknown(tools: Iterable[Tool]) -> Iterator[Example]:
         properties, required = parameters(tool)
         kinds = {name: properties[name].get("type", "string") for name in required if _GIVEN.search(name)}
         ids = {name: [_NO_ID] if kind == "array" else _NO_ID for name, kind in kinds.items() if kind in _OF_IDS}
-        others = {name: made_value(name, _schema(tool, name), 0) for name in required - ids.keys()}
+        others = {name: made_value(name, schema_of(tool, name), 0) for name in required - ids.keys()}
         if ids and None not in others.values():
             yield Example(tool.name, {**ids, **others}, "unknown")
 
@@ -291,15 +306,23 @@ def _leaves(value: Any) -> list[Any]:
     return [value] if inner is None else [leaf for one in inner for leaf in _leaves(one)]
 
 
-def _with_readers(calls: Sequence[Example], ranks: Mapping[str, int]) -> Iterator[Example]:
-    """Yield the calls; where a tool writes, each that changes something is followed by one that reads it, or all."""
-    reading = [call for call in calls if ranks[call.tool] == _READS and not call.tries]
+def _with_readers(
+    calls: Sequence[Example], ranks: Mapping[str, int], unknown: Container[tuple[str, str]]
+) -> Iterator[Example]:
+    """Yield the calls; where a tool writes, each that changes something is followed by one that reads it, or all.
+
+    `unknown`: tools, each with a name by which it does not find what others write.
+    """
+    reading = {call.tool: call for call in reversed(calls) if ranks[call.tool] == _READS and not call.tries}.values()
     for call, following in zip_longest(calls, calls[1:]):
         yield call
-        fit = [one for one in reading if {**one.input, **call.input} == {**call.input, **one.input}]
-        changes = _WRITES in ranks.values() and ranks[call.tool] != _READS and call.tries in ("", "option")
-        best = max(fit, key=lambda one: (len(one.input.keys() & call.input.keys()), -len(one.input)), default=call)
-        yield from [best] if changes and best not in (call, following) else []
+        best = max(reading, key=lambda one: (len(one.input.keys() & call.input.keys()), -len(one.input)), default=call)
+        same = {
+            key: call.input[key] for key in best.input.keys() & call.input.keys() if (best.tool, key) not in unknown
+        }
+        reader = best._replace(input={**best.input, **same}, tries=call.tries)
+        changes = _WRITES in ranks.values() and ranks[call.tool] != _READS and call.tries != "unknown"
+        yield from [reader] if changes and reader not in (call, following) else []
 
 
 def _rank(tool: Tool) -> int:
@@ -352,9 +375,9 @@ def _made_call(
     """
     given, before = dict[str, Any](), list[list[Any]]()
     for place, name in enumerate(sorted(parameters(tool)[1])):
-        schema = _schema(tool, name)
+        schema = schema_of(tool, name)
         shown = list(written.get(name, ())) if _rank(tool) != _WRITES else []
-        shown = shown or _shown(schema)
+        shown = shown or shown_values(schema)
         variant = turn % 2 if name in shared else 2 * turn + place + _rank(tool)
         twins = before.count(shown)  # such as the two units of a conversion
         before.append(shown)
@@ -368,24 +391,7 @@ def _made_call(
 
 def _most_values(tool: Tool) -> int:
     """Return how many values the schema names for a required parameter, at most."""
-    return max((len(_shown(_schema(tool, name))) for name in parameters(tool)[1]), default=0)
-
-
-def _schema(tool: Tool, name: str) -> dict[str, Any]:
-    """Return the schema of a parameter, with its line in the tool's description if it has no description."""
-    schema = parameters(tool)[0].get(name)
-    line = re.search(rf"(?m)^\W*{re.escape(name)}\b.*:.*$", tool.description or "")
-    described = {"description": line[0]} if line else {}
-    return described | schema if isinstance(schema, dict) else described
-
-
-def _shown(schema: dict[str, Any]) -> list[Any]:
-    """Return the values that a parameter's schema names."""
-    shown = [schema[key] for key in ("const", "default", "example") if key in schema]
-    if schema.get("type") == "string":
-        described = str(schema.get("description", ""))
-        shown += _SHOWN.findall(described) or (SQL if re.search(r"\bSQL\b", described) else ())
-    return shown + [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
+    return max((len(shown_values(schema_of(tool, name))) for name in parameters(tool)[1]), default=0)
 
 
 def _told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str]) -> Any:
@@ -405,32 +411,6 @@ def _told(name: str, schema: Mapping[str, Any], turn: int, answers: Sequence[str
     return None
 
 
-def made_value(name: str, schema: Any, turn: int) -> Any:
-    """Return a value for a parameter by its type and name; None if that does not tell enough."""
-    kinds = [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if schema.get(key))]
-    schema = next((one for one in kinds if isinstance(one, dict) and "type" in one), {})
-    match schema.get("type"):
-        case "integer" | "number" as kind:
-            return _NUMBERS[turn % 6] if kind == "number" else (7, 3, 5, 2, 1, 4)[turn % 6]
-        case "boolean":
-            return turn % 2 == 0
-        case "array" if isinstance(schema.get("items"), dict):
-            inner = schema["items"] or {"type": "string"}
-            items = [made_value(name, inner, place) for place in range(turn, turn + 4)]
-            again = items[:1] if turn % 4 < 2 else []  # lists of odd and of even length
-            return None if None in items else items + again
-        case "object" if schema.get("properties"):
-            known = {key: made_value(key, own, turn) for key, own in schema["properties"].items()}
-            lacking = [key for key in schema.get("required", known) if known.get(key) is None]
-            return None if lacking else {key: value for key, value in known.items() if value is not None}
-        case "string" if schema.get("enum"):
-            return schema["enum"][turn % len(schema["enum"])]
-        case "string":
-            return next((texts[turn % len(texts)] for key, texts in _TEXTS.items() if re.search(key, name, re.I)), None)
-        case _:
-            return None
-
-
 def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Tool]) -> list[dict[str, Any]]:
     """Return the inputs among these objects: those with the tool's name, else those with its required keys.
 
@@ -442,7 +422,7 @@ def _documented(tool: Tool, shown: Sequence[dict[str, Any]], tools: Iterable[Too
     if len(parameters(tool)[1]) == 1:
         fitting = [one for one in fitting if not any(_fits(other, one) for other in tools if other != tool)]
     given = [dict(zip(parameters(tool)[0], one, strict=False)) if isinstance(one, list) else one for one in given]
-    inputs = [one for one in given if isinstance(one, dict)] or fitting
+    inputs = [one for one in given if isinstance(one, dict) and parameters(tool)[1] <= one.keys()] or fitting
     return [{key: _here(value) for key, value in one.items()} for one in inputs]
 
 

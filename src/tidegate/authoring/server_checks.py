@@ -49,15 +49,20 @@ def answer_check(server: str, call: Example, outputs: Sequence[str], *, fails: b
     return _check(f"mcp__{server}__{call.tool}", _short(name), output, given)
 
 
-def distinctly_named(checks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return the checks without duplicates: a call that is repeated after a change has another name."""
-    different = {json.dumps(check): check for check in checks}
+def of_each_call(checks: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Return the checks, with one for all calls that are the same: each answer is needed as often as it was given."""
+    of_call: dict[str, list[dict[str, Any]]] = {}
+    for check in checks:
+        (expected,) = check["expected"]
+        call = expected.get("input", check["name"])  # of the list of tools, each check is of another part
+        of_call.setdefault(json.dumps([expected["tool"], call]), []).append(check)
     names = Counter[str]()
     found = []
-    for check in different.values():
-        names[check["name"]] += 1
-        again = f", answer {names[check['name']]}" if names[check["name"]] > 1 else ""
-        found.append({**check, "name": f"{check['name']}{again}"})
+    for first, *others in of_call.values():
+        names[first["name"]] += 1
+        again = f" ({names[first['name']]})" if names[first["name"]] > 1 else ""
+        whole = {"expected": [one for check in (first, *others) for one in check["expected"]]}
+        found.append({**first, **whole, "name": f"{first['name']}{again}"})
     return tuple(found)
 
 

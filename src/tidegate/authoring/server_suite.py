@@ -18,8 +18,9 @@ from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, environment, sources, starts
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
-from tidegate.authoring.server_calls import FILES, HERE, SQL, Example, Missing, examples, is_risky, step, with_files
-from tidegate.authoring.server_checks import ANY, answer_check, distinctly_named, surface_checks
+from tidegate.authoring.server_calls import HERE, Example, Missing, examples, is_risky, step, with_files
+from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks
+from tidegate.authoring.server_values import FILES, SQL
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
 from tidegate.authoring.tool import Tool as Server
@@ -47,6 +48,7 @@ _DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
 _MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
 _BROKEN = re.compile(r"ModuleNotFoundError|ImportError|SyntaxError|Cannot find (?:module|package)")
+_BESIDE = ("Inner Folder/Other.txt", "inner/.hidden.txt", ".hidden.txt")  # files beside the samples
 MOST_MOVED = 3
 MOST_TRIES = 3
 MOST_TESTS = 100  # files
@@ -99,7 +101,7 @@ class _Draft:
     @property
     def counts(self) -> str:
         """How many different answers are checked, how many refused calls, and files."""
-        expected = [check["expected"][0] for check in self.checks if "fails" in check["expected"][0]]
+        expected = [one for check in self.checks for one in check["expected"] if "fails" in one]
         refused = sum(one["fails"] for one in expected)
         known = [one for one in expected if not one["fails"] and one["output"] != ANY]
         answers = len({json.dumps([one["tool"], one["output"]]) for one in known})
@@ -109,7 +111,9 @@ class _Draft:
     @property
     def template(self) -> dict[str, bytes]:
         """The files of the workspace."""
-        made = {name: sample(name, place).encode() for place, name in enumerate(self.samples)}
+        paths = any(re.search(r"path|dir|folder", key) for call in self.calls for key in call.input)
+        names = (*self.samples, *(_BESIDE if paths else ()))
+        made = {name: sample(name, place).encode() for place, name in enumerate(names)}
         return _in_template(self.server, {**made, **self.inputs})
 
 
@@ -137,7 +141,7 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     pairs = [(call, pair) for call, pair in seen.pairs if call.tool in reached]
     for call, pair in pairs:
         checks.append(answer_check(NAME, call, [one.output for one in pair], fails=pair[0].status != "ok"))
-    made = replace(tried, calls=tuple(call for call, _ in pairs), checks=distinctly_named(checks), gates=seen.gates)
+    made = replace(tried, calls=tuple(call for call, _ in pairs), checks=of_each_call(checks), gates=seen.gates)
     kept = await _confirmed(here, made)
     if kept is None:
         return Tried(server, {}, problem="no check passed three times out of three")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tidegate.agents.scripted import signature
-from tidegate.authoring.server_calls import Example, Missing, examples, made_value, with_files
+from tidegate.authoring.server_calls import Example, Missing, examples, with_files
 from tidegate.authoring.server_checks import (
     answer_check,
-    distinctly_named,
+    of_each_call,
     surface_checks,
 )
 from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking
+from tidegate.authoring.server_values import made_value
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
@@ -104,17 +106,20 @@ def test_odd_values_name_nothing_or_are_at_the_edge_of_what_is_allowed() -> None
     ]
     odd = [one for one in examples(tools, []) if one.tries == "odd"]
     assert [one.input["title"] for one in odd if one.tool == "delete_note"] == ["no-such-title"]
-    assert [one.input["title"][:13] for one in odd if one.tool == "read_note"] == [
+    own = [one for before, one in pairwise(odd) if one.tool == "read_note" and before.tool != "write_note"]
+    assert [title[:13] for title in dict.fromkeys(one.input["title"] for one in own)] == [
         "no-such-title",
         "",
         "a(b",
-        "long text, lo"[:13],
+        "  Grüße, 影: b",
+        "long text, lo",
     ]
-    assert [one.input["words"] for one in odd if one.tool == "find_notes"][:2] == [["no-such-words"], []]
+    words = [one.input["words"] for one in odd if one.tool == "find_notes"]
+    assert (["no-such-words"] in words, [] in words) == (True, True)
     assert [one.input["value"] for one in odd if one.tool == "round"] == [-1, 0]
     written = [one.input for one in odd if one.tool == "write_note" and one.input["title"].endswith("-first")]
-    assert [one["content"][:3] for one in written] == ["", "a(b", "lon"]
-    assert len({one["title"] for one in written}) == 3
+    assert [one["content"][:3] for one in written] == ["", "a(b", "  G", "lon"]
+    assert len({one["title"] for one in written}) == 4
 
 
 def test_an_example_with_a_parameter_that_the_tool_does_not_list_is_called_all_the_same() -> None:
@@ -131,7 +136,8 @@ def test_an_id_that_names_nothing_has_the_form_of_those_that_the_server_gives() 
 def test_a_writing_call_with_one_more_parameter_is_repeated_with_another_name() -> None:
     text = {"type": "string"}
     add = tool("add", ("id",), id=text, tags={"type": "array", "items": text, "default": []})
-    more = [one.input for one in examples([add, tool("get", ("id",), id=text)], []) if one.tries == "option"]
+    calls = examples([add, tool("get", ("id",), id=text)], [])
+    more = [one.input for one in calls if one.tool == "add" and one.tries == "option"]
     assert [(one["id"], len(one["tags"])) for one in more] == [
         *(("first", 2), ("2-first", 2)),
         *(("first", 0), ("3-first", 0)),
@@ -303,10 +309,54 @@ def test_a_server_over_http_gets_its_port_as_its_code_reads_it(code: str, readme
     assert (server.command, server.url.partition("{port}")[2]) == first
 
 
-def test_another_answer_of_the_same_call_is_checked_by_another_name() -> None:
+def test_answers_of_a_call_that_is_made_again_are_each_needed_as_often() -> None:
     answers = [answer_check("target", Example("list", {}), [text] * 2) for text in ("first", "second", "first")]
-    found = distinctly_named(answers)
-    assert [check["name"] for check in found] == ["list answers as before", "list answers as before, answer 2"]
+    (found,) = of_each_call(answers)
+    assert [one["output"]["regex"] for one in found["expected"]] == [r"\Afirst\Z", r"\Asecond\Z", r"\Afirst\Z"]
+
+
+def test_checks_of_calls_whose_names_are_alike_have_other_names() -> None:
+    long = "x" * 200
+    checks = [answer_check("target", Example("list", {"of": f"{long}{end}"}), ["y"] * 2) for end in "ab"]
+    first, second = (check["name"] for check in of_each_call(checks))
+    assert second == f"{first} (2)"
+
+
+def test_what_is_written_is_read_and_then_written_again_with_a_longer_text() -> None:
+    text = {"type": "string"}
+    tools = [tool("write", ("title", "content"), title=text, content=text), tool("read", ("title",), title=text)]
+    calls = examples(tools, [])
+    written = [one.input["content"] for one in calls if one.tool == "write" and one.input["title"] == "first"]
+    assert written[0] == "Ada has 42 points."
+    assert any(one.startswith(written[0]) and one.endswith(" \n") for one in written[1:])
+    pairs = [(one, after) for one, after in pairwise(calls) if one.tool == "write"]
+    assert all(after.tool == "read" and after.input["title"] == one.input["title"] for one, after in pairs)
+
+
+def test_a_text_to_replace_is_one_that_was_written_to_the_file() -> None:
+    text = {"type": "string"}
+    tools = [
+        tool("write", ("file_path", "content"), file_path=text, content=text),
+        tool("read", ("file_path",), file_path=text),
+        tool("edit", ("path", "old_text", "new_text"), path=text, old_text=text, new_text=text),
+    ]
+    calls = examples(tools, [])
+    written = {one.input["file_path"]: one.input["content"] for one in reversed(calls) if one.tool == "write"}
+    edit = next(one.input for one in calls if one.tool == "edit")
+    assert edit["old_text"] in written[edit["path"]]
+
+
+def test_an_example_that_lacks_what_is_required_is_not_used() -> None:
+    write = tool("write", ("title", "content"), title={"type": "string"}, content={"type": "string"})
+    shown = [{"name": "write", "arguments": {"title": "of-a-test"}}]
+    assert all(one.input["title"] != "of-a-test" for one in examples([write], shown))
+
+
+def test_other_parameters_are_given_at_once_with_a_range_that_ends_after_its_start() -> None:
+    whole = {"type": "integer"}
+    read = tool("read", ("title",), title={"type": "string"}, start=whole, end=whole)
+    together = [one.input for one in examples([read], []) if {"start", "end"} <= one.input.keys()]
+    assert [(one["start"], one["end"]) for one in together] == [(2, 3)]
 
 
 @pytest.mark.parametrize(

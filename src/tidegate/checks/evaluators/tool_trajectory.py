@@ -116,12 +116,15 @@ class ToolTrajectory(Evaluator):
 
 
 def _misses(expected: Sequence[ExpectedCall], calls: Sequence[ComparedCall]) -> Iterator[str]:
-    """Yield why no call meets an expected one: the tool was not called, or with another input or output."""
-    for one in expected:
-        if not any(one.is_met_by(call) for call in calls):
-            same = [call for call in calls if call.tool == one.tool]
+    """Yield why no call is left for an expected one: the tool was not called, or with another input or output."""
+    met = 0
+    for number, one in enumerate(expected, start=1):
+        before, met = met, pairs(expected[:number], calls, ExpectedCall.is_met_by)
+        if met == before:
+            same = [call for call in calls if call.tool == one.tool and not one.is_met_by(call)]
             other = next((call for call in same if one.input_mismatch(call) is None), same[0] if same else None)
-            yield f"{one.tool}: {one.mismatch(other)}" if other else f"{one.tool} was not called"
+            often = "was not called" if all(call.tool != one.tool for call in calls) else "was not called as often"
+            yield f"{one.tool}: {one.mismatch(other)}" if other else f"{one.tool} {often}"
 
 
 def _unmatched(expected: Sequence[ExpectedCall], calls: Sequence[ComparedCall]) -> Iterator[tuple[str, str]]:

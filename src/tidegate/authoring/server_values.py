@@ -1,0 +1,88 @@
+"""Values for the parameters of an MCP server's tools: from their schemas, or made by type and name. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tidegate.agents.scripted import parameters
+from tidegate.model.agent import Tool
+
+FILES = ("sample.txt", "notes.txt")
+_NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
+RICH = "  Grüße, 影: banana\n\n- apple \n"
+PROSE = r"content|text|body|message|note|desc"  # names of parameters
+OLD = r"old.?(?:str|text|content|value)|^find$|^search.?(?:str|text)"  # a text that is there
+_TEXTS = {  # by the name of a parameter; the last one is for all others
+    r"tags?$|labels$|categor|keyword": ("Mixed Case", "snake_case", "first"),
+    OLD: ("Ada", "first", "banana"),
+    r"new.?(?:str|text|content|value)|^replace": ("Grace", "  Grüße"),
+    r"query|search|term|pattern": ("apple", "Ada", "banana"),
+    r"start_?cell": ("A1", "A2"),
+    r"end_?cell": ("B2", "C3"),
+    r"cell": ("A1", "B2", "C3"),
+    r"range": ("A1:B2", "A1:C3"),
+    r"ur[il]|host|address|mail|token|key|ids?$": (None,),
+    r"file|path": FILES,
+    r"dir|folder": (".",),
+    r"table": ("people", "first"),
+    r"name|title|label|sheet|^(?:from|source|parent)$": ("first", "second"),
+    r"^(?:to|target)$": ("second", "first"),
+    PROSE: ("Ada has 42 points.", RICH, "first"),
+    r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
+    r"^age$|count$|amount|year|limit|quantity": ("28", "3"),
+    r"date": ("2024-02-29",),
+    r"zone": ("Europe/Paris", "UTC"),
+    r"json": ('{"name": "Ada", "score": 42.5}',),
+    r"": ("Ada has 42 points.", "first", "banana apple banana"),
+}
+SQL = (  # statements one after the other
+    "CREATE TABLE people (id INTEGER, name TEXT, score REAL)",
+    "INSERT INTO people VALUES (1, 'Ada', 42.5), (2, 'Bea', 7.25), (3, NULL, 9)",
+    "SELECT name, score FROM people ORDER BY score DESC",
+    "SELECT 1 + 2 AS total, 'Ada' AS name",
+)
+_SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
+
+
+def schema_of(tool: Tool, name: str) -> dict[str, Any]:
+    """Return the schema of a parameter, with its line in the tool's description if it has no description."""
+    schema = parameters(tool)[0].get(name)
+    line = re.search(rf"(?m)^\W*{re.escape(name)}\b.*:.*$", tool.description or "")
+    described = {"description": line[0]} if line else {}
+    return described | schema if isinstance(schema, dict) else described
+
+
+def shown_values(schema: dict[str, Any]) -> list[Any]:
+    """Return the values that a parameter's schema names."""
+    shown = [schema[key] for key in ("const", "default", "example") if key in schema]
+    if schema.get("type") == "string":
+        described = str(schema.get("description", ""))
+        shown += _SHOWN.findall(described) or (SQL if re.search(r"\bSQL\b", described) else ())
+    return shown + [one for key in ("examples", "enum") if isinstance(schema.get(key), list) for one in schema[key]]
+
+
+def made_value(name: str, schema: Any, turn: int) -> Any:
+    """Return a value for a parameter by its type and name; None if that does not tell enough."""
+    kinds = [schema, *(schema[key][0] for key in ("anyOf", "oneOf") if schema.get(key))]
+    schema = next((one for one in kinds if isinstance(one, dict) and "type" in one), {})
+    match schema.get("type"):
+        case "integer" | "number" as kind:
+            return _NUMBERS[turn % 6] if kind == "number" else (7, 3, 5, 2, 1, 4)[turn % 6]
+        case "boolean":
+            return turn % 2 == 0
+        case "array" if isinstance(schema.get("items"), dict):
+            inner = schema["items"] or {"type": "string"}
+            items = [made_value(name, inner, place) for place in range(turn, turn + 4)]
+            again = items[:1] if turn % 4 < 2 else []  # lists of odd and of even length
+            return None if None in items else items + again
+        case "object" if schema.get("properties"):
+            known = {key: made_value(key, own, turn) for key, own in schema["properties"].items()}
+            lacking = [key for key in schema.get("required", known) if known.get(key) is None]
+            return None if lacking else {key: value for key, value in known.items() if value is not None}
+        case "string" if schema.get("enum"):
+            return schema["enum"][turn % len(schema["enum"])]
+        case "string":
+            return next((texts[turn % len(texts)] for key, texts in _TEXTS.items() if re.search(key, name, re.I)), None)
+        case _:
+            return None
