@@ -230,7 +230,8 @@ def is_unproven(row: Row, by_head: Container[str | None] = ()) -> bool:
         case "baseline_changed":
             return True
         case "unconfirmed" if row.kind != "outcome":
-            return head.not_measured > head.trials
+            alone = row.deterministic and row.base.passes > 0  # no test says how often that is chance
+            return alone or head.not_measured > head.trials
         case "unconfirmed":
             return failed_every_trial and not row.one_shot
         case _:

@@ -100,7 +100,9 @@ def advice(result: Result) -> tuple[str, ...]:
     verdict = result.verdict
     if verdict.reason in _CALM:
         return ()
-    by_cause = verdict.reason == "cancelled" or (verdict.reason == "unproven" and any(map(_cause, result.rows)))
+    by_cause = verdict.reason == "cancelled" or (
+        verdict.reason in ("unproven", "unconfirmed") and any(map(_cause, result.rows))
+    )
     if verdict.reason in OF_VERDICT and not by_cause:
         return (f"{_of_verdict(result)} {acceptance(result)}".rstrip(),)
     kinds = tuple(dict.fromkeys(_unmeasured(result))) or ("cancelled",)
@@ -118,7 +120,8 @@ def _of_verdict(result: Result) -> str:
 
 
 def _cause(row: Row) -> NotMeasured | None:
-    return "rewritten" if row.why is not None and row.why.cause == "rewritten" else row.not_measured
+    """Return why the row or some of its trials have no outcome, if that is what to fix."""
+    return row.why.cause if row.why is not None and row.why.code == "some_lost" else row.not_measured
 
 
 def _unmeasured(result: Result) -> Iterable[NotMeasured]:

@@ -335,6 +335,9 @@ def test_where_nothing_passes_on_either_side_nothing_is_passed() -> None:
 # --- what head can have caused proves nothing
 
 
+PASSES = BaseCounts(passes=2, trials=2)
+
+
 def counted(word: str, passes: int, trials: int, lost: int = 0, **more: Any) -> Row:
     head = HeadCounts(passes=passes, trials=trials, not_measured=lost)
     return row(word.partition("=")[0], word).model_copy(update={"head": head, **more})
@@ -350,6 +353,7 @@ def counted(word: str, passes: int, trials: int, lost: int = 0, **more: Any) -> 
         counted("unconfirmed", 0, 2),
         counted("unconfirmed", 0, 0, lost=2, kind="unmeasurable"),
         counted("unconfirmed", 1, 1, lost=2, kind="setup"),
+        counted("unconfirmed", 2, 2, lost=1, kind="unmeasurable", deterministic=True, base=PASSES),
         counted("not_comparable", 0, 1),
         counted("not_comparable", 2, 3),
     ],
@@ -388,6 +392,8 @@ def test_a_budget_that_a_slower_head_has_used_up_exits_with_5() -> None:
         counted("unconfirmed", 1, 3),
         counted("unconfirmed", 2, 2, lost=1, kind="setup"),
         counted("unconfirmed", 1, 1, lost=1, kind="setup"),
+        counted("unconfirmed", 2, 2, lost=1, kind="unmeasurable", base=PASSES),  # its pairs found no drop
+        counted("unconfirmed", 2, 2, lost=1, kind="unmeasurable", deterministic=True),  # base never passes
         counted("unconfirmed", 0, 3, one_shot=True),
         counted("not_comparable", 1, 1),
     ],

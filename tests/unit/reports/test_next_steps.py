@@ -75,6 +75,14 @@ def test_passes_that_prove_nothing_say_what_to_do(stories: Stories) -> None:
     assert advice(result.model_copy(update={"rows": (lost,)}))[0] == OF_UNMEASURED["rewritten"]
 
 
+@pytest.mark.parametrize("reason", ["unproven", "unconfirmed"])
+def test_trials_that_head_alone_has_lost_say_what_to_do(stories: Stories, reason: VerdictReason) -> None:
+    """More trials, which `trials.max` allows, would be lost as well."""
+    result = ended(stories["all_fine"](), "inconclusive", reason)
+    lost = row("unconfirmed", kind="unmeasurable", why=Reason(code="some_lost", cause="record_lost"))
+    assert advice(result.model_copy(update={"rows": (lost,)}))[0] == OF_UNMEASURED["record_lost"]
+
+
 def test_where_every_row_has_an_outcome_the_lost_trials_say_what_to_do(stories: Stories) -> None:
     assert advice(stories["infrastructure"]()) == (OF_UNMEASURED["infrastructure"],)
 

@@ -42,6 +42,21 @@ def row(base: list[TrialResult], head: list[TrialResult], *replaced: str) -> Row
     return compare(make.run(*base, side="base", rows=rows), make.run(*head, rows=rows, replaced=replaced)).rows[0]
 
 
+def lost(index: int) -> TrialResult:
+    return make.trial_result(index=index, outcome=None, decides=None, not_measured="supervisor_lost")
+
+
+@pytest.mark.parametrize("lost_one", [1, 2, 3])
+def test_a_deterministic_row_of_which_head_alone_loses_a_trial_is_unproven(lost_one: int) -> None:
+    """Its other trials pass, so that no repeat confirms it as a failure."""
+    head = [lost(index) if index == lost_one else make.trial_result(index=index) for index in (1, 2, 3)]
+    found = row(changing("base", "", ""), head)
+    assert (found.state, found.kind, is_unproven(found)) == ("unconfirmed", "unmeasurable", True)
+    assert not is_unproven(row(changing("base", "", "", outcome="fail"), head)), "head is no worse than that"
+    both = [*changing("base", ""), lost(2).model_copy(update={"side": "base"})]
+    assert row(both, head).state == "ok"
+
+
 @pytest.mark.parametrize("files", [["f"], ["f", "g", "f"], ["fg"]])
 def test_a_pass_that_changes_a_file_that_base_leaves_alone_has_no_outcome(files: list[str]) -> None:
     found = row(changing("base", "", "g"), changing("head", *files))
