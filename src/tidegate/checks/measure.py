@@ -23,7 +23,7 @@ from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.command_gate import Script, says_failed, says_passed, what_went_wrong
 from tidegate.model.evaluator import Score
-from tidegate.model.event import End, Event, ToolResult
+from tidegate.model.event import End, Event, ToolResult, Warning
 from tidegate.model.gate import Gate, GateInput
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
@@ -93,6 +93,8 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
     """Yield the faults that the record shows."""
     if any(call.status == "unfinished" for call in trial.invocations):
         yield "a call of the target had not ended when the agent did"
+    if any(event.unread for event in trial.events if isinstance(event, Warning)):
+        yield "a line of the agent's events cannot be read"
     for gate, answer in zip(scenario.gates, trial.answers, strict=False):
         if isinstance(gate, Script) and isinstance(answer, CommandAnswer):
             if not says_passed(answer.result.stdout):

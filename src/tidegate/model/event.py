@@ -101,6 +101,7 @@ class Warning(_Event):
 
     type: Literal["warning"] = "warning"
     text: str
+    unread: bool = False  # lines of the agent's output were skipped: a call may be missing
 
 
 class End(_Event):

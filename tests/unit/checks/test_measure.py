@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
+from tidegate.agents.streams import codex, events
+from tidegate.agents.streams.json_lines import bounded
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.composite import CompositeEvaluator
 from tidegate.checks.evaluators.expected_state import ExpectedState
@@ -21,7 +23,7 @@ from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.text_gates import FileExists
 from tidegate.checks.measure import MAX_CALLS, measure_trial, passed_gates
 from tidegate.model.evaluator import Evaluator
-from tidegate.model.event import CallStatus, CommandResult, End, Event, Invocation, ToolCall, ToolResult
+from tidegate.model.event import CallStatus, CommandResult, End, Event, Invocation, ToolCall, ToolResult, Warning
 from tidegate.model.gate import Gate
 from tidegate.model.judge import ModelAnswer
 from tidegate.model.measurement import EvaluatorResult, TrialResult
@@ -178,6 +180,12 @@ NO_VERDICT = "script: ./check prints no `passed`"
 FAILED = "script: ./check prints that it failed, beside something else"
 
 
+UNREAD = "a line of the agent's events cannot be read"
+CALLS = [
+    f'{{"type": "item.{when}", "item": {{"id": "1", "type": "command_execution", "command": "taskmgr list"}}}}'
+    for when in ("started", "completed")
+]
+LOUD = 20 * (Warning(text="deprecated"),)
 PASSED = exited(0, stdout='{"passed": true}')
 
 
@@ -186,6 +194,12 @@ PASSED = exited(0, stdout='{"passed": true}')
     [
         ({"invocations": (OK,)}, []),
         ({"invocations": (OK, LEFT)}, ["a call of the target had not ended when the agent did"]),
+        ({"events": codex.STREAM.parse("\n".join(CALLS))}, []),
+        ({"events": codex.STREAM.parse("\n".join((CALLS[0], f"added{CALLS[1]}")))}, [UNREAD]),
+        ({"events": events.parse(25 * "{}\n")}, [UNREAD]),
+        ({"events": (*LOUD, *events.parse("added{}"))}, [UNREAD]),
+        ({"events": bounded((*LOUD, *events.parse("added{}")))}, [UNREAD]),
+        ({"events": bounded((*LOUD, *LOUD))}, []),
         ({"answers": (PASSED,)}, []),
         ({"answers": (exited(0, stdout='{"passed": false}'),)}, []),
         ({"answers": (exited(0, stdout='{"passed": true, "x": {"passed": false}}'),)}, [FAILED]),

@@ -26,9 +26,9 @@ def _events(text: str) -> Iterator[Event]:
         try:
             yield _short(_EVENT.validate_python(from_json(line, allow_inf_nan=False)))
         except ValidationError as error:
-            yield Warning(text=f"line {number} is not an event: {_first_problem(error)}")
+            yield Warning(text=f"line {number} is not an event: {_first_problem(error)}", unread=True)
         except ValueError as error:
-            yield Warning(text=f"line {number} is not JSON: {error}")
+            yield Warning(text=f"line {number} is not JSON: {error}", unread=True)
 
 
 def _short(event: Event) -> Event:

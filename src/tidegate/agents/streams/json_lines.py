@@ -113,7 +113,7 @@ class JsonLines:
         if isinstance(data, dict):
             yield from self._object(data)
         else:
-            yield Warning(text=f"line {self._lines} is not a JSON object: {line[:80]}")
+            yield Warning(text=f"line {self._lines} is not a JSON object: {line[:80]}", unread=True)
 
     def close(self) -> Iterator[Event]:
         """Yield what follows from the end of the stream: calls without a result, and the end."""
@@ -164,13 +164,15 @@ class JsonLines:
 def bounded(events: Iterable[Event]) -> tuple[Event, ...]:
     """Return the events with the first 20 warnings, and one last warning that counts the others."""
     kept: list[Event] = []
-    warnings = 0
+    warnings: list[Warning] = []
     for event in events:
-        warnings += isinstance(event, Warning)
-        if not isinstance(event, Warning) or warnings <= MAX_WARNINGS:
+        if isinstance(event, Warning):
+            warnings.append(event)
+        if not isinstance(event, Warning) or len(warnings) <= MAX_WARNINGS:
             kept.append(event)
-    if warnings > MAX_WARNINGS:
-        kept.append(Warning(text=f"{warnings - MAX_WARNINGS} more warnings of this kind were left out"))
+    if more := warnings[MAX_WARNINGS:]:
+        said = f"{len(more)} more warnings of this kind were left out"
+        kept.append(Warning(text=said, unread=any(one.unread for one in more)))
     return tuple(kept)
 
 

@@ -58,7 +58,7 @@ def test_warnings_are_bounded_and_counted() -> None:
     events = STREAMS["events"].parse("x\n" * 1000 + '{"type": "message", "text": "still read"}\n' + "x\n" * 10)
     assert len(events) == MAX_WARNINGS + 2
     assert events[-2] == Message(text="still read")
-    assert events[-1] == Warning(text="990 more warnings of this kind were left out")
+    assert events[-1] == Warning(text="990 more warnings of this kind were left out", unread=True)
 
 
 def test_long_output_in_an_event_is_cut() -> None:
