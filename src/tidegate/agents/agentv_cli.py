@@ -93,8 +93,7 @@ class AgentVCli(Agent):
         result, output = await self.program(session, self.case(session))
         for event in agentv.parse(output):
             session.emit(event)
-        message = "" if result.ok else how(result)
-        return End(end="completed" if result.ok else "crashed", message=message, traced=agentv.is_traced(output))
+        return _end(result, traced=agentv.is_traced(output))
 
     def case(self, session: Session) -> CliCase:
         """Return the case of the session's scenario."""
@@ -118,6 +117,12 @@ class AgentVCli(Agent):
     def _file(self, path: str) -> str:
         quoted = {"{path}": shlex.quote(path), "{basename}": shlex.quote(path.rpartition("/")[2])}
         return re.sub(r"\{path\}|\{basename\}", lambda found: quoted[found.group()], self.files_format)
+
+
+def _end(result: CommandResult, *, traced: bool) -> End:
+    if result.ok:
+        return End(end="completed", traced=traced)
+    return End(end="crashed", message=how(result), status=result.shell_status, traced=traced)
 
 
 def _unreachable(check: HttpCheck) -> str:
@@ -190,12 +195,7 @@ class AgentVBatch(AgentVCli):
         line = batch.line(self.case(session).eval_id)
         for event in agentv.parse(line):
             session.emit(event)
-        ok = batch.result.ok
-        return End(
-            end="completed" if ok else "crashed",
-            message="" if ok else how(batch.result),
-            traced=agentv.is_traced(line),
-        )
+        return _end(batch.result, traced=agentv.is_traced(line))
 
     async def _begin(self, session: Session, key: tuple[Path, str]) -> _Batch:
         future: asyncio.Future[_Batch] = asyncio.get_running_loop().create_future()

@@ -25,9 +25,10 @@ from tidegate.text.shorten import error_line
 def own_end(told: End | None, result: CommandResult) -> End:
     """Return the end that the program reports. It counts as completed only if the exit status is 0 too."""
     if told is None:
-        return End(end="crashed", message=f"ended without an end event, {how(result)}")
+        return End(end="crashed", message=f"ended without an end event, {how(result)}", status=result.shell_status)
     if told.end == "completed" and not result.ok:
-        return told.model_copy(update={"end": "crashed", "message": f"said completed, but {how(result)}"})
+        said = f"said completed, but {how(result)}"
+        return told.model_copy(update={"end": "crashed", "message": said, "status": result.shell_status})
     return told
 
 

@@ -109,4 +109,5 @@ def _content(file: str) -> str:
 def _end_by_status(result: CommandResult, *, traced: bool) -> End:
     if result.ok:
         return End(end="completed", traced=traced)
-    return End(end="killed" if result.end == "signal" else "crashed", message=how(result), traced=traced)
+    end = "killed" if result.end == "signal" else "crashed"
+    return End(end=end, message=how(result), status=result.shell_status, traced=traced)

@@ -95,6 +95,9 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
         yield "a call of the target had not ended when the agent did"
     if any(event.unread for event in trial.events if isinstance(event, Warning)):
         yield "a line of the agent's events cannot be read"
+    for event in trial.events:
+        if isinstance(event, End) and event.status:
+            yield f"the agent's program ended with exit {event.status}"
     for gate, answer in zip(scenario.gates, trial.answers, strict=False):
         if isinstance(gate, Script) and isinstance(answer, CommandAnswer):
             if not says_passed(answer.result.stdout):

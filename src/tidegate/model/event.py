@@ -110,6 +110,7 @@ class End(_Event):
     type: Literal["end"] = "end"
     end: TrialEnd
     message: str = ""
+    status: int | None = None  # that the agent's program ended with, if this made it a crash
     traced: bool = True  # False if the record may lack calls of the agent's tools
     turns: int | None = None
     tokens_in: int | None = None  # includes cache reads and writes

@@ -162,8 +162,9 @@ class TrialResult(Value):
     made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     # Why its pass does not count unless trials of base have the same: strict clients cannot use the server's lists or
-    # read a text, a call had not ended, a line of the agent's events is unreadable, a script gave no verdict, an
-    # evaluator was not shown all, a value is of another kind. Each with the first tool, details, or "".
+    # read a text, a call had not ended, a line of the agent's events is unreadable, its program failed with another
+    # status, a script gave no verdict, an evaluator was not shown all, a value is of another kind. Each with the first
+    # tool, details, or "".
     faults: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()  # that the suite's `network` does not list

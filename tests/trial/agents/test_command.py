@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 from pydantic import ValidationError
 
+from tidegate.agents.agentv_cli import AgentVBatch, AgentVCli
 from tidegate.agents.command import CommandAgent
 from tidegate.model.event import CommandResult
 from tidegate.trial.program_lookup import program_words
@@ -74,7 +77,7 @@ def test_quotes_that_are_closed_before_a_placeholder_are_fine() -> None:
 
 def test_text_crashes_with_status_and_last_word(session: LocalSession) -> None:
     end = session.run(command("echo half; echo first >&2; echo 'no key' >&2; exit 3"))
-    assert (end.end, end.message) == ("crashed", "exit 3: no key")
+    assert (end.end, end.message, end.status) == ("crashed", "exit 3: no key", 3)
     assert session.messages == ["half"]
 
 
@@ -95,17 +98,19 @@ def test_events_are_emitted_and_the_end_event_is_the_end(session: LocalSession) 
 
 
 @pytest.mark.parametrize(
-    ("line", "end", "message"),
+    ("line", "end", "message", "status"),
     [
-        ("true", "crashed", "ended without an end event, exit 0"),
-        ("echo oops >&2; exit 4", "crashed", "ended without an end event, exit 4: oops"),
-        (f"echo '{braces(DONE)}'; exit 1", "crashed", "said completed, but exit 1"),
-        ("""echo '{{"type": "end", "end": "max_turns", "message": "30"}}'; exit 1""", "max_turns", "30"),
+        ("true", "crashed", "ended without an end event, exit 0", 0),
+        ("echo oops >&2; exit 4", "crashed", "ended without an end event, exit 4: oops", 4),
+        (f"echo '{braces(DONE)}'; exit 1", "crashed", "said completed, but exit 1", 1),
+        ("""echo '{{"type": "end", "end": "max_turns", "message": "30"}}'; exit 1""", "max_turns", "30", None),
     ],
 )
-def test_events_complete_only_by_end_event_and_status(session: LocalSession, line: str, end: str, message: str) -> None:
+def test_events_complete_only_by_end_event_and_status(
+    session: LocalSession, line: str, end: str, message: str, status: int | None
+) -> None:
     last = session.run(command(line, "events"))
-    assert (last.end, last.message) == (end, message)
+    assert (last.end, last.message, last.status) == (end, message, status)
 
 
 def test_a_crash_after_completed_keeps_the_usage(session: LocalSession) -> None:
@@ -155,3 +160,14 @@ def test_its_version_is_the_content_of_the_programs_outside_of_the_repository(tm
     after = [version(line) for line in lines]
     assert [len({one[number] for one in (before, middle, after)}) for number in (0, 1)] == [3, 2]
     assert (version("gone {prompt}"), version("cat /dev/zero")) == (None, None)
+
+
+@pytest.mark.parametrize("kind", [AgentVCli, AgentVBatch])
+@pytest.mark.parametrize(("status", "end"), [(0, "completed"), (3, "crashed")])
+def test_a_target_of_agentv_crashes_with_its_status(
+    session: LocalSession, kind: type[AgentVCli], status: int, end: str
+) -> None:
+    line = json.dumps({"id": session.scenario, "text": "half"})
+    last = session.run(kind(command_template=f"echo {shlex.quote(line)}; exit {status}"))
+    assert (last.end, last.status) == (end, status or None)
+    assert session.messages == ["half"]
