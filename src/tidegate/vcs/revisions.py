@@ -353,5 +353,5 @@ def lines_with(root: Path, revision: Revision, text: str, patterns: Sequence[str
     found = git(root, "grep", "-n", "-z", "-I", "-F", "-e", text, revision.sha, "--", *specs, timeout_s=PATIENCE_S)
     for line in found.stdout.splitlines()[:MOST]:
         path, number, content = (*line.removeprefix(f"{revision.sha}:").split("\0", 2), "", "")[:3]
-        if number.isdigit():
+        if path and number.isdigit():  # a name may have a line end
             yield FileLine(path, int(number), content)

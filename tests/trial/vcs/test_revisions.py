@@ -16,6 +16,7 @@ from tidegate.vcs.revisions import (
     changed_files,
     checked_out_sides,
     default_base,
+    lines_with,
     merge_base,
     repository_root,
     resolve,
@@ -199,6 +200,12 @@ def test_the_head_itself_is_compared_with_where_it_left_the_base_branch(make_rep
     head = repo.branch("pr", {"b": "1"})
 
     assert checked_out_sides(repo.root, head, "main") == ("main", head)
+
+
+def test_lines_of_a_file_whose_name_has_a_line_end_are_left_out(make_repository: Make) -> None:
+    repo = make_repository()
+    repo.commit({"odd\n": "the tool\n", "plain": "the tool\n"})
+    assert [line.path for line in lines_with(repo.root, resolve(repo.root, "main"), "tool", ["**"])] == ["plain"]
 
 
 def test_a_checkout_of_something_else_is_refused(make_repository: Make) -> None:
