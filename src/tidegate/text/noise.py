@@ -163,7 +163,13 @@ def with_names(text: str, names: Mapping[str, str]) -> str:
 
 
 def _masked(printed: Printed) -> str:
-    return without_clock(printed.text, printed.at, printed.secs)
+    """Return the text without what differs by the clock; of times, the form stays: `2026-11-28` is not `28 Nov`."""
+    return without_clock(printed.text, printed.at, printed.secs, mark=_time_of_form)
+
+
+def _time_of_form(time: str) -> str:
+    form = re.sub(r"\d+", "0", re.sub(r"[A-Za-z]{2,}", "a", re.sub(r"\s+", " ", time)))
+    return f"{TIME[:-1]} {form}>"
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -283,22 +289,27 @@ def _renamed(base: str, head: str, names: Names) -> bool:
     return True
 
 
-def without_clock(text: str, at: float, secs: float, near_secs: float = NEAR_SECS) -> str:
-    """Return the text with these masked. `at`: when it was printed (seconds since the epoch); 0 leaves times alone."""
+def without_clock(
+    text: str, at: float, secs: float, near_secs: float = NEAR_SECS, mark: Callable[[str], str] = lambda _: TIME
+) -> str:
+    """Return the text with these masked. `at`: when it was printed (seconds since the epoch); 0 leaves times alone.
+
+    `mark` returns what stands for a time.
+    """
     if at:
-        text = _ISO.sub(_if_near(at, _of_iso, near_secs), text)
-        text = _NAMED.sub(_if_near(at, _of_named, near_secs), text)
-        text = _EPOCH.sub(lambda found: TIME if abs(float(found["n"]) - at) < NEAR_SECS else found[0], text)
-        text = _OF_DAY.sub(lambda found: TIME if _is_now(found, at, secs) else found[0], text)
+        text = _ISO.sub(_if_near(at, _of_iso, near_secs, mark), text)
+        text = _NAMED.sub(_if_near(at, _of_named, near_secs, mark), text)
+        text = _EPOCH.sub(lambda found: mark(found[0]) if abs(float(found["n"]) - at) < NEAR_SECS else found[0], text)
+        text = _OF_DAY.sub(lambda found: mark(found[0]) if _is_now(found, at, secs) else found[0], text)
     return _TOOK.sub(lambda found: DURATION if _took(found) <= secs + 0.05 else found[0], text)
 
 
 def _if_near(
-    at: float, read: Callable[[re.Match[str], float], float | None], near_secs: float
+    at: float, read: Callable[[re.Match[str], float], float | None], near_secs: float, mark: Callable[[str], str]
 ) -> Callable[[re.Match[str]], str]:
     def masked(found: re.Match[str]) -> str:
         when = read(found, at)
-        return TIME if when is not None and abs(when - at) < near_secs else found[0]
+        return mark(found[0]) if when is not None and abs(when - at) < near_secs else found[0]
 
     return masked
 

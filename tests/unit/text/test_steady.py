@@ -92,6 +92,21 @@ def test_cut_and_reordered_records_are_found_in_a_replay() -> None:
     assert not found.holds(Printed("four"), cut=True)
 
 
+@pytest.mark.parametrize(
+    ("now", "agrees"),
+    [
+        ("due 2026-11-23", True),
+        ("due Nov 22 2026", False),
+        ("due 2026/11/22", False),
+        ("due 2026-11-22 07:14", False),
+        ("due 1795331640", False),
+    ],
+)
+def test_a_time_in_another_form_is_a_difference(now: str, agrees: bool) -> None:
+    found = sure(steady(Printed("due 2026-11-22", NOW, 0.1), Printed("due 2026-11-22", NOW, 0.1)))
+    assert found.agrees(Printed(now, NOW, 0.1), {}) == agrees
+
+
 @pytest.mark.parametrize("now", ["a b 7\n", "a\tb -5\n", "a\tb 7 \n", "a\tb 7\r\n"])
 def test_only_what_differs_between_base_s_runs_is_masked(now: str) -> None:
     """A tab, a sign, white space at the end and line ends are not."""
