@@ -14,6 +14,11 @@ _HEADING = re.compile(
     r"^\s*(?!.*\b(?:removed|former|obsolete)\b)(?:[\w-]+ )*(?:commands|subcommands|actions)\b[^.]{0,40}:?\s*$",
     re.IGNORECASE,
 )
+_SECTION = re.compile(r"^\s{0,4}[A-Za-z][^.]{0,60}:\s*$")
+_GONE = re.compile(
+    r"(?i)^\s*(?:(?!-).*\b(?:removed|former|obsolete)\b.*:\s*$"
+    r"|-[\w-]+(?:[ =]\S+)?:? +(?:(?:was|were|has been|is) (?:removed|dropped|gone)|(?:is )?no longer)\b)"
+)
 _WITH_ENTRY = re.compile(r"^\s*(?:sub)?commands?:\s+(?=[a-z][\w-]*\s{2,}\S)", re.IGNORECASE)
 _POSITIONAL = re.compile(r"^positional arguments:\s*$", re.IGNORECASE)
 _METAVAR = re.compile(r"^\s{1,4}(?:[A-Z_]+|<?(?:sub)?command>?|\{[a-z][\w-]*(?:,[\w-]+)*\})(?:\s*\.\.\.)?\s*$")
@@ -158,10 +163,12 @@ def _braced(text: str) -> list[str]:
 
 
 def _listed_options(text: str) -> Iterator[HelpOption]:
-    rows = text.splitlines()
+    """Yield the options that begin a row, but for those that the help tells are removed."""
+    rows, of_the_past = text.splitlines(), False
     for number, row in enumerate(rows):
+        of_the_past = _GONE.match(row) is not None if _SECTION.match(row) else of_the_past
         found = _SPEC.match(row)
-        if found is None:
+        if found is None or of_the_past or _GONE.match(row):
             continue
         spec, _, description = re.sub(r"\s{2,}(?!-)", "\x00", found["spec"].strip(), count=1).partition("\x00")
         spec = re.sub(r"\s{2,}(?=-)", " ", spec)

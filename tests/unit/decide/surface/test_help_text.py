@@ -196,6 +196,12 @@ def test_a_removed_subcommand_is_none() -> None:
     assert [*read_help(page, "t").subcommands] == ["add"]
 
 
+def test_a_removed_option_is_none() -> None:
+    gone = "Removed options:\n  --due D  Use --until\n\nOther:\n  --by WHO was removed in 2.0\n  --at  no longer used\n"
+    page = f"Usage: t\n\nOptions:\n  --tag T  A tag\n  --gone   Files that were removed\n\n{gone}  --last   Kept\n"
+    assert [option.names for option in read_help(page, "t").options] == [("--tag",), ("--gone",), ("--last",)]
+
+
 def test_an_option_that_a_sentence_mentions_is_none() -> None:
     text = "Options:\n  --fix  Apply fixes. See also --no-fix.\n"
     assert read_help(text, "t").options == (HelpOption(("--fix",), takes_value=False, choices=()),)
