@@ -23,7 +23,7 @@ from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.command_gate import Script, says_failed, says_passed, what_went_wrong
 from tidegate.model.evaluator import Score
-from tidegate.model.event import End, Event, ToolResult, Warning
+from tidegate.model.event import End, Event, Message, ToolResult, Warning
 from tidegate.model.gate import Gate, GateInput
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
@@ -107,8 +107,12 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
 
 
 def _cut(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> Iterator[str]:
-    """Yield the evaluators that decide and did not see all: a break could be in what is left out."""
+    """Yield the checks that decide and did not see all: a break could be in what is left out."""
     cut = any(is_cut(event.output) for event in trial.events if isinstance(event, ToolResult))
+    said = any(is_cut(event.text) for event in trial.events if isinstance(event, Message))
+    scripts = [gate.label for gate in scenario.gates if isinstance(gate, Script) and gate.required]
+    for label in (*scripts, *(["`post`"] if scenario.post else [])) if cut or said else ():
+        yield f"{label} is not given all that happened: a text is too long"
     of_evaluators = zip(scenario.evaluators, trial.evaluator_answers, strict=False)
     answered = [(evaluator, answers) for evaluator, answers in of_evaluators if evaluator.decides]
     if scenario.judge:

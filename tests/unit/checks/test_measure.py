@@ -23,13 +23,24 @@ from tidegate.checks.gates.no_transcript_errors import NoTranscriptErrors
 from tidegate.checks.gates.text_gates import FileExists
 from tidegate.checks.measure import MAX_CALLS, measure_trial, passed_gates
 from tidegate.model.evaluator import Evaluator
-from tidegate.model.event import CallStatus, CommandResult, End, Event, Invocation, ToolCall, ToolResult, Warning
+from tidegate.model.event import (
+    CallStatus,
+    CommandResult,
+    End,
+    Event,
+    Invocation,
+    Message,
+    ToolCall,
+    ToolResult,
+    Warning,
+)
 from tidegate.model.gate import Gate
 from tidegate.model.judge import ModelAnswer
 from tidegate.model.measurement import EvaluatorResult, TrialResult
 from tidegate.model.prices import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.suite import Composite, Scenario
+from tidegate.model.suite import Script as PostScript
 from tidegate.model.target import Target
 from tidegate.model.trial import Step, Trial
 from tidegate.text.shorten import both_ends, last_part
@@ -252,6 +263,27 @@ def test_an_evaluator_that_is_not_given_all_makes_a_pass_doubtful(
     one = scenario(OUT, evaluators=(READS, JUDGE, WARNS, CodeJudge(script="python3 judge.py", name="advice", weight=0)))
     found = measure_trial(trial(THERE, **fields), one, judge_blocks=judge_blocks).faults
     assert [*found] == [f"{each.label} is not given all that happened: a text is too long" for each in cut]
+
+
+CUT = last_part("a" * 9000)
+
+
+@pytest.mark.parametrize("event", [ToolResult(id="1", status="ok", output=CUT), Message(text=CUT)])
+def test_a_script_that_is_not_given_all_makes_a_pass_doubtful(event: Event) -> None:
+    checks = Script(command="./check"), Script(command="./advice", required=False)
+    one = scenario(*checks, post=(PostScript(command="./tell"),))
+    for shown, scripts in ((event, ["./check", "`post`"]), (ToolResult(id="1", status="ok", output="a"), [])):
+        faults = measure_trial(make.trial(spec=SPEC, answers=(PASSED, PASSED), events=(shown,)), one).faults
+        told = [fault.partition(" is not given all")[0] for fault in faults]
+        assert [label.split()[-1] for label in told] == scripts
+
+
+@pytest.mark.parametrize("source", [{"from": "first_message"}, {"from": "field", "path": "$.plan"}])
+def test_a_plan_in_a_message_that_is_cut_is_noted(source: dict[str, str]) -> None:
+    plan = PlanEvaluator.model_validate({"type": "plan", "expected": ["add"], **source})
+    for text, notes in ((last_part("add" * 9000), ["plan: the message with the plan is cut"]), ("add", [])):
+        made = make.trial(spec=SPEC, evaluator_answers=((),), events=(Message(text=text),))
+        assert [*measure_trial(made, scenario(evaluators=(plan,))).faults] == notes
 
 
 @pytest.mark.parametrize(

@@ -62,16 +62,19 @@ def _list(output: _Json, key: str) -> list[Any]:
 
 def _message(message: object, place: str, numbers: Iterator[int]) -> Iterator[Event]:
     if not isinstance(message, dict):
-        yield Warning(text=f"{place} is not a message")
+        yield Warning(text=f"{place} is not a message", unread=True)
         return
     role, words = message.get("role", "assistant"), _words(message.get("content"))
     if role not in _ROLES:
-        yield Warning(text=f"{place} has an unknown role")
+        yield Warning(text=f"{place} has an unknown role", unread=True)
     elif words:
         kept = {key: value for key, value in message.items() if key not in ("role", "tool_calls")}
         if isinstance(kept.get("content"), str):
             del kept["content"]
-        yield Message(role=role, text=last_part(words), written=kept if len(to_json(kept)) <= MAX_CHARACTERS else {})
+        too_long = len(to_json(kept)) > MAX_CHARACTERS
+        yield Message(role=role, text=last_part(words), written={} if too_long else kept)
+        if too_long:
+            yield Warning(text=f"{place} has fields that are too long, and are left out", unread=True)
     for number, call in enumerate(_list(message, "tool_calls")):
         yield from _call(call, "tool", f"{place}.tool_calls[{number}]", numbers)
 
@@ -92,14 +95,14 @@ def _trace(trace: list[Any], numbers: Iterator[int]) -> Iterator[Event]:
         elif kind == "message":
             yield from plain(_words(entry.get("text")))
         else:
-            yield Warning(text=f"{place} is neither a tool call nor a tool result")
+            yield Warning(text=f"{place} is neither a tool call nor a tool result", unread=True)
 
 
 def _call(call: object, key: str, place: str, numbers: Iterator[int]) -> Iterator[Event]:
     """Yield a call, and its result if it has output."""
     number = next(numbers)
     if not isinstance(call, dict) or not isinstance(tool := call.get(key), str):
-        yield Warning(text=f"{place} is not a tool call")
+        yield Warning(text=f"{place} is not a tool call", unread=True)
         return
     identity = call.get("id")
     identity = identity if isinstance(identity, str) else f"call-{number:03d}"

@@ -17,6 +17,7 @@ from tidegate.checks.gates.json_path import check_path, find
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 from tidegate.model.event import Message
 from tidegate.model.probe import ReadFile
+from tidegate.text.shorten import is_cut
 
 
 class PlanEvaluator(Evaluator):
@@ -46,7 +47,7 @@ class PlanEvaluator(Evaluator):
     def evaluate(self, record: EvaluatorRecord) -> Evaluation:
         """Find the plan, and compare it with the expected tools and the calls.
 
-        How a plan in a file was read is noted: as a list, or as a text that mentions tools.
+        How a plan in a file was read is noted: as a list, or as a text that mentions tools. So is a cut message.
         """
         notes: tuple[str, ...] = ()
         said = [event.text for event in record.events if isinstance(event, Message) and event.role == "assistant"]
@@ -63,10 +64,10 @@ class PlanEvaluator(Evaluator):
             notes = ("the plan is a text" if _tools(text) is None else "the plan is a list",)
         elif not said:
             return Score.unknown("the agent said nothing that could be its plan", "no_trace")
-        elif self.source == "field":
-            planned = _listed(said[-1], self.path or "$")
         else:
-            planned = _planned(said[0], known)
+            text = said[-1] if self.source == "field" else said[0]
+            planned = _listed(text, self.path or "$") if self.source == "field" else _planned(text, known)
+            notes = ("the message with the plan is cut",) if is_cut(text) else ()
         details = {}
         if planned and calls is not None:
             details["plan_adherence"] = common_length(planned, called, eq) / len(planned)

@@ -7,6 +7,7 @@ import pytest
 
 from tidegate.agents.streams.agentv import parse
 from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
+from tidegate.text.shorten import MAX_CHARACTERS
 
 
 def read(output: object) -> tuple[Event, ...]:
@@ -85,7 +86,7 @@ def test_damaged_parts_are_warnings_that_name_their_place() -> None:
         ],
         "trace": [{"type": "step"}, "x"],
     }
-    assert [event.text for event in read(output) if isinstance(event, Warning)] == [
+    assert [event.text for event in read(output) if isinstance(event, Warning) and event.unread] == [
         "output_messages[0] is not a message",
         "output_messages[1] has an unknown role",
         "output_messages[2].tool_calls[0] is not a tool call",
@@ -97,6 +98,14 @@ def test_damaged_parts_are_warnings_that_name_their_place() -> None:
 
 def test_a_list_that_is_none_is_a_warning() -> None:
     assert read({"output_messages": {"role": "assistant"}, "trace": "x"}) == (
-        Warning(text="output_messages[0] is not a message"),
-        Warning(text="trace[0] is neither a tool call nor a tool result"),
+        Warning(text="output_messages[0] is not a message", unread=True),
+        Warning(text="trace[0] is neither a tool call nor a tool result", unread=True),
     )
+
+
+def test_fields_that_are_too_long_are_left_out_with_a_warning() -> None:
+    message = {"role": "assistant", "content": "Done.", "metadata": {"log": "x" * MAX_CHARACTERS}}
+    said, warning = read({"output_messages": [message]})
+    assert said == Message(text="Done.")
+    assert isinstance(warning, Warning)
+    assert warning.unread
