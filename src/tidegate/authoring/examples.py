@@ -29,6 +29,7 @@ MOST_COMMANDS = 40
 MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
+MOST_VARIABLES = 6
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
 MOST_PHRASES = 20  # texts of documents and tests, as arguments
@@ -285,6 +286,13 @@ def documented_options(parts: Sequence[Part], texts: Iterable[str]) -> tuple[Par
     takes = {name: bool(value) for name, value in marked if name not in names}
     more = (Part(kind="option", name=name, takes_value=value) for name, value in takes.items())
     return *parts, *islice(more, MOST_MARKED)
+
+
+def variables(binary: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the environment variables in these texts that are named like the tool."""
+    own = re.escape(re.sub(r"\W", "_", binary).upper())
+    found = (name for text in texts for name in re.findall(rf"(?<![\w.]){own}_[A-Z][A-Z0-9_]+(?!\w)", text))
+    return tuple(islice(dict.fromkeys(found), MOST_VARIABLES))
 
 
 def configurations(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:

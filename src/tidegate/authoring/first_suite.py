@@ -59,7 +59,8 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
             tool, failure = unlocked, await _build(here, unlocked)
         if failure is not None:
             return Tried(tool, {}, problem=failure, build_failed=True)
-        built = tryout.located(tool, here.folder) if tool.path or tool.build else tool
+        is_made = bool(tool.path or tool.build)
+        built = (tryout.located(tool, here.folder) or tryout.made(tool, here.folder)) if is_made else tool
         if built is None:
             return Tried(tool, {}, problem=f"the build made no program `{tool.binary}`")
         unserved: str | None = None
@@ -101,6 +102,7 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
         inputs=inputs,
         given=given,
         configurations=examples.configurations(documents),
+        environment=examples.variables(tool.binary, shown.texts),
     )
     found = await _probed(here, tool, plans, prober)
     kept = [one for one in _filled(plans, found) if one.commands]

@@ -24,6 +24,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 ERRORS = " 2>&1 >/dev/null"  # of a call whose output is on stderr alone
 _OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s*-[a-zA-Z][\w-]*", re.MULTILINE)
 _USAGE = re.compile(r"(?im)^\W*(?:usage|synopsis)\b|\btry\b.{0,40}--?help\b")
+_USAGE_ROW = re.compile(r"(?im)^\W*usage: ")
 _COMPLAINT = re.compile(
     r"\b(?:cannot|can't|could not|couldn't|unable to|failed|failure|not found|no such|does not exist|doesn't exist"
     r"|permission denied|traceback|exception|invalid|unknown|unrecogni[sz]ed|unexpected|waiting for|is required"
@@ -103,18 +104,19 @@ def helps(ran: CommandResult) -> bool:
 def help_gates(ran: CommandResult) -> Iterator[dict[str, Any]]:
     """Yield gates for what the help lists; if it lists nothing, one for its first line.
 
-    Names that begin a line have to do so: in a sentence or a usage, another gate finds them.
+    Names that begin a line, or come second, have to be listed: in a sentence or a usage, another gate finds them.
     """
     text, command = _where_it_prints(ran)
     words = listed(text)
-    rows = [word for word in words if lists(text, word)]
+    rows = [word for word in words if lists(text, word) and _is_first(text, word)]
     gate = {"type": "command_output_words", "command": command, **_status(ran)}
     described = f"{_short(command)} lists these options and commands"
     if rows:
         yield {**gate, "listed": True, "words": rows, "description": described}
     if others := [word for word in words if word not in rows]:
         yield {**gate, "words": others, "description": f"{_short(command)} names these options and commands"}
-    if not words and (line := next((row.strip() for row in text.splitlines() if tells(row.strip())), None)):
+    lines = [row.strip() for row in text.splitlines() if not _USAGE.search(row)]
+    if not words and (line := next(filter(tells, lines), None)):
         yield {**gate, "type": "command_output_contains", "substring": line, "description": _prints(command, line)}
 
 
@@ -123,6 +125,11 @@ def listed(text: str) -> list[str]:
     text = COLOUR.sub("", text)
     options = (option.strip() for option in _OPTION.findall(text))
     return list(dict.fromkeys([*options, *subcommands(text)]))
+
+
+def _is_first(text: str, word: str) -> bool:
+    """Return True if at most one name is before the word in its line."""
+    return re.search(rf"(?m)^\s*(?:\S+ (?:or )?)?{re.escape(word)}(?![\w-])", COLOUR.sub("", text)) is not None
 
 
 def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
@@ -174,7 +181,7 @@ def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()
     if first.exit_code == 0:
         gate = {"type": "command_succeeds", "command": first.command}
     gate["description"] = f"{_short(first.command)} exits with {first.exit_code}"
-    if is_usage(text) or any(one.result.truncated for one in runs):
+    if _USAGE_ROW.search(text) or is_usage(text) or any(one.result.truncated for one in runs):
         return gate
     shown = [(_where_it_prints(one.result)[0], one) for one in runs]
     masked = [_masked(own, f"{given}\n{first.command}", facts, seen) for own, seen in shown]

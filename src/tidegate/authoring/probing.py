@@ -96,6 +96,7 @@ class Prober(Agent):
     parts: tuple[Part, ...] = ()
     inputs: tuple[str, ...] = ()
     configurations: tuple[tuple[str, str], ...] = ()  # of documents: a file's name, and its text
+    environment: tuple[str, ...] = ()  # variables of the tool that its texts name
     given: dict[str, str] = {}  # of the inputs, those that the repository shows in its tests
     _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
     _used: dict[str, float] = PrivateAttr(default_factory=dict)  # seconds of the plans that have ended
@@ -117,6 +118,7 @@ class Prober(Agent):
             await probe.from_stdin(own)
         bases += [own[-1] for name, own in of_each.items() if name not in covered]  # such as what it adds
         await self._try_configurations(probe, bases[:MOST_CONFIGURED])
+        bases = [*(await self._with_variables(probe, bases[:MOST_CONFIGURED])), *bases]
         kept = list[tuple[Part, Call]]()
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
             if part.kind == "option" and not UNFIT.match(part.name):
@@ -163,6 +165,16 @@ class Prober(Agent):
                 with_file = Try(ways=(with_configuration(base, name, text),), wants="prints")
                 call = await probe.tried(with_file, base=base)
                 probe.keep(call if call is not None and call.kind == "option" else None)
+
+    async def _with_variables(self, probe: _Probe, bases: Sequence[str]) -> list[str]:
+        """Keep these lines with each variable that changes what they show, and return them."""
+        found = list[str]()
+        for name, base in product(self.environment, bases):
+            call = await probe.tried(Try(ways=(f"{name}=1 {base}",), wants="prints"), base=base)
+            if call is not None and call.kind == "option":
+                probe.keep(call)
+                found.append(call.line)
+        return found
 
     async def _try_pairs(self, probe: _Probe, kept: Sequence[tuple[Part, Call]]) -> None:
         """Keep the lines with an option that get the next one too, if both show something."""

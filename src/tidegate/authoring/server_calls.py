@@ -14,6 +14,7 @@ from tidegate.authoring.server_values import FILES, OLD, PROSE, RICH, made_value
 from tidegate.model.agent import Tool
 
 MOST_CALLS, MOST_OF_TOOL = 60, 3
+MOST_READERS = 3  # after a call that changes something
 MOST_OPTIONS, MOST_ODD, MOST_VALUES = 60, 40, 6  # calls with one more parameter, odd ones; values of a parameter
 _SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
 _FORMATS = re.compile(r"(?i)\b(?:formats?|extensions?|suffix(?:es)?|file types?|must end)\b")
@@ -309,20 +310,20 @@ def _leaves(value: Any) -> list[Any]:
 def _with_readers(
     calls: Sequence[Example], ranks: Mapping[str, int], unknown: Container[tuple[str, str]]
 ) -> Iterator[Example]:
-    """Yield the calls; where a tool writes, each that changes something is followed by one that reads it, or all.
+    """Yield the calls; where a tool writes, each that changes something is followed by those that read it, or all.
 
     `unknown`: tools, each with a name by which it does not find what others write.
     """
     reading = {call.tool: call for call in reversed(calls) if ranks[call.tool] == _READS and not call.tries}.values()
     for call, following in zip_longest(calls, calls[1:]):
         yield call
-        best = max(reading, key=lambda one: (len(one.input.keys() & call.input.keys()), -len(one.input)), default=call)
-        same = {
-            key: call.input[key] for key in best.input.keys() & call.input.keys() if (best.tool, key) not in unknown
-        }
-        reader = best._replace(input={**best.input, **same}, tries=call.tries)
-        changes = _WRITES in ranks.values() and ranks[call.tool] != _READS and call.tries != "unknown"
-        yield from [reader] if changes and reader not in (call, following) else []
+        if _WRITES not in ranks.values() or ranks[call.tool] == _READS or call.tries == "unknown":
+            continue
+        about = sorted(reading, key=lambda one: (-len(one.input.keys() & call.input.keys()), len(one.input)))
+        for one in about[: 1 if call.tries else MOST_READERS]:
+            keys = [key for key in one.input.keys() & call.input.keys() if (one.tool, key) not in unknown]
+            reader = one._replace(input={**one.input, **{key: call.input[key] for key in keys}}, tries=call.tries)
+            yield from [reader] if reader not in (call, following) else []
 
 
 def _rank(tool: Tool) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidegate.agents.doc_follower import DocFollower
-from tidegate.authoring.build_systems.files import is_program
+from tidegate.authoring.build_systems.files import is_program, text
 from tidegate.authoring.observed_gates import Seen
 from tidegate.authoring.tool import Tool
 from tidegate.history.run_folder import AnswerStore, RunFolder
@@ -25,12 +26,14 @@ from tidegate.run.checkouts import one_side, scratch_folder
 from tidegate.run.run_job import Options, RunJob, run_of, runner_of
 from tidegate.suite.load import load_suite
 from tidegate.suite.plan import make_plan
+from tidegate.vcs.git import git
 
 AGENT = "docs"
 BUILD_MINUTES = 20.0
 OBSERVED, CONFIRMED = 2, 3  # trials: to propose gates, and to keep them
 MOST_ROUNDS = 7
 SECONDS = 60.0  # of one trial
+_ELF = b"\x7fELF"
 _SKIPPED = (".git", "node_modules", "build-home")
 
 
@@ -178,6 +181,22 @@ def located(tool: Tool, folder: Path) -> Tool | None:
         return None
     nearest = min(found, key=lambda path: (len(path.parts), path))
     return tool._replace(path=(str(nearest.parent),))
+
+
+def made(tool: Tool, folder: Path) -> Tool | None:
+    """Return the tool as the program that its build has made in place of the expected one; None if there is none.
+
+    Of several, the one that README files name most.
+    """
+    listed = git(folder, "ls-files", "--others", "-z").stdout
+    found = [folder / name for name in listed.split("\0") if name and is_program(folder / name)]
+    compiled = [path for path in found if path.read_bytes().startswith(_ELF)]
+    readme = "\n".join(text(path) for path in sorted(folder.glob("README*")))
+    named = {path: len(re.findall(rf"(?<![\w-]){re.escape(path.name)}(?![\w-])", readme)) for path in compiled}
+    best = max(compiled, key=lambda path: (named[path], -len(path.name)), default=None)
+    if best is None or not named[best]:
+        return None
+    return tool._replace(binary=best.name, path=(best.parent.relative_to(folder).as_posix(),))
 
 
 def _programs(folder: Path, name: str) -> Sequence[Path]:

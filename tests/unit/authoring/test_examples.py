@@ -23,6 +23,7 @@ from tidegate.authoring.examples import (
     named_once,
     phrases,
     usage_options,
+    variables,
     with_choices,
     without_addresses,
 )
@@ -333,3 +334,8 @@ def test_quoted_words_of_an_options_description_are_its_values() -> None:
 def test_phrases_of_tests_are_arguments() -> None:
     code = ["a('1,000 words', 'one')\n"]
     assert [one.ways for one in phrases("tally", code, []).tries] == [("tally '1,000 words'",)]
+
+
+def test_variables_that_are_named_like_the_tool_are_known() -> None:
+    texts = ["Set MY_TALLY_FORCE=1 or MY_TALLY_FORCE to list. ${MY_TALLY_COLOUR}, NO_COLOR, XMY_TALLY_X, MY_TALLY_"]
+    assert variables("my-tally", texts) == ("MY_TALLY_FORCE", "MY_TALLY_COLOUR")

@@ -50,6 +50,19 @@ def test_options_and_subcommands_that_the_help_lists_are_one_check_and_names_in_
     assert (rows["listed"], others["words"], "listed" in others) == (True, ["--silent-mode"], False)
 
 
+def test_names_after_the_second_of_a_line_need_not_be_listed() -> None:
+    """Another name may come between them, such as `--faint (or --dim)`."""
+    rows, others = help_gates(ran("Attributes:\n  --bold, --faint, --normal\n  --blue\n", command="tally --help"))
+    assert (rows["words"], others["words"]) == (["--bold", "--faint", "--blue"], ["--normal"])
+
+
+def test_of_a_usage_that_bundles_options_nothing_is_checked_but_the_status() -> None:
+    """Another option is no regression."""
+    text = "Tally 1.2\nby Ada, Bea and Grace\n\nUsage: tally [ -abc ] [ -d folder ]\n" + "a line of text\n" * 9
+    assert "Usage" not in str([*help_gates(ran(text))])
+    assert sure(result_gate(seen(*[ran("a line\n" * 9 + text)] * 3)))["type"] == "command_succeeds"
+
+
 def test_options_with_long_names_after_one_dash_are_listed() -> None:
     assert listed("available options:\n\n-skip N\n    N=entries to skip\n-resume\n") == ["-skip", "-resume"]
 

@@ -55,9 +55,10 @@ class FakeSession:
         self.events.append(event)
 
 
-def probed(tool: Does, repo: Path, tries: tuple[Try, ...], help_text: str = "") -> Found:
+def probed(tool: Does, repo: Path, tries: tuple[Try, ...], help_text: str = "", *environment: str) -> Found:
     parts: tuple[Part, ...] = of_help({"": help_text}, "count")
-    prober = Prober(plans={"plan": tries}, parts=parts, inputs=("sample.txt", "sample.json", "sample.py"))
+    inputs = ("sample.txt", "sample.json", "sample.py")
+    prober = Prober(plans={"plan": tries}, parts=parts, inputs=inputs, environment=environment)
     session = FakeSession(tool, repo)
     asyncio.run(prober.run(cast("Session", session)))
     return read_found([one.text for one in session.events if isinstance(one, Message)])
@@ -339,6 +340,18 @@ def test_the_first_line_with_an_input_is_tried_with_that_on_stdin(tmp_path: Path
 
     found = probed(reading, tmp_path, (Try(ways=("count sample.txt",)), Try(ways=("count sample.json",))))
     assert found.of("variation") == ("count < sample.txt",)
+
+
+def test_a_variable_that_changes_an_output_is_kept_and_options_are_tried_with_it(tmp_path: Path) -> None:
+    def coloured(words: list[str], files: dict[str, str]) -> str | None:
+        shows = "list" in words and "--blue" not in words
+        return ("red list" if "count" in words else "list") if shows else "blue" if "count" in words else "list"
+
+    found = probed(
+        coloured, tmp_path, (Try(ways=("count list",)),), "options:\n  --blue  Blue\n", "COUNT_FORCE", "COUNT_X"
+    )
+    assert found.of("option")[0] == "COUNT_FORCE=1 count list"
+    assert "COUNT_FORCE=1 count --blue list" in found.of("option")
 
 
 def test_options_are_tried_on_calls_that_print_the_same_again(tmp_path: Path) -> None:
