@@ -22,8 +22,9 @@ from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, 
 from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
 from tidegate.checks.gates.assertion import parse_json
 from tidegate.checks.gates.command_gate import Script, says_failed, says_passed, what_went_wrong
+from tidegate.checks.rubrics.work import line as transcript_line
 from tidegate.model.evaluator import Score
-from tidegate.model.event import End, Event, Message, ToolResult, Warning
+from tidegate.model.event import End, Event, ToolResult, Warning
 from tidegate.model.gate import Gate, GateInput
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
@@ -34,7 +35,7 @@ from tidegate.model.trial import Step, Trial
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.scores import score_text
-from tidegate.text.shorten import clipped, excerpt, is_cut, without_stack
+from tidegate.text.shorten import clipped, excerpt, is_partial, without_stack
 
 MAX_CALLS = 200
 MAX_COMMAND = 500  # characters
@@ -108,11 +109,12 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
 
 def _cut(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> Iterator[str]:
     """Yield the checks that decide and did not see all: a break could be in what is left out."""
-    cut = any(is_cut(event.output) for event in trial.events if isinstance(event, ToolResult))
-    said = any(is_cut(event.text) for event in trial.events if isinstance(event, Message))
+    partly = "is not given all that happened: a text is too long, or not in UTF-8"
+    cut = any(is_partial(event.output) for event in trial.events if isinstance(event, ToolResult))
     scripts = [gate.label for gate in scenario.gates if isinstance(gate, Script) and gate.required]
-    for label in (*scripts, *(["`post`"] if scenario.post else [])) if cut or said else ():
-        yield f"{label} is not given all that happened: a text is too long"
+    scripts += ["`post`"] if scenario.post else []
+    in_transcript = any(is_partial(transcript_line(event)) for event in trial.events) if scripts else False
+    yield from (f"{label} {partly}" for label in scripts if in_transcript)
     of_evaluators = zip(scenario.evaluators, trial.evaluator_answers, strict=False)
     answered = [(evaluator, answers) for evaluator, answers in of_evaluators if evaluator.decides]
     if scenario.judge:
@@ -121,7 +123,7 @@ def _cut(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> Iterator[st
         reads = any(isinstance(one, ToolTrajectory) and one.reads_outputs for one in (evaluator, *evaluator.members))
         given = any(one.cut for one in answers if not isinstance(one, FileAnswer))
         if ((cut and reads) or given) and (judge_blocks or not evaluator.judged):
-            yield f"{evaluator.label} is not given all that happened: a text is too long"
+            yield f"{evaluator.label} {partly}"
 
 
 def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:

@@ -168,7 +168,7 @@ def _masked(printed: Printed) -> str:
 
 
 def _time_of_form(time: str) -> str:
-    form = re.sub(r"\d", "9", re.sub(r"[A-Za-z]{2,}", "a", re.sub(r"\s+", " ", time)))  # 99:99 is no clock
+    form = re.sub(r"\d", "9", re.sub(r"[A-Za-z]{2,}", "a", re.sub(r"\s+", " ", time)))  # 99:99 is not a time
     return f"{TIME[:-1]} {form}>"
 
 

@@ -137,6 +137,11 @@ def is_cut(text: str) -> bool:
     return _LEFT_OUT.search(text) is not None
 
 
+def is_partial(text: str) -> bool:
+    """Return True if a part of the text is left out, or was not UTF-8: a check can overlook what it looks for."""
+    return is_cut(text) or "\ufffd" in text
+
+
 def first_and_last(lines: list[str], most: int) -> list[str]:
     """Return at most `most` lines, the first and the last, and between them the number of lines left out.
 

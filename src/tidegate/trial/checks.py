@@ -28,7 +28,7 @@ from tidegate.model.probe import (
     WorkspaceRequest,
 )
 from tidegate.model.trial import Step, Trial
-from tidegate.text.shorten import is_cut
+from tidegate.text.shorten import is_partial
 from tidegate.trial.directories import Attempt
 from tidegate.trial.environment import Environments, filled
 from tidegate.trial.judge_script import ScriptContext, run_judge_script
@@ -306,7 +306,7 @@ async def answered(
         answer = await carry(step)
         if answer is None:
             break
-        answers.append(answer.model_copy(update={"cut": True}) if is_cut(_given(step)) else answer)
+        answers.append(answer.model_copy(update={"cut": True}) if is_partial(_given(step)) else answer)
     return tuple(answers)
 
 

@@ -254,6 +254,7 @@ def printed(text: str) -> dict[str, Any]:
         ({"evaluator_answers": ((), ()), **printed(both_ends("a" * 9, 4))}, True, [READS]),
         ({"evaluator_answers": ((), ()), **printed(last_part("a" * 9000))}, True, [READS]),
         ({"evaluator_answers": ((), ()), **printed("a" * 9)}, True, []),
+        ({"evaluator_answers": ((), ()), **printed("a\ufffd")}, True, [READS]),
     ],
 )
 def test_an_evaluator_that_is_not_given_all_makes_a_pass_doubtful(
@@ -262,13 +263,24 @@ def test_an_evaluator_that_is_not_given_all_makes_a_pass_doubtful(
     """A judge that only warns does not."""
     one = scenario(OUT, evaluators=(READS, JUDGE, WARNS, CodeJudge(script="python3 judge.py", name="advice", weight=0)))
     found = measure_trial(trial(THERE, **fields), one, judge_blocks=judge_blocks).faults
-    assert [*found] == [f"{each.label} is not given all that happened: a text is too long" for each in cut]
+    assert [*found] == [
+        f"{each.label} is not given all that happened: a text is too long, or not in UTF-8" for each in cut
+    ]
 
 
 CUT = last_part("a" * 9000)
 
 
-@pytest.mark.parametrize("event", [ToolResult(id="1", status="ok", output=CUT), Message(text=CUT)])
+@pytest.mark.parametrize(
+    "event",
+    [
+        ToolResult(id="1", status="ok", output=CUT),
+        ToolResult(id="1", status="ok", output="lo\ufffdst"),
+        ToolResult(id="1", status="ok", output="a" * 9000),
+        ToolCall(id="1", tool="add", input={"text": "a" * 9000}),
+        Message(text=CUT),
+    ],
+)
 def test_a_script_that_is_not_given_all_makes_a_pass_doubtful(event: Event) -> None:
     checks = Script(command="./check"), Script(command="./advice", required=False)
     one = scenario(*checks, post=(PostScript(command="./tell"),))

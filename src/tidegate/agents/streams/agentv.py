@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import count
 from typing import Any, get_args
@@ -11,6 +12,7 @@ from pydantic_core import from_json, to_json
 from tidegate.agents.streams.events import plain
 from tidegate.agents.streams.json_lines import Stream, bounded
 from tidegate.model.event import Event, Message, ToolCall, ToolResult, Warning
+from tidegate.text.json_keys import DoubledKeyError, unique_keys
 from tidegate.text.shorten import MAX_CHARACTERS, last_part
 
 _ROLES = get_args(Message.model_fields["role"].annotation)
@@ -29,7 +31,16 @@ def parse(text: str) -> tuple[Event, ...]:
         return plain(text)
     if not isinstance(output, dict) or not output.keys() & {"text", "output_messages", "trace"}:
         return plain(text)
-    return bounded(_events(output))
+    doubled = () if _is_unique(text) else (Warning(text="a key is twice in one object", unread=True),)
+    return bounded((*doubled, *_events(output)))
+
+
+def _is_unique(text: str) -> bool:
+    try:
+        json.loads(text, object_pairs_hook=unique_keys)
+    except DoubledKeyError:
+        return False
+    return True
 
 
 def is_traced(text: str) -> bool:

@@ -26,7 +26,6 @@ SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
     compiled.find_cmake,
     compiled.find_autotools,
     compiled.find_make,
-    mcp_files.find,
 )
 MOST_FOLDERS = 300
 _DOCUMENTS = ("README*", "readme*", "AGENTS.md", "CLAUDE.md")
@@ -56,8 +55,9 @@ def _lacks_a_program(tool: Tool) -> bool:
 
 
 def _in_folder(root: Path, where: str) -> Iterator[Tool]:
-    for find in SYSTEMS:
-        yield from find(root, where)
+    found = [tool for find in SYSTEMS for tool in find(root, where)]
+    shown = [*mcp_files.find(root, where)]  # another way to start a server of the project is no tool of its own
+    yield from found if any(tool.server for tool in found) else (*found, *shown)
 
 
 def _rank(root: Path, where: str, tool: Tool) -> tuple[bool, bool, int]:

@@ -109,3 +109,8 @@ def test_fields_that_are_too_long_are_left_out_with_a_warning() -> None:
     assert said == Message(text="Done.")
     assert isinstance(warning, Warning)
     assert warning.unread
+
+
+def test_a_key_that_is_twice_in_an_object_is_a_warning() -> None:
+    warning, said = parse('{"output_messages": [{"content": "stale", "content": "fine"}]}')
+    assert (isinstance(warning, Warning) and warning.unread, said) == (True, Message(text="fine"))
