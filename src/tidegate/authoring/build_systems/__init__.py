@@ -56,7 +56,7 @@ def _lacks_a_program(tool: Tool) -> bool:
 
 def _in_folder(root: Path, where: str) -> Iterator[Tool]:
     found = [tool for find in SYSTEMS for tool in find(root, where)]
-    shown = [*mcp_files.find(root, where)]  # another way to start a server of the project is no tool of its own
+    shown = [*mcp_files.find(root, where)]  # another way to start a server of the project is not another tool
     yield from found if any(tool.server for tool in found) else (*found, *shown)
 
 
