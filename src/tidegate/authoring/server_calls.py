@@ -122,7 +122,7 @@ def _known_values(
 
     A file that it calls otherwise than the tools that write, but for its target, is one that was written.
     """
-    given = {name: [one[name] for one in written if name in one] for name in shared}
+    given = {name: [one[name] for one in written if name in one] for name in sorted(shared)}
     files = [value for name, values in given.items() if _PATH.search(name) for value in values]
     sources = [name for name in parameters(tool)[1] if _PATH.search(name) and not _TARGET.search(name)]
     given = {**(dict.fromkeys(sources, files) if files else {}), **{name: own for name, own in given.items() if own}}
