@@ -54,6 +54,17 @@ def test_what_a_file_holds_is_shown_whatever_the_workspace_says_of_it(
     assert (tmp_path / "again/out.txt").read_text() == text
 
 
+def test_repositories_inside_of_the_workspace_and_pipes_are_named_since_the_diff_does_not_show_them(
+    tmp_path: Path,
+) -> None:
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    write(tmp_path / "w", {"log/.git/HEAD": "ref: refs/heads/main\n", "log/l": "LOST\n", "plain/l": "x\n"})
+    os.mkfifo(tmp_path / "w" / "pipe")
+
+    assert workspace_diff(made, tmp_path / "w", tmp_path / "scratch").unshown == ("log", "pipe")
+
+
 def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:
     made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
     copy_workspace(made, tmp_path / "w")

@@ -119,6 +119,8 @@ def _cut(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> Iterator[st
     answered = [(evaluator, answers) for evaluator, answers in of_evaluators if evaluator.decides]
     if scenario.judge:
         answered.append((scenario.judge, trial.judge_answers))
+    if judge_blocks and (trial.workspace_lost or trial.unshown) and any(one.judged for one, _ in answered):
+        yield "judges are not shown all that changed"
     for evaluator, answers in answered:
         reads = any(isinstance(one, ToolTrajectory) and one.reads_outputs for one in (evaluator, *evaluator.members))
         given = any(one.cut for one in answers if not isinstance(one, FileAnswer))

@@ -76,6 +76,7 @@ class Trial(Value):
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     faults: dict[str, str] = {}  # see TrialResult
     workspace_lost: bool = False  # the agent's changes can no longer be read
+    unshown: tuple[str, ...] = ()  # changes that the diff does not show, such as repositories in the workspace
     warnings: tuple[str, ...] = ()
     refused_hosts: tuple[RefusedHost, ...] = ()
 

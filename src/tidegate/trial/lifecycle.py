@@ -77,6 +77,7 @@ class _TrialRun:
         self._place = attempt.place
         self._steps: list[Step] = []
         self._warnings = [*self._place.prepared.warnings]
+        self._unshown = tuple[str, ...]()  # changes that the diff does not show
         self._refused_hosts: list[RefusedHost] = []
         self._started_at = time.time()
         self._network_step: NetworkStep = "setup"
@@ -148,7 +149,7 @@ class _TrialRun:
         place, folders = self._place, self._folders
         after = small_snapshot(place.prepared, folders.workspace)
         lost = not await self._keep_diff(after)
-        trial = trial.model_copy(update={"workspace_lost": lost})
+        trial = trial.model_copy(update={"workspace_lost": lost, "unshown": self._unshown})
         if trial.not_measured is not None:
             return trial
         notes = Notes(self._steps, self._warnings)
@@ -222,6 +223,7 @@ class _TrialRun:
                 found = WorkspaceDiff(diff)
             else:
                 found = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
+            self._unshown = found.unshown
             write_file(self._folders.record / "workspace.diff", found.patch)
             if found.left_out:
                 shown = ", ".join(found.left_out[:5])

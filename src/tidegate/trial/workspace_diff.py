@@ -104,10 +104,14 @@ class NoDiffError(Exception):
 
 
 class WorkspaceDiff(NamedTuple):
-    """The agent's changes as a git patch, and the large files that it leaves out."""
+    """The agent's changes as a git patch, and the large files that it leaves out.
+
+    `unshown`: repositories inside of the workspace, which a patch shows as one entry, and pipes and the like.
+    """
 
     patch: bytes
     left_out: tuple[str, ...] = ()
+    unshown: tuple[str, ...] = ()
 
 
 def workspace_diff(
@@ -124,9 +128,17 @@ def workspace_diff(
     diff = _diff_by_git(prepared, workspace, scratch, large, limit_bytes)
     if len(diff) > limit_bytes:
         raise NoDiffError(f"its diff has more than {limit_bytes} bytes")
-    return WorkspaceDiff(
-        diff, tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name))
-    )
+    left_out = tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name))
+    return WorkspaceDiff(diff, left_out, tuple(_unshown(workspace)))
+
+
+def _unshown(workspace: Path) -> list[str]:
+    """Return the repositories inside of the workspace, and what is neither file nor folder nor link."""
+    inner = [path for path in everything_below(workspace) if not path.is_relative_to(workspace / ".git")]
+    repositories = [path.parent for path in inner if path.name == ".git"]
+    kinds = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
+    others = [path for path in inner if not any(is_kind(path.lstat().st_mode) for is_kind in kinds)]
+    return sorted(str(path.relative_to(workspace)) for path in (*repositories, *others))
 
 
 def small_snapshot(prepared: Prepared, workspace: Path) -> Snapshot | None:

@@ -268,6 +268,16 @@ def test_an_evaluator_that_is_not_given_all_makes_a_pass_doubtful(
     ]
 
 
+@pytest.mark.parametrize("fields", [{"unshown": ("log",)}, {"workspace_lost": True}])
+def test_a_judge_that_decides_and_is_not_shown_all_that_changed_makes_a_pass_doubtful(fields: dict[str, Any]) -> None:
+    one = scenario(OUT, evaluators=(WARNS,))
+    for blocks, faults in ((True, ["judges are not shown all that changed"]), (False, [])):
+        found = measure_trial(trial(THERE, evaluator_answers=((),), **fields), one, judge_blocks=blocks).faults
+        assert [*found] == faults
+    plain = scenario(OUT, evaluators=(JUDGE,))
+    assert not measure_trial(trial(THERE, evaluator_answers=((),), **fields), plain, judge_blocks=True).faults
+
+
 CUT = last_part("a" * 9000)
 
 
