@@ -178,8 +178,11 @@ class CommandOutputWords(CommandGate):
 
 
 _UNSEEN = ("Cc", "Cf", "Mn", "Me")  # categories of characters; white space is none of them
-# Of a word: also `--prio.level` and `--prio[rity]` are other words, and so is one with an invisible character.
-_END = r"(?![\w-]|[.:/]\w|\[\w)"
+# Of a word: also `--prio.level` and `--prio[rity]` are other words, and so is one with an invisible character. `15` is
+# not in `15,000` and `0.15`.
+_START = r"(?<![\w-])(?<!\d\.)"
+_END = r"(?![\w-]|[.:/]\w|\[\w|(?<=\d),\d{3})"
+_HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\u2212\ufe63\uff0d"), "-")
 _COLOUR = re.compile(r"\x1b\[[\d;:]*m")
 _RARE = re.compile(r"[^\s!-~]|[\x1c-\x1f\x85]")
 
@@ -189,12 +192,13 @@ def _counted(words: int) -> str:
 
 
 def _seen(text: str) -> str:
-    """Return the text without colours, and with a letter for each invisible character."""
-    return _RARE.sub(lambda one: "_" if unicodedata.category(one[0]) in _UNSEEN else one[0], _COLOUR.sub("", text))
+    """Return the text without colours, with a letter for each invisible character, and with plain hyphens."""
+    text = _COLOUR.sub("", text).translate(_HYPHENS)
+    return _RARE.sub(lambda one: "_" if unicodedata.category(one[0]) in _UNSEEN else one[0], text)
 
 
 def _has(text: str, word: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(_seen(word))}{_END}", _seen(text)) is not None
+    return re.search(rf"{_START}{re.escape(_seen(word))}{_END}", _seen(text)) is not None
 
 
 def lists(text: str, word: str) -> bool:

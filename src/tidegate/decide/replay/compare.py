@@ -171,6 +171,8 @@ def _seen_of(call: ToolCall | None, result: ToolResult, trial: Trial) -> ReplayS
 def _checks(trial: Trial, result: TrialResult) -> list[ReplayStep]:
     decided = [(gate.label, gate.passed) for gate in result.gates]
     gates = [ReplayStep(f"{GATE}{label}", "ok" if passed else "error", None, Printed("")) for label, passed in decided]
+    known = [one for one in result.evaluators if one.verdict != "not_measured"]
+    gates += [ReplayStep(f"evaluator {one.name}", "ok", None, Printed(one.verdict)) for one in known]
     answers = [*trial.answers, *(one for several in trial.evaluator_answers for one in several)]
     shown = [_answer(answer, trial) for answer in answers if answer is not None]
     scripts = [

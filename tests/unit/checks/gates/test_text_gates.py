@@ -94,6 +94,7 @@ def test_of_a_failed_command_or_a_cut_output_nothing_is_decided(kind: str, field
         "add \u200b--prio",
         *(f"add --prio{one}rity" for one in "\u2066\u202e\ufe0f\u061c\u180e\ufff9\b\x1c\x7f\U000e0064"),
         "add --prio\x1b[8mrity",
+        "add --prio\u2011rity",
     ],
 )
 def test_words_that_are_missing_as_a_whole_are_named(printed: str) -> None:
@@ -104,6 +105,13 @@ def test_words_that_are_missing_as_a_whole_are_named(printed: str) -> None:
     )
     missing = GateDecision(passed=False, message="the output lacks `--prio`", missing=("--prio",))
     assert words.decide(sees(stdout=printed)) == missing
+
+
+@pytest.mark.parametrize(
+    ("printed", "has"), [("total 15", True), ("14,15,16", True), ("15.", True), ("15,000", False), ("0.15", False)]
+)
+def test_a_number_is_no_part_of_another_one(printed: str, has: bool) -> None:
+    assert CommandOutputWords(command="x", words=("15",)).decide(sees(stdout=printed)).passed == has
 
 
 @pytest.mark.parametrize(

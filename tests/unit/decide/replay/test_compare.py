@@ -6,9 +6,11 @@ import random
 
 import pytest
 
+from tests import make
 from tests.make import sure
 from tests.unit.text.printed import CHANGED, NOW, VOLATILE
-from tidegate.decide.replay.compare import Base, Replayed, ReplayStep, difference, on_base
+from tidegate.decide.replay.compare import Base, Replayed, ReplayStep, difference, on_base, replayed
+from tidegate.model.measurement import EvaluatorResult
 from tidegate.model.trial import SessionRecord, SessionStep
 from tidegate.text.noise import Printed
 
@@ -74,3 +76,17 @@ def test_of_a_long_help_text_the_line_that_differs_is_shown() -> None:
     assert isinstance(base, Base), base
     found = sure(difference(base, head))
     assert (found.base, found.head) == ("exit 0: --due DATE when", "exit 0: --due DATE until when")
+
+
+def test_another_verdict_of_an_evaluator_is_a_difference() -> None:
+    """A duration that is masked in outputs may be what an evaluator looks for."""
+
+    def shown(verdict: str) -> Replayed:
+        found = EvaluatorResult.model_validate({"name": "state", "type": "expected_state", "verdict": verdict})
+        made = make.trial(end="completed")
+        return replayed(recorded([]), made, make.trial_result(evaluators=(found,)))
+
+    base = on_base(recorded([]).model_copy(update={"guidance": ""}), shown("pass"), shown("pass"))
+    assert isinstance(base, Base)
+    assert difference(base, shown("pass")) is None
+    assert sure(difference(base, shown("fail"))).step == "evaluator state"
