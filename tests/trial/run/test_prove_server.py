@@ -101,4 +101,4 @@ def test_a_draft_for_an_answer_that_no_check_reads_is_an_evaluator(proof: Proof)
     (draft,) = first.drafts
     assert (draft.catches, draft.file, draft.into) == ("`add` returns an empty result", "s.yaml", "evaluators")
     call = "tool: mcp__shelf__add, input: {title: tide}, fails: false, exact: true"
-    assert f"{call}, output: {{regex: \\A\\s*added tide\\s*\\Z}}" in draft.text
+    assert f"{call}, output: {{regex: \\Aadded tide\\Z}}" in draft.text
