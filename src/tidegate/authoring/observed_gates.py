@@ -197,7 +197,7 @@ def file_gates(diffs: Sequence[str], given: str = "", facts: Iterable[str] = ())
     for path, (new, text) in found[0].items() if found else ():
         if all(path in one for one in found) and not VOLATILE.search(path):
             texts = [one[path][1] for one in found]
-            if new and (pattern := lasting(texts, given, facts)):
+            if new and not _USAGE_ROW.search(text) and (pattern := lasting(texts, given, facts)):
                 end = pattern.removesuffix(r"\Z")  # of which the diff does not tell if its line ends
                 yield {"type": "file_matches", "path": path, "pattern": pattern if end == pattern else rf"{end}\s*\Z"}
             elif new:

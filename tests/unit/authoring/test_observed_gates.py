@@ -216,6 +216,8 @@ def test_only_files_that_all_trials_wrote_alike_are_checked() -> None:
         True,
     )
     assert [*file_gates([diff("first"), ""])] == []
+    (gate,) = file_gates([diff("Usage: tally [ -abc ]")] * 2)  # another option is no regression
+    assert gate == {"type": "file_exists", "path": "all.txt"}
 
 
 def test_no_gate_repeats_another() -> None:
