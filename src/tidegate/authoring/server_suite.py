@@ -111,10 +111,15 @@ class _Draft:
     @property
     def template(self) -> dict[str, bytes]:
         """The files of the workspace."""
-        paths = any(re.search(r"path|dir|folder", key) for call in self.calls for key in call.input)
-        names = (*self.samples, *(_BESIDE if paths else ()))
-        made = {name: sample(name, place).encode() for place, name in enumerate(names)}
+        names = enumerate(workspace_files(self.samples, self.calls))
+        made = {name: sample(name, place).encode() for place, name in names}
         return _in_template(self.server, {**made, **self.inputs})
+
+
+def workspace_files(samples: Iterable[str], calls: Iterable[Example]) -> tuple[str, ...]:
+    """Return the samples; beside them hidden files and folders, if the server is given a path."""
+    has_path = any(re.search(r"path|dir|folder", key) for call in calls for key in call.input)
+    return (*samples, *(_BESIDE if has_path else ()))
 
 
 async def server_suite(here: Tryout, where: str, server: Server) -> Tried:

@@ -17,7 +17,7 @@ from tidegate.authoring.server_checks import (
     of_each_call,
     surface_checks,
 )
-from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking
+from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking, workspace_files
 from tidegate.authoring.server_values import made_value
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.tool import Tool as Server
@@ -497,3 +497,9 @@ def test_names_inside_of_lists_are_tried_with_nothing_where_a_tool_writes_too() 
     found = [one.input["facts"] for one in examples([tool("add_facts", ("facts",), facts=fact)], [])]
 
     assert [{"name": "no-such-name", "fact": "Ada has 42 points."}] in found
+
+
+@pytest.mark.parametrize(("key", "hidden"), [("file_path", True), ("folder", True), ("title", False)])
+def test_a_server_that_is_given_a_path_has_hidden_files_beside_the_samples(key: str, hidden: bool) -> None:
+    names = workspace_files(["sample.txt"], [Example("read", {key: "sample.txt"})])
+    assert (names[0], ".hidden.txt" in names) == ("sample.txt", hidden)
