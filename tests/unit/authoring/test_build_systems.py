@@ -278,11 +278,13 @@ def test_the_tool_that_is_named_like_the_project_is_the_likely_one(tmp_path: Pat
     assert has_favourite(tmp_path / "elsewhere", ".", tools)
 
 
-def test_another_start_of_a_server_of_the_project_is_no_tool_of_its_own(tmp_path: Path) -> None:
-    server = '{"name": "notes-mcp", "bin": {"notes-mcp": "a.js"}, "dependencies": {"@modelcontextprotocol/sdk": "1"}}'
+def test_a_package_that_bundles_the_sdk_is_a_server_and_its_start_in_readme_is_no_other_tool(tmp_path: Path) -> None:
+    server = (
+        '{"name": "notes-mcp", "bin": {"notes-mcp": "a.js"}, "devDependencies": {"@modelcontextprotocol/sdk": "1"}}'
+    )
     readme = '```json\n{"mcpServers": {"notes": {"command": "node", "args": ["build/a.js"]}}}\n```\n'
     write(tmp_path, {"package.json": server, "README.md": readme, "build/a.js": ""})
-    assert [tool.binary for tool in find_tools(tmp_path)] == ["notes-mcp"]
+    assert [(tool.binary, tool.server) for tool in find_tools(tmp_path)] == [("notes-mcp", True)]
 
 
 def test_the_tool_that_the_readme_calls_is_the_likely_one(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
     compiled.find_cmake,
     compiled.find_autotools,
     compiled.find_make,
+    mcp_files.find,
 )
 MOST_FOLDERS = 300
 _DOCUMENTS = ("README*", "readme*", "AGENTS.md", "CLAUDE.md")
@@ -55,9 +56,8 @@ def _lacks_a_program(tool: Tool) -> bool:
 
 
 def _in_folder(root: Path, where: str) -> Iterator[Tool]:
-    found = [tool for find in SYSTEMS for tool in find(root, where)]
-    shown = [*mcp_files.find(root, where)]  # another way to start a server of the project is not another tool
-    yield from found if any(tool.server for tool in found) else (*found, *shown)
+    for find in SYSTEMS:
+        yield from find(root, where)
 
 
 def _rank(root: Path, where: str, tool: Tool) -> tuple[bool, bool, int]:

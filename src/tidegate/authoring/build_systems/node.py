@@ -35,8 +35,9 @@ def find(root: Path, where: str) -> Iterator[Tool]:
 
 
 def uses_sdk(package: dict[str, Any]) -> bool:
-    """Return True if the package is an MCP server by its dependencies."""
-    return any(map(_SDK.search, table(package, "dependencies"))) or "mcpName" in package
+    """Return True if the package is an MCP server by its dependencies, also those that a bundler takes."""
+    needed = {**table(package, "dependencies"), **table(package, "devDependencies")}
+    return any(map(_SDK.search, needed)) or "mcpName" in package
 
 
 def without_lock(tool: Tool, failure: str) -> Tool | None:
