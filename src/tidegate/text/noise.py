@@ -47,6 +47,10 @@ _HEX = re.compile(r"[0-9a-fA-F]+")
 _DIGITS = re.compile(r"\d")
 _ID = re.compile(r"([A-Za-z_-]*[-_])([a-z0-9]{4,12})")
 _VOLATILE_IN_ORDER = re.compile(r"(?<=[-_])[a-z0-9]{4,12}(?![\w-])|[0-9a-f]{4,}|\d+|\s+", re.IGNORECASE)
+_ESCAPE, _STRING = re.compile(r"\\.", re.DOTALL), re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BETWEEN = re.compile(r"[:,]\s*|\s+")
+_MARKED = "\x1f{}".format  # a control character is never in a string of JSON
+_NUMBER_AS_TEXT = re.compile(r'"\\u001f([^"]*)"')
 SHORTEST_ID = 4  # characters; shorter volatile words, such as durations, may repeat by chance
 Names = dict[str, str]
 
@@ -196,13 +200,17 @@ def _as_json(text: str) -> str:
 
 
 def _json(text: str) -> str | None:
+    """Return JSON with its keys sorted. Numbers and escapes stay as written; spaces are counted."""
     if not text.lstrip().startswith(("{", "[")):
         return None
+    as_written = _ESCAPE.sub(lambda found: ("\\\\" if found[0][1] in '"\\' else "\\") + found[0], text)
     try:
-        parsed = json.loads(text, object_pairs_hook=unique_keys)
-        return json.dumps(parsed, indent=1, sort_keys=True, ensure_ascii=False)
+        parsed = json.loads(as_written, object_pairs_hook=unique_keys, parse_int=_MARKED, parse_float=_MARKED)
+        ordered = json.dumps(parsed, indent=1, sort_keys=True, ensure_ascii=False)
     except (ValueError, RecursionError):
         return None
+    spaces = Counter(_BETWEEN.findall(_STRING.sub('""', text.strip())))
+    return "\n".join((_NUMBER_AS_TEXT.sub(r"\1", ordered), repr(sorted(spaces.items()))))
 
 
 def _sorted_lines(text: str) -> str:

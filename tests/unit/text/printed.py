@@ -66,7 +66,7 @@ VOLATILE: dict[str, Tool] = {
     "table": lambda c, at: f"ID        AGE  TITLE\n{hexes(c, 7)}1  {iso(at, '%H:%M:%S')}  Tag the release",
 }
 
-# Thirty changes that an agent would see: what base prints in two runs, and what head prints.
+# Changes that an agent would see: what base prints in two runs, and what head prints.
 ID = ("k3f8a21b", "k90bc4d1", "k77ae012")
 CHANGED: dict[str, tuple[str, str, str]] = {
     "a word": ("added one task", "added one task", "created one task"),
@@ -98,5 +98,8 @@ CHANGED: dict[str, tuple[str, str, str]] = {
     "two ids for one": (f"{ID[0]}\n{ID[0]}", f"{ID[1]}\n{ID[1]}", "k1111222\nk3333444"),
     "one id for two": ("k3f8a21b\nk5f8a21c", "k90bc4d1\nk70bc4d9", "k1111222\nk1111222"),
     "a word beside an id": (f"{ID[0]} added", f"{ID[1]} added", f"{ID[2]} ignored"),
+    "a number as it is written": ('{"a": 9.90, "b": 1}', '{"b": 1, "a": 9.90}', '{"a": 9.9, "b": 1}'),
+    "an escape": ('{"a": "\\u00e9", "b": 1}', '{"b": 1, "a": "\\u00e9"}', '{"a": "é", "b": 1}'),
+    "spaces in JSON": ('{"a": 1, "b": 2}', '{"b": 2, "a": 1}', '{"a":1,"b":2}'),
     "a sign": ("balance -5", "balance -5", "balance 5"),
 }
