@@ -17,10 +17,10 @@ from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import Block, address, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.option_calls import Try
-from tidegate.authoring.probing import Kind
+from tidegate.authoring.probe import Kind
 from tidegate.authoring.samples import HISTORY, kind_of
 from tidegate.authoring.shown_calls import shown_phrases, shown_texts
-from tidegate.authoring.survey import find_inputs, find_scripts, find_test_code
+from tidegate.authoring.survey import find_cases, find_inputs, find_scripts, find_test_code
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
 
@@ -66,6 +66,7 @@ _CONFIGURATION_NAME = re.compile(
 _SWITCH = re.compile(r"\b(?:true|false)\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
+_MARKS = re.compile(r"[^\w\s]+\s?|\n\s+")
 _PHRASE = "\"C'est déjà l'été: 1,000 影 & #A_1\""
 
 
@@ -199,6 +200,24 @@ def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
     longest = sorted(shown, key=len, reverse=True)[:MOST_GIVEN]
     fit = [text for text in joined if len(text) <= LONGEST_GIVEN][-1:]
     return {f"given{number}{kind}": text for number, text in enumerate(dict.fromkeys((*fit, *longest)), 1)}
+
+
+def cases(root: Path, code: Iterable[str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return small inputs of tests, by name: files, and the texts in their code, which fit any kind and have no suffix.
+
+    Files of the kinds that the docs name come first, then the texts. Of each group, what has marks that nothing before
+    it has comes first, the smallest first.
+    """
+    fit = (text for text in shown_texts(code) if len(text) <= LONGEST_GIVEN)
+    found = find_cases(root) | {f"case{number}": text for number, text in enumerate(fit, 1)}
+    kinds, known = _kinds(texts), set[str]()
+    new: dict[str, bool] = {}
+    for name in sorted(found, key=lambda name: (len(found[name]), name)):
+        marks = {*_MARKS.findall(found[name])}
+        new[name] = bool(marks - known)
+        known |= marks
+    group = {name: 0 if kind_of(name) in kinds else 2 if PurePath(name).suffix else 1 for name in found}
+    return tuple((name, found[name]) for name in sorted(new, key=lambda name: (group[name], not new[name])))
 
 
 def _kinds(texts: Iterable[str]) -> list[str]:

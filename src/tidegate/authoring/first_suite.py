@@ -16,7 +16,8 @@ from tidegate.authoring import examples, observed_gates, starter, tryout
 from tidegate.authoring.build_systems import node
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.option_calls import UNFIT
-from tidegate.authoring.probing import PLANS_SECONDS, SECONDS, Call, Found, Kind, Prober, read_found
+from tidegate.authoring.probe import PLANS_SECONDS, SECONDS, Call, Found, Kind
+from tidegate.authoring.probing import Prober, read_found
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.subcommand_calls import MOST_SUBCOMMANDS, UNFIT_COMMANDS, state
 from tidegate.authoring.tool import Tool
@@ -37,7 +38,7 @@ FEW_ASKED = 3  # subcommands with which each way is tried
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
 MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anything else; of all that may be refused
-MOST_SECONDS, FEWEST_LINES = 40.0, 10  # of the commands of all scenarios; of one, even if they take longer
+MOST_SECONDS, FEWEST_LINES = 30.0, 10  # of the commands of all scenarios; of one, even if they take longer
 _BY_WORTH: tuple[Kind, ...] = ("call", "option", "refused", "variation", "silent")
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 
@@ -101,6 +102,7 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
         parts=examples.documented_options(shown.parts, documents),
         inputs=inputs,
         given=given,
+        cases=examples.cases(here.folder / where, code, shown.texts),
         configurations=examples.configurations(documents),
         environment=examples.variables(tool.binary, shown.texts),
     )

@@ -14,13 +14,13 @@ from tidegate.authoring.tool import Tool
 
 MOST_FILES = 5_000
 MOST_OF_KIND, MOST_INPUTS = 8, 16  # files of the repository that become inputs
-LARGEST_CODE = 300_000
+LARGEST_CODE, LARGEST_CASE = 300_000, 6_000
 MEDIUM, LARGEST = 1_500, 10_000  # bytes of a good input, and of the largest
 _SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
 _BINARY = frozenset("\0\ufffd")
 _CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
 _SCRIPTS = frozenset({"", ".sh", ".bats", ".t"})
-_TEST_CODE = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".go", ".rs", ".pl", ".json"})
+_TEST_CODE = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".go", ".rs", ".pl", ".json", ".toml"})
 _INPUTS = re.compile(
     r"^(?:tests?|specs?|examples?|samples?|demos?|fixtures?|(?:test)?data|regress\w*|cases)$|test", re.IGNORECASE
 )
@@ -71,6 +71,12 @@ def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
     kinds = sorted(found, key=lambda kind: (bool(kind_of(kind)), -len(found[kind])))
     fit = [one for kind in kinds for one in sorted(found[kind])[:MOST_OF_KIND]][:MOST_INPUTS]
     return tuple(path.relative_to(root).as_posix() for *_, path in fit)
+
+
+def find_cases(root: Path) -> dict[str, str]:
+    """Return the small texts of tests and examples that have a suffix, by the name of the file; of a name the first."""
+    found = (path for path in _for_tests(root) if path.suffix and path.stat().st_size <= LARGEST_CASE)
+    return {path.name: text(path) for path in reversed([*filter(_is_input, found)])}
 
 
 def find_scripts(root: Path) -> tuple[Path, ...]:

@@ -11,7 +11,8 @@ import pytest
 
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.option_calls import Try
-from tidegate.authoring.probing import MOST_SLOW, Found, Prober, read_found, slowness
+from tidegate.authoring.probe import Found
+from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
 from tidegate.authoring.starter import template_files
 from tidegate.authoring.subcommand_calls import state
 from tidegate.authoring.tool import Tool
@@ -120,6 +121,7 @@ def test_a_file_that_is_damaged_or_not_there_is_tried_in_place_of_one_that_works
     found = probed(strict, tmp_path, (Try(ways=("count sample.json",)),))
     assert found.of("call") == ("count sample.json",)
     assert found.of("refused") == (
+        "count empty.json",
         "(echo '}]) ('; cat sample.json) > damaged-sample.json; count damaged-sample.json",
     )  # the same message for one that is not there shows nothing more
 
@@ -439,7 +441,10 @@ def test_a_file_whose_name_has_no_suffix_is_made_if_the_error_says_that_one_is_m
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FakeSession, "error", "the file does not exist")
         found = probed(reading, tmp_path, (Try(ways=("count notes/a",)), Try(ways=("count word",))))
-    assert (found.of("call"), [*found.files]) == (("count notes/a",), ["notes/a"])
+    assert (found.of("call"), [*found.files]) == (
+        ("count notes/a", "count crlf", "count unended", "count empty"),
+        ["notes/a", "crlf", "unended", "empty"],
+    )
 
 
 def test_a_configuration_that_changes_an_output_is_kept_with_the_line(tmp_path: Path) -> None:

@@ -1,0 +1,397 @@
+"""One plan's calls of a tool: runs them, and remembers what they showed, the files that they need, and what failed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import PurePosixPath
+from stat import S_ISREG
+from typing import Literal
+
+from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, told_words
+from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, is_usage
+from tidegate.authoring.option_calls import Try
+from tidegate.authoring.samples import HISTORY, sample
+from tidegate.authoring.variations import in_turn
+from tidegate.model.agent import Session
+from tidegate.model.event import CommandResult
+from tidegate.model.value import Value
+from tidegate.text.noise import VOLATILE
+
+SECONDS = 5.0  # of one call
+PLANS_SECONDS = 100.0  # of all plans, two of which run at once
+TRIES_SHARE = 0.55  # of a plan's seconds, after which nothing more of it is tried
+MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others; so with other arguments
+MOST_VARIED = 3  # inputs of a line, beside its own
+MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
+MOST_BASES = 8  # lines that get options
+MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcommand that are refused with one status
+SHORT = 20  # characters of an output of which each is a result
+MOST_WRITTEN = 3  # files of one call that its check shows
+MOST_PROVIDED = 3  # inputs that a call finds by itself
+_ENTERS = re.compile(r"\bcd ([\w-]+) && ")
+_LEAVES = re.compile(r"\b(?:cat|cd) ")  # it shows files itself, or goes where they have other names
+_NO_RESULT = re.compile(rf"(?:^|/)\.git/(?!hooks/|config$)|{VOLATILE.pattern}")  # files
+_NO_FILES = re.compile(
+    r"(?i)\bno (?:[\w-]+ ){0,4}files?\b.{0,40}\b(?:found|given|matched)|\bno (?:[\w-]+ ){0,2}input files"
+)
+_NO_FILE = re.compile(r"(?i)\bfile\b.{0,30}\b(?:not exist|not found|n't exist)")
+_BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
+_REDIRECTED = re.compile(r"[<>|]")
+
+
+Kind = Literal["call", "option", "refused", "variation", "silent"]
+
+
+class Call(Value):
+    """A line that is kept, and how many seconds it takes.
+
+    `kind`: it works; so it does with one more option, or with other arguments; it is refused; or its option changes
+    nothing.
+    """
+
+    line: str
+    kind: Kind
+    seconds: float
+
+
+class Found(Value):
+    """What a plan found: calls to keep, files that they need, and lines that failed, with the reason."""
+
+    calls: tuple[Call, ...] = ()
+    files: dict[str, str] = {}
+    failed: tuple[tuple[str, str], ...] = ()
+
+    def of(self, kind: Kind) -> tuple[str, ...]:
+        """Return the lines of this kind."""
+        return tuple(call.line for call in self.calls if call.kind == kind)
+
+
+@dataclass
+class Probe:
+    """The state of one plan."""
+
+    session: Session
+    inputs: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
+    seconds: Callable[[], float] = lambda: PLANS_SECONDS
+    share: float = TRIES_SHARE  # of the seconds, after which nothing more is tried
+    began: float = field(default_factory=time.monotonic)
+    calls: list[Call] = field(default_factory=list)
+    shapes: dict[str, list[Call]] = field(default_factory=dict)  # variations, by what they showed
+    refused: Counter[tuple[str, int | None]] = field(default_factory=Counter)  # of them, by subcommand and status
+    refusal: CommandResult | None = None  # in the last attempt
+    fit: set[str] = field(default_factory=set)  # forms of lines that worked
+    alike: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # failed, by form
+    stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
+    known: set[str] = field(default_factory=set)  # all that was shown
+    files: dict[str, str] = field(default_factory=dict)
+    unnamed: set[str] = field(default_factory=set)  # of the files, those that calls find without their names
+    failed: dict[str, str] = field(default_factory=dict)
+    printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last
+
+    @property
+    def is_late(self) -> bool:
+        """True if nothing more may be tried."""
+        return time.monotonic() - self.began > self.share * self.seconds()
+
+    def keep(self, call: Call | None) -> None:
+        """Keep the call, if there is one."""
+        self.calls += [call] if call is not None else []
+
+    def found(self) -> Found:
+        """Return what was found until now; of variations one of each shape of output, then the next of each."""
+        calls = (*self.calls, *islice(in_turn(map(iter, self.shapes.values())), MOST_VARIATIONS))
+        lines = {call.line for call in calls}
+        called = {*re.split(r"[^\w.-]+", " ".join(lines))}
+        return Found(
+            calls=calls,
+            files={name: text for name, text in self.files.items() if name.partition("/")[0] in called | self.unnamed},
+            failed=tuple((line, why) for line, why in self.failed.items() if line not in lines),
+        )
+
+    async def repeatable(self, lines: Sequence[str]) -> list[str]:
+        """Return the lines that print the same twice, longest outputs first; some of all if none does."""
+        rows = {line: self.printed[line].count("\n") for line in lines}
+        fit = sorted(lines, key=lambda line: (rows[line] > MOST_LINES, -rows[line]))[:MOST_BASES]
+        steady: list[str] = []
+        for line in fit if not self.is_late else ():
+            first, second = [self._shown(line, await self.session.shell(line, timeout_secs=SECONDS)) for _ in range(2)]
+            self.printed[line] = second
+            steady += [line] if first == second else []
+        return steady or fit
+
+    def bare(self, plan: Iterable[Try]) -> list[str]:
+        """Return the plan's calls without inputs, which may need an option to do something."""
+        lines = [one.ways[-1] for one in plan if one.ways[-1].endswith(self.session.binary)]
+        self.printed |= dict.fromkeys(lines, "")
+        return lines
+
+    async def on_other_inputs(self, call: Call) -> list[Call]:
+        """Return the call, and those with inputs on which it shows other things; without it if it alone is silent."""
+        line = call.line
+        own = next((name for name in self.inputs if name in line.split()), None)
+        silent, found = self.printed[line].endswith(" "), list[Call]()
+        others = sorted((name for name in self.inputs if name != own), key=lambda name: not _are_alike(name, own))
+        ways = [line.replace(own, name) for name in others] if own else []
+        if own and others and not silent and not _REDIRECTED.search(line):
+            ways.insert(0, line.replace(own, f"{own} {others[0]}"))
+        ways = ways if silent else ways[:MOST_INPUTS]
+        if silent and not own and not _REDIRECTED.search(line):
+            ways = [f"{line} < {name}" for name in self.inputs[:2]]
+        for way in ways:
+            if len(found) < MOST_VARIED:
+                other = await self.tried(Try(ways=(way,), wants="prints"), more=True)
+                found += [other] if other is not None else []
+        return found if found and silent else [call, *found]
+
+    async def from_stdin(self, lines: Iterable[str]) -> None:
+        """Keep the first line with an input also with that on stdin, with and without `-`, if it shows something."""
+        found = ((line, name) for line in lines for name in self.inputs if name in line.split())
+        for line, own in islice((one for one in found if not _REDIRECTED.search(one[0])), 1):
+            for word in ("- ", ""):
+                way = f"{line} ".replace(f" {own} ", f" {word}") + f"< {own}"
+                ran = None if self.is_late else await self.session.shell(way, timeout_secs=SECONDS)
+                if ran is not None and ran.printed.strip() and not self._wrong(ran):
+                    self.keep(Call(line=way, kind="variation", seconds=ran.duration_s))
+
+    async def tried(self, one: Try, *, more: bool = False, base: str = "") -> Call | None:
+        """Return the call by the first way that shows what is wanted; None if none does, or no time is left.
+
+        `base`: the line without the option that this is about; then one that works and shows no news is `silent`.
+        """
+        silent: Call | None = None
+        self.refusal = None
+        reasons = Counter[str]()
+        for way in one.ways:
+            if self.is_late or max(reasons.values(), default=0) >= MOST_ALIKE:
+                break
+            form = self._without_inputs(way)
+            if not base and form not in self.fit and max(self.alike[form].values(), default=0) >= MOST_ALIKE:
+                continue
+            line, ran, why = await self._run(way)
+            shown = self._shown(line, ran)
+            news = shown != self.printed[base] if base else shown not in self.known
+            if why:
+                self.refusal = ran
+                if not (more or base):
+                    self.failed.setdefault(line, why)
+                    self.alike[form][_shape(ran, line)] += 1
+                    reasons[_shape(ran, line)] += MOST_ALIKE if ran.end == "timeout" else 1
+                continue
+            self.fit.add(form)
+            new_line = one.wants == "works" and line not in self.printed
+            if new_line or (news and not (one.wants == "prints" and shown.endswith(" "))):
+                if not base and (not news or shown.endswith(" ")):
+                    self.stale.append(line)
+                self.known.add(shown)
+                self.printed[line] = shown
+                return Call(line=line, kind="option" if base else "call", seconds=ran.duration_s)
+            if base and silent is None:
+                silent = Call(line=line, kind="silent", seconds=ran.duration_s)
+        return silent
+
+    def input_of(self, line: str) -> str | None:
+        """Return the first input in the line; None without one."""
+        return next((word for word in line.split() if word in self.inputs or word in self.files), None)
+
+    def changed_inputs(self, line: str) -> Iterator[tuple[str, str]]:
+        """Yield the first input of the line in other forms, by name: with other line ends, without the last, empty."""
+        text = self.files.get(self.input_of(line) or "", "")
+        yield "crlf", text.replace("\n", "\r\n")
+        yield "unended", text.rstrip("\n")
+        yield "empty", ""
+
+    async def on_case(self, line: str, name: str, text: str, kind: Kind = "call") -> None:
+        """Try the line with this input in place of its own. Keep it if it shows something new, or is refused in a new
+        way.
+        """
+        own = self.input_of(line)
+        name += "" if PurePosixPath(name).suffix else PurePosixPath(own or "").suffix
+        is_new = name not in self.files
+        if own in (None, name) or self.is_late or (is_new and self.session.read_text(name) is not None):
+            return
+        if is_new:
+            self.session.write_text(name, text)
+            self.files[name] = text
+        case, ran, why = await self._run(line.replace(own or "", name), provides=False)
+        before = len(self.calls)
+        shown = self._shown(case, ran).replace(name, "input")
+        if why is None and shown not in self.known and not shown.endswith(" "):
+            self.known.add(shown)
+            self.printed[case] = shown
+            self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
+        elif why:
+            self._refused(ran, _shape(ran, case))
+        if is_new and len(self.calls) == before:
+            del self.files[name]
+            await self.session.shell(shlex.join(["rm", "-f", name]), timeout_secs=SECONDS)
+
+    async def spoil(self, line: str) -> None:
+        """Try the line with a damaged file in place of its own, and with one that is not there."""
+        own = next((name for name in self.files if name in line.split() and name != HISTORY), None)
+        if own is None or self.is_late:
+            return
+        name = PurePosixPath(own).name
+        for other, before in (
+            (f"damaged-{name}", f"(echo '}}]) ('; cat {own}) > damaged-{name}; "),
+            (f"{NOTHING}{name}", ""),
+        ):
+            ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
+            self._refused(ran, ran.printed.replace(other, ""))
+
+    def keep_refusal(self) -> None:
+        """Keep the last call with an option that was refused, if no other one was refused alike."""
+        if self.refusal is not None:
+            self._refused(self.refusal, self.refusal.printed)
+
+    async def vary(self, line: str, command: str) -> None:
+        """Try this variation of a line, a call of this subcommand."""
+        if self.is_late:
+            return
+        line, ran, why = await self._run(line, provides=False)
+        if why:
+            self.refused[command, ran.exit_code] += 1
+            if self.refused[command, ran.exit_code] <= MOST_REFUSED:
+                self._refused(ran, _shape(ran, line))
+        elif ran.printed.strip():
+            shape = ran.printed if len(ran.printed) <= SHORT else _shape(ran, line)
+            call = Call(line=line, kind="variation", seconds=ran.duration_s)
+            self.shapes.setdefault(f"{command} {shape}", []).append(call)
+
+    def _refused(self, ran: CommandResult, shape: str) -> None:
+        """Keep the call if it ends by itself, and no other one was refused alike."""
+        shown = f"{ran.exit_code} {shape}"
+        if ran.end == "exited" and shown not in self.known:
+            self.known.add(shown)
+            self.keep(Call(line=ran.command, kind="refused", seconds=ran.duration_s))
+
+    def _without_inputs(self, line: str) -> str:
+        """Return the line with one word in place of its inputs."""
+        return " ".join("input" if word in self.inputs else word for word in line.split(" "))
+
+    def _shown(self, line: str, ran: CommandResult) -> str:
+        """Return the status, a blank, and the output without the name of its input, if it does not just repeat that."""
+        printed = ran.stdout.strip() or ran.stderr.strip()
+        for name in (name for name in self.inputs if name in line):
+            if printed == (self.session.read_text(name) or "").strip():
+                printed = ""
+            printed = printed.replace(name, "input")
+        return f"{ran.exit_code} {printed}"
+
+    async def _run(self, line: str, *, provides: bool = True) -> tuple[str, CommandResult, str | None]:
+        """Return the line that was run at last, what it did, and why that does not show a result, if so.
+
+        What it writes is shown by `cat`. With `provides`, it gets the files that it lacks.
+        """
+        there, before = self._states(), {*self.files}
+        ran = await self.session.shell(line, timeout_secs=SECONDS)
+        if provides and (self._wrong(ran) or not ran.printed.strip()) and self._provide(line, ran.printed):
+            if HISTORY in line:  # not a result: what this writes
+                await self.session.shell(line.partition(" && ")[0], timeout_secs=SECONDS)
+                there = self._states()
+            ran = await self.session.shell(line, timeout_secs=SECONDS)
+        silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
+        rewritten = self._restored()
+        if silent or ran.ok or not self._wrong(ran):
+            if on_copy := self._on_copy(line, ran, rewritten):
+                line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
+            elif written := self._written(line, there):
+                line = _then_cat(line, ran, *written)
+                ran = ran.model_copy(update={"command": line, "stdout": ran.stdout + "".join(written.values())})
+            elif rewritten:
+                return line, ran, "it changes files that other lines read"
+        why = self._wrong(ran)
+        if why and (unused := [name for name in self.files if name not in before]):
+            await self.session.shell(shlex.join(["rm", "-f", *unused]), timeout_secs=SECONDS)
+            self.files = {name: text for name, text in self.files.items() if name in before}
+        return line, ran, why
+
+    def _states(self) -> dict[str, tuple[int, int]]:
+        """Return when each file of the workspace was written, in ns since the epoch, and its size in bytes."""
+        folder = self.session.workspace
+        found = ((path, path.lstat()) for path in folder.rglob("*"))
+        files = ((path.relative_to(folder).as_posix(), state) for path, state in found if S_ISREG(state.st_mode))
+        return {name: (state.st_mtime_ns, state.st_size) for name, state in files}
+
+    def _written(self, line: str, before: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+        """Return the texts that the line has written, by their names where it leaves off; none if it shows them."""
+        entered = _ENTERS.search(line)
+        inside, rest = (f"{entered[1]}/", line[entered.end() :]) if entered else ("", line)
+        changed = (name for name, state in self._states().items() if before.get(name) != state)
+        named = [name for name in sorted(changed) if name not in self.files and not _NO_RESULT.search(name)]
+        read = ((name.removeprefix(inside), self.session.read_text(name)) for name in named if name.startswith(inside))
+        texts = [(name, text) for name, text in read if text and not _BINARY.search(text)]
+        return {} if _LEAVES.search(rest) else dict(texts[:MOST_WRITTEN])
+
+    def _wrong(self, ran: CommandResult) -> str | None:
+        """Return why this does not show a result; None if it does."""
+        if ran.end == "timeout":
+            return "it waits, or takes long"
+        return complaint(ran) or ("it prints its usage" if is_usage(ran.printed) else None)
+
+    def _restored(self) -> list[str]:
+        """Return the given files that were changed, which are then as before."""
+        texts = ((name, text.encode("utf-8", "surrogateescape")) for name, text in self.files.items())
+        shown = ((name, text.decode("utf-8", "replace")) for name, text in texts)
+        names = [name for name, text in shown if self.session.read_text(name) not in (None, text)]
+        for name in names:
+            self.session.write_text(name, self.files[name])
+        return names
+
+    def _on_copy(self, line: str, ran: CommandResult, rewritten: Sequence[str]) -> str | None:
+        """Return the line on a copy of the only file that it has changed, which it prints; None without one."""
+        own = next((name for name in rewritten if name in line and "/" not in name), None)
+        copy = f"copy{PurePosixPath(own or '').suffix}"
+        if own is None or len(rewritten) > 1 or copy in line:
+            return None
+        return _then_cat(f"cp {own} {copy} && {line.replace(own, copy)}", ran, copy)
+
+    def _provide(self, line: str, printed: str) -> bool:
+        """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""
+        before = len(self.files)
+        told = told_words(printed, self.session.repo)
+        words = input_words(line, self.session.binary)
+        for word in dict.fromkeys((*words, *told)):
+            named = not is_usage(printed) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
+            asked = FILE.fullmatch(word) or FOLDER.fullmatch(word) or named
+            meant = not asked and "/" in word and _NO_FILE.search(printed)
+            path = PurePosixPath(word)
+            inside = not path.is_absolute() and ".." not in path.parts
+            if (asked or meant) and inside and word not in self.files and self.session.read_text(word) is None:
+                number, known = len(self.files), (*self.files, *self.inputs)
+                found = content_of(self.session.repo, word, number, known)
+                own = [(word, self.given.get(word) or sample(word, number))] if meant or word in self.given else found
+                for name, text in own:
+                    self.session.write_text(name, text)
+                    self.files[name] = text
+                    self.unnamed |= set() if word in words else {name}
+        if len(self.files) == before and _NO_FILES.search(printed):  # it looks for some in the current folder
+            samples = [name for name in self.inputs if name.startswith("sample.")][:MOST_PROVIDED]
+            for number, name in enumerate(samples):
+                if self.session.read_text(name) is None:
+                    self.unnamed.add(name)
+                    self.files[name] = sample(name, number)
+                    self.session.write_text(name, self.files[name])
+        return len(self.files) > before
+
+
+def _then_cat(line: str, ran: CommandResult, *names: str) -> str:
+    """Return the line, which then shows the files, with the status that it had."""
+    shown = shlex.join(["cat", *names])
+    return f"{line}; status=$?; {shown}; (exit $status)" if ran.exit_code else f"{line} && {shown}"
+
+
+def _shape(ran: CommandResult, line: str) -> str:
+    """Return the output without the line's words and without numbers."""
+    words = {*re.findall(r"\w+", line)}
+    return "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words and not one.isdecimal())
+
+
+def _are_alike(name: str, other: str | None) -> bool:
+    return other is not None and PurePosixPath(name).suffix == PurePosixPath(other).suffix
