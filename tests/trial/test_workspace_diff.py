@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.make import scenario
+from tests.make import scenario, sure
 from tests.trial.test_workspace import write
+from tidegate.trial.snapshot import take
 from tidegate.trial.workspace import copy_workspace, prepare
-from tidegate.trial.workspace_diff import NoDiffError, apply_diff, workspace_diff
+from tidegate.trial.workspace_diff import NoDiffError, apply_diff, new_folders, workspace_diff
 
 
 def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
@@ -36,6 +37,7 @@ def test_the_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
         ("*.txt binary\n", "LOST\n"),
         ("*.txt ident\n", "$Id: LOST $\n"),
         ("*.txt working-tree-encoding=UTF-16\n", "LOST\n"),
+        ("*.txt text\n", "LOST\r\n"),
     ],
 )
 def test_what_a_file_holds_is_shown_whatever_the_workspace_says_of_it(
@@ -51,7 +53,7 @@ def test_what_a_file_holds_is_shown_whatever_the_workspace_says_of_it(
 
     assert diff.count(b"LOST") == 2
     assert apply_diff(tmp_path / "again", diff)
-    assert (tmp_path / "again/out.txt").read_text() == text
+    assert (tmp_path / "again/out.txt").read_bytes() == text.encode()
 
 
 def test_repositories_inside_of_the_workspace_and_pipes_are_named_since_the_diff_does_not_show_them(
@@ -63,6 +65,26 @@ def test_repositories_inside_of_the_workspace_and_pipes_are_named_since_the_diff
     os.mkfifo(tmp_path / "w" / "pipe")
 
     assert workspace_diff(made, tmp_path / "w", tmp_path / "scratch").unshown == ("log", "pipe")
+
+
+def test_a_name_that_git_refuses_elsewhere_is_in_the_diff(tmp_path: Path) -> None:
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
+    copy_workspace(made, tmp_path / "w")
+    write(tmp_path / "w", {"git~1/j\xfcqk": "LOST\n"})
+
+    found = workspace_diff(made, tmp_path / "w", tmp_path / "scratch")
+    assert (b"LOST" in found.patch, found.unshown) == (True, ())
+
+
+def test_a_new_empty_folder_is_named_since_the_diff_does_not_show_it(tmp_path: Path) -> None:
+    made = prepare(scenario(template=None), tmp_path, tmp_path, (), tmp_path / "m")
+    (made.folder / "old").mkdir()
+    copy_workspace(made, tmp_path / "w")
+    (tmp_path / "w" / "new").mkdir()
+
+    assert workspace_diff(made, tmp_path / "w", tmp_path / "scratch").unshown == ("new",)
+    start, after = (take(str(folder), leave_out=".git") for folder in (made.folder, tmp_path / "w"))
+    assert new_folders(sure(start), sure(after)) == ("new",)
 
 
 def test_a_diff_that_is_too_large_is_none(tmp_path: Path) -> None:

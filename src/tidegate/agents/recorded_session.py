@@ -12,7 +12,7 @@ from typing import Any, Literal
 from tidegate.agents.actions import Action, CannotRepeatError, action_of, edited
 from tidegate.model.agent import Agent, ServerTools, Session
 from tidegate.model.event import End, Message, ToolCall, ToolResult
-from tidegate.model.trial import FOLDER_MARK, STDERR, Places, SessionRecord, SessionStep
+from tidegate.model.trial import FOLDER_MARK, STDERR, Places, SessionRecord, SessionStep, without_folder
 from tidegate.text.noise import Names, Printed, new_names, with_names
 
 MOST_CHARACTERS = 200_000  # of a step's output
@@ -76,7 +76,7 @@ class _Again:
         if result.status == "timeout":
             return None
         before = Printed(step.output, step.at, step.secs)
-        self._names.update(new_names(before, Printed(self._places.hide(_without_mark(result.output)), 0.0, step.secs)))
+        self._names.update(new_names(before, Printed(self._places.hide(without_folder(result.output)), 0.0, step.secs)))
         return result
 
     async def _shell(self, command: str, seconds: float) -> ToolResult:
@@ -89,8 +89,8 @@ class _Again:
             line = f"bash -c {shlex.quote(line)}"
         done = await self._session.shell(line, timeout_secs=seconds, shown=MOST_CHARACTERS)
         self._session.emit(Message(role="system", text=f"{STDERR}{done.stderr}"))
-        if found := re.search(rf"^{FOLDER_MARK}(/.*)$", done.stdout, re.MULTILINE):
-            self._folder = found[1]
+        if FOLDER_MARK in line and (found := re.findall(rf"^{FOLDER_MARK}(/.*)$", done.stdout, re.MULTILINE)):
+            self._folder = found[-1]
         return ToolResult(id="", status=done.status, exit_code=done.shell_status, output=done.printed)
 
     def _change(self, number: int, step: SessionStep, action: Action) -> ToolResult:
@@ -137,10 +137,6 @@ def _command(action: Action, path: str, text: str) -> str:
             return f"find {where} {_HIDDEN} | sort"
         case _:
             return f"grep -rnIE --exclude-dir=.git -e {shlex.quote(text)} -- {where} | sort"
-
-
-def _without_mark(output: str) -> str:
-    return "\n".join(line for line in output.split("\n") if not line.startswith(FOLDER_MARK))
 
 
 def _described(offered: ServerTools) -> str:

@@ -117,7 +117,7 @@ class Prober(Agent):
                 fit = [(_kind(name) if PurePosixPath(name).suffix else main, name, text) for name, text in self.cases]
                 calls = [(forms[kind], name, text) for kind, name, text in fit if kind in forms]
                 changed = ((forms[main], name, text) for name, text in probe.changed_inputs(forms[main]))
-                of_each.append(iter((*changed, *calls[number:], *calls[:number])))  # not all the same first
+                of_each.append(iter((*changed, *calls[number:], *calls[:number])))  # each begins with others
         before = len(probe.calls)
         for line, name, text in in_turn(of_each):
             if len(probe.calls) - before < MOST_CASES:

@@ -24,7 +24,7 @@ from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.start import NotReadyError, Start
 from tidegate.trial.workspace import MOST_SECS, copy_workspace
-from tidegate.trial.workspace_diff import NoDiffError, WorkspaceDiff, patch, small_snapshot, workspace_diff
+from tidegate.trial.workspace_diff import NoDiffError, WorkspaceDiff, new_folders, patch, small_snapshot, workspace_diff
 
 
 def store_trial(folders: Folders, trial: Trial) -> None:
@@ -219,8 +219,8 @@ class _TrialRun:
         try:
             start = self._place.prepared.files
             diff = None if start is None or after is None else patch(start, after)
-            if diff is not None:
-                found = WorkspaceDiff(diff)
+            if start is not None and after is not None and diff is not None:
+                found = WorkspaceDiff(diff, unshown=new_folders(start, after))
             else:
                 found = await asyncio.to_thread(workspace_diff, self._place.prepared, workspace, scratch)
             self._unshown = found.unshown

@@ -16,7 +16,6 @@ from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, content
 
 BRANCHES, TAGS = "refs/heads/", "refs/tags/"
 MOST_MADE = 1_000  # names of files that a trial keeps
-S_IFMT, S_IFDIR = 0o170000, 0o040000  # of a mode
 USABLE = 0o500  # a folder's owner can list it and use what is in it
 
 
@@ -26,14 +25,18 @@ def named(files: Iterable[str]) -> tuple[str, ...]:
 
 
 class WatchedFiles:
-    """The files and links that checks find at the start: those of base's workspace, and what the setup makes.
+    """The files, links and folders that checks find at the start: those of base's workspace, and what the setup makes.
 
     A file that only head's workspace has is not there while checks run, and must not be.
     """
 
     def __init__(self, prepared: Prepared, of_base: Prepared | None, workspace: Path) -> None:
         of_head, self._workspace = prepared.contents, workspace
-        self._start = {**dict.fromkeys(of_head), **(of_base or prepared).contents}
+        on_base = (of_base or prepared).contents
+        differ = of_head.items() ^ on_base.items()  # of folders: one may be there for guidance files alone
+        folders = {name for name, has in differ if stat.S_ISDIR(has.kind)}
+        start = {**dict.fromkeys(of_head), **on_base}
+        self._start = {name: has for name, has in start.items() if name not in folders}
         of_git = {*OF_GIT, *(name for name in (*self._start, *of_head) if name.startswith(".git/"))}
         self._start |= {name: of_head.get(name) for name in of_git}  # its own commit, with its own guidance files
         self._guidance = {name: has for name, has in self._start.items() if has != of_head.get(name)}
@@ -66,31 +69,21 @@ class WatchedFiles:
         return named(self._made) if len(self._made) <= MOST_MADE else None
 
     def look(self, read: Snapshot | None = None) -> None:
-        """Note which of the files differ now, or lie in a folder that their owner cannot use.
+        """Note which of the files and folders differ now: all if the workspace's owner cannot use it.
 
         Their contents are compared, since a mapped file changes without a new time. `read`: what the agent has left,
         with head's guidance files and without `.git`.
         """
         new = (name for name in (*NOT_AT_THE_START, *self._hiding) if name not in self._start)
         self.rewritten |= {name for name in new if os.path.lexists(f"{self._workspace}/{name}")}
-        usable = dict[Path, bool]()
+        usable = self._workspace.lstat().st_mode & USABLE == USABLE
         for name, has in (self._start if read is None else {**self._start, **self._of_head}).items():
-            file = self._workspace / name
-            if file.parent not in usable:
-                usable[file.parent] = self._is_usable(file.parent)
             if read is None or name.startswith(".git/"):
-                found = content_of(file, {has.size} if has else ())
+                found = content_of(self._workspace / name, {has.size} if has else ())
             else:
                 found = read[name].content if name in read else None
-            if found != has or (has and not usable[file.parent]):
+            if found != has or (has and not usable):
                 self.rewritten.add(name)
-
-    def _is_usable(self, folder: Path) -> bool:
-        """Return True for a folder, not a link to one, that its owner can read, by its rights and those above it."""
-        above = folder == self._workspace or self._is_usable(folder.parent)
-        with suppress(OSError):
-            return above and folder.lstat().st_mode & (S_IFMT | USABLE) == S_IFDIR | USABLE
-        return False
 
 
 @contextmanager

@@ -38,24 +38,26 @@ def open_regular(path: Path | str, folder: int | None = None) -> BufferedReader 
 
 
 SMALL = 64 << 10  # bytes that are read at once
-OF_MODE = 0o170000 | stat.S_IRUSR | stat.S_IXUSR
 
 
 class Content(NamedTuple):
-    """What a file holds or a link leads to, and whether it can be read and run."""
+    """What a file holds or a link leads to, and its rights; of a folder these alone."""
 
-    kind: int  # of the file, and its owner's rights to read and run it: `OF_MODE` of its mode
+    kind: int  # of the file, and everybody's rights: its mode
     size: int
     digest: bytes = b""  # empty if it is unknown
 
 
 def content_of(path: Path, sizes: Collection[int] | None = None) -> Content | None:
-    """Return the content of a file or link, or None if there is none. Files of other sizes than these are not read."""
+    """Return the content of a file, link or folder, or None if there is none.
+
+    Files of other sizes than these are not read.
+    """
     with suppress(OSError):
         state = os.lstat(path)
-        kind, size, digest = state.st_mode & OF_MODE, state.st_size, b""
+        kind, size, digest = state.st_mode, state.st_size, b""
         if stat.S_ISDIR(kind):
-            return None
+            return Content(kind, 0)
         if stat.S_ISLNK(kind):
             digest = os.fsencode(path.readlink())
         elif size and (sizes is None or size in sizes) and (file := open_regular(path)):

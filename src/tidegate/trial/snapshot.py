@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from tidegate.trial.safe_files import OF_MODE, Content
+from tidegate.trial.safe_files import Content
 
 MOST_ENTRIES = 500
 MOST_BYTES = 512 << 10  # a run holds one snapshot per template and side
@@ -45,12 +45,12 @@ class Entry(NamedTuple):
         return stat.S_ISLNK(self.mode)
 
     @property
-    def content(self) -> Content | None:
-        """What `content_of` returns; None for a folder."""
+    def content(self) -> Content:
+        """What `content_of` returns."""
         if self.is_folder:
-            return None
+            return Content(self.mode, 0)
         digest = self.data if self.is_link or not self.data else hashlib.sha256(self.data).digest()
-        return Content(self.mode & OF_MODE, len(self.data), digest)
+        return Content(self.mode, len(self.data), digest)
 
 
 Snapshot = Mapping[str, Entry]  # by path relative to the folder; "" is the folder, and precedes what is in it

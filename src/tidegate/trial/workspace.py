@@ -191,14 +191,14 @@ def everything_below(folder: Path) -> Iterator[Path]:
 
 
 def contents(folder: Path) -> dict[str, Content]:
-    """Return what all files and links below the folder hold, and some of `.git`. Raises TooSlowError."""
+    """Return what all files, links and folders below the folder hold, and some files of `.git`. Raises TooSlowError."""
     until, found = time.monotonic() + MOST_SECS, dict[str, Content]()
     for path in everything_below(folder):
         if time.monotonic() > until:
             raise TooSlowError(TOO_SLOW.format("read"))
         name = path.relative_to(folder).as_posix()
         decides = not name.startswith(".git/") or name in OF_GIT or name.startswith(_MORE_OF_GIT)
-        if decides and (content := content_of(path)):
+        if decides and (content := content_of(path)) and not (stat.S_ISDIR(content.kind) and f"{name}/"[:5] == ".git/"):
             found[name] = content
     return found
 

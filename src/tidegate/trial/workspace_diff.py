@@ -10,7 +10,7 @@ import shutil
 import stat
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,6 +96,7 @@ SMALL_BYTES = 64 << 10  # of a workspace that is compared here: git takes longer
 DIFF_BYTES = 50_000_000
 LARGE_FILE = 20_000_000  # bytes; git would hold several times as much in memory
 DIFF_SECS = 120.0  # per git command: the workspace may contain anything
+_GIT = (*GIT, "-c", "core.protectNTFS=false", "-c", "core.protectHFS=false")  # names as on the file system
 _NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 
 
@@ -106,7 +107,8 @@ class NoDiffError(Exception):
 class WorkspaceDiff(NamedTuple):
     """The agent's changes as a git patch, and the large files that it leaves out.
 
-    `unshown`: repositories inside of the workspace, which a patch shows as one entry, and pipes and the like.
+    `unshown`: repositories inside of the workspace, which a patch shows as one entry, empty folders that the template
+    does not have, pipes and the like, and what git refuses.
     """
 
     patch: bytes
@@ -125,20 +127,39 @@ def workspace_diff(
         raise NoDiffError("the workspace is not a folder any more")
     scratch.mkdir()
     large = _larger_than(large_file, workspace)
-    diff = _diff_by_git(prepared, workspace, scratch, large, limit_bytes)
+    diff, refused = _diff_by_git(prepared, workspace, scratch, large, limit_bytes)
     if len(diff) > limit_bytes:
         raise NoDiffError(f"its diff has more than {limit_bytes} bytes")
     left_out = tuple(name for name in large if not _as_copied(prepared.folder / name, workspace / name))
-    return WorkspaceDiff(diff, left_out, tuple(_unshown(workspace)))
+    names = {os.fsdecode(name).rstrip("/") for name in refused} - _empty_folders(prepared.folder)
+    own = {name for name in names if not any(f"{one}/".startswith(f"{name}/") for one in large)}
+    return WorkspaceDiff(diff, left_out, tuple(sorted({*own, *_unshown(workspace)})))
 
 
-def _unshown(workspace: Path) -> list[str]:
-    """Return the repositories inside of the workspace, and what is neither file nor folder nor link."""
-    inner = [path for path in everything_below(workspace) if not path.is_relative_to(workspace / ".git")]
-    repositories = [path.parent for path in inner if path.name == ".git"]
+def _unshown(workspace: Path) -> Iterator[str]:
+    """Yield the repositories inside of the workspace, and what is neither file nor folder nor link."""
     kinds = (stat.S_ISREG, stat.S_ISDIR, stat.S_ISLNK)
-    others = [path for path in inner if not any(is_kind(path.lstat().st_mode) for is_kind in kinds)]
-    return sorted(str(path.relative_to(workspace)) for path in (*repositories, *others))
+    for path in everything_below(workspace):
+        name = path.relative_to(workspace)
+        if path.name == ".git" and len(name.parts) > 1:
+            yield str(name.parent)
+        elif name.parts[0] != ".git" and not any(is_kind(path.lstat().st_mode) for is_kind in kinds):
+            yield str(name)
+
+
+def _empty_folders(folder: Path) -> set[str]:
+    """Return the empty folders, outside of the folder's own repository."""
+    names = {str(path.relative_to(folder)): path for path in everything_below(folder)}
+    parents = {name.rpartition("/")[0] for name in names}
+    found = (name for name, path in names.items() if name not in parents and path.is_dir() and not path.is_symlink())
+    return {name for name in found if f"{name}/"[:5] != ".git/"}
+
+
+def new_folders(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
+    """Return the empty folders of `after` that `before` does not have: a patch does not show them."""
+    parents = {name.rpartition("/")[0] for name in after}
+    empty = {name for name, entry in after.items() if entry.is_folder and name and name not in parents}
+    return tuple(sorted(empty - before.keys()))
 
 
 def small_snapshot(prepared: Prepared, workspace: Path) -> Snapshot | None:
@@ -170,8 +191,8 @@ def _as_copied(original: Path, copy: Path) -> bool:
 
 def _diff_by_git(
     prepared: Prepared, workspace: Path, scratch: Path, left_out: Sequence[str], limit_bytes: int
-) -> bytes:
-    """Return the agent's changes as git finds them, and one byte more than the limit at the most.
+) -> tuple[bytes, list[bytes]]:
+    """Return the agent's changes as git finds them, one byte more than the limit at the most, and what git left out.
 
     The agent may have changed the workspace's own `.git`, whose configuration can start programs, and its attributes,
     which can hide files. Therefore git uses a copy of the original repository, in which every file is text.
@@ -194,20 +215,22 @@ def _diff_by_git(
     paths.write_bytes(b"\0".join([b".", *(b":(exclude,literal)" + os.fsencode(name) for name in left_out)]))
     named = (f"--pathspec-from-file={paths}", "--pathspec-file-nul")
     _git(workspace, environment, 0, "add", "--all", "--force", "--ignore-errors", *named)
-    return _git(workspace, environment, limit_bytes + 1, "diff", "--cached", "--binary", *_NO_PROGRAMS)
+    refused = _git(workspace, environment, MOST_PATCH_BYTES, "ls-files", "-z", "--others", "--directory")
+    diff = _git(workspace, environment, limit_bytes + 1, "diff", "--cached", "--binary", *_NO_PROGRAMS)
+    return diff, [name for name in refused.split(b"\0") if name]
 
 
 def _attributes(template: Path) -> bytes:
-    """Return attributes that decide before those of the workspace: how the template encodes files, and all are text."""
+    """Return attributes that decide before those of the workspace: how the template has files, and all are shown."""
     own = template / ".gitattributes"
     of_template = own.read_bytes() if own.is_file() and not own.is_symlink() else b""
-    return b"* !ident !working-tree-encoding\n" + of_template + b"\n* diff\n"
+    return b"* !text !eol !ident !working-tree-encoding\n" + of_template + b"\n* diff\n"
 
 
 def apply_diff(workspace: Path, diff: bytes) -> bool:
     """Apply an agent's changes to a fresh workspace. Return False if they do not apply."""
     done = subprocess.run(
-        ["git", "-c", "core.hooksPath=/dev/null", "apply", "--whitespace=nowarn", "--allow-empty", "-"],
+        [*_GIT, "apply", "--whitespace=nowarn", "--allow-empty", "-"],
         cwd=workspace,
         env={**IDENTIFIED, "PATH": os.environ.get("PATH", os.defpath)},
         input=diff,
@@ -224,7 +247,7 @@ def _git(folder: Path, environment: dict[str, str], most: int, *arguments: str) 
     """
     late = threading.Event()
     with subprocess.Popen(
-        [*GIT, *arguments],
+        [*_GIT, *arguments],
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -336,3 +336,11 @@ def test_a_stale_lock_file_is_left_aside_only_where_npm_says_that_it_is_stale() 
     )
     assert without_lock(tool, "npm error code E404") is None
     assert without_lock(tool._replace(build=("npm install",)), "npm error code EUSAGE") is None
+
+
+def test_a_package_is_built_if_its_program_imports_what_is_not_there(tmp_path: Path) -> None:
+    write(tmp_path, {"package.json": '{"name": "tally", "bin": "bin/a.mjs", "scripts": {"build": "make"}}'})
+    write(tmp_path, {"bin/a.mjs": "import fs from 'fs'\nimport tally from '../dist/tally.mjs'\n"})
+    assert "npm run build" in find_tools(tmp_path)[0].build
+    write(tmp_path, {"dist/tally.mjs": ""})
+    assert "npm run build" not in find_tools(tmp_path)[0].build

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tidegate.authoring.build_systems.files import is_program, json_object, own_first, table
+from tidegate.authoring.build_systems.files import is_program, json_object, own_first, table, text
 from tidegate.authoring.tool import Tool, inside
 
 PREFIX = ".tidegate/npm"
 _PNPM = "npx --yes pnpm"
 _SDK = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
+_IMPORTED = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"](\.[^'"]+)['"]""")
 
 
 def find(root: Path, where: str) -> Iterator[Tool]:
@@ -46,6 +48,12 @@ def without_lock(tool: Tool, failure: str) -> Tool | None:
     return tool._replace(build=build) if "EUSAGE" in failure and build != tool.build else None
 
 
+def _is_whole(program: Path) -> bool:
+    """Return True if the program is there, and the files that it imports by their place."""
+    named = [program.parent / name for name in _IMPORTED.findall(text(program))]
+    return program.exists() and all(one.exists() or any(one.parent.glob(f"{escape(one.name)}.*")) for one in named)
+
+
 def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     """Return the commands that install the package, or link its program if the root's workspace installs it."""
     locked = "npm ci" if (root / "package-lock.json").exists() else "npm install"
@@ -61,7 +69,7 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     enter = "" if where == "." else f"cd {where} && "
     locked = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
     scripts = table(json_object(root / where / "package.json"), "scripts")
-    makes = "build" in scripts and "prepare" not in scripts and not (root / where / str(file)).exists()
+    makes = "build" in scripts and "prepare" not in scripts and not _is_whole(root / where / str(file))
     others = "".join(f" -p {name}" for name in ("pnpm", "yarn") if name in str(scripts.get("build")))
     run = f"npx --yes{others} -c 'npm run build'" if others else "npm run build"
     made = (f"{enter}{run}",) if makes else ()

@@ -179,10 +179,11 @@ class CommandOutputWords(CommandGate):
 
 _UNSEEN = ("Cc", "Cf", "Mn", "Me")  # categories of characters; white space is none of them
 # Of a word: also `--prio.level` and `--prio[rity]` are other words, and so is one with an invisible character. `15` is
-# not in `15,000` and `0.15`.
-_START = r"(?<![\w-])(?<!\d\.)"
-_END = r"(?![\w-]|[.:/]\w|\[\w|(?<=\d),\d{3})"
-_HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\u2212\ufe63\uff0d"), "-")
+# not in `15,000`, `0.15` and `1/15`, nor `150` in `2,150`; thousands may be separated by other marks.
+_GROUP = "[,'\u2019\u00a0\u2009\u202f]"
+_START = rf"(?<![\w-])(?<!\w\.)(?<!\d/)(?!(?<=\d{_GROUP})\d{{3}}(?!\d))"
+_END = rf"(?![\w-]|[.:/]\w|\[\w|(?<=\d){_GROUP}\d{{3}}(?!\d))"
+_HYPHENS = dict.fromkeys(map(ord, "\u2010\u2011\u2013\u2212\ufe63\uff0d"), "-")
 _COLOUR = re.compile(r"\x1b\[[\d;:]*m")
 _RARE = re.compile(r"[^\s!-~]|[\x1c-\x1f\x85]")
 

@@ -11,7 +11,7 @@ from tidegate.model.event import CallStatus, CommandResult, Message, ToolCall, T
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.run_row import DifferingStep, LeftOut
-from tidegate.model.trial import FOLDER_MARK, STDERR, SessionRecord, SessionStep, Trial
+from tidegate.model.trial import FOLDER_MARK, STDERR, SessionRecord, SessionStep, Trial, without_folder
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Names, Printed, Steady, steady, without_noise
 from tidegate.text.shorten import excerpt, is_cut
@@ -163,7 +163,7 @@ def _seen_of(call: ToolCall | None, result: ToolResult, trial: Trial) -> ReplayS
     if call is None:
         return ReplayStep(OFFERED, result.status, None, Printed(result.output))
     at = (trial.agent_started_at or trial.started_at) + result.at
-    text = "\n".join(line for line in result.output.split("\n") if not line.startswith(FOLDER_MARK))
+    text = without_folder(result.output) if FOLDER_MARK in call.line else result.output
     printed = Printed(trial.places.hide(text), at, max(0.0, result.at - call.at))
     return ReplayStep(excerpt(trial.places.hide(call.line), 120), result.status, result.exit_code, printed)
 

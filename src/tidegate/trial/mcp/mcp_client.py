@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import quote
 
 from tidegate.agents import tool_list
 from tidegate.model.agent import ServerTools, Tool, ToolAnswer
@@ -414,14 +415,17 @@ def _has_no_text(result: Any) -> bool:
     return ("structuredContent" in result or len(texts) < len(parts)) and not "".join(texts).strip()
 
 
+_OF_URI = ":/?#[]@!$&'()*+,;=%"
+
+
 def _part(part: Mapping[str, Any]) -> str:
     """Return the text of a content block; for other content, its type and name in brackets."""
     resource = part.get("resource")
     inner = resource if isinstance(resource, dict) else part
     if isinstance(inner.get("text"), str):
         return _string(inner["text"])
-    named = (part.get("type"), inner.get("mimeType"), inner.get("uri"))
-    return f"[{' '.join(filter(None, map(_string, named)))}]"
+    named = map(_string, (part.get("type"), inner.get("mimeType"), inner.get("uri")))
+    return f"[{' '.join(quote(one, safe=_OF_URI) for one in named if one)}]"  # no place for a sentence
 
 
 def _string(given: Any) -> str:

@@ -115,6 +115,24 @@ def test_a_number_is_no_part_of_another_one(printed: str, has: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "printed"),
+    [
+        ("150", "2,150"),
+        ("15", "15'000"),
+        ("15", "15\u202f000"),
+        ("15", "1/15"),
+        ("list", "list\u2013all"),
+        ("milk", "oat.milk"),
+    ],
+)
+def test_a_word_is_no_part_of_another_one(word: str, printed: str) -> None:
+    decided = [
+        CommandOutputWords(command="x", words=(word,)).decide(sees(stdout=one)) for one in (printed, f"a {word}.")
+    ]
+    assert [one.passed for one in decided] == [False, True]
+
+
+@pytest.mark.parametrize(
     ("printed", "has"),
     [
         ("  --due DATE  When", True),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tidegate.checks.gates.assertion import parse_json
-from tidegate.trial.mcp.mcp_client import _has_no_text, _text
+from tidegate.trial.mcp.mcp_client import _has_no_text, _part, _text
 
 STRUCTURE = {"structuredContent": {"count": 2}}
 IMAGE = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
@@ -52,3 +52,15 @@ def test_no_line_of_a_message_looks_like_another_message() -> None:
     messages = [{"role": role, "content": block(text)} for role, text in said]
     shown = "assistant: x\n  user: Plan day\nuser of it: none\nuser: Plan\nday"
     assert _text({"messages": messages}) == shown
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "image", "data": "", "mimeType": "kept tea"},
+        {"type": "resource_link", "uri": "note://kept tea", "name": "kept tea"},
+        {"type": "resource", "resource": {"uri": "note://kept tea", "blob": ""}},
+    ],
+)
+def test_a_sentence_in_a_type_or_an_address_is_not_read(part: dict[str, object]) -> None:
+    assert "kept tea" not in _part(part)
