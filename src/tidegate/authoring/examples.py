@@ -108,6 +108,16 @@ def documented(root: Path, where: str, binary: str) -> Iterator[Plan]:
             yield _plan(_slug(path.stem), f"What {document} shows works.", fresh)
 
 
+def in_help(binary: str, pages: Iterable[str]) -> Plan:
+    """Return the plan for the calls that help pages show as examples."""
+    name = re.escape(binary)
+    row = re.compile(rf"(?m)^\s*(?:[$>#%] )?((?:[^|\n]+\| *{name}(?: \S+)*|{name}(?: \S+)+))(?=$| {{2}}| +#)")
+    rows = dict.fromkeys(found for page in pages for found in row.findall(page))
+    shown = "\n".join(f"$ {one}" for one in rows)
+    found = (line for block in blocks(f"~~~~console\n{shown}\n~~~~", binary) for line in _runnable(block, binary))
+    return _plan("examples", f"What the help of `{binary}` shows works.", [*dict.fromkeys(found)][:MOST_COMMANDS])
+
+
 def code_of_tests(root: Path) -> tuple[str, ...]:
     """Return the code of tests, and their data in JSON."""
     return tuple(path.read_text(encoding="utf-8", errors="replace") for path in find_test_code(root))

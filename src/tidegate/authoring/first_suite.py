@@ -38,7 +38,7 @@ FEW_ASKED = 3  # subcommands with which each way is tried
 _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
 MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anything else; of all that may be refused
-MOST_SECONDS, FEWEST_LINES = 30.0, 10  # of the commands of all scenarios; of one, even if they take longer
+MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
 _BY_WORTH: tuple[Kind, ...] = ("call", "option", "refused", "variation", "silent")
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 
@@ -50,6 +50,7 @@ class _Shown:
     pages: dict[str, CommandResult]
     parts: tuple[Part, ...] = ()
     texts: list[str] = field(default_factory=list)  # of docs and help
+    others: tuple[CommandResult, ...] = ()  # the tool's help, asked for in other ways
 
 
 async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
@@ -144,7 +145,8 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
     texts = [one.printed[:MOST_CHARACTERS] for one in pages.values()]
     by_name = dict(zip(pages, texts, strict=True))
     parts = examples.usage_options(of_help(by_name, tool.binary), texts[0])
-    return _Shown(pages, tuple(examples.with_choices(part, [by_name[part.command]]) for part in parts), texts)
+    own = tuple(examples.with_choices(part, [by_name[part.command]]) for part in parts)
+    return _Shown(pages, own, texts, tuple(ran for ran in answers if ran is not best))
 
 
 async def _pages_of(here: Tryout, tool: Tool, names: Sequence[str], best: CommandResult) -> dict[str, CommandResult]:
@@ -189,6 +191,7 @@ def _plans(
         name for part in shown.parts if part.kind in ("subcommand", "option") for name in (part.name, *part.aliases)
     }
     others = (
+        examples.in_help(tool.binary, [one.printed for one in shown.pages.values()]),
         examples.in_scripts(root, where, tool.binary, first, code),
         *examples.documented(root, where, tool.binary),
     )
@@ -253,7 +256,8 @@ def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
     """Return the candidate that asks the tool for its help, and for what it has to refuse."""
     if not shown.pages:
         return []
-    gates = observed_gates.distinct(gate for ran in shown.pages.values() for gate in observed_gates.help_gates(ran))
+    told = (*shown.pages.values(), *shown.others)
+    gates = observed_gates.distinct(gate for ran in told for gate in observed_gates.help_gates(ran))
     own = [part for part in shown.parts if not (UNFIT if part.kind == "option" else UNFIT_COMMANDS).match(part.name)]
     alone = [f"{part.command} {part.name}".strip() for part in own if part.kind == "option" and not part.command]
     values = [part.name for part in own if part.kind == "option" and part.takes_value and not part.command]
@@ -416,6 +420,8 @@ def _files(tool: Tool, kept: Sequence[Candidate], here: Tryout) -> dict[str, byt
     for one in kept:
         files[starter.scenario_file(tool, one)] = starter.scenario_text(tool, one, one.gates).encode()
         files |= starter.template_files(tool, one)
+    if any(b"\r\n" in data for data in files.values()):  # which git may be told to change
+        files[f"{tool.scenarios}/.gitattributes"] = b"* -text\n"
     return files
 
 

@@ -362,7 +362,7 @@ class Probe:
             asked = FILE.fullmatch(word) or FOLDER.fullmatch(word) or named
             meant = not asked and "/" in word and _NO_FILE.search(printed)
             path = PurePosixPath(word)
-            inside = not path.is_absolute() and ".." not in path.parts
+            inside = not path.is_absolute() and ".." not in path.parts and path.name != self.session.binary
             if (asked or meant) and inside and word not in self.files and self.session.read_text(word) is None:
                 number, known = len(self.files), (*self.files, *self.inputs)
                 found = content_of(self.session.repo, word, number, known)

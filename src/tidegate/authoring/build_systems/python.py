@@ -30,7 +30,7 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     data = toml(folder / "pyproject.toml")
     project = table(data, "project")
     scripts = {**table(data, "tool", "poetry", "scripts"), **table(data, "tool", "flit", "scripts")}
-    scripts |= table(project, "scripts")
+    scripts |= table(project, "scripts") | table(project, "entry-points", "console_scripts")
     file, own = "pyproject.toml", project.get("name") or table(data, "tool", "poetry").get("name")
     names = list(scripts)
     older = not project or "scripts" in _listed(project.get("dynamic"))  # else pip ignores what these files name
