@@ -1,0 +1,98 @@
+"""Inputs that tests have: which come first, and which calls with them are kept."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import cast
+
+from tests.unit.authoring.test_probing import Does, FakeSession
+from tidegate.authoring.examples import cases, in_help
+from tidegate.authoring.option_calls import Try
+from tidegate.authoring.probe import Found
+from tidegate.authoring.probing import Prober, read_found
+from tidegate.decide.surface.parts import of_help
+from tidegate.model.agent import Session
+from tidegate.model.event import Message
+
+
+def found_with(tool: Does, repo: Path, given: dict[str, str], help_text: str = "") -> Found:
+    """What a prober keeps that knows these inputs of tests."""
+    prober = Prober(
+        plans={"plan": (Try(ways=("count sample.txt",)),)},
+        parts=of_help({"": help_text}, "count"),
+        inputs=("sample.txt",),
+        cases=tuple(given.items()),
+    )
+    session = FakeSession(tool, repo)
+    asyncio.run(prober.run(cast("Session", session)))
+    return read_found([one.text for one in session.events if isinstance(one, Message)])
+
+
+def commas(words: list[str], files: dict[str, str]) -> str | None:
+    """Counts commas; refuses a text with braces."""
+    text = files.get(words[-1])
+    return None if text is None or "{" in text else f"{text.count(',')} commas, {len(words)} words\n"
+
+
+def test_files_of_the_kinds_that_docs_name_come_first_then_texts_of_code_each_with_new_marks_first(
+    tmp_path: Path,
+) -> None:
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    for name, text in {
+        "a.md": "# A\n",
+        "b.md": "## Bb\n",
+        "c.md": "- c, d\n",
+        "d.log": "x\n",
+        "e.md": "#\n" * 4_000,
+    }.items():
+        (tests / name).write_text(text)
+    found = cases(tmp_path, ['check("""\none\ntwo\n""")'], ["Reads notes.md"])
+    assert [name for name, _ in found] == ["a.md", "b.md", "c.md", "case1", "d.log"]
+    assert dict(found)["case1"] == "one\ntwo\n"
+    (tests / "f.md").write_text("# And more\n")
+    assert [name for name, _ in cases(tmp_path, [], ["notes.md"])][-2:] == ["f.md", "d.log"]  # it has nothing new
+
+
+def test_an_input_of_a_test_is_kept_if_it_shows_something_new_or_is_refused(tmp_path: Path) -> None:
+    found = found_with(commas, tmp_path, {"one.txt": "a,b\n", "alike.txt": "c,d\n", "bad.txt": "{\n", "code.py": ",,,"})
+    assert "count one.txt" in found.of("call")
+    assert "count alike.txt" not in found.of("call")
+    assert "count bad.txt" in found.of("refused")
+    assert {"one.txt", "bad.txt"} <= found.files.keys()
+    assert {"alike.txt", "code.py"}.isdisjoint(found.files)
+
+
+def test_a_text_of_code_gets_the_kind_of_the_tools_input(tmp_path: Path) -> None:
+    assert "count case1.txt" in found_with(commas, tmp_path, {"case1": "a,b,c,d,e\n"}).of("call")
+
+
+def test_line_ends_and_an_empty_input_are_tried(tmp_path: Path) -> None:
+    def ends(words: list[str], files: dict[str, str]) -> str | None:
+        return repr(files[words[-1]][-2:]) if words[-1] in files else None
+
+    calls = found_with(ends, tmp_path, {}).of("call")
+    assert {"count crlf.txt", "count unended.txt", "count empty.txt"} <= {*calls}
+
+
+def test_a_refused_option_is_kept(tmp_path: Path) -> None:
+    def refusing(words: list[str], files: dict[str, str]) -> str | None:
+        return None if "--check" in words else commas(words, files)
+
+    found = found_with(refusing, tmp_path, {}, "usage: count [--check] FILE\n\n  --check  Only check\n")
+    assert any("--check" in line for line in found.of("refused"))
+
+
+def test_examples_of_a_help_page_are_calls() -> None:
+    page = """\
+USAGE: tally [-h|--help] VALUE,...
+  tally add TEXT      Adds a task
+  tally list  Lists all
+EXAMPLES:
+  tally 1,5,22
+  echo 9 13 | tally
+  $ tally add milk   # adds it
+"""
+    plan = in_help("tally", [page])
+    assert [one.ways[0] for one in plan.tries] == ["tally list", "tally 1,5,22", "echo 9 13 | tally", "tally add milk"]
