@@ -6,7 +6,8 @@ import argparse
 import json
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 
 import yaml
@@ -94,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         build = tool.build if tool else ()
     written = [name for name, content in files.items() if _write(root, name, content)]
     _write_schemas(root)
-    print(*(f"wrote {name}" for name in written), sep="\n", end="\n" if written else "")
+    print(*_rows(written), sep="\n", end="\n" if written else "")
     suite = load_suite(root, environ=options.environ())  # raises if files that were here before have errors
     toolchain = missing_toolchain(build)
     place = own_place()
@@ -109,6 +110,19 @@ def run(args: argparse.Namespace) -> int:
         print("on the runner itself, as its user: for trusted contributors only (docs/start.md)")
     print(_next_steps(written, root, place))
     return 0 if problem is None else NOT_TRIED
+
+
+def _rows(written: Sequence[str]) -> Iterator[str]:
+    """Yield a row for each file, and one for all files of a template."""
+    scenarios = next((str(PurePosixPath(name).parent) for name in written if PurePosixPath(name).match("*/*.yaml")), "")
+
+    def place(name: str) -> str:
+        template, inside, _ = name.removeprefix(f"{scenarios}/").partition("/")
+        return f"{scenarios}/{template}/" if scenarios and inside and name.startswith(f"{scenarios}/") else name
+
+    for one, names in groupby(written, key=place):
+        what = f", the workspace at the start: {len([*names])} files" if one.endswith("/") else ""
+        yield f"wrote {one}{what}"
 
 
 _OF_BUILD = (
