@@ -42,7 +42,7 @@ from tidegate.trial.sandbox.supervisor.starter import MEMORY
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
 from tidegate.trial.workspace import everything_below
-from tidegate.vcs.worktrees import separate
+from tidegate.vcs.worktrees import rejoin, separate
 
 T = TypeVar("T")
 SMALL_RECORD = 64 << 10  # bytes of trial.json
@@ -239,13 +239,15 @@ class Runner:
             said = f"base ({checkout.revision.ref}) is not built again: it was built {age / 60:.0f} minutes ago"
             one.progress.say(f"{said} (`store: {{builds: false}}` builds it in each run)")
             return None
-        if len(one.checkouts) > 1 and (checkout.folder / ".git").is_file():
-            await asyncio.to_thread(separate, checkout.folder)
+        is_worktree = len(one.checkouts) > 1 and (checkout.folder / ".git").is_file()
+        before = await asyncio.to_thread(separate, checkout.folder) if is_worktree else None
         builder = self._builder(checkout)
         # Not the slot's own supervisor: a trial's user must not own what all trials of the side share.
         confinement = self._files.of_build(checkout.folder)
         async with one.slots.slot(), await Supervisor.start(builder, confinement) as process:
             error = await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)
+        if before is not None:
+            await asyncio.to_thread(rejoin, checkout.folder, before)
         if kept and error is None:
             await asyncio.to_thread(kept.keep, checkout.folder)
         return error

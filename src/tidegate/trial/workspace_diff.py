@@ -28,9 +28,6 @@ def patch(before: Snapshot, after: Snapshot) -> bytes | None:
     """Return the patch from `before` to `after`; None if git has to write it."""
     old, new = _files(before), _files(after)
     names = sorted(name for name in old.keys() | new.keys() if _shown(old.get(name)) != _shown(new.get(name)))
-    gone = any(name not in new for name in names)
-    if gone and any(name not in old for name in names):
-        return None  # a file may have been renamed, which git finds out
     # Attributes say how git shows a file; a repository in the workspace is a single entry of a patch.
     if any(name.endswith(("/.git", ".gitattributes")) for name in (*before, *after)):
         return None
@@ -97,7 +94,7 @@ DIFF_BYTES = 50_000_000
 LARGE_FILE = 20_000_000  # bytes; git would hold several times as much in memory
 DIFF_SECS = 120.0  # per git command: the workspace may contain anything
 _GIT = (*GIT, "-c", "core.protectNTFS=false", "-c", "core.protectHFS=false")  # names as on the file system
-_NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
+_PLAINLY = ("--no-ext-diff", "--no-textconv", "--no-renames")
 
 
 class NoDiffError(Exception):
@@ -216,7 +213,7 @@ def _diff_by_git(
     named = (f"--pathspec-from-file={paths}", "--pathspec-file-nul")
     _git(workspace, environment, 0, "add", "--all", "--force", "--ignore-errors", *named)
     refused = _git(workspace, environment, MOST_PATCH_BYTES, "ls-files", "-z", "--others", "--directory")
-    diff = _git(workspace, environment, limit_bytes + 1, "diff", "--cached", "--binary", *_NO_PROGRAMS)
+    diff = _git(workspace, environment, limit_bytes + 1, "diff", "--cached", "--binary", *_PLAINLY)
     return diff, [name for name in refused.split(b"\0") if name]
 
 
@@ -224,7 +221,7 @@ def _attributes(template: Path) -> bytes:
     """Return attributes that decide before those of the workspace: how the template has files, and all are shown."""
     own = template / ".gitattributes"
     of_template = own.read_bytes() if own.is_file() and not own.is_symlink() else b""
-    return b"* !text !eol !ident !working-tree-encoding\n" + of_template + b"\n* diff\n"
+    return b"* !text !crlf !eol !ident !working-tree-encoding\n" + of_template + b"\n* diff\n"
 
 
 def apply_diff(workspace: Path, diff: bytes) -> bool:

@@ -61,10 +61,11 @@ def git(
 
 
 def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None, given: str = "") -> str:
-    """Return git's output, stripped unless NULs end its entries. Raises CannotRunError with stderr's last line."""
+    """Return git's output, stripped unless NULs end its entries. Raises CannotRunError with its first error."""
     done = git(root, *arguments, env=env, given=given)
     if done.returncode != 0:
-        reason = (done.stderr.strip() or "no message").splitlines()[-1]
+        rows = (done.stderr.strip() or "no message").splitlines()
+        reason = next((row for row in rows if row.startswith(("error: ", "fatal: "))), rows[-1])
         raise CannotRunError(f"`git {arguments[0]}` failed: {reason}", "Try the same git command by hand.")
     return done.stdout if "-z" in arguments else done.stdout.strip()
 

@@ -61,9 +61,10 @@ def make_repository(folder: Path) -> None:
     must(folder, "commit", "--quiet", "--allow-empty", "--no-verify", "--message", "checkout", env=IDENTITY)
 
 
-def separate(worktree: Path) -> None:
+def separate(worktree: Path) -> str:
     """Give a worktree a repository of its own: its history and tags, and of all files only those of its commit.
 
+    Return what its `.git` held, for `rejoin`.
     Its build may ask git for versions, dates and names, and cannot get what files hold in another commit.
     """
     history = [
@@ -83,6 +84,19 @@ def separate(worktree: Path) -> None:
         must(new, "remote", "add", "origin", url)
     (new / ".git/HEAD").write_text(f"{commit}\n", encoding="ascii")
     (new / ".git/packed-refs").write_text(tags and f"{tags}\n", encoding="utf-8")
+    before = (worktree / ".git").read_text(encoding="utf-8")
     (worktree / ".git").unlink()
     (new / ".git").rename(worktree / ".git")
     new.rmdir()
+    return before
+
+
+def rejoin(worktree: Path, before: str) -> None:
+    """Put a worktree's own `.git` back: trials see the same of a checkout, whether it was built now or earlier."""
+    place = worktree / ".git"
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    else:
+        place.unlink(missing_ok=True)
+    with place.open("x", encoding="utf-8") as file:
+        file.write(before)
