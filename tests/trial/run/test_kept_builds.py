@@ -144,3 +144,40 @@ def test_base_is_built_once_and_no_build_of_head_reaches_what_is_kept(make_repos
     repo.git("checkout", "--quiet", "main")
     repo.commit(off)
     assert compare("main") == (1, False)
+
+
+LINKED = """\
+#!/bin/sh
+here=$(readlink -f "$(dirname "$0")/..")
+echo kept > "$here/linked" && echo stored
+"""
+
+
+def test_trials_see_the_same_of_a_checkout_whether_it_was_built_now_or_earlier(
+    make_repository: Make, tmp_path: Path
+) -> None:
+    suite = """\
+version: 1
+scenarios: [scenarios/*.yaml]
+build: [ln -s /proc/self/cwd/kept linked]
+path: [bin]
+target: {binary: notes}
+agents: {keeps: {type: scripted, steps: {keep: [notes]}}}
+"""
+    scenario = """\
+name: keep
+description: It is kept.
+target: from_config
+task: {prompt: Keep it.}
+evaluation: {gates: [{type: file_exists, path: kept}]}
+"""
+    repo, cache = make_repository(), tmp_path / "cache"
+    repo.commit({"tidegate.yaml": suite, "scenarios/keep.yaml": scenario, "bin/notes": LINKED})
+    repo.branch("pr", {"bin/notes": f"{LINKED}# the same\n"})
+
+    def compare() -> tuple[int, bool]:
+        arguments = ("--base", "main", "--head", "pr", "--pause", "0", "--out", str(tmp_path / "out"))
+        ran = run_tidegate("pr", *arguments, cwd=repo.root, env={**os.environ, "XDG_CACHE_HOME": str(cache)})
+        return ran.returncode, "is not built again" in ran.stderr
+
+    assert [compare(), compare()] == [(0, False), (0, True)]

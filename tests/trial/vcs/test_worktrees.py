@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Repository
 from tidegate.model.revision import Revision
 from tidegate.vcs.git import git, must
-from tidegate.vcs.worktrees import checkout, separate
+from tidegate.vcs.worktrees import checkout, rejoin, separate
 
 
 @pytest.fixture
@@ -46,3 +46,20 @@ def test_it_knows_its_history_of_names(worktree: Path) -> None:
 def test_it_has_the_files_of_its_commit_alone(worktree: Path) -> None:
     assert must(worktree, "show", "HEAD:tool", "HEAD:kept").split() == ["new", "kept"]
     assert git(worktree, "show", "v1:tool").returncode != 0
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["left alone", "replaced by the build"])
+def test_after_the_build_it_is_a_worktree_again(tmp_path: Path, replaced: bool) -> None:
+    repo = Repository(tmp_path / "repo")
+    commit = Revision(sha=repo.commit({"tool": "new\n"}), ref="main")
+    with checkout(repo.root, commit, tmp_path / "worktree") as folder:
+        before = separate(folder)
+        victim = tmp_path / "victim"
+        victim.write_text("kept")
+        if replaced:
+            (folder / ".git").rename(tmp_path / "moved")
+            (folder / ".git").symlink_to(victim)
+        rejoin(folder, before)
+        assert (folder / ".git").is_file()
+        assert must(folder, "rev-parse", "HEAD") == commit.sha
+        assert victim.read_text() == "kept"
