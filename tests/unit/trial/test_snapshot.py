@@ -122,7 +122,6 @@ def test_nothing_changed_gives_an_empty_patch(tmp_path: Path) -> None:
         ({}, {"zeros": "a\0b"}),
         ({}, {"umlaut é": "1\n"}),
         ({}, {'quote"': "1\n"}),
-        ({"old": "1\n"}, {"renamed": "1\n"}),
         ({"f": "x\n" * (MOST_LINES + 1)}, {"f": "y\n" * (MOST_LINES + 1)}),
         ({".gitattributes": "* text\n", "f": "1\n"}, {".gitattributes": "* text\n", "f": "2\n"}),
         ({}, {"sub/.git/HEAD": "ref: refs/heads/main\n"}),
