@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import sys
 from collections.abc import Iterator
 
@@ -16,6 +17,7 @@ def _listen(event: str, arguments: tuple[object, ...]) -> None:
         started.append(f"{event}: {arguments[:2]}")
 
 
+platform.processor()  # asks `uname` once, as a provider's library would do
 sys.addaudithook(_listen)
 
 

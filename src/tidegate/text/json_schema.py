@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 from tidegate.text.patterns import search
@@ -23,18 +25,19 @@ def first_error(schema: Mapping[str, Any], value: Any) -> str:
     and errors of many classes at another limit, and for what is not a schema.
     """
     from jsonschema import Draft202012Validator  # 60 ms
-    from jsonschema.validators import extend, validator_for
+    from jsonschema.validators import validator_for
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
     text = json.dumps(schema, default=str)
-    draft = validator_for(schema, Draft202012Validator)
-    kind: Any = extend(draft, _Limited(draft.VALIDATORS, text).keywords)  # type: ignore[no-untyped-call]
+    kind = _limited(validator_for(schema, Draft202012Validator))
+    own, before = json.loads(text, object_hook=_without_draft), _LIMITS.set(_Limits(text))
     try:
-        own = json.loads(text, object_hook=_without_draft)
         error = next(kind(own, registry=Registry()).iter_errors(value), None)
     except Unresolvable as unresolvable:
         raise LookupError(str(unresolvable)) from None
+    finally:
+        _LIMITS.reset(before)
     return f"{error.json_path}: {error.message}" if error else ""
 
 
@@ -43,48 +46,65 @@ def _without_draft(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: one for key, one in schema.items() if key != "$schema" or not isinstance(one, str)}
 
 
-class _Limited:
-    """The keywords of a draft for one comparison, which raise ValueError at a limit."""
+@cache  # the library compiles a class for it
+def _limited(draft: Any) -> Any:
+    """Return the draft with keywords that raise ValueError at the limits of the comparison."""
+    from jsonschema.validators import extend
 
-    def __init__(self, keywords: Mapping[str, Keyword], text: str) -> None:
-        ours: dict[str, Keyword] = {"pattern": self._pattern, "patternProperties": self._pattern_properties}
-        self.keywords = {name: self._counted(name, ours.get(name, one)) for name, one in keywords.items()}
+    ours: dict[str, Keyword] = {"pattern": _pattern, "patternProperties": _pattern_properties}
+    keywords = {name: _counted(name, ours.get(name, one)) for name, one in draft.VALIDATORS.items()}
+    return extend(draft, keywords)  # type: ignore[no-untyped-call]
+
+
+class _Limits:
+    """What one comparison may still take."""
+
+    def __init__(self, text: str) -> None:
         self._left = MOST_STEPS if len(text) <= MOST_CHARACTERS else 0
-        self._has_endless = any(json.dumps(word) in text for word in _ENDLESS)
+        self.has_endless = any(json.dumps(word) in text for word in _ENDLESS)
 
-    def _counted(self, name: str, keyword: Keyword) -> Keyword:
-        def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Any]:
-            size = len(value) if isinstance(value, list | dict) else 0
-            self._spend(SLOW_STEPS if name in _REFERENCES else 1 + size)
-            if name.startswith("unevaluated") and self._has_endless:
-                raise ValueError(f"`{name}` may take for ever")
-            if name == "additionalProperties" and isinstance(instance, dict):  # the library searches without limit
-                schema = {"properties": {*schema.get("properties", ()), *self._matching(schema, instance)}}
-            return keyword(validator, value, instance, schema) or ()
-
-        return run
-
-    def _spend(self, steps: int) -> None:
+    def spend(self, steps: int) -> None:
+        """Raise ValueError if so many steps are too many."""
         self._left -= steps
         if self._left < 0:
             raise ValueError("the comparison takes too long")
 
-    def _found(self, pattern: str, text: str) -> bool:
-        self._spend(SLOW_STEPS)
-        return search(pattern, text) is not None
 
-    def _matching(self, schema: Mapping[str, Any], instance: Iterable[str]) -> Iterator[str]:
-        patterns = schema.get("patternProperties", ())
-        return (name for name in instance if any(self._found(pattern, name) for pattern in patterns))
+_LIMITS: ContextVar[_Limits] = ContextVar("limits of the comparison")
 
-    def _pattern(self, validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
-        from jsonschema import ValidationError  # loaded by now
 
-        if isinstance(instance, str) and not self._found(pattern, instance):
-            yield ValidationError(f"{instance!r} does not match {pattern!r}")
+def _counted(name: str, keyword: Keyword) -> Keyword:
+    def run(validator: Any, value: Any, instance: Any, schema: Any) -> Iterable[Any]:
+        limits, size = _LIMITS.get(), len(value) if isinstance(value, list | dict) else 0
+        limits.spend(SLOW_STEPS if name in _REFERENCES else 1 + size)
+        if name.startswith("unevaluated") and limits.has_endless:
+            raise ValueError(f"`{name}` may take for ever")
+        if name == "additionalProperties" and isinstance(instance, dict):  # the library searches without limit
+            schema = {"properties": {*schema.get("properties", ()), *_matching(schema, instance)}}
+        return keyword(validator, value, instance, schema) or ()
 
-    def _pattern_properties(self, validator: Any, schemas: Mapping[str, Any], instance: Any, _: Any) -> Iterator[Any]:
-        for pattern, schema in schemas.items():
-            for name, value in instance.items() if isinstance(instance, dict) else ():
-                if self._found(pattern, name):
-                    yield from validator.descend(value, schema, path=name, schema_path=pattern)
+    return run
+
+
+def _found(pattern: str, text: str) -> bool:
+    _LIMITS.get().spend(SLOW_STEPS)
+    return search(pattern, text) is not None
+
+
+def _matching(schema: Mapping[str, Any], instance: Iterable[str]) -> Iterator[str]:
+    patterns = schema.get("patternProperties", ())
+    return (name for name in instance if any(_found(pattern, name) for pattern in patterns))
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError  # loaded by now
+
+    if isinstance(instance, str) and not _found(pattern, instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, schemas: Mapping[str, Any], instance: Any, _: Any) -> Iterator[Any]:
+    for pattern, schema in schemas.items():
+        for name, value in instance.items() if isinstance(instance, dict) else ():
+            if _found(pattern, name):
+                yield from validator.descend(value, schema, path=name, schema_path=pattern)
