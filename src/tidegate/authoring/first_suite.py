@@ -397,7 +397,8 @@ def _protected(tool: Tool, kept: Sequence[Candidate], shown: _Shown) -> tuple[st
     counts = {"help page": len(shown.pages), "result": results, "written file": files, "refused input": refused}
     told = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count)
     lines = [line for one in kept if one.name != "help" for line in (*one.commands, *one.more)]
-    called = "\n".join(line for line in lines if line not in silent)
+    refusals = {line for one in kept for line, kind in one.kinds.items() if kind == "refused"}
+    called = "\n".join(line for line in lines if line not in silent | refusals)
     used = partial(_is_used, tool.binary, called)
     left = [f"`{part.name}`" for part in shown.parts if part.kind in ("subcommand", "option") and not used(part)]
     unreached = dict.fromkeys(left)
