@@ -346,6 +346,16 @@ def test_a_package_is_built_if_its_program_imports_what_is_not_there(tmp_path: P
     assert "npm run build" not in find_tools(tmp_path)[0].build
 
 
+def test_a_package_is_built_if_its_program_imports_the_package_and_what_that_exports_is_not_there(
+    tmp_path: Path,
+) -> None:
+    package = '{"name": "tally", "bin": "a.mjs", "scripts": {"build": "make"}, "exports": {".": "./dist/tally.mjs"}}'
+    write(tmp_path, {"package.json": package, "a.mjs": "import tally from 'tally'\n"})
+    assert "npm run build" in find_tools(tmp_path)[0].build
+    write(tmp_path, {"dist/tally.mjs": ""})
+    assert "npm run build" not in find_tools(tmp_path)[0].build
+
+
 def test_console_scripts_among_the_entry_points_are_tools(tmp_path: Path) -> None:
     project = '[project]\nname = "kit"\n[project.entry-points.console_scripts]\nkit = "a:b"\n'
     assert find_tools(write(tmp_path, {"pyproject.toml": project}))[0].binary == "kit"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from tidegate.authoring.tool import Tool, inside
 PREFIX = ".tidegate/npm"
 _PNPM = "npx --yes pnpm"
 _SDK = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
-_IMPORTED = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"](\.[^'"]+)['"]""")
+_IMPORTED = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"]([^'"]+)['"]""")
 
 
 def find(root: Path, where: str) -> Iterator[Tool]:
@@ -48,9 +49,12 @@ def without_lock(tool: Tool, failure: str) -> Tool | None:
     return tool._replace(build=build) if "EUSAGE" in failure and build != tool.build else None
 
 
-def _is_whole(program: Path) -> bool:
-    """Return True if the program is there, and the files that it imports by their place."""
-    named = [program.parent / name for name in _IMPORTED.findall(text(program))]
+def _is_whole(program: Path, package: dict[str, Any], folder: Path) -> bool:
+    """Return True if the program is there, and the files that it imports by their place, or as its own package."""
+    imported = _IMPORTED.findall(text(program))
+    named = [program.parent / name for name in imported if name.startswith(".")]
+    if package.get("name") in imported:
+        named += [folder / part for part in re.findall(r'"(\./[^"*]+)"', json.dumps(package.get("exports")))]
     return program.exists() and all(one.exists() or any(one.parent.glob(f"{escape(one.name)}.*")) for one in named)
 
 
@@ -68,8 +72,13 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
         return locked, make, f"mkdir -p {PREFIX}/bin && chmod +x {program} && ln -sf {target} {link}"
     enter = "" if where == "." else f"cd {where} && "
     locked = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
-    scripts = table(json_object(root / where / "package.json"), "scripts")
-    makes = "build" in scripts and "prepare" not in scripts and not _is_whole(root / where / str(file))
+    package = json_object(root / where / "package.json")
+    scripts = table(package, "scripts")
+    makes = (
+        "build" in scripts
+        and "prepare" not in scripts
+        and not _is_whole(root / where / str(file), package, root / where)
+    )
     others = "".join(f" -p {name}" for name in ("pnpm", "yarn") if name in str(scripts.get("build")))
     run = f"npx --yes{others} -c 'npm run build'" if others else "npm run build"
     made = (f"{enter}{run}",) if makes else ()
