@@ -121,7 +121,8 @@ def _rows(written: Sequence[str]) -> Iterator[str]:
         return f"{scenarios}/{template}/" if scenarios and inside and name.startswith(f"{scenarios}/") else name
 
     for one, names in groupby(written, key=place):
-        what = f", the workspace at the start: {len([*names])} files" if one.endswith("/") else ""
+        count = len([*names])
+        what = f", the workspace at the start ({count} file{'s' if count > 1 else ''})" if one.endswith("/") else ""
         yield f"wrote {one}{what}"
 
 

@@ -100,14 +100,14 @@ class Record(Value):
 LINK = " (a link)"  # after the name of a link that a setup has made
 TOOLS_MARK = "descriptions of the tools: sha256:"  # in the output of the check of an MCP server
 FOLDER_MARK = "tidegate-folder:"  # in a replay's output, before the folder in which a shell command ended
-
 STDERR = "standard error: "  # before what a step of a replay has printed there
 
 
 def without_folder(output: str) -> str:
     """Return a replay's output without the last line that names the folder."""
     before, mark, after = output.rpartition(f"\n{FOLDER_MARK}")
-    return f"{before}\n{after.partition(chr(10))[2]}" if mark else output
+    rest = after.partition("\n")[2]
+    return f"{before}\n{rest}" if mark else output
 
 
 class SessionStep(Value):

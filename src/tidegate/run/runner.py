@@ -35,7 +35,7 @@ from tidegate.suite.suggestions import unpriced
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost, SupervisorPool
-from tidegate.trial.safe_files import Content, content_of
+from tidegate.trial.safe_files import Content, content_of, remove_trees
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import Starter
 from tidegate.trial.sandbox.supervisor.starter import MEMORY
@@ -247,7 +247,8 @@ class Runner:
         async with one.slots.slot(), await Supervisor.start(builder, confinement) as process:
             error = await build(one.suite, checkout, one.around, process, deadline=one.deadline, progress=one.progress)
         if before is not None:
-            await asyncio.to_thread(rejoin, checkout.folder, before)
+            await asyncio.to_thread(remove_trees, checkout.folder / ".git")
+            rejoin(checkout.folder, before)
         if kept and error is None:
             await asyncio.to_thread(kept.keep, checkout.folder)
         return error

@@ -92,11 +92,8 @@ def separate(worktree: Path) -> str:
 
 
 def rejoin(worktree: Path, before: str) -> None:
-    """Put a worktree's own `.git` back: trials see the same of a checkout, whether it was built now or earlier."""
-    place = worktree / ".git"
-    if place.is_dir() and not place.is_symlink():
-        shutil.rmtree(place)
-    else:
-        place.unlink(missing_ok=True)
-    with place.open("x", encoding="utf-8") as file:
+    """Put a worktree's own `.git` back, where nothing is any more: trials see the same of a checkout, whether it was
+    built now or earlier.
+    """
+    with (worktree / ".git").open("x", encoding="utf-8") as file:
         file.write(before)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import Repository
 from tidegate.model.revision import Revision
+from tidegate.trial.safe_files import remove_trees
 from tidegate.vcs.git import git, must
 from tidegate.vcs.worktrees import checkout, rejoin, separate
 
@@ -59,6 +60,7 @@ def test_after_the_build_it_is_a_worktree_again(tmp_path: Path, replaced: bool) 
         if replaced:
             (folder / ".git").rename(tmp_path / "moved")
             (folder / ".git").symlink_to(victim)
+        remove_trees(folder / ".git")
         rejoin(folder, before)
         assert (folder / ".git").is_file()
         assert must(folder, "rev-parse", "HEAD") == commit.sha

@@ -151,8 +151,8 @@ class CommandOutputWords(CommandGate):
     """Passes when `command` exits with `status` and its standard output contains each of `words`, in any order.
 
     Words match as a whole: `--prio` is not in `--priority`, and `list` is not in `list-all`; but `15` is in `0,15`.
-    With `listed`, each word begins a line, after spaces and other names of the same entry: `--due` in ` -d, --due
-    DATE`, not in a sentence.
+    With `listed`, each word begins a line, after spaces and other names of the same entry: `--due` in
+    `  -d, --due DATE`, not in a sentence.
     """
 
     type: Literal["command_output_words"] = "command_output_words"
