@@ -1,0 +1,31 @@
+"""Which files `tidegate init` writes, and how it tells of them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tidegate.authoring.examples import Candidate
+from tidegate.authoring.first_suite import _files
+from tidegate.authoring.tool import Tool
+from tidegate.cli.init import _rows
+
+
+def test_the_files_of_a_template_are_told_in_one_row() -> None:
+    template = ["scenarios/add/a.yaml", "scenarios/add/b/c.md", "scenarios/list/d"]
+    assert [*_rows(["tidegate.yaml", "scenarios/add.yaml", *template, ".github/workflows/a.yml"])] == [
+        "wrote tidegate.yaml",
+        "wrote scenarios/add.yaml",
+        "wrote scenarios/add/, the workspace at the start (2 files)",
+        "wrote scenarios/list/, the workspace at the start (1 file)",
+        "wrote .github/workflows/a.yml",
+    ]
+
+
+@pytest.mark.parametrize(("text", "kept"), [("a\r\n", True), ("a\n", False)])
+def test_git_does_not_change_line_ends_of_samples(text: str, kept: bool) -> None:
+    tool, here = Tool("tally", (), ("bin",), "bin/tally"), cast("Any", SimpleNamespace(reach=False))
+    written = _files(tool, [Candidate("add", "It adds.", ("tally add",), files={"a.txt": text})], here)
+    assert (written.get(f"{tool.scenarios}/.gitattributes") == b"* -text\n") == kept
