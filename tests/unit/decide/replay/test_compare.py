@@ -10,8 +10,9 @@ from tests import make
 from tests.make import sure
 from tests.unit.text.printed import CHANGED, NOW, VOLATILE
 from tidegate.decide.replay.compare import Base, Replayed, ReplayStep, difference, on_base, replayed
+from tidegate.model.event import ToolCall, ToolResult
 from tidegate.model.measurement import EvaluatorResult
-from tidegate.model.trial import SessionRecord, SessionStep
+from tidegate.model.trial import FOLDER_MARK, SessionRecord, SessionStep
 from tidegate.text.noise import Printed
 
 SESSIONS = 30
@@ -90,3 +91,12 @@ def test_another_verdict_of_an_evaluator_is_a_difference() -> None:
     assert isinstance(base, Base)
     assert difference(base, shown("pass")) is None
     assert sure(difference(base, shown("fail"))).step == "evaluator state"
+
+
+@pytest.mark.parametrize("asked", [True, False], ids=["a step that asks for its folder", "another step"])
+def test_a_line_like_our_mark_of_a_folder_is_left_out_only_where_we_asked_for_it(asked: bool) -> None:
+    call = ToolCall(id="1", tool="Bash", command=f"trap '{FOLDER_MARK}' EXIT" if asked else "notes list")
+    printed = ToolResult(id="1", status="ok", exit_code=0, output=f"kept\n\n{FOLDER_MARK}/work\n")
+    made = make.trial(end="completed", events=(call, printed))
+    shown = replayed(recorded([]), made, make.trial_result()).steps[0].printed.text
+    assert (FOLDER_MARK in shown) == (not asked)
