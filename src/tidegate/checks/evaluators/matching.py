@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
@@ -191,10 +191,10 @@ def _fields_mismatch(expected: dict[str, Any], actual: dict[str, Any], place: st
 def _items_mismatch(expected: list[Any], actual: list[Any], place: str, subset: bool) -> str | None:
     if subset:
         fits = partial(matches, subset=True)
-        for number in range(1, len(expected) + 1):
-            if pairs(expected[:number], actual, fits) < number:
-                more = "other " if any(fits(expected[number - 1], one) for one in actual) else ""
-                return f"{place} has no {more}item that matches {shown(expected[number - 1])}"
+        for one, met in zip(expected, matched(expected, actual, fits), strict=True):
+            if not met:
+                more = "other " if any(fits(one, other) for other in actual) else ""
+                return f"{place} has no {more}item that matches {shown(one)}"
         return None
     if len(actual) != len(expected):
         return f"{place} has {len(actual)} items, expected {len(expected)}"
@@ -213,20 +213,25 @@ def common_length(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B
     return row[-1]
 
 
-def pairs(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> int:
-    """Return how many left items can each be matched to a different right item.
+def matched(left: Sequence[A], right: Sequence[B], is_same: Callable[[A, B], bool]) -> Iterator[bool]:
+    """Yield for each left item if it, too, can be matched to a different right item, beside those before it.
 
-    A maximum bipartite matching, found by augmenting paths.
+    A maximum bipartite matching, found by augmenting paths. No two items are compared twice.
     """
     owner: dict[int, int] = {}
 
+    @cache
+    def fits(one: int, place: int) -> bool:
+        return is_same(left[one], right[place])
+
     def find(one: int, tried: set[int]) -> bool:
-        for place, other in enumerate(right):
-            if place not in tried and is_same(left[one], other):
-                tried.add(place)
-                if place not in owner or find(owner[place], tried):
-                    owner[place] = one
-                    return True
+        for free in (True, False):
+            for place in range(len(right)):
+                if place not in tried and (place not in owner) is free and fits(one, place):
+                    tried.add(place)
+                    if free or find(owner[place], tried):
+                        owner[place] = one
+                        return True
         return False
 
-    return sum(find(one, set()) for one in range(len(left)))
+    return (find(one, set()) for one in range(len(left)))

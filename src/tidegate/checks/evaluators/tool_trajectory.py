@@ -8,7 +8,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tidegate.checks.evaluators.matching import NO_TRACE, ComparedCall, ExpectedCall, calls_of, common_length, pairs
+from tidegate.checks.evaluators.matching import (
+    NO_TRACE,
+    ComparedCall,
+    ExpectedCall,
+    calls_of,
+    common_length,
+    matched,
+)
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.model.evaluator import Evaluation, Evaluator, EvaluatorRecord, Score
 
@@ -108,7 +115,7 @@ class ToolTrajectory(Evaluator):
                 same = sum(one.is_met_by(call) for one, call in zip(expected, calls, strict=False))
                 value = same / max(len(expected), len(calls))
             case "superset":
-                value = float(pairs(expected, calls, ExpectedCall.is_met_by) == len(expected))
+                value = float(not misses)
             case _:
                 value = float(all(any(one.is_met_by(call) for one in expected) for call in calls))
         unmatched = tuple(_unmatched(expected, calls))
@@ -117,10 +124,8 @@ class ToolTrajectory(Evaluator):
 
 def _misses(expected: Sequence[ExpectedCall], calls: Sequence[ComparedCall]) -> Iterator[str]:
     """Yield why no call is left for an expected one: the tool was not called, or with another input or output."""
-    met = 0
-    for number, one in enumerate(expected, start=1):
-        before, met = met, pairs(expected[:number], calls, ExpectedCall.is_met_by)
-        if met == before:
+    for one, met in zip(expected, matched(expected, calls, ExpectedCall.is_met_by), strict=True):
+        if not met:
             same = [call for call in calls if call.tool == one.tool and not one.is_met_by(call)]
             other = next((call for call in same if one.input_mismatch(call) is None), same[0] if same else None)
             often = "was not called" if all(call.tool != one.tool for call in calls) else "was not called as often"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.unit.checks.evaluators.records import record, score
-from tidegate.checks.evaluators.matching import ComparedCall, ExpectedCall, common_length, matches, pairs
+from tidegate.checks.evaluators.matching import ComparedCall, ExpectedCall, common_length, matched, matches
 
 
 def calls(names: str) -> list[dict[str, str]]:
@@ -117,7 +118,7 @@ def test_laws_of_the_longest_common_subsequence(left: str, right: str) -> None:
     same = common_length(left, right, str.__eq__)
     assert same == common_length(right, left, str.__eq__)
     assert common_length(left, left, str.__eq__) == len(left)
-    assert same <= pairs(left, right, str.__eq__) <= min(len(left), len(right))
+    assert same <= sum(matched(left, right, str.__eq__)) <= min(len(left), len(right))
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
@@ -126,9 +127,15 @@ def test_everything_matches_itself_and_any(value: Any) -> None:
     assert matches({"any": True}, value)
 
 
-def test_pairs_gives_each_its_own() -> None:
-    """The greedy choice (the wide pattern takes the only `a`) would find one pair."""
-    assert pairs(["ab", "a"], "ab", lambda wide, one: one in wide) == 2
+def test_each_is_matched_to_its_own() -> None:
+    """The greedy choice (the wide pattern takes the only `a`) would match one."""
+    assert [*matched(["ab", "a", "b"], "ab", lambda wide, one: one in wide)] == [True, True, False]
+
+
+def test_no_two_are_compared_twice() -> None:
+    is_same = Mock(return_value=True)
+    assert not all(matched(range(100), range(99), is_same))
+    assert is_same.call_count == len({call.args for call in is_same.call_args_list})
 
 
 @pytest.mark.parametrize(
