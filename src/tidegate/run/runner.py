@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -375,7 +376,7 @@ def programs_of(names: Iterable[str], head: Path, folders: Iterable[str]) -> fro
 
 
 def replaced_files(base: Path, head: Path, changed: Contents, programs: Collection[str]) -> tuple[str, ...]:
-    """Return which of the changed files are as on base since head was built.
+    """Return which of the changed files hold what they do on base since head was built.
 
     Also those that only head's build has removed, and programs that only it has replaced: what both make is a product.
     So is what head's commit no longer has: its build cannot get it from base (`separate`).
@@ -387,6 +388,13 @@ def replaced_files(base: Path, head: Path, changed: Contents, programs: Collecti
         sizes = {content.size for content in (old, new) if content}
         now = content_of(head / name, sizes)
         by_head = now is None or (name in programs and now.digest != new.digest)
-        if now != new and (now == old or (by_head and content_of(base / name, sizes) == old)):
+        led_to = content_of(Path(os.path.realpath(head / name)), sizes)  # a link to base's text is that text
+        undone = now == old or _text(old) in {_text(now), _text(led_to)} - {_text(new), None}
+        if now != new and (undone or (by_head and content_of(base / name, sizes) == old)):
             found.append(name)
     return tuple(found)
+
+
+def _text(content: Content | None) -> tuple[int, bytes] | None:
+    """Return what a file holds, whatever its rights; None of what is no file."""
+    return (content.size, content.digest) if content and stat.S_ISREG(content.kind) else None

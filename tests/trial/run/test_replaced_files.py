@@ -30,8 +30,13 @@ def replaced(sides: tuple[Path, Path], *commands: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     "command",
-    ["printf base > head/lib/a", "printf x > head/lib/a; rm head/lib/a"],
-    ids=["as on base", "removed"],
+    [
+        "printf base > head/lib/a",
+        "printf base > head/lib/a; chmod +x head/lib/a",
+        "printf base > head/old; ln -sf ../old head/lib/a",
+        "printf x > head/lib/a; rm head/lib/a",
+    ],
+    ids=["as on base", "as on base, and runnable", "a link to base's", "removed"],
 )
 def test_what_is_undone_is_found(sides: tuple[Path, Path], command: str) -> None:
     assert replaced(sides, command) == ("lib/a",)
