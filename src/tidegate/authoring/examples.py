@@ -49,7 +49,7 @@ _CAPTURED = re.compile(r"""(?m)^\s*(?:local )?\w+="?\$\((.*)\)"?$""")
 _PATH = re.compile(r"(?<![\w./$-])\w[\w-]*(?:[./][\w-]+)*(?![\w./-])")
 _OF_GIT = re.compile(r"(?i)\bgit[ -](?:repo|log|commit|history|blame)|\bcommit messages|\bconventional commits")
 _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
-_LIST = re.compile(r"""[\[(]\s*(?:(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*,?\s*)+[\])]""")
+_LIST = re.compile(r"""[\[(]\s*+(?:(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')\s*+,?+\s*+)++[\])]""")
 _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
 _IN_PARENTHESES = rf"\(({_VALUES})\)"

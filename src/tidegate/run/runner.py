@@ -396,5 +396,5 @@ def replaced_files(base: Path, head: Path, changed: Contents, programs: Collecti
 
 
 def _text(content: Content | None) -> tuple[int, bytes] | None:
-    """Return what a file holds, whatever its rights; None of what is no file."""
+    """Return what a file holds, whatever its rights; None of links and folders."""
     return (content.size, content.digest) if content and stat.S_ISREG(content.kind) else None

@@ -127,6 +127,11 @@ def test_calls_in_the_code_of_tests_are_examples() -> None:
     assert found == ["tally add 'two words' --due 1", "tally list", "tally list --all"]
 
 
+def test_joined_texts_with_comments_take_no_time() -> None:
+    lines = "        'a'\n" * 60
+    assert [*calls_in_code(f"check(\n{lines}        # ends\n        'b')", "tally", {"add"})] == []
+
+
 def test_calls_in_data_of_tests_may_begin_with_an_address_and_those_with_new_words_come_first(tmp_path: Path) -> None:
     data = """[
         {"arguments": ["https://a.b/c", "--all"]}, {"arguments": ["https://a.b/d", "--all"]},

@@ -34,8 +34,10 @@ def used_by_head(
 ) -> tuple[Overuse, ...]:
     """Return why head can have ended the budget; nothing if base's trials on both sides would have ended it, too.
 
-    Of time, only trials apart from a pull request show that: head can keep base waiting. `shares`: each shard's rows.
+    Rows that only head has do not count. Of time, only trials apart from a pull request show that: head can keep base
+    waiting. `shares`: each shard's rows.
     """
+    rows = {key: side for key, side in rows.items() if side.base}
     parts = [[rows[key] for key in keys if key in rows] for keys in shares] or [list(rows.values())]
     found: dict[Overuse, None] = {}
     for sides in parts:
