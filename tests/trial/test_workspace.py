@@ -11,7 +11,7 @@ import pytest
 
 from tests.make import scenario
 from tidegate.errors import CannotRunError
-from tidegate.history.fingerprint import template_files
+from tidegate.history.fingerprint import scenario_files, template_files
 from tidegate.suite.folders import matching_files as matching_scenarios
 from tidegate.trial.safe_files import remove_trees
 from tidegate.trial.workspace import TooSlowError, copy_workspace, matching_files, prepare, read_file
@@ -165,6 +165,21 @@ def test_folders_may_nest_deeper_than_python_does(tmp_path: Path) -> None:
     finally:
         remove_trees(side / "t")
         remove_trees(tmp_path / "made")
+
+
+def test_a_scenario_s_files_are_found_through_links_and_those_of_the_product_are_left_out(tmp_path: Path) -> None:
+    guidance = ("CLAUDE.md", "docs/*.md")
+    names = ("CLAUDE.md", "docs/a.md", "docs/data/b.md", "c.md")
+    write(tmp_path, {"lib/judge.py": "1", "README.md": "1", **{f"real/initial-state/{name}": "1" for name in names}})
+    (tmp_path / "t").symlink_to("real")
+    (tmp_path / "judge.py").symlink_to("lib/judge.py")
+
+    before = scenario_files(tmp_path, "t", ("python3", "judge.py"), guidance)
+    assert {*before} == {"judge.py", "t/initial-state/docs/data/b.md", "t/initial-state/c.md"}
+    (tmp_path / "lib/judge.py").write_text("2")
+    after = scenario_files(tmp_path, "t", ("python3", "judge.py"), guidance)
+    assert {name for name in after if before[name] != after[name]} == {"judge.py"}
+    assert scenario_files(tmp_path, None, (), guidance) == {}
 
 
 @pytest.mark.parametrize("link", ["t", "t/initial-state"])

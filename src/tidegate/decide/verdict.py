@@ -95,9 +95,9 @@ def _decided(state: VerdictState, reason: VerdictReason, code: int, rows: Iterab
 
 
 def _checks_less(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
-    """Return the changes by which less is checked from the merge on, if a maintainer has to accept these."""
+    """Return the changes by which less is checked from the merge on, or can be, if a maintainer has to accept these."""
     blocks = policy.rules == "block"
-    return tuple(change for change in comparison.definitions if change.effect == "less" and blocks)
+    return tuple(change for change in comparison.definitions if change.effect != "more" and blocks)
 
 
 def _failed(

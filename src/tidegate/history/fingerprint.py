@@ -14,7 +14,8 @@ from tidegate import __version__
 from tidegate.checks.evaluators.script_files import files_of, named_files
 from tidegate.model.agent import Agent
 from tidegate.model.plan import PlanRow
-from tidegate.model.suite import Scenario, Suite
+from tidegate.model.suite import INITIAL_STATE, Scenario, Suite
+from tidegate.suite.folders import stays_in
 from tidegate.suite.plan import definition_hash
 from tidegate.trial.workspace import everything_below, matching_files
 from tidegate.vcs.links import led_to
@@ -120,12 +121,24 @@ def template_files(definitions: Path, scenario: Scenario, guidance: Sequence[str
     return tuple(_files(definitions, scenario.template, scenario.guidance_or(guidance)))
 
 
+def scenario_files(root: Path, template: str | None, scripts: Iterable[str], guidance: Sequence[str]) -> dict[str, str]:
+    """Return a hash of each file of the template except guidance, and of each of the scripts' files, by its path."""
+    found = {name: _hash(root / name) for name in scripts if (root / name).is_file() and stays_in(root, name)}
+    files = _files(root, template, guidance) if template is not None else ()
+    return found | {posixpath.join(template or "", name): mark for name, mark in files}
+
+
 def _files(definitions: Path, template: str, guidance: Sequence[str]) -> Iterator[tuple[str, str]]:
     folder = definitions / template
-    own = set(matching_files(folder, guidance))
+    initial = folder / INITIAL_STATE if (folder / INITIAL_STATE).is_dir() else folder
+    own = {initial / name for name in matching_files(initial, guidance)}
     for path in sorted(everything_below(folder)):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink():
             yield name, f"-> {path.readlink()}"
-        elif path.is_file() and name not in own:
-            yield name, hashlib.sha256(path.read_bytes()).hexdigest()
+        elif path.is_file() and path not in own:
+            yield name, _hash(path)
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -90,9 +90,8 @@ class _Product(NamedTuple):
 MOST_ENDED = 50  # folders of ended trials that are deleted together
 LITTLE_ROOM = 2 << 30  # bytes; with less of it, they are deleted at once
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
-_TRANSIENT: frozenset[NotMeasured] = frozenset(
-    {"infrastructure", "outage", "reported_outage", "resources", "supervisor_lost"}
-)
+_OF_MACHINE: frozenset[NotMeasured] = frozenset({"resources", "supervisor_lost"})  # the tool can bring them about
+_TRANSIENT: frozenset[NotMeasured] = frozenset({"infrastructure", "outage", "reported_outage", *_OF_MACHINE})
 
 
 @dataclass
@@ -113,15 +112,16 @@ class Attempts:
     _prepared: dict[tuple[object, ...], asyncio.Future[Prepared]] = field(default_factory=dict)
     _products: dict[tuple[object, ...], _Product] = field(default_factory=dict)
     _readable: dict[tuple[object, ...], tuple[Path, ...]] = field(default_factory=dict)
-    _outgrown: set[RowKey] = field(default_factory=set)  # rows whose trials belong on the disk
+    _outgrown: set[tuple[Side, RowKey]] = field(default_factory=set)  # rows whose trials belong on the disk
     _ended: list[Path] = field(default_factory=list)  # folders of trials that have ended
 
     async def trial(self, spec: TrialSpec, row: PlanRow) -> Trial | None:
         """Return the first attempt without an infrastructure error, or the last one; None if halted before.
 
-        There are three attempts, and more while the run waits for a provider that does not answer.
+        There are three attempts, and more while the run waits for a provider that does not answer. What the tool can
+        bring about is a fault of the trial: a tool must not get another chance when it fails.
         """
-        attempts = 0
+        attempts, faults = 0, dict[str, str]()
         while True:
             weight = ALONE if row.scenario.serial else row.agent.weight
             async with self.context.slots.slot(weight) as supervisor:
@@ -133,9 +133,14 @@ class Attempts:
                 self.pace.saw(trial)
                 self.pace.ended(spec)
             if trial.not_measured == "resources":  # perhaps it needs more than there is in memory
-                self._outgrown.add(row.key)
+                self._outgrown.add((spec.side, row.key))
             if trial.not_measured not in _TRANSIENT:
+                if faults:
+                    trial = trial.model_copy(update={"faults": {**trial.faults, **faults}})
+                    self.context.checkouts[spec.side].store.keep_trial(trial)
                 return trial
+            if trial.not_measured in _OF_MACHINE:
+                faults[f"an attempt without an outcome ({trial.not_measured})"] = ""
             waited = trial.not_measured == "outage" and await self.outage_waits.wait()
             attempts += 1
             if attempts > RETRIES and not waited:
@@ -225,7 +230,7 @@ class Attempts:
         context = self.context
         kept = context.checkouts[spec.side].store.trial_folder(spec).absolute()
         place = await self._directories(spec, row)
-        memory = self._memory_for(row, place.prepared) if is_new else None
+        memory = self._memory_for(spec.side, row, place.prepared) if is_new else None
         folders = Folders(record=self._new_folder(), scratch=self._new_folder(memory))
         attempt = Attempt(
             spec=spec,
@@ -331,13 +336,13 @@ class Attempts:
         """Return the path of a new folder for a trial: a random name, so that no trial can tell its side by it."""
         return Path(f"{around or self.context.scratch}/{secrets.token_hex(8)}")
 
-    def _memory_for(self, row: PlanRow, prepared: Prepared) -> Path | None:
+    def _memory_for(self, side: Side, row: PlanRow, prepared: Prepared) -> Path | None:
         """Return a folder in memory for a trial that begins small, None if it belongs on the disk.
 
         Agents that ask a model may install what they need, and spend their time elsewhere. So do servers.
         """
         is_small = prepared.files is not None and not (row.agent.api or row.scenario.target.mcp)
-        is_small = is_small and row.key not in self._outgrown
+        is_small = is_small and (side, row.key) not in self._outgrown
         return self.memory if self.memory and is_small and room_of(self.memory) > LEAST_MEMORY else None
 
     @property

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import dropwhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from tidegate.checks.evaluators.script_files import files_of
 from tidegate.decide.causes.left_behind import files_apart
 from tidegate.errors import ConfigurationError, MissingKeyError, NothingToRunError
-from tidegate.history.fingerprint import program_globs
+from tidegate.history.fingerprint import program_globs, scenario_files
 from tidegate.history.known_results import open_answers, read_history
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import DefinitionChange, Read, Row
@@ -26,7 +28,7 @@ from tidegate.reports.comment import without_blocks
 from tidegate.run.build import Checkout
 from tidegate.run.checkouts import TwoSides
 from tidegate.run.run_job import Options, RunJob
-from tidegate.suite.changes import RULES, changes, entrusted, with_changed_files
+from tidegate.suite.changes import RULES, changes, entrusted
 from tidegate.suite.load import load_suite, try_load_suite
 from tidegate.suite.plan import (
     make_plan,
@@ -62,15 +64,16 @@ def load_pull_request(root: Path, target: Revision, sides: TwoSides, scratch: Pa
     suites = _load_both(target.ref, sides, config=options.config, environ=options.environ, lenient=options.lenient_keys)
     suite = _with_options(suites.judging, options)
     base, head = sides.base.revision, sides.head.revision
-    every = changed_files(root, target if suites.folder == sides.tip else base, head, ["**"])
     plan = make_plan(suite, options.selection)
     warnings = (*suites.warnings, *not_selected(suite, plan))
-    if suites.base is not None:
-        plan = _with_head(plan, suites, every, options)
+    files: dict[str, list[str]] = {}
+    if suites.base is not None and suites.folder is not None:
+        files = _changed_files(suites.folder, suites.base, sides.head.folder, suites.head)
+        plan = _with_head(plan, suites, files, options)
     _refuse_deployed(plan)
-    definitions = changes(suites.base, suites.head, every)
+    definitions = changes(suites.base, suites.head, files)
     if definitions and suites.tip is not None and suites.folder != sides.tip:
-        new = changes(suites.tip, suites.head, changed_files(root, target, head, ["**"]))
+        new = changes(suites.tip, suites.head, _changed_files(sides.tip, suites.tip, sides.head.folder, suites.head))
         still = {(one.scenario, one.agent) for one in new}
         definitions = tuple(one for one in definitions if (one.scenario, one.agent) in still)
     both = (suites.head, suites.base or suites.head)
@@ -83,7 +86,7 @@ def load_pull_request(root: Path, target: Revision, sides: TwoSides, scratch: Pa
         plan = without_agents(plan, options.environ)
     job = RunJob(suite, plan, _built(sides, suites), scratch, open_answers(root, suite), watched, suites.folder)
     if options.lenient_keys:
-        blocks = suite.policy.rules == "block" and any(change.effect == "less" for change in definitions)
+        blocks = suite.policy.rules == "block" and any(change.effect != "more" for change in definitions)
         job, left_out = _runnable(root, job, options, required=not blocks)
         warnings = (*warnings, *left_out)
     if missing:
@@ -124,7 +127,25 @@ def _with_options(suite: Suite, options: Options) -> Suite:
     return suite.model_copy(update={"policy": policy})
 
 
-def _with_head(plan: Plan, suites: BothSuites, touched: Collection[str], options: Options) -> Plan:
+def _changed_files(before: Path, base: Suite, after: Path, head: Suite) -> dict[str, list[str]]:
+    """Return which files of templates and scripts differ between the checkouts, by head's scenario.
+
+    Guidance is part of the product; base's scenarios say which files are guidance.
+    """
+    guidance = {one.name: one.guidance_or(base.guidance) for one in base.scenarios}
+
+    @cache  # scenarios may share a template
+    def differ(template: str | None, scripts: Sequence[str], globs: Sequence[str]) -> list[str]:
+        old, new = (scenario_files(root, template, scripts, globs) for root in (before, after))
+        return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+    return {
+        one.name: differ(one.template, files_of(one.evaluators), tuple(guidance.get(one.name, base.guidance)))
+        for one in head.scenarios
+    }
+
+
+def _with_head(plan: Plan, suites: BothSuites, files: Mapping[str, Sequence[str]], options: Options) -> Plan:
     """Return the plan of base's rows with what head's product has otherwise, and head's own definitions.
 
     Head's settings of an agent that is given a key are base's, as they could send it elsewhere.
@@ -133,9 +154,8 @@ def _with_head(plan: Plan, suites: BothSuites, touched: Collection[str], options
     agents = entrusted(suites.base.agents, suites.head.agents)
     rules = {key: getattr(suites.judging, key) for key in RULES}
     head = suites.head.model_copy(update={**rules, "agents": agents})
-    chosen = Plan(rows=tuple(row for row in make_plan(head).rows if options.selection.takes_row(row)))
-    changed = with_changed_files(head, touched)
-    return pull_request_plan(plan, make_plan(suites.product), chosen, changed)
+    changed = {name for name, own in files.items() if own}
+    return pull_request_plan(plan, make_plan(suites.product), make_plan(head), changed, options.selection)
 
 
 def _built(sides: TwoSides, suites: BothSuites) -> tuple[Checkout, ...]:
@@ -232,9 +252,9 @@ def _load_both(branch: str, sides: TwoSides, *, config: str, environ: Mapping[st
         return BothSuites(advisory, advisory, head, None, None, template, warnings)
     rules = {key: getattr(tip, key) for key in RULES}
     judging = base.model_copy(update={**rules, "policy": _policy(tip, base)})
-    product = _product(folder, sides, config, environ=passed, lenient=lenient)
+    product = _product(folder, sides, config, environ=environ, lenient=lenient)
     template = _comment_template(sides.tip, "base", tip)
-    return BothSuites(judging, product or judging, head, base, folder, template, warnings, tip)
+    return BothSuites(judging, product, head, base, folder, template, warnings, tip)
 
 
 def _policy(tip: Suite, base: Suite) -> Policy:
@@ -245,12 +265,14 @@ def _policy(tip: Suite, base: Suite) -> Policy:
     return tip.policy.model_copy(update={"agents": (*tip.policy.agents, *renamed)})
 
 
-def _product(folder: Path, sides: TwoSides, config: str, *, environ: Mapping[str, str], lenient: bool) -> Suite | None:
-    """Return base's suite with the texts of files in prompts as head has them; None if it cannot be read so."""
+def _product(folder: Path, sides: TwoSides, config: str, *, environ: Mapping[str, str], lenient: bool) -> Suite:
+    """Return base's suite with the texts of files in prompts as head has them, and as base has what head has not."""
     try:
         return load_suite(folder, config, environ=environ, without_secrets=lenient, texts=sides.head.folder)
-    except (ConfigurationError, NothingToRunError):
-        return None
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            f"With head's files in base's prompts, {error.message}", "Keep the files readable, or remove them."
+        ) from None
 
 
 def _newer_scenarios(target: Suite | None, base: Suite | None, head: Suite, branch: str) -> Iterator[str]:

@@ -5,13 +5,10 @@ Details name keys, not values, except for rules: agents, targets and commands ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
-from pathlib import PurePosixPath
 from typing import Any
 
-from tidegate.checks.evaluators.script_files import files_of
 from tidegate.decide.procedure.rules import screening_trials
 from tidegate.model.agent import FREE, Agent
 from tidegate.model.comparison import DefinitionChange, Impact
@@ -81,7 +78,6 @@ RULES = (
     "report_hide",
     "guidance",  # globs; the files are each side's own
 )
-_OF_PRODUCT = ("watch", "build", "path")  # each side has its own
 
 
 def _in_order(*values: object) -> Callable[[Any, Any], bool]:
@@ -126,34 +122,15 @@ _ALONE = {"name", "file", "trials", "purpose", "tool_matrix", *_CHECKS, *_LIMITS
 _ORDER: tuple[Impact, ...] = ("less", "more", "other")
 
 
-def changes(base: Suite | None, head: Suite, touched: Collection[str]) -> tuple[DefinitionChange, ...]:
+def changes(base: Suite | None, head: Suite, files: Mapping[str, Sequence[str]]) -> tuple[DefinitionChange, ...]:
     """Return what head changes in definitions and rules; what may check less comes first. None without a base.
 
-    `touched`: the files that the pull request changes.
+    `files`: those of templates and scripts that the pull request changes, by scenario.
     """
     if base is None:
         return ()
-    found = (*_agents(base, head), *_scenarios(base, head, touched), *_rules(base, head))
+    found = (*_agents(base, head), *_scenarios(base, head, files), *_rules(base, head))
     return tuple(sorted(found, key=lambda change: _ORDER.index(change.effect)))
-
-
-def with_changed_files(suite: Suite, touched: Collection[str]) -> frozenset[str]:
-    """Return the names of the scenarios of which the pull request changes a file of the template, or a script."""
-    return frozenset(one.name for one in suite.scenarios if touched_files(one, suite.guidance, touched))
-
-
-def touched_files(scenario: Scenario, guidance: Sequence[str], touched: Iterable[str]) -> list[str]:
-    """Return which of these files are in the scenario's template, guidance aside, or belong to its scripts."""
-    scripts = files_of(scenario.evaluators)
-    globs = [entry.partition("#")[0] for entry in scenario.guidance_or(guidance)]
-
-    def is_of_template(path: str) -> bool:
-        if scenario.template is None or not PurePosixPath(path).is_relative_to(scenario.template):
-            return False
-        name = str(PurePosixPath(path).relative_to(scenario.template)).removeprefix("initial-state/")
-        return not any(fnmatchcase(name, pattern) for pattern in globs)
-
-    return sorted(path for path in touched if is_of_template(path) or path in scripts)
 
 
 def different(before: Value, after: Value) -> list[str]:
@@ -173,7 +150,7 @@ def _agents(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
             yield _change(None, "less" if new.type in FREE else "other", ", ".join(told), agent=name)
 
 
-def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[DefinitionChange]:
+def _scenarios(base: Suite, head: Suite, files: Mapping[str, Sequence[str]]) -> Iterator[DefinitionChange]:
     after = {scenario.name: scenario for scenario in head.scenarios}
     for before in base.scenarios:
         now = after.pop(before.name, None)
@@ -194,8 +171,8 @@ def _scenarios(base: Suite, head: Suite, touched: Collection[str]) -> Iterator[D
             yield _change(before.name, "less", ", ".join(deciding))
         if others := [key for key in keys if key not in _DECIDING]:
             yield _change(before.name, "other", ", ".join(others))
-        if files := touched_files(now, head.guidance, touched):
-            yield _change(before.name, "less", f"files: {few(files)}")
+        if own := files.get(before.name):
+            yield _change(before.name, "less", f"files: {few(own)}")
     for name in after:
         yield _change(name, "more", "new scenario")
 
@@ -255,12 +232,11 @@ def _label(check: object) -> str:
 
 
 def _rules(base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """Yield changes of rules, with their values, and of the keys that belong to the product."""
+    """Yield changes of rules, with their values, and a shorter `watch`: each side has its own."""
     for key in RULES:
         yield from _values(key, getattr(base, key), getattr(head, key))
-    if keys := [key for key in _OF_PRODUCT if getattr(base, key) != getattr(head, key)]:
-        effect: Impact = "other" if {*base.watch} <= {*head.watch} else "less"
-        yield _change(None, effect, f"{', '.join(keys)} (used now: each side has its own)")
+    if not {*base.watch} <= {*head.watch}:
+        yield _change(None, "less", "watch")
 
 
 def _values(key: str, before: Any, after: Any) -> Iterator[DefinitionChange]:

@@ -6,7 +6,7 @@ import difflib
 import glob
 import hashlib
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
 from posixpath import normpath
@@ -83,19 +83,20 @@ def not_selected(suite: Suite, plan: Plan) -> tuple[str, ...]:
     return (f"{missing} of {len(everything)} {are} not selected, and not run",) if missing else ()
 
 
-def pull_request_plan(base: Plan, product: Plan, head: Plan, changed: Container[str]) -> Plan:
-    """Return base's rows, then a row of head's own for each definition that head adds or changes.
+def pull_request_plan(
+    base: Plan, product: Plan, head: Plan, changed: Container[str], selection: Selection = EVERYTHING
+) -> Plan:
+    """Return base's rows, then the selected ones of head's own for each definition that head adds or changes.
 
     `product` has base's definitions as head's files make them: prompts contain files of the repository. `changed`:
     scenarios of which head changes a file. A changed definition is a row of its own, beside base's.
     """
-    of_head = {row.key: row for row in head.rows}
     of_product = {row.key: row for row in product.rows}
-    rows = [_with_product(row, of_product.get(row.key, row), of_head.get(row.key)) for row in base.rows]
+    rows = [_with_product(row, of_product.get(row.key, row), _start(row, product.rows, head.rows)) for row in base.rows]
     known = {row.key: row for row in rows}
-    taken = {*known, *of_head}
+    taken = {*known, *(row.key for row in head.rows)}
     added = []
-    for row in head.rows:
+    for row in filter(selection.takes_row, head.rows):
         before = known.get(row.key)
         if before is None:
             added.append(row.model_copy(update={"presence": "added"}))
@@ -105,11 +106,30 @@ def pull_request_plan(base: Plan, product: Plan, head: Plan, changed: Container[
     return Plan(rows=(*rows, *added))
 
 
-def _with_product(row: PlanRow, product: PlanRow, head: PlanRow | None) -> PlanRow:
-    """Return base's row with what head's product has otherwise."""
+def _start(row: PlanRow, base: Sequence[PlanRow], head: Sequence[PlanRow]) -> Target:
+    """Return how head starts the row's tool: as in this scenario, else as in one that base starts alike.
+
+    Head may rename scenarios. If none is left, and base starts all alike, any of head's ways may be the new one.
+    """
     target = row.scenario.target
-    if head is not None:
-        target = _own_target(target, head.scenario.target)
+    of_base, of_head = (
+        {one.key.scenario: own for one in rows if ((own := one.scenario.target).mcp is None) == (target.mcp is None)}
+        for rows in (base, head)
+    )
+    alike = [row.key.scenario, *(name for name, own in of_base.items() if _way(own) == _way(target))]
+    ways = [of_head[name] for name in alike if name in of_head]
+    if not ways and {*of_base} <= {*alike}:
+        ways = sorted(of_head.values(), key=lambda own: _way(own) == _way(target))  # another way first
+    return ways[0] if ways else target
+
+
+def _way(target: Target) -> tuple[object, ...]:
+    return target.env, target.mcp and target.mcp.command
+
+
+def _with_product(row: PlanRow, product: PlanRow, head: Target) -> PlanRow:
+    """Return base's row with what head's product has otherwise; `head`: how head starts it."""
+    target = _own_target(row.scenario.target, head)
     texts = Texts(prompt=product.scenario.prompt, agent=product.agent)
     same = texts.prompt == row.scenario.prompt and texts.agent == row.agent
     return row.model_copy(

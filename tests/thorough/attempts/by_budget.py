@@ -127,6 +127,15 @@ BUDGET = {
         tool=LOUD,
         arguments=("--jobs", "1"),
     ),
+    "tokens that added trials ask for": Attempt(
+        "has the tool print so much, and adds a scenario with so many trials that base would use up the tokens, too",
+        "unproven",
+        5,
+        base=paid("tokens: 100"),
+        head={f"scenarios/z{n}.yaml": VERSION.replace("name: version", f"name: z{n}") for n in range(20)},
+        tool=LOUD,
+        arguments=("--jobs", "1"),
+    ),
     "agent by chance": Attempt(
         "breaks the tool where the agent is not deterministic", "regression", base=agent(CHANCE), tool=BROKEN
     ),

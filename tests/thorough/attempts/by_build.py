@@ -32,6 +32,22 @@ BUILDS = {
         tool=None,
         head={"lib/keep.sh": None, "lib/other.sh": "", **built("git show main:lib/keep.sh > lib/keep.sh")},
     ),
+    "the old text with other rights": Attempt(
+        "breaks a file of the tool, and its build puts base's text back with other rights",
+        "unproven",
+        5,
+        base={"bin/notes": SOURCING, "lib/keep.sh": KEEP},
+        tool=None,
+        head={"lib/keep.sh": "", "old": KEEP, **built("cp old lib/keep.sh && chmod 755 lib/keep.sh")},
+    ),
+    "a link to the old text": Attempt(
+        "breaks a file of the tool, and its build puts a link to base's text in its place",
+        "unproven",
+        5,
+        base={"bin/notes": SOURCING, "lib/keep.sh": KEEP},
+        tool=None,
+        head={"lib/keep.sh": "", "old": KEEP, **built("ln -sf ../old lib/keep.sh")},
+    ),
     "the old tool in a new place": Attempt(
         "deletes the tool, and its build takes base's from git, into another folder",
         "setup_regression",

@@ -25,6 +25,13 @@ STATING_EVALUATOR = f"""\
 """
 
 
+TOLD = NOTES.replace("case", '[ "$MODE" = lose ] && [ "$2" = second ] && exit 0\ncase', 1)
+
+
+def started(mode: str) -> dict[str, str]:
+    return suite(f"target: {{binary: notes, env: {{MODE: {mode}}}}}\n")
+
+
 def evaluated(script: str) -> dict[str, str]:
     head, _, _ = SCENARIO.partition("evaluation:")
     return {
@@ -159,6 +166,17 @@ DEFINITIONS = {
         "renames the scenario, so that it is a new one",
         "regression",
         head=keep("name: keep_notes", "name: keeps_notes"),
+    ),
+    "renamed scenarios, and another start": Attempt(
+        "starts the tool with a variable that breaks it, and renames all scenarios",
+        "regression",
+        base={"bin/notes": TOLD, **started("keep")},
+        tool=None,
+        head={
+            **started("lose"),
+            "scenarios/keep.yaml": FILES["scenarios/keep.yaml"].replace("name: keep_notes", "name: keeps_notes"),
+            "scenarios/version.yaml": FILES["scenarios/version.yaml"].replace("name: version", "name: versions"),
+        },
     ),
     "renamed agent": Attempt("renames the agent", "regression", head=suite(old="docs:", new="guide:")),
     "agent without weight": Attempt(

@@ -192,10 +192,12 @@ def test_nothing_to_do_is_a_pass_that_says_so() -> None:
 # --- definitions
 
 
-def test_less_to_check_fails_until_it_is_accepted_if_the_rules_say_so() -> None:
+def test_what_is_checked_less_or_otherwise_fails_until_it_is_accepted_if_the_rules_say_so() -> None:
+    other = LOOSENED.model_copy(update={"effect": "other"})
+    assert verdict("ok", {"rules": "block"}, definitions=(other, ADDED)).reason == "checks_less"
     made = verdict("ok", {"rules": "block"}, definitions=(LOOSENED, ADDED))
     assert (made.state, made.reason, made.exit_code) == ("failed", "checks_less", 1)
-    assert made.summary == "1 change by which less is checked; nothing regressed in 1 scenario"
+    assert made.summary == "1 change of what is checked; nothing regressed in 1 scenario"
     assert made.reasons == ("s1: out.json",)
 
 

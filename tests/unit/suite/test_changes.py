@@ -35,7 +35,7 @@ from tidegate.model.suite import (
     TrialCounts,
 )
 from tidegate.model.target import Target
-from tidegate.suite.changes import changes, touched_files, with_changed_files
+from tidegate.suite.changes import changes
 
 EXISTS = FileExists(path="out.json")
 CONTAINS = FileContains(path="out.json", substring="high")
@@ -51,7 +51,7 @@ def suite(*scenarios: Scenario, **more: Any) -> Suite:
 
 
 def changed(base: Suite, head: Suite, *touched: str) -> list[tuple[str | None, str, str]]:
-    found = changes(base, head, touched)
+    found = changes(base, head, {one.name: touched for one in head.scenarios})
     return [(change.scenario or change.agent, change.effect, change.detail) for change in found]
 
 
@@ -65,7 +65,7 @@ def test_nothing_changed() -> None:
 
 
 def test_without_a_base_there_is_nothing_to_change() -> None:
-    assert changes(None, suite(), ()) == ()
+    assert changes(None, suite(), {}) == ()
 
 
 def test_a_removed_scenario_checks_less_and_a_new_one_more() -> None:
@@ -141,7 +141,6 @@ def test_agents_and_rules() -> None:
     assert changed(suite(), strict) == [
         (None, "less", "budget.minutes: 30 → 5"),
         (None, "more", "policy.alpha: 0.02 → 0.05"),
-        (None, "other", "path (used now: each side has its own)"),
     ]
 
 
@@ -177,8 +176,6 @@ def test_a_changed_key_of_the_policy_checks_more_or_less(key: str) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "effect"),
     [
-        ({"watch": ("a", "b")}, {"watch": ("a",)}, "less"),
-        ({"watch": ("a",)}, {"watch": ("a", "b")}, "other"),
         ({"budget": Budget(usd=5)}, {"budget": Budget()}, "more"),
         (
             {"policy": Policy(replay=ReplayRules(use="order"))},
@@ -230,9 +227,9 @@ OF_SCENARIO: dict[str, tuple[Any, list[str]]] = {
 OF_SUITE: dict[str, tuple[Any, str | None]] = {
     "file": ("other.yaml", None),
     "unread": (("one key",), None),
-    "watch": (("a",), "watch (used now: each side has its own)"),
-    "build": (("make",), "build (used now: each side has its own)"),
-    "path": (("bin",), "path (used now: each side has its own)"),
+    "watch": (("a",), "watch"),
+    "build": (("make",), None),
+    "path": (("bin",), None),
     "agents": ({"other": DOCS}, "agent removed"),
     "scenarios": ((), "scenario removed"),
     "trials": (TrialCounts(min=4, max=4), "trials"),
@@ -281,14 +278,13 @@ def test_a_changed_field_of_a_suite_is_seen(field: str) -> None:
     assert not details if begins is None else any(detail.startswith(begins) for detail in details), details
 
 
-def test_files_of_templates_and_scripts_are_changes_of_the_scenario_and_guidance_is_not() -> None:
-    judge = CodeJudge(script="python3 judge.py", cwd="checks")
-    one = scenario(template="t", evaluators=(judge,))
-    touched = ("t/a", "t/initial-state/CLAUDE.md", "t/CLAUDE.md", "checks/judge.py", "checks/other.py", "tt/a")
-    assert touched_files(one, ("CLAUDE.md",), touched) == ["checks/judge.py", "t/a"]
-    whole = suite(one, scenario("other"), guidance=("CLAUDE.md",))
-    assert changed(whole, whole, *touched) == [("docs", "less", "files: checks/judge.py, t/a")]
-    assert with_changed_files(whole, touched) == {"docs"}
+def test_files_of_templates_and_scripts_are_changes_of_the_scenario() -> None:
+    assert changed(suite(), suite(), "checks/judge.py", "t/a") == [("docs", "less", "files: checks/judge.py, t/a")]
+
+
+def test_a_shorter_watch_checks_less_and_a_longer_one_is_used_at_once() -> None:
+    assert changed(suite(watch=("a", "b")), suite(watch=("a", "c"))) == [(None, "less", "watch")]
+    assert changed(suite(watch=("a",)), suite(watch=("a", "b"))) == []
 
 
 @given(st.permutations(["a", "b", "c"]), st.sets(st.sampled_from(["a", "b", "c"])))

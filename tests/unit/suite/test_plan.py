@@ -224,6 +224,33 @@ def test_how_the_tool_is_started_is_head_s_and_its_name_is_base_s() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("head", "env"),
+    [
+        ({"renamed": "2"}, "2"),
+        ({"dummy": "1", "renamed": "2"}, "2"),  # an unchanged way hides no other
+        ({"b": "2", "renamed": "1"}, "2"),  # as in `b`, which base starts in the same way
+        ({"special": "3"}, "1"),
+    ],
+)
+def test_a_renamed_scenario_is_started_as_head_s_others_are(head: dict[str, str], env: str) -> None:
+    def started(**ways: str) -> Suite:
+        return suite(*(scenario(name, target=Target(binary="t", env={"A": way})) for name, way in ways.items()))
+
+    base = started(a="1", b="1", **({"special": "3"} if "special" in head else {}))
+    row = planned(base, started(**head)).rows[0]
+    assert row.on("head").scenario.target.env == {"A": env}
+
+
+def test_a_row_that_is_not_selected_tells_how_head_starts_the_tool() -> None:
+    base, head = (
+        make_plan(suite(scenario("a", tags=tags, target=Target(binary="t", env={"A": way}))))
+        for tags, way in (((), "1"), (("slow",), "2"))
+    )
+    plan = pull_request_plan(base, base, head, {"a"}, Selection(tags=("fast",)))
+    assert {(row.presence, row.on("head").scenario.target.env["A"]) for row in plan.rows} == {("both", "2")}
+
+
 def test_the_files_that_a_prompt_contains_are_each_side_s() -> None:
     base = suite(scenario("a", prompt="old text"))
     row = planned(base, base, product=suite(scenario("a", prompt="new text"))).rows[0]

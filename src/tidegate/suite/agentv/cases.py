@@ -216,7 +216,7 @@ class Cases:
             if part.type == "text":
                 parts.append(MessagePart(part.value, part.value))
                 continue
-            found = self._file(document, part.value, (*path, "input_messages", *where), self._texts)
+            found = self._file(document, part.value, (*path, "input_messages", *where), (self._texts, self._root))
             if found is None:
                 continue
             file, content = found
@@ -257,12 +257,20 @@ class Cases:
         self.problems += [problem for problem in problems if problem not in self.problems]
         return file.guideline_patterns if file else ()
 
-    def _file(self, document: Document, name: str, path: KeyPath, root: Path | None = None) -> tuple[str, str] | None:
-        """Return a file's path relative to the root, and its text. Look beside the eval file, then at the root."""
-        root = root or self._root
+    def _file(self, document: Document, name: str, path: KeyPath, roots: Sequence[Path] = ()) -> tuple[str, str] | None:
+        """Return a file's path relative to the root, and its text. Look beside the eval file, then at the root.
+
+        `roots`: the checkouts that may have it; the first that does is read.
+        """
         folder = PurePosixPath(document.file).parent.as_posix()
+        root, *others = roots or (self._root,)
         try:
-            place = find_named(root, (folder, ""), name.lstrip("/"))
+            try:
+                place = find_named(root, (folder, ""), name.lstrip("/"))
+            except ValueError:
+                if not others:
+                    raise
+                return self._file(document, name, path, others)
             inside = (root / place).resolve().relative_to(root.resolve()).as_posix()
             return inside, (root / place).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):

@@ -23,6 +23,7 @@ from tidegate.checks.evaluators.rubrics import Rubrics
 from tidegate.checks.judges.provider import AnthropicJudge, GoogleJudge, OpenAIJudge
 from tidegate.errors import ConfigurationError
 from tidegate.model.suite import Suite
+from tidegate.suite.load import load_suite
 from tidegate.suite.plan import make_plan
 
 Load = Callable[..., Suite]
@@ -90,6 +91,18 @@ def test_files_are_guidelines_or_part_of_the_question(load: Load) -> None:
         "@[System]:\nBe short.\n\n"
         '@[User]:\nWhat makes tides?\n<file path="notes.md">\nthe notes\n</file>\n<Attached: style.instructions.md>'
     )
+
+
+def test_files_of_another_checkout_are_read_if_it_has_them_and_must_be_readable(load: Load, tmp_path: Path) -> None:
+    load(FILES, ENVIRON)
+    (tmp_path / "other/evals").mkdir(parents=True)
+    (tmp_path / "other/evals/notes.md").write_text("other notes")
+    tides = load_suite(tmp_path, environ=ENVIRON, texts=tmp_path / "other").scenarios[0]
+    assert ("other notes" in tides.prompt, "the style" in tides.prompt) == (True, True)
+
+    (tmp_path / "other/style.instructions.md").write_bytes(b"\xff")
+    with pytest.raises(ConfigurationError, match="cannot be read as text"):
+        load_suite(tmp_path, environ=ENVIRON, texts=tmp_path / "other")
 
 
 # The roles and texts of a case's messages → the question, as AgentV 1.5 asks it.
