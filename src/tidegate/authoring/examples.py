@@ -4,6 +4,7 @@ but for reading documents.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections import Counter
@@ -19,7 +20,7 @@ from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probe import Kind
 from tidegate.authoring.samples import HISTORY, kind_of
-from tidegate.authoring.shown_calls import shown_phrases, shown_texts
+from tidegate.authoring.shown_calls import shown_lines, shown_objects, shown_phrases, shown_texts
 from tidegate.authoring.survey import find_cases, find_inputs, find_scripts, find_test_code
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
@@ -66,7 +67,7 @@ _CONFIGURATION_NAME = re.compile(
 _SWITCH = re.compile(r"\b(?:true|false)\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
-_MARKS = re.compile(r"[^\w\s]+\s?|\n\s+")
+_MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
 _PHRASE = "\"C'est déjà l'été: 1,000 影 & #A_1\""
 
 
@@ -213,14 +214,17 @@ def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
 
 
 def cases(root: Path, code: Iterable[str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return small inputs of tests, by name: files, and the texts in their code, which fit any kind and have no suffix.
+    """Return small inputs of tests, by name: files, and what their code has. Texts fit any kind, and have no suffix.
 
     Files of the kinds that the docs name come first, then the texts. Of each group, what has marks that nothing before
     it has comes first, the smallest first.
     """
-    fit = (text for text in shown_texts(code) if len(text) <= LONGEST_GIVEN)
-    found = find_cases(root) | {f"case{number}": text for number, text in enumerate(fit, 1)}
     kinds, known = _kinds(texts), set[str]()
+    fit = (text for text in (*shown_texts(code), *shown_lines(code)) if len(text) <= LONGEST_GIVEN)
+    found = find_cases(root) | {f"case{number}": text for number, text in enumerate(fit, 1)}
+    if ".json" in kinds:
+        objects = (f"{json.dumps(one)}\n" for one in shown_objects((), code) if one and "arguments" not in one)
+        found |= {f"object{number}.json": text for number, text in enumerate(dict.fromkeys(objects), 1)}
     new: dict[str, bool] = {}
     for name in sorted(found, key=lambda name: (len(found[name]), name)):
         marks = {*_MARKS.findall(found[name])}

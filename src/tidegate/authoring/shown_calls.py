@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import yaml
 
@@ -23,9 +24,13 @@ _TEXT = re.compile(  # with more than one line, that is given to something: a do
     re.DOTALL,
 )
 _PHRASE = re.compile(r"""(?<![\\\w"'`])(["'])((?:(?!\1)[^\\\n{}%]|\\["'\\])+)\1""")
+_LINE = re.compile(  # apart from names of tests
+    r"""(\b(?:it|test|describe|suite|step|name|title|id)\W{1,3})?(?<![\\\w"'`])((["'])(?:(?!\3)[^\\\n]|\\.)+\3)"""
+)
+_NO_INPUT = re.compile(r"[\w\s.,!?/@'-]*")  # words, and names of files
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _MEANT = {"n": "\n", "t": "\t", "\n": ""}
-LONGEST_PHRASE = 80  # characters
+LONGEST_PHRASE, LONGEST_LINE = 80, 200  # characters
 LONGEST = 4_000  # characters of an object in JavaScript
 
 
@@ -46,6 +51,21 @@ def shown_texts(tests: Iterable[str]) -> list[str]:
     plain = (_ESCAPED.sub(lambda one: _MEANT.get(one[1], one[1]), text) for text in found)
     dedented = (textwrap.dedent(text).strip("\n") for text in plain)
     return [*dict.fromkeys(f"{text}\n" for text in dedented if "\n" in text)]
+
+
+def shown_lines(tests: Iterable[str]) -> list[str]:
+    """Return the texts of one line in the code of tests that are more than words and names, each with a line end."""
+    lines = (_meant(literal) for code in tests for named, literal, _ in _LINE.findall(code) if not named)
+    fit = (line for line in lines if len(line) <= LONGEST_LINE and not _NO_INPUT.fullmatch(line))
+    return [*dict.fromkeys(f"{line}\n" for line in fit)]
+
+
+def _meant(literal: str) -> str:
+    """Return what the literal means; escapes that Python has not stand for their character."""
+    with suppress(SyntaxError, ValueError), catch_warnings():
+        simplefilter("error")  # of an escape that Python has not
+        return str(ast.literal_eval(literal))
+    return _ESCAPED.sub(r"\1", literal[1:-1])
 
 
 def shown_phrases(documents: Iterable[str], tests: Iterable[str]) -> list[str]:

@@ -55,6 +55,13 @@ def test_files_of_the_kinds_that_docs_name_come_first_then_texts_of_code_each_wi
     assert [name for name, _ in cases(tmp_path, [], ["notes.md"])][-2:] == ["f.md", "d.log"]  # it has nothing new
 
 
+def test_objects_in_the_code_of_tests_are_inputs_of_a_tool_for_json_and_new_keys_come_first(tmp_path: Path) -> None:
+    code = ["""sort({"b": 1}); sort({"b": 2}); sort({"a": {"c": []}}); check('{b: 1}')"""]
+    found = [text for _, text in cases(tmp_path, code, ["Sorts data.json"])]
+    assert found == ['{"b": 1}\n', '{"c": []}\n', '{"a": {"c": []}}\n', '{"b": 2}\n', "{b: 1}\n"]
+    assert [text for _, text in cases(tmp_path, code, ["Sorts data.txt"])] == ["{b: 1}\n"]
+
+
 def test_an_input_of_a_test_is_kept_if_it_shows_something_new_or_is_refused(tmp_path: Path) -> None:
     found = found_with(commas, tmp_path, {"one.txt": "a,b\n", "alike.txt": "c,d\n", "bad.txt": "{\n", "code.py": ",,,"})
     assert "count one.txt" in found.of("call")

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.authoring.shown_calls import shown_objects, shown_phrases, shown_texts
+from tidegate.authoring.shown_calls import shown_lines, shown_objects, shown_phrases, shown_texts
+
+
+def test_lines_in_the_code_of_tests_are_texts_that_are_more_than_words_and_names() -> None:
+    code = """
+        it('parses {objects}', () => { parse('{"a": 1}'); read("a.txt", 'two words'); parse('it\\'s \\u00e9 {x}') })
+        pytest.param('x = {1}', id='set: y')
+    """
+    assert shown_lines([code, '"\\q{"']) == ['{"a": 1}\n', "it's \u00e9 {x}\n", "x = {1}\n", "q{\n"]
 
 
 def test_a_call_of_a_function_shows_its_arguments_in_order() -> None:

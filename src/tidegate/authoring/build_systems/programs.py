@@ -47,10 +47,11 @@ def find(root: Path, where: str) -> Iterator[Tool]:
         yield Tool(program.name, (), (inside(where, "bin"),), inside(where, "bin"))
     readmes = [text(path) for path in sorted(folder.glob("README*"))]
     shown = {name for content in readmes for name in _SHOWN.findall(content)}
-    made = [name for name in installed(text(folder / "Makefile")) if not is_program(folder / name)]
+    in_root = [path for path in sorted(folder.glob("*")) if is_program(path)]
+    elsewhere = {*installed(text(folder / "Makefile")), *(path.name for path in in_root)}  # made, or nearer
     for program in sorted(path for path in folder.glob("*/*") if path.name in shown and is_program(path)):
         if (
-            program.name not in made
+            program.name not in elsewhere
             and program.parent.name != "bin"
             and not re.match(r"tests?|examples?|\.", program.parent.name)
         ):
@@ -64,10 +65,12 @@ def find(root: Path, where: str) -> Iterator[Tool]:
         if "/" in file and is_program(folder / file):
             yield Tool(Path(file).name, (), (inside(where, str(Path(file).parent)),), inside(where, "Makefile"))
     entries = {name for content in texts for name in (*_ENTRY.findall(content), *_DEBIAN.findall(content))}
-    for program in sorted(filter(is_program, folder.glob("*"))):
+    for program in in_root:
         name = names.get(program.name, program.name)
         is_own = (
-            program.name in called or program.stem in (own, own.partition(".")[0]) or own.startswith(f"{program.stem}-")
+            program.name in {*called, *shown}
+            or program.stem in (own, own.partition(".")[0])
+            or own.startswith(f"{program.stem}-")
         )
         if program.name in names or program.name in entries or (is_own and not _HOUSEKEEPING.match(program.name)):
             yield _in_root(where, program.name, name)
