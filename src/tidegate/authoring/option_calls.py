@@ -19,6 +19,7 @@ _NUMBERS = re.compile(
 )
 _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
+_A_NUMBER = re.compile(r"INT(?:EGER)?|NUM(?:BER)?|N")  # among the choices of `--wrap {keep,no,INTEGER}`
 _SEPARATORS = re.compile(r"delim|sep")
 
 
@@ -72,7 +73,8 @@ def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
     if not part.takes_value:
         yield (part.name,)
     elif part.choices:
-        yield from ((f"{part.name} {choice}",) for choice in part.choices[:4] if choice != part.default)
+        values = (choice for choice in part.choices[:4] if choice != part.default)
+        yield from ((f"{part.name} {'20' if _A_NUMBER.fullmatch(value) else value}",) for value in values)
     elif part.default.isdecimal():
         yield f"{part.name} {int(part.default) // 2}", f"{part.name} {int(part.default) + 2}"
     elif _DATES.search(part.name):

@@ -25,7 +25,7 @@ from tidegate.text.noise import VOLATILE
 
 SECONDS = 5.0  # of one call
 PLANS_SECONDS = 100.0  # of all plans, two of which run at once
-TRIES_SHARE = 0.55  # of a plan's seconds, after which nothing more of it is tried
+TRIES_SHARE = 0.5  # of a plan's seconds, after which nothing more of it is tried
 MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others; so with other arguments
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent

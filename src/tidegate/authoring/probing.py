@@ -25,7 +25,7 @@ from tidegate.model.surface import Part
 
 AT_ONCE = 2  # plans
 MOST_SLOW = 3.0  # times that a machine with other work may take
-CASES_SHARE = 0.75  # of a plan's seconds, after which options come
+CASES_SHARE = 0.62  # of a plan's seconds, after which options come
 OPTIONS_SHARE = 0.88  # of a plan's seconds, after which variations come
 ENOUGH = 12  # calls that have to print what no other did, such as those with samples
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option

@@ -144,6 +144,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
         },
         ("tally", "./configure", "."),
     ),
+    "make, own configure.sh": (
+        {"configure.sh": SCRIPT, "Makefile.in": "tally: tally.c\n\tcc tally.c\n"},
+        ("tally", "./configure.sh", "."),
+    ),
     "make, a script below": (
         {"src/tally": SCRIPT, "Makefile": "install:\n\tinstall -m 755 src/tally ${DESTDIR}${PREFIX}/bin\n"},
         ("tally", "", "src"),
@@ -160,6 +164,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
             "Makefile": "build:\n\tcat src/* > tally\ninstall:\n\tinstall -m 755 tally $(BINDIR)/tally\n",
         },
         ("tally", "make", "."),
+    ),
+    "script, with an older copy": (
+        {"tally": SCRIPT, "old/tally": SCRIPT, "README.md": "    tally add milk\n"},
+        ("tally", "", "."),
     ),
     "script, named like the folder": ({"tally.sh": SCRIPT, "install.sh": SCRIPT}, ("tally.sh", "", ".")),
     "script, installed by the README": (

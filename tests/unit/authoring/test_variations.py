@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tidegate.authoring.option_calls import with_option
 from tidegate.authoring.variations import variations
+from tidegate.model.surface import Part
 
 
 def of(*lines: str) -> list[str]:
@@ -41,3 +43,9 @@ def test_every_line_gets_its_first_variation_before_one_gets_its_second() -> Non
 def test_a_call_asks_for_the_days_that_other_subcommands_give() -> None:
     found = of("tally add '2018-03-20 12:00' milk", "tally list --from 2014-04-16 --to 2014-04-30")
     assert "tally list --from 2018-03-20 --to 2018-03-21" in found
+
+
+def test_a_number_among_the_choices_of_an_option_is_given_as_one() -> None:
+    option = Part(name="--wrap", kind="option", takes_value=True, choices=("keep", "no", "INTEGER"))
+    ways = [one.ways for one in with_option("tally a.md", "tally", option, ())]
+    assert ways == [("tally --wrap keep a.md",), ("tally --wrap no a.md",), ("tally --wrap 20 a.md",)]

@@ -190,7 +190,7 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
     content, own = text(folder / file), folder.resolve().name
     make = "make" if where == "." else f"make -C {where}"
     enter = "" if where == "." else f"cd {where} && "
-    prepare = (f"{enter}./configure",) if is_program(folder / "configure") else ()
+    prepare = tuple(f"{enter}./{name}" for name in ("configure", "configure.sh") if is_program(folder / name))[:1]
     built = inside(where)
     if _DATA.search(content) and not (
         prepare or _ABSOLUTE.search(content)
