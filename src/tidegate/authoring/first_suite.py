@@ -17,7 +17,7 @@ from tidegate.authoring.build_systems import node
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS, Call, Found, Kind
-from tidegate.authoring.probing import Prober, read_found
+from tidegate.authoring.probing import MOST_SLOW, Prober, read_found
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.subcommand_calls import MOST_SUBCOMMANDS, UNFIT_COMMANDS, state
 from tidegate.authoring.tool import Tool
@@ -205,7 +205,8 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
     """Return what each plan found; with a network, if more of it works with the hosts that were asked for."""
 
     async def probe(plans: Sequence[Plan]) -> dict[str, Found]:
-        scenarios = [_scenario_of(tool, plan.candidate, PLANS_SECONDS + tryout.SECONDS) for plan in plans]
+        seconds = MOST_SLOW * PLANS_SECONDS + tryout.SECONDS
+        scenarios = [_scenario_of(tool, plan.candidate, seconds) for plan in plans]
         suite = draft(tool, scenarios).model_copy(update={"agents": {AGENT: prober}})
         runs = await here.run(suite, 1)
         texts = {name: [one.text for one in seen.events if isinstance(one, Message)] for name, (seen,) in runs.items()}

@@ -51,6 +51,11 @@ def test_the_start_of_our_program_is_read(tmp_path: Path, file: str, content: st
     [
         ({"index.js": "", "package.json": '{"name": "x"}'}, servers("node", "/home/me/x/index.js"), "exec node"),
         ({"package.json": '{"name": "x"}'}, servers("node", "dist/index.js"), '"%s"/dist/index.js'),
+        (
+            {"package.json": '{"name": "x", "scripts": {"start:stdio": "node ./build/a.js"}}'},
+            servers("node", "PATH/TO/x/build/a.js"),
+            '"%s"/build/a.js',
+        ),
         ({"src/notes/__main__.py": "", "pyproject.toml": ""}, servers("python", "-m", "notes"), "-m notes"),
         ({"server.py": "mcp.run()", "requirements.txt": "mcp"}, servers("uv", "run", "server.py"), "venv/bin/python"),
         (

@@ -75,6 +75,12 @@ def _main(package: dict[str, Any]) -> str | None:
     return started[1].removeprefix("./") if started else main if isinstance(main, str) else None
 
 
+def _made(package: dict[str, Any]) -> set[str]:
+    """Return the files that the package names as its own: its `main`, and those that its scripts run."""
+    scripts = "\n".join(map(str, table(package, "scripts").values()))
+    return {str(one).removeprefix("./") for one in (package.get("main"), *_STARTED.findall(scripts)) if one}
+
+
 def starts(root: Path, where: str, binary: str) -> tuple[Start, ...]:
     """Return how the files of the folder start the program of this name, without duplicates."""
     folder = root / where
@@ -184,8 +190,9 @@ def _own_file(folder: Path, start: Start) -> tuple[str, ...] | None:
     if not words[0].endswith(suffix):
         return None
     # The file may be on another machine, and made by the build: its last parts name it here.
-    ends = ("/".join(parts[place:]) for place in range(len(parts)))
-    file = next((end for end in ends if (folder / end).is_file()), None)
+    ends = ["/".join(parts[place:]) for place in range(len(parts))]
+    made = _made(json_object(folder / "package.json"))
+    file = next((end for end in ends if (folder / end).is_file() or end in made), None)
     if file is None and interpreter == "node" and not PurePosixPath(words[0]).is_absolute():
         file = str(PurePosixPath(*parts))
     return None if file is None else (_runner(folder / file, tool) if tool else interpreter, file, *words[1:])
