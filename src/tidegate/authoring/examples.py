@@ -134,8 +134,7 @@ def in_scripts(root: Path, where: str, binary: str, first: Collection[str], code
     for text in code:
         calls.append(iter(_with_new_words_first(calls_in_code(text, binary, first))))
     for path in find_scripts(root / where):
-        text = called_by_name(path.read_text(encoding="utf-8", errors="replace"), binary)
-        text = _CAPTURED.sub(r"\1", text)
+        text = called_by_name(_CAPTURED.sub(r"\1", path.read_text(encoding="utf-8", errors="replace")), binary)
         script = blocks(f"~~~~sh\n{text}\n~~~~", binary)
         lines = (line for block in script for line in _runnable(block, binary))
         calls.append(_from_root(line, path.parent, root) for line in islice(lines, MOST_OF_SCRIPT))

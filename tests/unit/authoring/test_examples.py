@@ -101,7 +101,7 @@ def test_scripts_of_tests_and_demos_have_examples_with_what_they_store(tmp_path:
         "demo/two": "#!/usr/bin/env bash\necho a | ../tally list\n",
         "tests/case/cmd": "TALLY=../../bin/tally.js\ncat input | $TALLY --all\n",
         "tests/case/input": "a\n",
-        "tests/three.bats": '@test "adds" {\n  run tally add b\n  result="$(tally sum 1 2)"\n}\n',
+        "tests/three.bats": '@test "adds" {\n  run tally add b\n  result="$(./tally sum 1 2)"\n}\n',
         "src/three.sh": "tally elsewhere\n",
     }
     plan = sure(in_scripts(write(tmp_path, scripts), ".", "tally", (), ()))

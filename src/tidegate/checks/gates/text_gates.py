@@ -143,8 +143,8 @@ def _shown(text: str) -> str:
 
 
 MOST_NAMED = 8  # missing words in a message
-# Another name of an entry, maybe with its value, and what separates it from the next: `-d DATE, `, `add|`.
-_OTHER_NAME = r"[\w-]+(?:[ =][A-Z<\[][^\s,|/]*)?(?:, ?| ?\| ?| / )"
+# Another name of an entry, maybe with its value, and what separates it from the next: `-d DATE, `, `add|`, `-d `.
+_OTHER_NAME = r"[\w-]+(?:[ =][A-Z<\[][^\s,|/]*)?(?:, ?| ?\| ?| / |[ \t]+(?=-))"
 
 
 class CommandOutputWords(CommandGate):

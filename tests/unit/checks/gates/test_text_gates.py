@@ -140,6 +140,7 @@ def test_a_word_is_no_part_of_another_one(word: str, printed: str) -> None:
         ("  -d, --due DATE", True),
         ("  -d DATE, --due DATE", True),
         ("  -d|--due", True),
+        ("  -until  --due DATE", True),
         ("  --no-due / --due", True),
         ("  --end E  As with --due", False),
         ("usage: t [--due DATE]", False),
