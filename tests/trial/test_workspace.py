@@ -179,6 +179,9 @@ def test_a_scenario_s_files_are_found_through_links_and_those_of_the_product_are
     (tmp_path / "lib/judge.py").write_text("2")
     after = scenario_files(tmp_path, "t", ("python3", "judge.py"), guidance)
     assert {name for name in after if before[name] != after[name]} == {"judge.py"}
+    (tmp_path / "README.md").chmod(0o755)
+    assert {*scenario_files(tmp_path, None, ("lib",), ())} == {"lib/judge.py"}
+    assert scenario_files(tmp_path, None, ("README.md",), ()) != {"README.md": before["judge.py"]}
     assert scenario_files(tmp_path, None, (), guidance) == {}
 
 

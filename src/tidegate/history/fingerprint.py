@@ -6,6 +6,7 @@ import glob
 import hashlib
 import json
 import posixpath
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -122,8 +123,13 @@ def template_files(definitions: Path, scenario: Scenario, guidance: Sequence[str
 
 
 def scenario_files(root: Path, template: str | None, scripts: Iterable[str], guidance: Sequence[str]) -> dict[str, str]:
-    """Return a hash of each file of the template except guidance, and of each of the scripts' files, by its path."""
-    found = {name: _hash(root / name) for name in scripts if (root / name).is_file() and stays_in(root, name)}
+    """Return a hash of each file of the template except guidance, and of each of the scripts' files, by its path.
+
+    Of a folder that a script names, such as a package, these are all files below it.
+    """
+    named = [root / name for name in scripts if stays_in(root, name)]
+    below = (path for one in named for path in (everything_below(one) if one.is_dir() else [one]))
+    found = {path.relative_to(root).as_posix(): _hash(path) for path in below if path.is_file()}
     files = _files(root, template, guidance) if template is not None else ()
     return found | {posixpath.join(template or "", name): mark for name, mark in files}
 
@@ -141,4 +147,5 @@ def _files(definitions: Path, template: str, guidance: Sequence[str]) -> Iterato
 
 
 def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    runs = "runnable " if path.stat().st_mode & stat.S_IXUSR else ""
+    return runs + hashlib.sha256(path.read_bytes()).hexdigest()

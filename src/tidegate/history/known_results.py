@@ -29,13 +29,14 @@ from tidegate.model.plan import Plan, RowKey
 from tidegate.model.run_row import LEAST
 from tidegate.model.suite import Suite
 from tidegate.model.trial import SessionRecord
-from tidegate.model.trial_spec import Side
+from tidegate.model.trial_spec import Side, is_inside
 from tidegate.model.value import Value
 from tidegate.vcs.revisions import repository_root, tracked_files
 
 DAY = 86_400.0
 SIDES: tuple[Side, Side] = ("base", "head")
 _FILE = "test.json"
+_LOST = "lost"  # a file: head lost a trial
 
 
 class Known(NamedTuple):
@@ -322,11 +323,18 @@ class ResumableTests:
 
     def begun(self, key: str) -> Beginning | None:
         """Return the start of this test, or None if it is missing, damaged or too old."""
+        if (self._folder / key / _LOST).exists():
+            return None
         found = read_value(self._folder / key / _FILE, Beginning)
         return found if found and found.key == key and found.at >= self._oldest else None
 
     def keep(self, key: str, result: TrialResult, ran_in: RunFolder) -> None:
-        """Store a trial with its record if it was measured. A pass that the judge could not judge is run again."""
+        """Store a trial with its record if it was measured. A pass that the judge could not judge is run again.
+
+        Once head has lost a trial for a cause inside, all of the test is run again: passes alone would be kept.
+        """
+        if result.side == "head" and result.not_measured is not None and is_inside(result.not_measured):
+            (self._folder / key / _LOST).touch()
         if result.decides == "fail" or (result.decides is not None and not not_judged(result)):
             self._side(key, result.side).copy_trial(result, ran_in)
 

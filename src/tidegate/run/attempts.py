@@ -26,7 +26,7 @@ from tidegate.model.progress import Progress
 from tidegate.model.provider import Access
 from tidegate.model.suite import Suite
 from tidegate.model.trial import Trial
-from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec
+from tidegate.model.trial_spec import NotMeasured, Side, TrialSpec, is_inside
 from tidegate.run.build import Checkout, HostEnvironment
 from tidegate.run.pace import OutageWaits, Pace
 from tidegate.trial.cost_meter import Spending
@@ -90,8 +90,9 @@ class _Product(NamedTuple):
 MOST_ENDED = 50  # folders of ended trials that are deleted together
 LITTLE_ROOM = 2 << 30  # bytes; with less of it, they are deleted at once
 RETRIES = 2  # after a cause that often goes away by itself (verdict.md, Units)
-_OF_MACHINE: frozenset[NotMeasured] = frozenset({"resources", "supervisor_lost"})  # the tool can bring them about
-_TRANSIENT: frozenset[NotMeasured] = frozenset({"infrastructure", "outage", "reported_outage", *_OF_MACHINE})
+_TRANSIENT: frozenset[NotMeasured] = frozenset(
+    {"infrastructure", "outage", "reported_outage", "resources", "supervisor_lost"}
+)
 
 
 @dataclass
@@ -139,7 +140,7 @@ class Attempts:
                     trial = trial.model_copy(update={"faults": {**trial.faults, **faults}})
                     self.context.checkouts[spec.side].store.keep_trial(trial)
                 return trial
-            if trial.not_measured in _OF_MACHINE:
+            if is_inside(trial.not_measured):
                 faults[f"an attempt without an outcome ({trial.not_measured})"] = ""
             waited = trial.not_measured == "outage" and await self.outage_waits.wait()
             attempts += 1

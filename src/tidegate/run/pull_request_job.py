@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tidegate.checks.evaluators.script_files import files_of
 from tidegate.decide.causes.left_behind import files_apart
 from tidegate.errors import ConfigurationError, MissingKeyError, NothingToRunError
-from tidegate.history.fingerprint import program_globs, scenario_files
+from tidegate.history.fingerprint import judge_mark, program_globs, scenario_files
 from tidegate.history.known_results import open_answers, read_history
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import DefinitionChange, Read, Row
@@ -72,6 +72,8 @@ def load_pull_request(root: Path, target: Revision, sides: TwoSides, scratch: Pa
         plan = _with_head(plan, suites, files, options)
     _refuse_deployed(plan)
     definitions = changes(suites.base, suites.head, files)
+    if suites.base is not None and suites.folder is not None:
+        definitions = (*_judge_s_program(suites.base, suites.folder, sides.head.folder), *definitions)
     if definitions and suites.tip is not None and suites.folder != sides.tip:
         new = changes(suites.tip, suites.head, _changed_files(sides.tip, suites.tip, sides.head.folder, suites.head))
         still = {(one.scenario, one.agent) for one in new}
@@ -143,6 +145,12 @@ def _changed_files(before: Path, base: Suite, after: Path, head: Suite) -> dict[
         one.name: differ(one.template, files_of(one.evaluators), tuple(guidance.get(one.name, base.guidance)))
         for one in head.scenarios
     }
+
+
+def _judge_s_program(base: Suite, before: Path, after: Path) -> Iterator[DefinitionChange]:
+    """Yield the change of the program that base's judge is, if it is one of the repository."""
+    if judge_mark(base, before) != judge_mark(base, after):
+        yield DefinitionChange(scenario=None, effect="less", detail="judge: its program")
 
 
 def _with_head(plan: Plan, suites: BothSuites, files: Mapping[str, Sequence[str]], options: Options) -> Plan:

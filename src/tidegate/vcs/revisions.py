@@ -55,7 +55,9 @@ def _branch(root: Path, ref: str) -> str | None:
     """Return the commit of the branch: a local one, one of the remote that `ref` names, or one of `origin`."""
     if ref == "HEAD" or re.fullmatch("[0-9a-f]{40,64}", ref):
         return None
-    names = [f"refs/{place}/{ref}" for place in ("heads", "remotes", "remotes/origin")]
+    # A branch may be named `origin/main`, too.
+    places = ("remotes", "heads") if ref.startswith("origin/") else ("heads", "remotes", "remotes/origin")
+    names = [f"refs/{place}/{ref}" for place in places]
     found = git(root, "for-each-ref", "--format=%(refname) %(objectname)", *names).stdout.splitlines()
     commits = dict(line.rsplit(" ", 1) for line in found)
     return next((commits[name] for name in names if name in commits), None)

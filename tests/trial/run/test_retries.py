@@ -17,7 +17,8 @@ from tidegate.model.trial_spec import NotMeasured
     ("causes", "faults"),
     [
         ([], []),
-        (["reported_outage", "infrastructure"], []),
+        (["outage", "infrastructure"], []),
+        (["reported_outage"], ["an attempt without an outcome (reported_outage)"]),
         (["resources"], ["an attempt without an outcome (resources)"]),
         (["supervisor_lost", "outage"], ["an attempt without an outcome (supervisor_lost)"]),
     ],

@@ -12,6 +12,7 @@ from tidegate.history.known_results import ResumableTests, past_trials, without_
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import Outcome
+from tidegate.model.trial_spec import NotMeasured, Side
 
 
 def test_no_trial_of_a_row_in_which_base_failed_does() -> None:
@@ -43,3 +44,15 @@ def test_what_was_not_measured_or_passes_unjudged_is_run_again(
     tests = ResumableTests(tmp_path, 1, 0.0)
     tests.keep("key", result, RunFolder(tmp_path / "run"))
     assert bool(list(tests.trials("key"))) == is_kept
+
+
+@pytest.mark.parametrize(
+    ("side", "cause", "is_resumed"), [("head", "setup", False), ("head", "outage", True), ("base", "setup", True)]
+)
+def test_a_test_of_which_head_lost_a_trial_is_run_again_as_a_whole(
+    side: Side, cause: NotMeasured, is_resumed: bool, tmp_path: Path
+) -> None:
+    tests = ResumableTests(tmp_path, 1, 0.0)
+    tests.begin("key", ())
+    tests.keep("key", trial_result(side=side, outcome=None, not_measured=cause), RunFolder(tmp_path / "run"))
+    assert (tests.begun("key") is not None) is is_resumed

@@ -34,10 +34,9 @@ def used_by_head(
 ) -> tuple[Overuse, ...]:
     """Return why head can have ended the budget; nothing if base's trials on both sides would have ended it, too.
 
-    Rows that only head has do not count. Of time, only trials apart from a pull request show that: head can keep base
-    waiting. `shares`: each shard's rows.
+    `rows`: those that base has. Of time, only trials apart from a pull request show that: head can keep base waiting.
+    `shares`: each shard's rows.
     """
-    rows = {key: side for key, side in rows.items() if side.base}
     parts = [[rows[key] for key in keys if key in rows] for keys in shares] or [list(rows.values())]
     found: dict[Overuse, None] = {}
     for sides in parts:
@@ -143,13 +142,16 @@ def compare(
     metrics = suite_metrics(sides) if holds else {}
     every = zip(state.rows, conclusions, sides, strict=True)
     rows = tuple(row_of(entry.row, one, trials, head, metrics, holds=holds) for entry, one, trials in every)
+    of_base = {
+        entry.row.key: side for entry, side in zip(state.rows, sides, strict=True) if entry.row.presence != "added"
+    }
     rows = with_power(tuple(with_judge_tests(rows, list(_scored(sides, holds)))), state)
     return Comparison(
         rows=rows,
         suite=suite_effect(rows, state, holds=holds).model_copy(update={"metrics": metrics}),
         definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
-        used_by_head=used_by_head(head, dict(zip((row.key for row in rows), sides, strict=True)), shares),
+        used_by_head=used_by_head(head, of_base, shares),
         notes=(
             *(Note(code="interrupted", ref=run.revision.ref) for run in (base, head) if run.interrupted),
             *([Note(code="stored")] if stored else []),

@@ -67,10 +67,9 @@ def test_base_s_time_beside_head_is_no_evidence() -> None:
     assert overuse_text(use) == "no history of base shows that base takes the budget's 60 s, too"
 
 
-def test_rows_that_only_head_has_ask_for_nothing() -> None:
-    added = RowTrials((), (), (lost(),) * 9)
-    assert found(row(10, 10), UNTRIED, added, budget=Budget(usd=50))
-    assert not found(row(10, 10), added, budget=Budget(usd=10))
+def test_a_row_for_which_base_s_history_stands_counts() -> None:
+    reused = RowTrials(row(10, 10).past, (), (lost(),))
+    assert found(reused, budget=Budget(minutes=1))
 
 
 @pytest.mark.parametrize(("budget", "by_head"), [(Budget(usd=30), False), (Budget(usd=50), True)])
