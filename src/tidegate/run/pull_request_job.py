@@ -66,18 +66,12 @@ def load_pull_request(root: Path, target: Revision, sides: TwoSides, scratch: Pa
     base, head = sides.base.revision, sides.head.revision
     plan = make_plan(suite, options.selection)
     warnings = (*suites.warnings, *not_selected(suite, plan))
-    files: dict[str, list[str]] = {}
+    definitions: tuple[DefinitionChange, ...] = ()
     if suites.base is not None and suites.folder is not None:
         files = _changed_files(suites.folder, suites.base, sides.head.folder, suites.head)
         plan = _with_head(plan, suites, files, options)
+        definitions = _definitions(suites, sides, files)
     _refuse_deployed(plan)
-    definitions = changes(suites.base, suites.head, files)
-    if suites.base is not None and suites.folder is not None:
-        definitions = (*_judge_s_program(suites.base, suites.folder, sides.head.folder), *definitions)
-    if definitions and suites.tip is not None and suites.folder != sides.tip:
-        new = changes(suites.tip, suites.head, _changed_files(sides.tip, suites.tip, sides.head.folder, suites.head))
-        still = {(one.scenario, one.agent) for one in new}
-        definitions = tuple(one for one in definitions if (one.scenario, one.agent) in still)
     both = (suites.head, suites.base or suites.head)
     checkouts = [LinkedCheckout(side.folder) for side in (sides.base, sides.head)]
     missing = tuple(dict.fromkeys(name for one in checkouts for name in one.submodules))
@@ -147,10 +141,30 @@ def _changed_files(before: Path, base: Suite, after: Path, head: Suite) -> dict[
     }
 
 
-def _judge_s_program(base: Suite, before: Path, after: Path) -> Iterator[DefinitionChange]:
-    """Yield the change of the program that base's judge is, if it is one of the repository."""
-    if judge_mark(base, before) != judge_mark(base, after):
-        yield DefinitionChange(scenario=None, effect="less", detail="judge: its program")
+def _definitions(
+    suites: BothSuites, sides: TwoSides, files: Mapping[str, Sequence[str]]
+) -> tuple[DefinitionChange, ...]:
+    """Return what will be checked differently: what head has otherwise than base and the target branch's tip.
+
+    `files`: those that head changes, by scenario.
+    """
+    assert suites.base is not None
+    assert suites.folder is not None
+    found = _since(suites.folder, suites.base, sides, suites.head, files)
+    if not found or suites.tip is None or suites.folder == sides.tip:
+        return found
+    changed = _changed_files(sides.tip, suites.tip, sides.head.folder, suites.head)
+    still = {(one.scenario, one.agent) for one in _since(sides.tip, suites.tip, sides, suites.head, changed)}
+    return tuple(one for one in found if (one.scenario, one.agent) in still)
+
+
+def _since(
+    before: Path, base: Suite, sides: TwoSides, head: Suite, files: Mapping[str, Sequence[str]]
+) -> tuple[DefinitionChange, ...]:
+    """Return head's changes of this suite, and of the program that its judge is, if the repository has that."""
+    judge = judge_mark(base, before) != judge_mark(base, sides.head.folder)
+    of_judge = [DefinitionChange(scenario=None, effect="less", detail="judge: its program")] if judge else []
+    return (*of_judge, *changes(base, head, files))
 
 
 def _with_head(plan: Plan, suites: BothSuites, files: Mapping[str, Sequence[str]], options: Options) -> Plan:

@@ -142,16 +142,13 @@ def compare(
     metrics = suite_metrics(sides) if holds else {}
     every = zip(state.rows, conclusions, sides, strict=True)
     rows = tuple(row_of(entry.row, one, trials, head, metrics, holds=holds) for entry, one, trials in every)
-    of_base = {
-        entry.row.key: side for entry, side in zip(state.rows, sides, strict=True) if entry.row.presence != "added"
-    }
     rows = with_power(tuple(with_judge_tests(rows, list(_scored(sides, holds)))), state)
     return Comparison(
         rows=rows,
         suite=suite_effect(rows, state, holds=holds).model_copy(update={"metrics": metrics}),
         definitions=(*definitions, *_changed_since(base, head, definitions)),
         excluded_share=_excluded_share((*base_trials, *head_trials)),
-        used_by_head=used_by_head(head, of_base, shares),
+        used_by_head=used_by_head(head, _rows_of_base(state, sides), shares),
         notes=(
             *(Note(code="interrupted", ref=run.revision.ref) for run in (base, head) if run.interrupted),
             *([Note(code="stored")] if stored else []),
@@ -170,6 +167,12 @@ def _sides(state: State, past: Sequence[PastTrial], base: Trials, head: Trials) 
     past_of, base_of, head_of = by_row(past), by_row(_in_order(base)), by_row(_in_order(head))
     keys = [(entry.row.key, entry.history[1] > 0) for entry in state.rows]
     return [RowTrials(past_of[key] if known else (), base_of[key], head_of[key]) for key, known in keys]
+
+
+def _rows_of_base(state: State, sides: Sequence[RowTrials]) -> dict[RowKey, RowTrials]:
+    """Return the trials of the rows that base has."""
+    every = zip(state.rows, sides, strict=True)
+    return {entry.row.key: side for entry, side in every if entry.row.presence != "added"}
 
 
 def _scored(sides: Sequence[RowTrials], holds: bool) -> Iterator[tuple[Scored, Scored]]:
