@@ -180,7 +180,8 @@ def test_a_scenario_s_files_are_found_through_links_and_those_of_the_product_are
     after = scenario_files(tmp_path, "t", ("python3", "judge.py"), guidance)
     assert {name for name in after if before[name] != after[name]} == {"judge.py"}
     (tmp_path / "README.md").chmod(0o755)
-    assert {*scenario_files(tmp_path, None, ("lib",), ())} == {"lib/judge.py"}
+    (tmp_path / "lib/link").symlink_to("/proc/kcore")
+    assert {*scenario_files(tmp_path, None, ("lib",), ())} == {"lib/judge.py", "lib/link"}
     assert scenario_files(tmp_path, None, ("README.md",), ()) != {"README.md": before["judge.py"]}
     assert scenario_files(tmp_path, None, (), guidance) == {}
 

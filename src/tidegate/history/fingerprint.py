@@ -127,11 +127,12 @@ def scenario_files(root: Path, template: str | None, scripts: Iterable[str], gui
 
     Of a folder that a script names, such as a package, these are all files below it.
     """
-    named = [root / name for name in scripts if stays_in(root, name)]
-    below = (path for one in named for path in (everything_below(one) if one.is_dir() else [one]))
-    found = {path.relative_to(root).as_posix(): _hash(path) for path in below if path.is_file()}
-    files = _files(root, template, guidance) if template is not None else ()
-    return found | {posixpath.join(template or "", name): mark for name, mark in files}
+    named = [name for name in scripts if stays_in(root, name)]
+    found = {name: _hash(root / name) for name in named if (root / name).is_file()}
+    folders = [(name, ()) for name in named] + ([(template, guidance)] if template is not None else [])
+    return found | {
+        posixpath.join(folder, name): mark for folder, own in folders for name, mark in _files(root, folder, own)
+    }
 
 
 def _files(definitions: Path, template: str, guidance: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -148,4 +149,5 @@ def _files(definitions: Path, template: str, guidance: Sequence[str]) -> Iterato
 
 def _hash(path: Path) -> str:
     runs = "runnable " if path.stat().st_mode & stat.S_IXUSR else ""
-    return runs + hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as file:
+        return runs + hashlib.file_digest(file, "sha256").hexdigest()
