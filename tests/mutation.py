@@ -93,7 +93,7 @@ CHANGES = [
     ("suite/changes.py", '"less" if new < old else "more"', '"less" if new > old else "more"'),
     ("suite/changes.py", '"less" if now.purpose == "capability" else "more"', '"more"'),
     ("suite/changes.py", '"more" if not lost else "other"', '"more"'),
-    ("suite/changes.py", "or path in scripts", ""),
+    ("suite/changes.py", "if own := files.get(before.name):", 'if own := files.get(""):'),
     ("suite/plan.py", "before.agent == after.agent and before", "before"),
     ("suite/plan.py", "if {*head.secrets} <= {*base.secrets}", "if head.secrets"),
     ("suite/plan.py", "any(gate.required for gate in scenario.gates)", "bool(scenario.gates)"),
