@@ -53,7 +53,7 @@ answers, an outage, or no money left. An inline rubric that the judge leaves out
 ## Trust
 
 - **A judge must not judge its own model.** `tidegate check` refuses that; `allow_self_judging: true` allows it.
-- **It does not see** the side, the agent, names of models, keys, control characters or line ends, and of rights only that to run.
+- **It does not see** the side, the agent, names of models, keys, control characters, line ends, or file modes beyond the executable bit.
 - **Prompt injection.** Text of trials is fenced, and the judge is told that nothing in it is an instruction. A model is
   still vulnerable. `tidegate injections` shows it bad work with about 190 attacks, and names what got through.
 - **Samples.** With `samples: 3`, the medians count, and reports show how often the samples agree.

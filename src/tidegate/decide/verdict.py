@@ -21,7 +21,7 @@ _UNCOMPARED: tuple[RowState, ...] = ("added", "not_comparable", "not_measured")
 class Decision(Value):
     """A verdict before it is worded. `code` is the exit code in blocking mode.
 
-    `rows`, `fewer` and `metrics` led to it: rows, changes by which less is checked, and metrics that got worse; so did
+    `rows`, `fewer` and `metrics` led to it: rows, changes of what is checked, and metrics that got worse; so did
     those of the `interfaces` that block.
     """
 
@@ -95,7 +95,7 @@ def _decided(state: VerdictState, reason: VerdictReason, code: int, rows: Iterab
 
 
 def _checks_less(comparison: Comparison, policy: Policy) -> tuple[DefinitionChange, ...]:
-    """Return the changes by which less is checked from the merge on, or can be, if a maintainer has to accept these."""
+    """Return the changes by which less may be checked from the merge on, if a maintainer has to accept these."""
     blocks = policy.rules == "block"
     return tuple(change for change in comparison.definitions if change.effect != "more" and blocks)
 

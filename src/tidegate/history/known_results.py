@@ -36,15 +36,19 @@ from tidegate.vcs.revisions import repository_root, tracked_files
 DAY = 86_400.0
 SIDES: tuple[Side, Side] = ("base", "head")
 _FILE = "test.json"
-_LOST = "lost"  # a file: head lost a trial
+_LOST = "lost"  # an empty file, once head has lost a trial for a cause inside
 
 
 class Known(NamedTuple):
-    """What is known before the first trial: base's history, trials of the same tests, and warnings."""
+    """What is known before the first trial: base's history, trials of the same tests, and warnings.
+
+    `resumed`: the rows whose tests an earlier run has begun.
+    """
 
     past: tuple[PastTrial, ...] = ()
     results: tuple[TrialResult, ...] = ()
     warnings: tuple[str, ...] = ()
+    resumed: frozenset[RowKey] = frozenset()
 
 
 class KnownResults:
@@ -79,8 +83,9 @@ class KnownResults:
         """Resume the tests that an earlier run started, and start the others with base's history.
 
         `keys` identifies the rows' tests (fingerprint.py). A resumed test keeps the history that it started with, so
-        that its own trials, added since, are not counted twice. It starts again if base has failed apart from a pull
-        request since, so that base is known to fail. `foreign` holds the commits that base does not have.
+        that its own trials, added since, are not counted twice. It starts again if head has lost a trial in it, or if
+        base has failed apart from a pull request since, so that base is known to fail. `foreign` holds the commits that
+        base does not have.
         """
         self._fingerprints, self._keys = fingerprints, keys
         if self._history is None or self._tests is None:
@@ -103,7 +108,7 @@ class KnownResults:
         ]
         known = [trial for found in begun.values() for trial in found.past]
         known += [trial for trial in read.trials if trial.key not in begun]
-        return Known(tuple(known), tuple(results), (*self._ignored, *read.warnings))
+        return Known(tuple(known), tuple(results), (*self._ignored, *read.warnings), frozenset(begun))
 
     def versions(self) -> dict[str, str]:
         """Return the agents' versions at the last time that history was added; no agent is asked."""
@@ -322,7 +327,7 @@ class ResumableTests:
         write_value(self._folder / key / _FILE, Beginning(key=key, at=self._now, past=tuple(past)))
 
     def begun(self, key: str) -> Beginning | None:
-        """Return the start of this test, or None if it is missing, damaged or too old."""
+        """Return the start of this test, or None if it is missing, damaged, too old, or head has lost a trial in it."""
         if (self._folder / key / _LOST).exists():
             return None
         found = read_value(self._folder / key / _FILE, Beginning)
@@ -331,7 +336,7 @@ class ResumableTests:
     def keep(self, key: str, result: TrialResult, ran_in: RunFolder) -> None:
         """Store a trial with its record if it was measured. A pass that the judge could not judge is run again.
 
-        Once head has lost a trial for a cause inside, all of the test is run again: passes alone would be kept.
+        Once head has lost one for a cause inside, all of the test is run again: else only its passes would be kept.
         """
         if result.side == "head" and result.not_measured is not None and is_inside(result.not_measured):
             (self._folder / key / _LOST).touch()
@@ -350,7 +355,7 @@ class ResumableTests:
         return taken
 
     def remove_old(self) -> None:
-        """Delete tests that are damaged or too old to resume."""
+        """Delete tests that cannot be resumed."""
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
             if self.begun(folder.name) is None:
                 shutil.rmtree(folder, ignore_errors=True)

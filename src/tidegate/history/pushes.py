@@ -65,12 +65,12 @@ class Pushes:
     def earlier(self, resumed: Collection[RowKey] = ()) -> dict[RowKey, EarlierPushes]:
         """Return what the last push of another test left to know; nothing if there is none, or it is damaged.
 
-        Rows that are not `resumed`, or that lost trials, have new trials at a re-run. For them, what an earlier run of
-        this test showed counts as that of a push.
+        Rows that are not `resumed` have new trials at a re-run. For them, what an earlier run of this test showed
+        counts as that of a push.
         """
         known = _last(self._others())
         pushes = max((one.pushes for one in known.values()), default=0)
-        own = {row: one for row, one in _last(self._all()).items() if row not in resumed or one.lost}
+        own = {row: one for row, one in _last(self._all()).items() if row not in resumed}
         return known | {row: one.model_copy(update={"pushes": pushes}) for row, one in own.items()}
 
     def add(self, rows: Mapping[RowKey, EarlierPushes]) -> None:

@@ -156,13 +156,12 @@ class EarlierPushes(Value):
 
     `state`: the last finding. `pairs`: number of pairs in which it regressed, and the passes of head and base in them.
     `failed`: any run had a failure on head and none on base. `pushes`: earlier pushes in which any row was tested on
-    pairs; all pushes of a pull request share `policy.alpha`. `lost`: head lost trials for causes inside.
+    pairs; all pushes of a pull request share `policy.alpha`.
     """
 
     state: Literal["regressed", "unconfirmed", "ok"] = "ok"
     pairs: tuple[int, int, int] = (0, 0, 0)
     failed: bool = False
-    lost: bool = False
     pushes: int = 0
 
 

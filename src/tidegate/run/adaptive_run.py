@@ -64,7 +64,7 @@ async def _run_both(root: Path, work: RunJob, earlier: KnownResults, options: Op
         foreign = ForeignCommits(root, *(side.revision for side in work.sides))
         known = earlier.begin(fingerprints, keys, foreign)
         pushes = pushes_of(root, work, options, keys.values())
-        before = pushes.earlier(keys) if pushes else {}
+        before = pushes.earlier(known.resumed) if pushes else {}
         rows = with_earlier(work.rows, before)
         sessions = earlier.sessions(foreign)
         surveys = Surveys(runner, work, options.environ.get("PATH", ""))

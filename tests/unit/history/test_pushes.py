@@ -25,9 +25,6 @@ def test_the_next_push_knows_what_the_last_one_showed(tmp_path: Path) -> None:
 def test_a_re_run_of_the_same_test_knows_what_its_first_run_knew(tmp_path: Path) -> None:
     pushes(tmp_path, "first").add({ROW: RED})
     assert pushes(tmp_path, "first").earlier(resumed=[ROW]) == {}
-    lost = RED.model_copy(update={"lost": True})
-    pushes(tmp_path, "first").add({ROW: lost})
-    assert pushes(tmp_path, "first").earlier(resumed=[ROW])[ROW].state == RED.state
 
 
 def test_a_re_run_knows_what_its_first_run_showed_of_rows_that_are_run_again(tmp_path: Path) -> None:

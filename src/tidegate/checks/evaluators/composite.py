@@ -61,7 +61,7 @@ class CompositeEvaluator(Evaluator):
     - `{type: weighted_average, weights: {NAME: WEIGHT}}`: the default, with the members' own weights
     - `{type: code_judge, path: SCRIPT}`: the script reads
     `{results: {NAME: {score, verdict, hits, misses, reasoning}}}` and prints the output of a code_judge.
-    After members that ask the judge, its workspace is rebuilt from the diff, which of rights has only that to run
+    After members that ask the judge, its workspace is rebuilt from the diff, with no other mode than executable
     - `{type: llm_judge, prompt: FILE}`: the judge scores the same results, which replace `{{EVALUATOR_RESULTS_JSON}}`
     in your prompt, or are part of the default prompt
 

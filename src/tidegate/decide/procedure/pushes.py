@@ -26,8 +26,7 @@ def after_run(
         row = tested.get(key)
         if (row is None or row.paired is None) and conclusion.kind != "base_fails":
             earlier = _repeated(earlier, entry, conclusion)
-        lost = entry.tally("head").inside > 0 and not entry.build_failed
-        known[key] = earlier.model_copy(update={"failed": earlier.failed or _failed(entry), "lost": lost})
+        known[key] = earlier.model_copy(update={"failed": earlier.failed or _failed(entry)})
     return known
 
 

@@ -124,7 +124,7 @@ SIDES: tuple[Side, Side] = ("base", "head")
         ("F", "F", EarlierPushes()),
         ("P", "F", EarlierPushes(failed=True)),
         ("PP", "FFF", EarlierPushes(state="regressed", pairs=(3, 0, 3), failed=True)),
-        ("PP", "SSS", EarlierPushes(state="regressed", pairs=(3, 0, 3), failed=True, lost=True)),
+        ("PP", "SSS", EarlierPushes(state="regressed", pairs=(3, 0, 3), failed=True)),
         ("PP", "BBB", EarlierPushes()),  # once it builds, all rows that it kept from being tried would be red
         ("X", "F", EarlierPushes()),  # nothing is known of base
     ],
