@@ -21,7 +21,7 @@ _UNCOMPARED: tuple[RowState, ...] = ("added", "not_comparable", "not_measured")
 class Decision(Value):
     """A verdict before it is worded. `code` is the exit code in blocking mode.
 
-    `rows`, `fewer` and `metrics` led to it: rows, changes of what is checked, and metrics that got worse; so did
+    `rows`, `fewer` and `metrics` led to it: rows, changes to what is checked, and metrics that got worse; so did
     those of the `interfaces` that block.
     """
 

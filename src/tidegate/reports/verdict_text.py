@@ -333,7 +333,7 @@ def _summary(comparison: Comparison, decision: Decision) -> str:
     if (nothing := _nothing_run(decision, rows)) is not None:
         return nothing
     blocked = {
-        "checks_less": f"{_number(len(decision.fewer), 'change')} of what is checked",
+        "checks_less": f"{_number(len(decision.fewer), 'change')} to what is checked",
         "interface": "the tool's interface or its docs changed in a way that the policy blocks",
         "metric": "a metric got worse by more than the policy allows",
     }

@@ -197,7 +197,7 @@ def test_what_is_checked_less_or_otherwise_fails_until_it_is_accepted_if_the_rul
     assert verdict("ok", {"rules": "block"}, definitions=(other, ADDED)).reason == "checks_less"
     made = verdict("ok", {"rules": "block"}, definitions=(LOOSENED, ADDED))
     assert (made.state, made.reason, made.exit_code) == ("failed", "checks_less", 1)
-    assert made.summary == "1 change of what is checked; nothing regressed in 1 scenario"
+    assert made.summary == "1 change to what is checked; nothing regressed in 1 scenario"
     assert made.reasons == ("s1: out.json",)
 
 
