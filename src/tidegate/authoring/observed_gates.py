@@ -49,6 +49,7 @@ _CRASH = re.compile(
 )
 VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
 ABOUT_VERSION = re.compile(r" (?:--?version|-V|version)\b")
+_NUMBERED = re.compile(r"(?<!\S)(v?)\d\S*|\S*\d\S*")
 _OF_VERSION = re.compile(r"(?i)\bversion|python|node\.js")
 _OF_WEEK = re.compile(r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[Ww]eek ?\d{1,2})\b")
 NEAR_SECS = 45 * 86_400.0  # a date that is not farther from now may be one of the clock
@@ -61,7 +62,8 @@ _PLACE = re.compile(r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b[^\s'\":,;)\]
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 NOTHING = "no-such-"  # begins names of what is not there
 EMPTY = r"\A\s*\Z"  # the pattern of no output
-_ANY = "\0"  # what may differ, in a text that becomes a pattern
+_ANY, _DIGITS = "\0", "\1"  # what may differ, in a text that becomes a pattern, and a word that begins with a digit
+_SHOWN = str.maketrans({_ANY: "…", _DIGITS: "…"})
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]|[^\x20-\x7e\n]")
 
 
@@ -187,7 +189,7 @@ def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()
     masked = [_masked(own, f"{given}\n{first.command}", facts, seen) for own, seen in shown]
     out = {"type": "command_output_matches", "command": command, **_status(first)}
     if pattern := whole(masked):
-        return {**out, "pattern": pattern, "description": _prints(command, masked[0].replace(_ANY, "…"))}
+        return {**out, "pattern": pattern, "description": _prints(command, masked[0].translate(_SHOWN))}
     return gate
 
 
@@ -228,7 +230,7 @@ def _masked(text: str, given: str, facts: Iterable[str], seen: Seen) -> str:
     rows = (_OF_WEEK.sub(_ANY, row) if "<time>" in row else row for row in text.split("\n"))
     text = "\n".join(rows).replace("<time>", _ANY)
     if ABOUT_VERSION.search(seen.result.command):
-        text = re.sub(r"\S*\d\S*", _ANY, text)
+        text = _NUMBERED.sub(lambda found: _ANY if found[1] is None else found[1] + _DIGITS, text)
     elif _OF_VERSION.search(text):
         text = VERSION.sub(lambda found: found[0] if found[0] in given else _ANY, text)
     for way in (_RELATIVE, _PLACE):
@@ -256,13 +258,13 @@ def whole(texts: Sequence[str]) -> str:
 
 
 def _literal(line: str) -> str:
-    """Return a pattern that matches the line, and anything at its marks."""
-    return re.sub(rf"(?:{_ANY})+", ".*", _SPECIAL.sub(_escaped, line))
+    """Return a pattern that matches the line, and what may be at its marks."""
+    return re.sub(rf"(?:{_ANY})+", ".*", _SPECIAL.sub(_escaped, line)).replace(_DIGITS, r"\d\S*")
 
 
 def _escaped(found: re.Match[str]) -> str:
     character = found[0]
-    if character == _ANY or (character.isprintable() and ord(character) > 126):
+    if character in (_ANY, _DIGITS) or (character.isprintable() and ord(character) > 126):
         return character
     return f"\\{character}" if character.isprintable() else f"\\x{ord(character):02x}" if ord(character) < 256 else "."
 

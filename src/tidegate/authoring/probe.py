@@ -80,8 +80,9 @@ class Probe:
     inputs: tuple[str, ...] = ()
     given: Mapping[str, str] = field(default_factory=dict)
     seconds: Callable[[], float] = lambda: PLANS_SECONDS
-    share: float = TRIES_SHARE  # of the seconds, after which nothing more is tried
     began: float = field(default_factory=time.monotonic)
+    share: float = 0.0  # of the seconds, that may be used until now
+    until: float = 0.0  # after which nothing more is tried
     calls: list[Call] = field(default_factory=list)
     shapes: dict[str, list[Call]] = field(default_factory=dict)  # variations, by what they showed
     refused: Counter[tuple[str, int | None]] = field(default_factory=Counter)  # of them, by subcommand and status
@@ -98,7 +99,15 @@ class Probe:
     @property
     def is_late(self) -> bool:
         """True if nothing more may be tried."""
-        return time.monotonic() - self.began > self.share * self.seconds()
+        return time.monotonic() > self.until
+
+    def allow(self, share: float) -> None:
+        """Let what comes next use this share of the seconds, less what was used before. It has at least its own part of
+        them, since there may have been more seconds before, at a higher load.
+        """
+        seconds = self.seconds()
+        own = time.monotonic() + (share - self.share) * seconds
+        self.until, self.share = max(self.began + share * seconds, own), share
 
     def keep(self, call: Call | None) -> None:
         """Keep the call, if there is one."""

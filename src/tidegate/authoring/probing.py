@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import PrivateAttr
 
 from tidegate.authoring.option_calls import UNFIT, Try, by_subcommand, with_configuration, with_option
-from tidegate.authoring.probe import PLANS_SECONDS, Call, Found, Probe
+from tidegate.authoring.probe import PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
 from tidegate.authoring.samples import kind_of
 from tidegate.authoring.variations import in_turn, variations
 from tidegate.decide.surface.parts import commands
@@ -58,11 +58,12 @@ class Prober(Agent):
             self._used.clear()  # all is tried again, such as with a network
         probe = Probe(session, self.inputs, self.given, partial(self._seconds, session.scenario))
         plan = self.plans.get(session.scenario, ())
+        probe.allow(TRIES_SHARE)
         await self._try_plan(probe, plan)
-        probe.share = CASES_SHARE
+        probe.allow(CASES_SHARE)
         await self._try_cases(probe, probe.found().of("call"))
         lines = probe.found().of("call")
-        probe.share = OPTIONS_SHARE
+        probe.allow(OPTIONS_SHARE)
         single = [line for line in dict.fromkeys(lines) if "\n" not in line]
         bases = await probe.repeatable(single) or probe.bare(plan)
         covered = by_subcommand(bases, session.binary, self.parts)
@@ -78,7 +79,7 @@ class Prober(Agent):
                 kept += [(part, call) for call in (await self._try_option(probe, part, bases))[:1]]
         await self._try_pairs(probe, kept)
         await self._with_options(probe, [call for _, call in kept if call.kind == "option"])
-        probe.share = 1.0
+        probe.allow(1.0)
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
         for line, command in variations(lines, session.binary, commands(self.parts)):

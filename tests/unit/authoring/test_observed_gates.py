@@ -79,6 +79,12 @@ def test_all_of_an_output_about_the_version_that_has_digits_may_differ() -> None
     assert re.search(gate["pattern"], "tally 0.2\n")
 
 
+def test_another_version_is_no_regression_but_another_form_of_it_is() -> None:
+    gate = sure(result_gate(seen(*[ran("1.6.11\n", command="tally --version")] * 3)))
+    assert re.search(gate["pattern"], "1.7.0-rc2\n")
+    assert not re.search(gate["pattern"], "tally v1.6.11\n")
+
+
 def test_a_help_on_stderr_that_exits_with_1_is_checked_there() -> None:
     rows, _ = help_gates(ran("", 1, HELP, command="tally -h"))
     assert (rows["command"], rows["status"]) == ("tally -h 2>&1 >/dev/null", 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -11,7 +12,7 @@ import pytest
 
 from tidegate.authoring.examples import Candidate
 from tidegate.authoring.option_calls import Try
-from tidegate.authoring.probe import Found
+from tidegate.authoring.probe import Found, Probe
 from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
 from tidegate.authoring.starter import template_files
 from tidegate.authoring.subcommand_calls import state
@@ -498,3 +499,18 @@ def test_a_busy_machine_gets_more_time(monkeypatch: pytest.MonkeyPatch, load: fl
     monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     assert slowness() == times
+
+
+def test_what_is_tried_later_has_its_own_part_of_the_time_if_the_load_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, seconds = [0.0], [300.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    probe = Probe(cast("Session", None), seconds=lambda: seconds[0], began=0.0)
+    probe.allow(0.5)
+    now[0] = 151.0
+    assert probe.is_late
+    seconds[0] = 100.0
+    probe.allow(0.9)
+    now[0] = 190.0
+    assert not probe.is_late
+    now[0] = 192.0
+    assert probe.is_late
