@@ -25,12 +25,13 @@ from tidegate.authoring.survey import find_cases, find_inputs, find_scripts, fin
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
 
+HELP = "help"  # the name of the scenario that asks for it
 MOST_SCENARIOS, MOST_FOLLOWED = 8, 4
 MOST_COMMANDS = 40
 MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines of one
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
-MOST_VARIABLES = 6
+MOST_VARIABLES = 12
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
 MOST_PHRASES = 20  # texts of documents and tests, as arguments
@@ -64,6 +65,8 @@ _CONFIGURATION = re.compile(r"^```(?:toml|ini|cfg|jsonc?|ya?ml)\n(.*?)^```", re.
 _CONFIGURATION_NAME = re.compile(
     r"(?<![\w/.-])(?:\.?[\w-]+\.(?:toml|cfg|ini|jsonc?|ya?ml)|\.[\w-]+rc(?:\.\w+)?)(?![\w/-])"
 )
+_EXPORTED = re.compile(r"""(?m)^\s*(?:[$>] )?export ([A-Z_][A-Z0-9_]*)=("[^"$`\n]*"|'[^'\n]*'|[\w.,:/+-]+)\s*$""")
+_OF_SYSTEM = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_PATH", "SHELL", "TMPDIR")
 _SWITCH = re.compile(r"\b(?:true|false)\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
@@ -87,6 +90,12 @@ class Candidate(NamedTuple):
     kinds: Mapping[str, Kind] = {}  # of those of `more`
     statuses: tuple[int, ...] = ()  # other than 0, with which calls of the agent end
     skip: tuple[str, ...] = ()  # commands of the documents that fail
+    binary: str = ""  # another program than the suite's tool
+
+    @property
+    def is_help(self) -> bool:
+        """True if it asks the tool for its help, and for what it refuses."""
+        return self.name.rpartition("_")[2] == HELP
 
 
 class Plan(NamedTuple):
@@ -106,7 +115,7 @@ def documented(root: Path, where: str, binary: str) -> Iterator[Plan]:
         if fresh:
             taken |= {*fresh}
             document = path.relative_to(root).as_posix()
-            yield _plan(_slug(path.stem), f"What {document} shows works.", fresh)
+            yield _plan(slug(path.stem), f"What {document} shows works.", fresh)
 
 
 def in_help(binary: str, pages: Iterable[str]) -> Plan:
@@ -321,10 +330,16 @@ def documented_options(parts: Sequence[Part], texts: Iterable[str]) -> tuple[Par
 
 
 def variables(binary: str, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the environment variables in these texts that are named like the tool."""
+    """Return settings of environment variables, as a shell has them: those that these texts export, and 1 for others
+    that are named like the tool.
+    """
     own = re.escape(re.sub(r"\W", "_", binary).upper())
-    found = (name for text in texts for name in re.findall(rf"(?<![\w.]){own}_[A-Z][A-Z0-9_]+(?!\w)", text))
-    return tuple(islice(dict.fromkeys(found), MOST_VARIABLES))
+    found: dict[str, str] = {}
+    for text in texts:
+        found |= {name: value for name, value in _EXPORTED.findall(text) if name not in _OF_SYSTEM}
+        names = re.findall(rf"(?<![\w.]){own}_[A-Z][A-Z0-9_]+(?!\w)", text)
+        found |= {name: "1" for name in names if name not in found}
+    return tuple(islice((f"{name}={value}" for name, value in found.items()), MOST_VARIABLES))
 
 
 def configurations(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -368,8 +383,8 @@ def followed(root: Path, where: str, binary: str, files: Mapping[str, str]) -> I
     for number, path in enumerate(sorted(found, key=_is_readme)[:MOST_FOLLOWED]):
         name, words = path.relative_to(root).as_posix(), {*re.split(r"[^\w.-]+", _text(path))}
         own = {file: text for file, text in files.items() if file.partition("/")[0] in words}
-        slug = f"docs_examples_{_slug(path.stem)}" if number else "docs_examples"
-        yield Candidate(slug, f"{name} can be followed.", (), files=own, guidance=(name,))
+        scenario = f"docs_examples_{slug(path.stem)}" if number else "docs_examples"
+        yield Candidate(scenario, f"{name} can be followed.", (), files=own, guidance=(name,))
 
 
 def _examples_of(path: Path, binary: str) -> Iterator[Iterator[str]]:
@@ -387,7 +402,7 @@ def named_once(plans: Iterable[Plan]) -> tuple[Plan, ...]:
     for plan in plans:
         base = plan.candidate.name
         names = (base + (f"_{number}" if number > 1 else "") for number in range(1, 99))
-        name = next(name for name in names if name not in found)
+        name = next(name for name in names if name not in found and name != HELP)
         found[name] = plan._replace(candidate=plan.candidate._replace(name=name))
     return tuple(islice(found.values(), MOST_SCENARIOS))
 
@@ -449,5 +464,6 @@ def _with(before: Sequence[str], line: ShellLine) -> str:
     return f"bash -c {shlex.quote(text)}" if _BASH.search(text) else text
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """Return the text as a name: of lower-case letters, digits and `_`."""
     return re.sub(r"\W+", "_", text.lower(), flags=re.ASCII).strip("_")[:40].strip("_")

@@ -41,6 +41,7 @@ MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anythin
 MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
 _BY_WORTH: tuple[Kind, ...] = ("call", "option", "refused", "variation", "silent")
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
+MOST_BESIDE, BESIDE_SHARE = 3, 0.4  # other programs of the project, and their part of the time that the tool gets
 
 
 @dataclass
@@ -53,8 +54,21 @@ class _Shown:
     others: tuple[CommandResult, ...] = ()  # the tool's help, asked for in other ways
 
 
-async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
-    """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more."""
+@dataclass(frozen=True)
+class _Probed:
+    """What one program shows, what its plans found, and its candidates."""
+
+    tool: Tool
+    shown: _Shown
+    found: Mapping[str, Found]
+    kept: tuple[Candidate, ...]
+
+
+async def first_suite(root: Path, where: str, tool: Tool, options: Options, beside: Sequence[str] = ()) -> Tried:
+    """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more.
+
+    `beside`: other programs of the project, which have scenarios of their own.
+    """
     async with tryout.tryout(root, options) as here:
         failure = await _build(here, tool)
         if failure is not None and (unlocked := node.without_lock(tool, failure)):
@@ -73,7 +87,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
                 return served
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
         options.progress.say(f"trying `{tool.binary}`: its help, and the examples of the docs")
-        tried = await _suite_of_program(here, where, built, may_serve=unserved is not None)
+        tried = await _suite_of_program(here, where, built, beside[:MOST_BESIDE], may_serve=unserved is not None)
         if unserved is None:
             return tried
         if tried.problem is not None:
@@ -87,11 +101,32 @@ async def _build(here: Tryout, tool: Tool) -> str | None:
     return await here.build(draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])) if tool.build else None
 
 
-async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: bool = False) -> Tried:
-    """Return the suite of a command-line tool."""
+async def _suite_of_program(
+    here: Tryout, where: str, tool: Tool, beside: Sequence[str], *, may_serve: bool = False
+) -> Tried:
+    """Return the suite of a command-line tool, and of the programs beside it."""
     shown = await _help(here, tool)
     if may_serve and not shown.pages:
         return Tried(tool, {}, problem="it prints no help")  # its calls may never end
+    probed = [await _program(here, where, tool, shown, 1.0)]
+    for binary in beside:
+        other = tool._replace(binary=binary)
+        here.options.progress.say(f"trying `{binary}`, another program of the project")
+        probed.append(await _program(here, where, other, await _help(here, other), BESIDE_SHARE / len(beside)))
+    kept = [one for program in probed for one in program.kept]
+    if not kept:
+        return Tried(tool, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
+    kept = await _observed(here, tool, kept)
+    kept = await _confirmed(here, tool, kept)
+    if not kept:
+        return Tried(tool, {}, problem="no check passed three times out of three")
+    protected = [note for program in probed for note in _protected(program, kept, tool)]
+    notes = (*_left_out(probed[0].found), *protected, *tryout.needs_network(here))
+    return Tried(tool, _files(tool, kept, here), notes)
+
+
+async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: float) -> _Probed:
+    """Try the program for this share of the time, and return its candidates."""
     documents = examples.texts_of(here.folder, where, tool.binary)
     shown.texts += documents
     code = examples.code_of_tests(here.folder / where)
@@ -106,20 +141,16 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
         cases=examples.cases(here.folder / where, code, shown.texts),
         configurations=examples.configurations(documents),
         environment=examples.variables(tool.binary, shown.texts),
+        seconds=PLANS_SECONDS * share,
     )
     found = await _probed(here, tool, plans, prober)
-    kept = [one for one in _filled(plans, found) if one.commands]
-    files = {name: text for one in kept for name, text in one.files.items()}
-    kept += examples.followed(here.folder, where, tool.binary, files)
+    kept = [one for one in _filled(plans, found, MOST_SECONDS * share) if one.commands]
     kept = [*_help_candidate(tool, shown), *kept]
-    if not kept:
-        return Tried(tool, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
-    kept = await _observed(here, tool, kept)
-    kept = await _confirmed(here, tool, kept)
-    if not kept:
-        return Tried(tool, {}, problem="no check passed three times out of three")
-    notes = (*_left_out(found), *_protected(tool, kept, shown), *tryout.needs_network(here))
-    return Tried(tool, _files(tool, kept, here), notes)
+    if share < 1:
+        named = (one._replace(name=f"{examples.slug(tool.binary)}_{one.name}", binary=tool.binary) for one in kept)
+        return _Probed(tool, shown, found, tuple(named))
+    files = {name: text for one in kept for name, text in one.files.items()}
+    return _Probed(tool, shown, found, (*kept, *examples.followed(here.folder, where, tool.binary, files)))
 
 
 async def _commands(here: Tryout, tool: Tool, lines: Iterable[str]) -> dict[str, CommandResult]:
@@ -227,9 +258,9 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
     return found
 
 
-def _filled(plans: Sequence[Plan], found: Mapping[str, Found]) -> list[Candidate]:
-    """Return the candidates with what was found. If all of it takes long, some is left out, variations first."""
-    left, kept = MOST_SECONDS, {name: list[Call]() for name in found}
+def _filled(plans: Sequence[Plan], found: Mapping[str, Found], seconds: float) -> list[Candidate]:
+    """Return the candidates with what was found. If it takes more seconds, some is left out, variations first."""
+    left, kept = seconds, {name: list[Call]() for name in found}
     for kind in _BY_WORTH:
         of_each = ([(name, call) for call in own.calls if call.kind == kind] for name, own in found.items())
         for name, call in in_turn(map(iter, of_each)):
@@ -382,8 +413,10 @@ def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
     return (head, *observed_gates.listed_rows(lost))
 
 
-def _protected(tool: Tool, kept: Sequence[Candidate], shown: _Shown) -> tuple[str, ...]:
-    """Return the sentence about what the suite protects, and what it does not reach."""
+def _protected(program: _Probed, kept: Sequence[Candidate], tool: Tool) -> tuple[str, ...]:
+    """Return the sentence about what the suite protects of this program, and what it does not reach."""
+    shown, binary = program.shown, program.tool.binary
+    kept = [one for one in kept if (one.binary or tool.binary) == binary]
     silent = {line for one in kept for line, kind in one.kinds.items() if kind == "silent"}
     counted = [(gate, one) for one in kept for gate in one.gates if gate.get("pattern") != observed_gates.EMPTY]
     counted = [
@@ -394,18 +427,19 @@ def _protected(tool: Tool, kept: Sequence[Candidate], shown: _Shown) -> tuple[st
     kinds = [(gate["type"], gate.get("status", 0), one) for gate, one in counted]
     results = sum(kind == "command_output_matches" for kind, *_ in kinds)
     files = sum(kind.startswith("file_") for kind, *_ in kinds)
-    refused = sum(one.name == "help" and status != 0 for kind, status, one in kinds if "words" not in kind)
+    refused = sum(one.is_help and status != 0 for kind, status, one in kinds if "words" not in kind)
     counts = {"help page": len(shown.pages), "result": results, "written file": files, "refused input": refused}
     told = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count)
-    lines = [line for one in kept if one.name != "help" for line in (*one.commands, *one.more)]
+    lines = [line for one in kept if not one.is_help for line in (*one.commands, *one.more)]
     refusals = {line for one in kept for line, kind in one.kinds.items() if kind == "refused"}
     called = "\n".join(line for line in lines if line not in silent | refusals)
-    used = partial(_is_used, tool.binary, called)
+    used = partial(_is_used, binary, called)
     left = [f"`{part.name}`" for part in shown.parts if part.kind in ("subcommand", "option") and not used(part)]
     unreached = dict.fromkeys(left)
     more = f" and {len(unreached) - 12} more" if len(unreached) > 12 else ""
     missing = f" Not reached: {', '.join([*unreached][:12])}{more}." if unreached else ""
-    return (f"Protected: {told}.{missing}",)
+    whose = "" if binary == tool.binary else f" of `{binary}`"
+    return (f"Protected{whose}: {told}.{missing}",) if kept else ()
 
 
 def _is_used(binary: str, called: str, part: Part) -> bool:
@@ -434,7 +468,7 @@ def _scenario_of(tool: Tool, candidate: Candidate, seconds: float = tryout.SECON
         description=candidate.description,
         file=starter.scenario_file(tool, candidate),
         template=f"{tool.scenarios}/{candidate.name}" if candidate.files else None,
-        target=Target(binary=tool.binary, env=dict(tool.env)),
+        target=Target(binary=candidate.binary or tool.binary, env=dict(tool.env)),
         prompt=starter.prompt(tool, candidate),
         setup=tool.setup,
         gates=tuple(CommandExits(command=line, status=0, timeout_secs=SECONDS) for line in candidate.more),

@@ -17,6 +17,7 @@ UNFIT = re.compile(  # options that wait, open something, print the help, or dep
 _NUMBERS = re.compile(
     r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
 )
+LISTS = re.compile(r"-l$|list|available|supported")  # options that list what others take
 _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
 _A_NUMBER = re.compile(r"INT(?:EGER)?|NUM(?:BER)?|N")  # among the choices of `--wrap {keep,no,INTEGER}`
@@ -52,10 +53,12 @@ def _call(line: str, binary: str) -> re.Match[str] | None:
     return re.search(rf"(?<![\w./-]){re.escape(binary)}(?![\w./-])", line)
 
 
-def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "") -> Iterator[Try]:
+def with_option(
+    line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "", listed: str = ""
+) -> Iterator[Try]:
     """Yield the line with the option, if its subcommand has it and the line does not, with each value to try.
 
-    `printed`: by the line alone. Its words are values, too.
+    `printed`: by the line alone. Its words are values, too, and those that an option such as `--list` has `listed`.
     """
     call = _call(line, binary)
     names = "|".join(map(re.escape, (option.name, *option.aliases)))
@@ -64,11 +67,11 @@ def with_option(line: str, binary: str, option: Part, parts: Sequence[Part], pri
     (command,) = by_subcommand([line], binary, parts)
     if option.command in ("", command):
         at = line.index(command, call.end()) + len(command) if option.command else call.end()
-        for values in _values(option, printed):
+        for values in _values(option, printed, listed):
             yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
 
 
-def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
+def _values(part: Part, printed: str, listed: str) -> Iterator[tuple[str, ...]]:
     """Yield the ways to give the option, for each of its values that is tried."""
     if not part.takes_value:
         yield (part.name,)
@@ -86,7 +89,11 @@ def _values(part: Part, printed: str) -> Iterator[tuple[str, ...]]:
     elif _WRITES.search(part.name):
         yield (f"{part.name} written.txt",)
     else:
-        shown = [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}[\w./-]*\w", printed))]
+        shown, named = _words(printed), _words(listed)
         words = [one for one in shown if one.isalpha()]
-        own = dict.fromkeys([*shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
+        own = dict.fromkeys([*named[-1:], *named[len(named) // 2 :][:1], *shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
         yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
+
+
+def _words(text: str) -> list[str]:
+    return [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}[\w./-]*\w", text))]

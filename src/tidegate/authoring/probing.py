@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import PrivateAttr
 
-from tidegate.authoring.option_calls import UNFIT, Try, by_subcommand, with_configuration, with_option
+from tidegate.authoring.option_calls import LISTS, UNFIT, Try, by_subcommand, with_configuration, with_option
 from tidegate.authoring.probe import PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
 from tidegate.authoring.samples import kind_of
 from tidegate.authoring.variations import in_turn, variations
@@ -29,7 +29,7 @@ CASES_SHARE = 0.62  # of a plan's seconds, after which options come
 OPTIONS_SHARE = 0.88  # of a plan's seconds, after which variations come
 ENOUGH = 12  # calls that have to print what no other did, such as those with samples
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
-MOST_CONFIGURED = 2  # lines that get a configuration
+MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION = 5  # lines with which an option is tried
 MOST_PAIRS = 12  # lines that get a second option
 MOST_WRONG = 3  # lines that are spoilt
@@ -46,9 +46,12 @@ class Prober(Agent):
     parts: tuple[Part, ...] = ()
     inputs: tuple[str, ...] = ()
     configurations: tuple[tuple[str, str], ...] = ()  # of documents: a file's name, and its text
-    environment: tuple[str, ...] = ()  # variables of the tool that its texts name
+    environment: tuple[str, ...] = ()  # settings of variables
     given: dict[str, str] = {}  # of the inputs, those that the repository shows in its tests
+    seconds: float = PLANS_SECONDS  # of all plans
     cases: tuple[tuple[str, str], ...] = ()  # more texts of tests, by name; those without a suffix fit any kind
+    _set: set[str] = PrivateAttr(default_factory=set)  # variables that changed something, in all plans
+    _listed: str = PrivateAttr("")  # by options such as `--list`
     _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
     _used: dict[str, float] = PrivateAttr(default_factory=dict)  # seconds of the plans that have ended
 
@@ -78,7 +81,9 @@ class Prober(Agent):
             if part.kind == "option" and not UNFIT.match(part.name):
                 kept += [(part, call) for call in (await self._try_option(probe, part, bases))[:1]]
         await self._try_pairs(probe, kept)
-        await self._with_options(probe, [call for _, call in kept if call.kind == "option"])
+        shown = [call for _, call in kept if call.kind == "option"]
+        await self._with_variables(probe, [call.line for call in shown[:MOST_SET]])
+        await self._with_options(probe, shown)
         probe.allow(1.0)
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
@@ -136,7 +141,7 @@ class Prober(Agent):
     def _seconds(self, name: str) -> float:
         """Return the plan's share of the seconds that are left by those that have ended."""
         weights = {one: 10 + min(len(tries), 40) for one, tries in self.plans.items() if one not in self._used}
-        total = PLANS_SECONDS * slowness()
+        total = self.seconds * slowness()
         return min(total, (AT_ONCE * total - sum(self._used.values())) * weights[name] / sum(weights.values()))
 
     async def _try_configurations(self, probe: Probe, bases: Sequence[str]) -> None:
@@ -148,13 +153,16 @@ class Prober(Agent):
                 probe.keep(call if call is not None and call.kind == "option" else None)
 
     async def _with_variables(self, probe: Probe, bases: Sequence[str]) -> list[str]:
-        """Keep these lines with each variable that changes what they show, and return them."""
+        """Keep with each variable the first of these lines that it changes, and return them."""
         found = list[str]()
-        for name, base in product(self.environment, bases):
-            call = await probe.tried(Try(ways=(f"{name}=1 {base}",), wants="prints"), base=base)
-            if call is not None and call.kind == "option":
-                probe.keep(call)
-                found.append(call.line)
+        for setting in self.environment:
+            for base in bases:
+                if setting not in self._set:
+                    call = await probe.tried(Try(ways=(f"export {setting}; {base}",), wants="prints"), base=base)
+                    if call is not None and call.kind == "option":
+                        self._set.add(setting)
+                        probe.keep(call)
+                        found.append(call.line)
         return found
 
     async def _try_pairs(self, probe: Probe, kept: Sequence[tuple[Part, Call]]) -> None:
@@ -178,13 +186,16 @@ class Prober(Agent):
     async def _with_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Return the first line with the option that shows something, with each value that does; else a silent one."""
         binary = probe.session.binary
-        own = [(base, [*with_option(base, binary, part, self.parts, probe.printed[base])]) for base in bases]
+        own = [
+            (base, [*with_option(base, binary, part, self.parts, probe.printed[base], self._listed)]) for base in bases
+        ]
         silent: list[Call] = []
         for base, tries in [one for one in own if one[1]][:MOST_OF_OPTION]:
             if part.id in self._told:
                 return []
             found = [call for one in tries if (call := await probe.tried(one, base=base)) is not None]
             if kept := [call for call in found if call.kind == "option"]:
+                self._listed += probe.printed[kept[0].line] if LISTS.search(part.name) else ""
                 self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
                 return kept
             silent = silent or found[:1]

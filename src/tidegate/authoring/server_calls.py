@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -49,6 +50,11 @@ class Example(NamedTuple):
     input: dict[str, Any]
     tries: Literal["", "option", "odd", "unknown"] = ""
 
+    @property
+    def key(self) -> str:
+        """What tells it from calls of other tools, or with other input."""
+        return json.dumps([self.tool, self.input], sort_keys=True)
+
 
 class Missing(NamedTuple):
     """What a tool did not find by this name, which another tool had been given."""
@@ -66,6 +72,7 @@ def examples(
     shown: Sequence[dict[str, Any]],
     answers: Sequence[str] = (),
     missing: Collection[Missing] = (),
+    refused: Container[str] = (),
 ) -> tuple[Example, ...]:
     """Return calls of each tool: with an input among the `shown` objects, or in its schema, and of its types.
 
@@ -73,12 +80,13 @@ def examples(
     tool writes, those that read follow with the same names, and are called again after the last change. Then come
     calls with one more parameter, and those with names that are not there. `answers`: all that the server answered, by
     trial: ids that it gives are used. `missing`: names of what tools wrote that it does not know; it may know another.
+    `refused`: keys of calls that failed, which get no more parameters if another one of the tool worked.
     """
     ranked = sorted((tool for tool in tools if not is_risky(tool)), key=_order)
     shared = _shared(ranked)
     fair = max(1, MOST_CALLS // max(1, len(tools)))
     found: list[_Ranked] = []
-    bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call
+    bases: list[tuple[Tool, dict[str, Any]]] = []  # with the input of its first call that works
     written: list[dict[str, Any]] = []  # inputs with which tools write
     for tool in ranked:
         documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
@@ -90,7 +98,7 @@ def examples(
         repeats = _rank(tool) == _READS and bool(shared) and parameters(tool)[1] <= shared
         own = [one for turn, one in enumerate(own) if repeats or one.input not in [other.input for other in own[:turn]]]
         found += [(_rank(tool), turn, one) for turn, one in enumerate(own[: most + len(documented[1:MOST_OF_TOOL])])]
-        bases += [(tool, own[0].input)] if own else []
+        bases += [(tool, one.input) for one in sorted(own, key=lambda one: one.key in refused)[:1]]
         written += [one.input for one in own] if _rank(tool) == _WRITES else []
     first = sorted(found, key=lambda one: one[1])[:MOST_CALLS]
     ordered = _in_order([*first, *_others(ranked, found, bases, shared)])
@@ -310,14 +318,16 @@ def _leaves(value: Any) -> list[Any]:
 def _with_readers(
     calls: Sequence[Example], ranks: Mapping[str, int], unknown: Container[tuple[str, str]]
 ) -> Iterator[Example]:
-    """Yield the calls; where a tool writes, each that changes something is followed by those that read it, or all.
+    """Yield the calls; each that may change something is followed by those that read it, or all. Where no tool writes,
+    those with usual values are.
 
     `unknown`: tools, each with a name by which it does not find what others write.
     """
     reading = {call.tool: call for call in reversed(calls) if ranks[call.tool] == _READS and not call.tries}.values()
+    writes = _WRITES in ranks.values()
     for call, following in zip_longest(calls, calls[1:]):
         yield call
-        if _WRITES not in ranks.values() or ranks[call.tool] == _READS or call.tries == "unknown":
+        if ranks[call.tool] == _READS or call.tries == "unknown" or (call.tries and not writes):
             continue
         about = sorted(reading, key=lambda one: (-len(one.input.keys() & call.input.keys()), len(one.input)))
         for one in about[: 1 if call.tries else MOST_READERS]:
@@ -327,9 +337,12 @@ def _with_readers(
 
 
 def _rank(tool: Tool) -> int:
-    """Return if the tool creates, reads, changes or removes something, by the first verb in its name."""
+    """Return if the tool creates, reads, changes or removes something, by the first verb in its name. One that needs no
+    input reads.
+    """
     verbs = (_VERBS[word.lower()] for word in _WORD.findall(tool.name) if word.lower() in _VERBS)
-    return next(verbs, _READS if tool.hints.get("readOnlyHint") is True else _CHANGES)
+    reads = tool.hints.get("readOnlyHint") is True or not parameters(tool)[1]
+    return next(verbs, _READS if reads else _CHANGES)
 
 
 def _order(tool: Tool) -> tuple[int, int]:

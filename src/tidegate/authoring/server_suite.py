@@ -169,7 +169,7 @@ async def _tried(
     for _ in range(MOST_TRIES):
         errors += seen.failed.values()
         missing += seen.missing
-        calls = with_files(examples(tools, shown, seen.answers, missing), errors)
+        calls = with_files(examples(tools, shown, seen.answers, missing, seen.refused), errors)
         lacks = any(map(_LACKING.search, errors))
         samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
         server = with_lacking(_moved(here, tried.server, errors), errors)
@@ -365,6 +365,11 @@ class _Seen(NamedTuple):
     def worked(self) -> list[Example]:
         """The calls that worked in each trial."""
         return [call for call, pair in self.pairs if pair[0].status == "ok"]
+
+    @property
+    def refused(self) -> set[str]:
+        """The keys of calls that were refused in each trial."""
+        return {call.key for call, pair in self.pairs if pair[0].status != "ok"}
 
     @property
     def missing(self) -> list[Missing]:

@@ -9,7 +9,8 @@ from tidegate.agents.scripted import parameters
 from tidegate.model.agent import Tool
 
 FILES = ("sample.txt", "notes.txt")
-_NUMBERS = (7, 3, 0.5, 2, -2.6, 4)
+_NUMBERS, _WHOLE, _FEW = (7, 3, 0.5, 2, -2.6, 4), (7, 3, 5, 2, 1, 4), (1, 2, 3, 1, 2, 5)
+_MOST = r"limit|max|top|size|per_?page"  # names of parameters
 RICH = "  Grüße, 影: banana\n\n- apple \n"
 PROSE = r"content|text|body|message|note|desc"  # names of parameters
 OLD = r"old.?(?:str|text|content|value)|^find$|^search.?(?:str|text)"  # a text that is there
@@ -40,7 +41,7 @@ SQL = (  # statements one after the other
     "CREATE TABLE people (id INTEGER, name TEXT, score REAL)",
     "INSERT INTO people VALUES (1, 'Ada', 42.5), (2, 'Bea', 7.25), (3, NULL, 9)",
     "SELECT name, score FROM people ORDER BY score DESC",
-    "SELECT 1 + 2 AS total, 'Ada' AS name",
+    "SELECT 1 + 2 AS total, 'Ada' AS name;",
 )
 _SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
 
@@ -68,7 +69,8 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
     schema = next((one for one in kinds if isinstance(one, dict) and "type" in one), {})
     match schema.get("type"):
         case "integer" | "number" as kind:
-            return _NUMBERS[turn % 6] if kind == "number" else (7, 3, 5, 2, 1, 4)[turn % 6]
+            numbers = _NUMBERS if kind == "number" else _FEW if re.search(_MOST, name, re.I) else _WHOLE
+            return numbers[turn % 6]
         case "boolean":
             return turn % 2 == 0
         case "array" if isinstance(schema.get("items"), dict):
@@ -83,6 +85,7 @@ def made_value(name: str, schema: Any, turn: int) -> Any:
         case "string" if schema.get("enum"):
             return schema["enum"][turn % len(schema["enum"])]
         case "string":
-            return next((texts[turn % len(texts)] for key, texts in _TEXTS.items() if re.search(key, name, re.I)), None)
+            texts = next(texts for key, texts in _TEXTS.items() if re.search(key, name, re.I))
+            return texts[(turn + (turn // len(texts)) * (len(texts) % 2 == 0)) % len(texts)]  # by twos, too: each text
         case _:
             return None

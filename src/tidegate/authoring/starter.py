@@ -94,13 +94,15 @@ def _scenario(
     tool: Tool, what: Candidate, task: Iterable[str], gates: Sequence[Mapping[str, Any]], evaluators: Iterable[str] = ()
 ) -> str:
     """Return the text of a scenario file."""
+    own: dict[str, Any] = {"binary": what.binary} if what.binary else {}
+    own |= {"ok_statuses": [0, *what.statuses]} if what.statuses else {}
     up = "../" * len(PurePosixPath(tool.scenarios).parts)
     lines = [
         f"# yaml-language-server: $schema={up}{SCHEMAS}/scenario.json",
         _PROVEN,
         f"name: {what.name}",
         f"description: {flow(what.description)}",
-        f"target: {flow({'ok_statuses': [0, *what.statuses]}) if what.statuses else 'from_config'}",
+        f"target: {flow(own) if own else 'from_config'}",
         *task,
         *([f"setup: {flow({'commands': list(tool.setup)})}"] if tool.setup else []),
         "evaluation:",
@@ -118,11 +120,12 @@ def scenario_file(tool: Tool, candidate: Candidate) -> str:
 
 def prompt(tool: Tool, candidate: Candidate) -> str:
     """Return the task: to run the candidate's commands."""
+    binary = candidate.binary or tool.binary
     if candidate.guidance:
-        return f"Use `{tool.binary}`. Do what {candidate.guidance[0]} shows."
+        return f"Use `{binary}`. Do what {candidate.guidance[0]} shows."
     if not candidate.commands:
-        return f"Find out what the tools of `{tool.binary}` can do, and call one of them."
-    return "\n".join([f"Use `{tool.binary}`. Run these commands:", "", "```sh", *candidate.commands, "```"])
+        return f"Find out what the tools of `{binary}` can do, and call one of them."
+    return "\n".join([f"Use `{binary}`. Run these commands:", "", "```sh", *candidate.commands, "```"])
 
 
 def template_files(tool: Tool, candidate: Candidate) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
-from tidegate.authoring.build_systems import find_tools, has_favourite
+from tidegate.authoring.build_systems import find_tools, has_favourite, programs_beside
 from tidegate.authoring.callers import (
     FOLDER,
     PULL_REQUEST,
@@ -174,7 +174,8 @@ def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
     rust = {"RUSTUP_HOME": str(toolchains)} if toolchains.is_dir() else {}  # a build has a HOME of its own
     chosen = Options(environ=rust | options.environ(), progress=Progress() if args.quiet else Steps())
     try:
-        return options.run_until_stopped(lambda: first_suite(root, where, tool, chosen))
+        beside = programs_beside(tool, find_tools(root, where))
+        return options.run_until_stopped(lambda: first_suite(root, where, tool, chosen, beside))
     except TidegateError as error:
         return Tried(tool, {}, problem=error.message)
 

@@ -341,6 +341,7 @@ def test_phrases_of_tests_are_arguments() -> None:
     assert [one.ways for one in phrases("tally", code, []).tries] == [("tally '1,000 words'",)]
 
 
-def test_variables_that_are_named_like_the_tool_are_known() -> None:
+def test_variables_that_are_named_like_the_tool_or_exported_are_known() -> None:
     texts = ["Set MY_TALLY_FORCE=1 or MY_TALLY_FORCE to list. ${MY_TALLY_COLOUR}, NO_COLOR, XMY_TALLY_X, MY_TALLY_"]
-    assert variables("my-tally", texts) == ("MY_TALLY_FORCE", "MY_TALLY_COLOUR")
+    texts += ["```sh\nexport _TALLY_SINCE=2023-01-20\nexport PATH=/opt/bin\nexport _TALLY_KEY=$KEY\n```"]
+    assert variables("my-tally", texts) == ("MY_TALLY_FORCE=1", "MY_TALLY_COLOUR=1", "_TALLY_SINCE=2023-01-20")

@@ -337,6 +337,16 @@ def test_words_of_an_output_are_values_of_options(tmp_path: Path) -> None:
     assert found.of("option") == ("count --only apple all",)
 
 
+def test_a_value_of_an_option_is_one_that_another_option_lists(tmp_path: Path) -> None:
+    def drawing(words: list[str], files: dict[str, str]) -> str | None:
+        figure = words[words.index("-f") + 1] if "-f" in words else "cow"
+        drawn = {"cow": "(oo) moo", "tux": "<o> quack", "owl": "{o,o} hoo"}.get(figure)
+        return "owl tux cow" if "-l" in words else drawn
+
+    found = probed(drawing, tmp_path, (Try(ways=("count hi",)),), "options:\n  -f NAME  Figure\n  -l  List them\n")
+    assert "count -f tux hi" in found.of("option")
+
+
 def test_the_first_line_with_an_input_is_tried_with_that_on_stdin(tmp_path: Path) -> None:
     def reading(words: list[str], files: dict[str, str]) -> str | None:
         return None if "-" in words else "".join(files[word] for word in words if word in files)[:9] or None
@@ -351,10 +361,10 @@ def test_a_variable_that_changes_an_output_is_kept_and_options_are_tried_with_it
         return ("red list" if "count" in words else "list") if shows else "blue" if "count" in words else "list"
 
     found = probed(
-        coloured, tmp_path, (Try(ways=("count list",)),), "options:\n  --blue  Blue\n", "COUNT_FORCE", "COUNT_X"
+        coloured, tmp_path, (Try(ways=("count list",)),), "options:\n  --blue  Blue\n", "COUNT_FORCE=1", "COUNT_X=1"
     )
-    assert found.of("option")[0] == "COUNT_FORCE=1 count list"
-    assert "COUNT_FORCE=1 count --blue list" in found.of("option")
+    assert found.of("option")[0] == "export COUNT_FORCE=1; count list"
+    assert "export COUNT_FORCE=1; count --blue list" in found.of("option")
 
 
 def test_options_are_tried_on_calls_that_print_the_same_again(tmp_path: Path) -> None:

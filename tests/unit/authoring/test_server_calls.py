@@ -60,7 +60,7 @@ def test_tools_are_called_that_need_no_input_or_whose_input_is_shown() -> None:
         Example("convert", {"from": "UTC", "to": "CET"}),
         Example("mode", {"kind": "fast"}),
     ]
-    assert [one for one in found if one in expected] == expected
+    assert [one for place, one in enumerate(found) if one in expected and one not in found[:place]] == expected
     assert {one.tool for one in found} == {"list", "read", "convert", "mode", "guess"}
 
 
@@ -96,7 +96,7 @@ def test_the_two_ends_of_a_relation_are_names_of_what_was_written_before() -> No
     text = {"type": "string"}
     ends = {"type": "object", "properties": {"from": text, "to": text}, "required": ["from", "to"]}
     (link, *_) = examples([tool("link", ("relations",), relations={"type": "array", "items": ends})], [])
-    assert [*link.input["relations"][0].values()] == ["first", "second"]
+    assert {*link.input["relations"][0].values()} == {"first", "second"}
 
 
 def test_odd_values_name_nothing_or_are_at_the_edge_of_what_is_allowed() -> None:

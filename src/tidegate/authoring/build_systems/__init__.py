@@ -49,6 +49,13 @@ def has_favourite(root: Path, where: str, tools: tuple[Tool, ...]) -> bool:
     return len(tools) < 2 or _rank(root, where, tools[0]) < _rank(root, where, tools[1])
 
 
+def programs_beside(tool: Tool, found: Iterable[Tool]) -> tuple[str, ...]:
+    """Return the names of the other programs that the same build of the same project provides."""
+    same = (one for one in found if (one.build, one.path, one.found_in) == (tool.build, tool.path, tool.found_in))
+    others = (one.binary for one in same if one.binary != tool.binary and not one.server)
+    return tuple(name for name in others if not programs.HOUSEKEEPING.match(name))
+
+
 def _lacks_a_program(tool: Tool) -> bool:
     """Return True if a program that the build calls is not installed."""
     steps = (step.split() for command in tool.build for step in command.split("&&"))

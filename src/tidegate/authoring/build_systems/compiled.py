@@ -116,7 +116,7 @@ _CMAKE_PROGRAM = re.compile(
     r"^[ \t]*add_executable\s*\(\s*([^\s)]+)(?!\s+(?:ALIAS|IMPORTED))", re.MULTILINE | re.IGNORECASE
 )
 _CMAKE_PROJECT = re.compile(r"^[ \t]*project\s*\(\s*([^\s)]+)", re.MULTILINE | re.IGNORECASE)
-_CMAKE_VARIABLE = re.compile(r"^[ \t]*set\s*\(\s*(\w+)\s+\"?([\w.+-]+)\"?\s*\)", re.MULTILINE | re.IGNORECASE)
+_CMAKE_VARIABLE = re.compile(r"^[ \t]*set\s*\(\s*(\w+)\s+\"?([\w.+${}-]+)\"?\s*\)", re.MULTILINE | re.IGNORECASE)
 _TEST = re.compile(r"(^|[_-])(tests?|fuzz|fuzzer)($|[_-])", re.IGNORECASE)
 _SET = r"set_target_properties\s*\(\s*{}(?![\w-])[^)]*?\bOUTPUT_NAME\s+\"?([^\s\")]+)"
 
@@ -129,9 +129,12 @@ def find_cmake(root: Path, where: str) -> Iterator[Tool]:
     own = project[1].strip('"')
     found: dict[str, tuple[str, str]] = {}
     for folder, content in project_files(root, where, "CMakeLists.txt"):
-        for target in _CMAKE_PROGRAM.findall(content):
-            named = re.search(_SET.format(re.escape(target)), content, re.IGNORECASE)
-            known = {**dict(_CMAKE_VARIABLE.findall(content)), "PROJECT_NAME": own, "CMAKE_PROJECT_NAME": own}
+        for program in _CMAKE_PROGRAM.finditer(content):
+            target, after = program[1], re.split(r"(?i)\badd_(?:executable|library)\b", content[program.end() :])[0]
+            named = re.search(_SET.format(re.escape(target)), after, re.IGNORECASE)
+            known = {"PROJECT_NAME": own, "CMAKE_PROJECT_NAME": own}
+            for variable, value in _CMAKE_VARIABLE.findall(content[: program.start()]):
+                known[variable] = _filled(value, known)
             name, target = (_filled(one, known) for one in (named[1] if named else target, target))
             if "$" not in name + target and not _TEST.search(name):
                 found.setdefault(name, (target, folder))

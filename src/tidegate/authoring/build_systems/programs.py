@@ -33,8 +33,8 @@ _DEBIAN = re.compile(r"^(\S+)\s+/?usr/s?bin/?$", re.MULTILINE)
 _ENTRY = re.compile(r'^\s*ENTRYPOINT\s*\[\s*"(?:[^"]*/)?([\w.+-]+)"', re.MULTILINE)
 _CALLED = re.compile(r"(?<![\w./])\./([\w.+-]*\w)(?![\w/])")
 _SHOWN = re.compile(r"^(?: {4,}|\t)?(?:[$%>] )?([a-z][\w.-]+)(?= +\S)", re.MULTILINE)
-_HOUSEKEEPING = re.compile(
-    r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version)", re.I
+HOUSEKEEPING = re.compile(
+    r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version|\w+[_-]tests?\b)", re.I
 )
 
 
@@ -72,7 +72,7 @@ def find(root: Path, where: str) -> Iterator[Tool]:
             or program.stem in (own, own.partition(".")[0])
             or own.startswith(f"{program.stem}-")
         )
-        if program.name in names or program.name in entries or (is_own and not _HOUSEKEEPING.match(program.name)):
+        if program.name in names or program.name in entries or (is_own and not HOUSEKEEPING.match(program.name)):
             yield _in_root(where, program.name, name)
 
 

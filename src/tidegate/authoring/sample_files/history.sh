@@ -25,3 +25,22 @@ GIT_AUTHOR_DATE=2023-04-20T10:00:00Z GIT_COMMITTER_DATE=2023-04-20T10:00:00Z \
 git tag v1.10.0
 git rm -q README.md
 commit Grace 05 "chore: drop the README, fixes #2"
+for day in 11 12 13 14 15 16 17 18 19 20 21 22; do
+    name=Zoe; [ $day -lt 20 ] || name=Alan
+    [ $day != 12 ] || by="Co-authored-by: Grace <Grace@example.com>"
+    echo "commit refs/heads/main
+author $name <$name@example.com> $((1685000000 + day * 90000)) +0100
+committer $name <$name@example.com> $((1685000000 + day * 90000)) +0100
+data <<END
+chore: step $day
+
+$by
+END"
+    [ $day != 11 ] || echo "from refs/heads/main^0"
+    by=
+    echo "M 644 inline steps.txt
+data <<END
+step $day
+END"
+done | git fast-import --quiet
+git reset -q --hard
