@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tryout
-from tidegate.authoring.build_systems import node
+from tidegate.authoring.build_systems import MOST_BESIDE, node
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS, Call, Found, Kind
@@ -41,7 +41,7 @@ MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anythin
 MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
 _BY_WORTH: tuple[Kind, ...] = ("call", "option", "refused", "variation", "silent")
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
-MOST_BESIDE, BESIDE_SHARE = 3, 0.4  # other programs of the project, and their part of the time that the tool gets
+BESIDE_SHARE = 0.4  # of the time that the tool gets, for all other programs of the project
 
 
 @dataclass

@@ -91,7 +91,8 @@ def _values(part: Part, printed: str, listed: str) -> Iterator[tuple[str, ...]]:
     else:
         shown, named = _words(printed), _words(listed)
         words = [one for one in shown if one.isalpha()]
-        own = dict.fromkeys([*named[-1:], *named[len(named) // 2 :][:1], *shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
+        told = [*named[-1:], *named[len(named) // 2 :][:1]]
+        own = dict.fromkeys([*told, *shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
         yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
 
 

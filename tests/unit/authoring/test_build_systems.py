@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.make import sure
-from tidegate.authoring.build_systems import find_tools, has_favourite
+from tidegate.authoring.build_systems import find_tools, has_favourite, programs_beside
 from tidegate.authoring.build_systems.node import without_lock
 from tidegate.authoring.tool import Tool
 
@@ -367,3 +367,26 @@ def test_a_package_is_built_if_its_program_imports_the_package_and_what_that_exp
 def test_console_scripts_among_the_entry_points_are_tools(tmp_path: Path) -> None:
     project = '[project]\nname = "kit"\n[project.entry-points.console_scripts]\nkit = "a:b"\n'
     assert find_tools(write(tmp_path, {"pyproject.toml": project}))[0].binary == "kit"
+
+
+def test_of_programs_that_are_as_likely_and_of_one_build_any_is_the_tool_and_the_others_are_beside_it(
+    tmp_path: Path,
+) -> None:
+    scripts = '[project]\nname = "kit"\n[project.scripts]\none = "a:b"\ntwo = "a:c"\nrelease = "a:d"\n'
+    write(tmp_path, {"pyproject.toml": scripts, "cmd/other": "#!/bin/sh\n"})
+    tools = find_tools(tmp_path)
+    assert has_favourite(tmp_path, ".", tools[:2])
+    assert programs_beside(tools[0], tools) == ("two",)
+
+
+def test_programs_that_cmake_installs_are_built_together_and_a_name_is_the_last_one_before_it(tmp_path: Path) -> None:
+    content = (
+        "set(TOP kit)\nproject(${TOP})\nset(name kit-static)\nadd_library(${name} a.c)\n"
+        "set_target_properties(${name} PROPERTIES OUTPUT_NAME kit_static)\n"
+        "set(name ${TOP})\nadd_executable(${name} a.c)\nadd_executable(more b.c)\nadd_executable(sample c.c)\n"
+        "install(TARGETS kit more DESTINATION bin)\n"
+    )
+    tools = find_tools(write(tmp_path, {"CMakeLists.txt": content}))
+    assert [tool.binary for tool in tools] == ["kit", "more", "sample"]
+    assert tools[0].build[-1].endswith("--target kit more")
+    assert programs_beside(tools[0], tools) == ("more",)

@@ -29,6 +29,7 @@ SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
     mcp_files.find,
 )
 MOST_FOLDERS = 300
+MOST_BESIDE = 3  # other programs of the project that a suite is about
 _DOCUMENTS = ("README*", "readme*", "AGENTS.md", "CLAUDE.md")
 
 
@@ -45,8 +46,11 @@ def find_tools(root: Path, where: str = ".") -> tuple[Tool, ...]:
 
 
 def has_favourite(root: Path, where: str, tools: tuple[Tool, ...]) -> bool:
-    """Return True if the first of these tools is more likely to be meant than the second."""
-    return len(tools) < 2 or _rank(root, where, tools[0]) < _rank(root, where, tools[1])
+    """Return True if the first of these tools is more likely to be meant than others, or those as likely are beside it:
+    a suite is about all of them.
+    """
+    likely = [tool.binary for tool in tools if _rank(root, where, tool) == _rank(root, where, tools[0])]
+    return likely[1:] == [*programs_beside(tools[0], tools)][: len(likely) - 1] and len(likely) <= 1 + MOST_BESIDE
 
 
 def programs_beside(tool: Tool, found: Iterable[Tool]) -> tuple[str, ...]:

@@ -117,18 +117,22 @@ _CMAKE_PROGRAM = re.compile(
 )
 _CMAKE_PROJECT = re.compile(r"^[ \t]*project\s*\(\s*([^\s)]+)", re.MULTILINE | re.IGNORECASE)
 _CMAKE_VARIABLE = re.compile(r"^[ \t]*set\s*\(\s*(\w+)\s+\"?([\w.+${}-]+)\"?\s*\)", re.MULTILINE | re.IGNORECASE)
+_CMAKE_INSTALLED = re.compile(r"\binstall\s*\(\s*TARGETS\s+([^)]*)\)", re.IGNORECASE)
 _TEST = re.compile(r"(^|[_-])(tests?|fuzz|fuzzer)($|[_-])", re.IGNORECASE)
 _SET = r"set_target_properties\s*\(\s*{}(?![\w-])[^)]*?\bOUTPUT_NAME\s+\"?([^\s\")]+)"
 
 
 def find_cmake(root: Path, where: str) -> Iterator[Tool]:
     """Yield the executables of the project, by the name of the file that CMake writes."""
-    project = _CMAKE_PROJECT.search(text(root / where / "CMakeLists.txt"))
+    top = text(root / where / "CMakeLists.txt")
+    project = _CMAKE_PROJECT.search(top)
     if project is None:
         return
-    own = project[1].strip('"')
+    own = _filled(project[1].strip('"'), dict(_CMAKE_VARIABLE.findall(top)))
     found: dict[str, tuple[str, str]] = {}
+    installed: set[str] = set()
     for folder, content in project_files(root, where, "CMakeLists.txt"):
+        installed |= {word for words in _CMAKE_INSTALLED.findall(content) for word in words.split()}
         for program in _CMAKE_PROGRAM.finditer(content):
             target, after = program[1], re.split(r"(?i)\badd_(?:executable|library)\b", content[program.end() :])[0]
             named = re.search(_SET.format(re.escape(target)), after, re.IGNORECASE)
@@ -138,11 +142,13 @@ def find_cmake(root: Path, where: str) -> Iterator[Tool]:
             name, target = (_filled(one, known) for one in (named[1] if named else target, target))
             if "$" not in name + target and not _TEST.search(name):
                 found.setdefault(name, (target, folder))
+    together = [target for target, _ in found.values() if target in installed]
     for name in own_first(found, own):
         target, folder = found[name]
+        targets = " ".join(together if target in together else [target])
         build = (
             f"cmake -S {where} -B {CMAKE_FOLDER} -DCMAKE_BUILD_TYPE=Release",
-            f"cmake --build {CMAKE_FOLDER} --parallel --target {target}",
+            f"cmake --build {CMAKE_FOLDER} --parallel --target {targets}",
         )
         path = str(PurePosixPath(CMAKE_FOLDER, PurePosixPath(folder).relative_to(where)))
         yield Tool(name, build, (path,), inside(where, "CMakeLists.txt"), own=name == own)

@@ -34,7 +34,9 @@ _ENTRY = re.compile(r'^\s*ENTRYPOINT\s*\[\s*"(?:[^"]*/)?([\w.+-]+)"', re.MULTILI
 _CALLED = re.compile(r"(?<![\w./])\./([\w.+-]*\w)(?![\w/])")
 _SHOWN = re.compile(r"^(?: {4,}|\t)?(?:[$%>] )?([a-z][\w.-]+)(?= +\S)", re.MULTILINE)
 HOUSEKEEPING = re.compile(
-    r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version|\w+[_-]tests?\b)", re.I
+    r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version"
+    r"|\w+[_-]tests?\b)",
+    re.IGNORECASE,
 )
 
 
