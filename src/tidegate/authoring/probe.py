@@ -93,6 +93,7 @@ class Probe:
     known: set[str] = field(default_factory=set)  # all that was shown
     files: dict[str, str] = field(default_factory=dict)
     unnamed: set[str] = field(default_factory=set)  # of the files, those that calls find without their names
+    writing: dict[str, str] = field(default_factory=dict)  # lines that write files, by what shows these, too
     failed: dict[str, str] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last
 
@@ -254,6 +255,14 @@ class Probe:
             ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
             self._refused(ran, ran.printed.replace(other, ""))
 
+    async def again(self, line: str) -> None:
+        """Try the line, if it writes files, where these are there already."""
+        if line in self.writing and not self.is_late:
+            twice = f"{self.writing[line]} >/dev/null 2>&1; {line}"
+            ran = await self.session.shell(twice, timeout_secs=SECONDS)
+            if not self._wrong(ran):
+                self.keep(Call(line=twice, kind="variation", seconds=ran.duration_s))
+
     def keep_refusal(self) -> None:
         """Keep the last call with an option that was refused, if no other one was refused alike."""
         if self.refusal is not None:
@@ -311,7 +320,8 @@ class Probe:
             if on_copy := self._on_copy(line, ran, rewritten):
                 line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
             elif written := self._written(line, there):
-                line = _then_cat(line, ran, *written)
+                shown = _then_cat(line, ran, *written)
+                line, self.writing[shown] = shown, line
                 ran = ran.model_copy(update={"command": line, "stdout": ran.stdout + "".join(written.values())})
             elif rewritten:
                 return line, ran, "it changes files that other lines read"

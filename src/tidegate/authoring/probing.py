@@ -32,7 +32,7 @@ MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION = 5  # lines with which an option is tried
 MOST_PAIRS = 12  # lines that get a second option
-MOST_WRONG = 3  # lines that are spoilt
+MOST_WRONG, MOST_AGAIN = 3, 4  # lines that are spoilt, and that are repeated
 
 
 class Prober(Agent):
@@ -87,6 +87,8 @@ class Prober(Agent):
         probe.allow(1.0)
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
+        for line in [line for line in probe.found().of("option") + lines if line in probe.writing][:MOST_AGAIN]:
+            await probe.again(line)
         for line, command in variations(lines, session.binary, commands(self.parts)):
             await probe.vary(line, command)
         self._used[session.scenario] = time.monotonic() - probe.began

@@ -524,3 +524,18 @@ def test_what_is_tried_later_has_its_own_part_of_the_time_if_the_load_falls(monk
     assert not probe.is_late
     now[0] = 192.0
     assert probe.is_late
+
+
+def test_a_line_that_writes_a_file_is_repeated_where_the_file_is_there(tmp_path: Path) -> None:
+    class Writing(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            if command.startswith("count") and " && cat " not in command:
+                (self.workspace / "out.txt").write_text(str(time.monotonic_ns()))
+                self.files["out.txt"] = "a result\n"
+            return await super().shell(command, timeout_secs=timeout_secs)
+
+    prober = Prober(plans={"plan": (Try(ways=("count sample.txt",)),)})
+    session = Writing(lambda words, files: "", tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert "count sample.txt >/dev/null 2>&1; count sample.txt && cat out.txt" in found.of("variation")
