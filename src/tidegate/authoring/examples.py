@@ -43,6 +43,7 @@ _DOCUMENTS = (
     *("README*", "[rR]eadme*", "USAGE*", "docs/[uU]sage*", "docs/*[qQ]uick*", "docs/index.*"),
     *("docs/**/*[tT]utorial*", "docs/**/*[gG]etting*tarted*", "docs/**/*[cC]ommand*", "docs/*", "doc/*", "man/*"),
 )
+_PLAIN = ("README", "README.txt")
 _TRANSLATED = re.compile(r"(?i)readme[._-][a-z]{2,3}(?:[-_][a-z]{2,4})?$")
 GUIDES = ("AGENTS.md", "CLAUDE.md")
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
@@ -56,7 +57,7 @@ _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
 _IN_PARENTHESES = rf"\(({_VALUES})\)"
 _AFTER_COLON = rf"(?i:values|one of|choices|formats|supported|available)(?: are)?:\s+({_VALUES})"
-_BUNDLE = re.compile(r"\[ ?-([A-Za-z]{3,40}) ?\]")
+_BUNDLE = re.compile(r"\[ ?-(?=\d*[A-Za-z])([A-Za-z\d]{3,40}) ?\]")
 _HOME = re.compile(r"(?<![^\s'\"=@])~/(?=\w)")
 _NO_WORD = re.compile(r"[^\w-]")
 _WITH_VALUE = re.compile(r"\[ ?(-[A-Za-z]) [a-z_]+ ?\]")
@@ -379,7 +380,8 @@ def followed(root: Path, where: str, binary: str, files: Mapping[str, str]) -> I
     """Yield a candidate for each document with examples, the first MOST_FOLLOWED: an agent follows it, as each side has
     it. It gets those of the files that it names.
     """
-    found = [path for path in _documents(root, where, binary) if any(map(list, _examples_of(path, binary)))]
+    documents = (path for path in _documents(root, where, binary) if path.suffix in SUFFIXES)
+    found = [path for path in documents if any(map(list, _examples_of(path, binary)))]
     for number, path in enumerate(sorted(found, key=_is_readme)[:MOST_FOLLOWED]):
         name, words = path.relative_to(root).as_posix(), {*re.split(r"[^\w.-]+", _text(path))}
         own = {file: text for file, text in files.items() if file.partition("/")[0] in words}
@@ -441,7 +443,11 @@ def _documents(root: Path, where: str, binary: str) -> list[Path]:
     folder = root / where
     own = (f"{folder}{escape(binary)}.*" for folder in ("", "docs/**/", "doc/**/"))  # its manual
     found = (path for glob in (*own, *_DOCUMENTS, *GUIDES) for path in sorted(folder.glob(glob)))
-    fit = (path for path in found if path.suffix in SUFFIXES and path.is_file() and not _TRANSLATED.match(path.stem))
+    fit = (
+        path
+        for path in found
+        if (path.suffix in SUFFIXES or path.name in _PLAIN) and path.is_file() and not _TRANSLATED.match(path.stem)
+    )
     return list(dict.fromkeys(fit))
 
 

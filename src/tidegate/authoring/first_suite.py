@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tryout
-from tidegate.authoring.build_systems import MOST_BESIDE, node
+from tidegate.authoring.build_systems import node
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS, Call, Found, Kind
@@ -87,7 +87,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options, besi
                 return served
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
         options.progress.say(f"trying `{tool.binary}`: its help, and the examples of the docs")
-        tried = await _suite_of_program(here, where, built, beside[:MOST_BESIDE], may_serve=unserved is not None)
+        tried = await _suite_of_program(here, where, built, beside, may_serve=unserved is not None)
         if unserved is None:
             return tried
         if tried.problem is not None:

@@ -29,7 +29,7 @@ TRIES_SHARE = 0.5  # of a plan's seconds, after which nothing more of it is trie
 MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others; so with other arguments
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
-MOST_BASES = 8  # lines that get options
+MOST_BASES, MOST_QUIET = 8, 3  # lines that get options; so if no line shows more than its input
 MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcommand that are refused with one status
 SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
@@ -89,6 +89,7 @@ class Probe:
     refusal: CommandResult | None = None  # in the last attempt
     fit: set[str] = field(default_factory=set)  # forms of lines that worked
     alike: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # failed, by form
+    quiet: list[str] = field(default_factory=list)  # lines that showed nothing but their input
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
     known: set[str] = field(default_factory=set)  # all that was shown
     files: dict[str, str] = field(default_factory=dict)
@@ -137,10 +138,10 @@ class Probe:
         return steady or fit
 
     def bare(self, plan: Iterable[Try]) -> list[str]:
-        """Return the plan's calls without inputs, which may need an option to do something."""
+        """Return calls that may need an option to do something: those that repeat their input, else those without one."""
         lines = [one.ways[-1] for one in plan if one.ways[-1].endswith(self.session.binary)]
         self.printed |= dict.fromkeys(lines, "")
-        return lines
+        return [*self.quiet[:MOST_QUIET], *lines]
 
     async def on_other_inputs(self, call: Call) -> list[Call]:
         """Return the call, and those with inputs on which it shows other things; without it if it alone is silent."""
@@ -202,6 +203,9 @@ class Probe:
                 self.known.add(shown)
                 self.printed[line] = shown
                 return Call(line=line, kind="option" if base else "call", seconds=ran.duration_s)
+            if not base and ran.stdout.strip():
+                self.quiet.append(line)
+                self.printed[line] = shown
             if base and silent is None:
                 silent = Call(line=line, kind="silent", seconds=ran.duration_s)
         return silent

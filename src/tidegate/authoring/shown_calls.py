@@ -48,7 +48,7 @@ def shown_objects(documents: Iterable[str], tests: Iterable[str]) -> list[dict[s
 def shown_texts(tests: Iterable[str]) -> list[str]:
     """Return the texts of more than one line that the code of tests has, each with a line end."""
     found = (given[2] or given[4] or "" for code in tests for given in _TEXT.finditer(code))
-    plain = (_ESCAPED.sub(lambda one: _MEANT.get(one[1], one[1]), text) for text in found)
+    plain = (_whole(_ESCAPED.sub(lambda one: _MEANT.get(one[1], one[1]), text)) for text in found)
     dedented = (textwrap.dedent(text).strip("\n") for text in plain)
     return [*dict.fromkeys(f"{text}\n" for text in dedented if "\n" in text)]
 
@@ -64,8 +64,13 @@ def _meant(literal: str) -> str:
     """Return what the literal means; escapes that Python has not stand for their character."""
     with suppress(SyntaxError, ValueError), catch_warnings():
         simplefilter("error")  # of an escape that Python has not
-        return str(ast.literal_eval(literal))
+        return _whole(str(ast.literal_eval(literal)))
     return _ESCAPED.sub(r"\1", literal[1:-1])
+
+
+def _whole(text: str) -> str:
+    """Return the text with each two surrogates, as JavaScript writes them, as one character; `?` for one alone."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\ufffd", "?")
 
 
 def shown_phrases(documents: Iterable[str], tests: Iterable[str]) -> list[str]:

@@ -43,6 +43,7 @@ from tidegate.suite.load import load_suite
 from tidegate.text.shorten import few
 from tidegate.vcs.revisions import default_base, is_ignored, repository_root
 
+MOST_NAMED = 5  # tools that are found, but not tried
 NOT_TRIED = 4  # exit code: the files are written, but the suite could not be run
 
 _FILL_IN = """\
@@ -190,9 +191,12 @@ def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool |
     if binary is not None:
         return _named(root, binary, found)
     if found and has_favourite(root, where, found):
+        beside = programs_beside(found[0], found)
         print(f"the tool is `{found[0].binary}`, from {found[0].found_in}")
-        others = ", ".join(f"`{tool.binary}`" for tool in found[1:6])
-        print(*([f"others, for `--binary NAME`: {others}"] if others else []), sep="\n", end="\n" if others else "")
+        if beside:
+            print(f"the same build provides {_listed(beside)}, which the suite calls, too")
+        if others := [tool.binary for tool in found[1:] if tool.binary not in beside]:
+            print(f"others, for `--binary NAME`: {_listed(others[:MOST_NAMED])}")
         return found[0]
     if not needed:
         return None
@@ -207,6 +211,10 @@ def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool |
         "bin/ or installed from the root.",
         "Name the tool that agents use with `--binary NAME`.",
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _named(root: Path, binary: str, found: tuple[Tool, ...]) -> Tool:

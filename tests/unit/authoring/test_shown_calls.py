@@ -61,3 +61,8 @@ def test_phrases_that_have_a_new_character_are_shown() -> None:
     readme = "It's prose, isn't it.\n```python\nslug('C\\'est été')\nslug('one two')\n```\n"
     test = "assert slug('1,000 words') == 'a'\nassert slug('un été') and slug('a {} b') and slug('two words')"
     assert shown_phrases([readme], [test]) == ["C'est été", "1,000 words"]
+
+
+def test_two_surrogates_are_one_character_and_one_alone_is_none() -> None:
+    code = r"""a('x: \ud834\udf06'); b('y: \ud834');"""
+    assert shown_lines([code]) == ["x: \U0001d306\n", "y: ?\n"]

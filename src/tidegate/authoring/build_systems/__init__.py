@@ -50,14 +50,14 @@ def has_favourite(root: Path, where: str, tools: tuple[Tool, ...]) -> bool:
     a suite is about all of them.
     """
     likely = [tool.binary for tool in tools if _rank(root, where, tool) == _rank(root, where, tools[0])]
-    return likely[1:] == [*programs_beside(tools[0], tools)][: len(likely) - 1] and len(likely) <= 1 + MOST_BESIDE
+    return len(likely) < 2 or {*likely[1:]} <= {*programs_beside(tools[0], tools)}
 
 
 def programs_beside(tool: Tool, found: Iterable[Tool]) -> tuple[str, ...]:
-    """Return the names of the other programs that the same build of the same project provides."""
+    """Return the names of other programs that the same build provides, MOST_BESIDE at most."""
     same = (one for one in found if (one.build, one.path, one.found_in) == (tool.build, tool.path, tool.found_in))
     others = (one.binary for one in same if one.binary != tool.binary and not one.server)
-    return tuple(name for name in others if not programs.HOUSEKEEPING.match(name))
+    return tuple(islice((name for name in others if not programs.HOUSEKEEPING.match(name)), MOST_BESIDE))
 
 
 def _lacks_a_program(tool: Tool) -> bool:
