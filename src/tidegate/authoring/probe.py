@@ -138,7 +138,7 @@ class Probe:
         return steady or fit
 
     def bare(self, plan: Iterable[Try]) -> list[str]:
-        """Return calls that may need an option to do something: those that repeat their input, else those without one."""
+        """Return calls that may need an option to show something: with an input that they repeat, and without one."""
         lines = [one.ways[-1] for one in plan if one.ways[-1].endswith(self.session.binary)]
         self.printed |= dict.fromkeys(lines, "")
         return [*self.quiet[:MOST_QUIET], *lines]
