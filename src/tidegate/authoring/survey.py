@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -69,14 +70,28 @@ def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
         if kind and (for_tests or (kind in kinds and kind in _CODE)) and _is_input(path):
             found.setdefault(kind, []).append((not for_tests, abs(path.stat().st_size - MEDIUM), path))
     kinds = sorted(found, key=lambda kind: (bool(kind_of(kind)), -len(found[kind])))
-    fit = [one for kind in kinds for one in sorted(found[kind])[:MOST_OF_KIND]][:MOST_INPUTS]
+    fit = [one for kind in kinds for one in _folder_by_folder(sorted(found[kind]))[:MOST_OF_KIND]][:MOST_INPUTS]
     return tuple(path.relative_to(root).as_posix() for *_, path in fit)
 
 
+def _folder_by_folder(found: Iterable[tuple[bool, int, Path]]) -> list[tuple[bool, int, Path]]:
+    """Return first the first one of each folder, then the second of each, and so on."""
+    places: Counter[Path] = Counter()
+    ranked: list[tuple[int, tuple[bool, int, Path]]] = []
+    for one in found:
+        places[one[2].parent] += 1
+        ranked.append((places[one[2].parent], one))
+    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+
+
 def find_cases(root: Path) -> dict[str, str]:
-    """Return the small texts of tests and examples that have a suffix, by the name of the file; of a name the first."""
+    """Return the small texts of tests and examples that have a suffix, by the name of the file; if several have it, with
+    that of the folder.
+    """
     found = (path for path in _for_tests(root) if path.suffix and path.stat().st_size <= LARGEST_CASE)
-    return {path.name: text(path) for path in reversed([*filter(_is_input, found)])}
+    fit = [*filter(_is_input, found)]
+    known = Counter(path.name for path in fit)
+    return {path.name if known[path.name] == 1 else f"{path.parent.name}-{path.name}": text(path) for path in fit}
 
 
 def find_scripts(root: Path) -> tuple[Path, ...]:

@@ -9,6 +9,7 @@ import pytest
 from tidegate.authoring.build_systems import find_tools
 from tidegate.authoring.starter import bare_files, suite_text
 from tidegate.authoring.survey import (
+    find_cases,
     find_inputs,
     find_programs,
     find_scenarios,
@@ -120,3 +121,11 @@ def test_data_of_tests_comes_after_their_code(tmp_path: Path) -> None:
 def test_a_script_of_the_root_is_a_test_by_its_name(tmp_path: Path) -> None:
     write(tmp_path, {"run-tests.sh": "#!/bin/sh\ntally a\n", "install.sh": "#!/bin/sh\ncp tally /usr/bin\n"})
     assert [path.name for path in find_scripts(tmp_path)] == ["run-tests.sh"]
+
+
+def test_inputs_of_different_folders_come_first_and_cases_of_one_name_are_named_by_their_folder(tmp_path: Path) -> None:
+    write(
+        tmp_path, {f"tests/{folder}/{name}.txt": f"{folder} {name}\n" for folder in "abc" for name in ("one", folder)}
+    )
+    assert {Path(name).parent.name for name in find_inputs(tmp_path, [".txt"])[:3]} == {"a", "b", "c"}
+    assert sorted(find_cases(tmp_path)) == ["a-one.txt", "a.txt", "b-one.txt", "b.txt", "c-one.txt", "c.txt"]
