@@ -85,8 +85,8 @@ def _folder_by_folder(found: Iterable[tuple[bool, int, Path]]) -> list[tuple[boo
 
 
 def find_cases(root: Path) -> dict[str, str]:
-    """Return the small texts of tests and examples that have a suffix, by the name of the file; if several have it, with
-    that of the folder.
+    """Return the small texts of tests and examples that have a suffix, by the name of the file; if several have it,
+    with that of the folder.
     """
     found = (path for path in _for_tests(root) if path.suffix and path.stat().st_size <= LARGEST_CASE)
     fit = [*filter(_is_input, found)]
