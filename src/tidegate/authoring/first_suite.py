@@ -17,7 +17,7 @@ from tidegate.authoring.build_systems import node
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS, Call, Found, Kind
-from tidegate.authoring.probing import MOST_SLOW, Prober, read_found
+from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.subcommand_calls import MOST_SUBCOMMANDS, UNFIT_COMMANDS, state
 from tidegate.authoring.tool import Tool
@@ -39,7 +39,7 @@ _WRONG, _ABSENT = "--no-such-option", "no-such-file.txt"
 MOST_VALUES = 8  # options with a value that does not exist, and subcommands with a wrong option
 MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anything else; of all that may be refused
 MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
-_BY_WORTH: tuple[Kind, ...] = ("call", "option", "refused", "variation", "silent")
+_BY_WORTH: tuple[tuple[Kind, ...], ...] = (("call", "option", "refused"), ("variation",), ("silent",))
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
 BESIDE_SHARE = 0.4  # of the time that the tool gets, for all other programs of the project
 
@@ -260,9 +260,11 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
 
 def _filled(plans: Sequence[Plan], found: Mapping[str, Found], seconds: float) -> list[Candidate]:
     """Return the candidates with what was found. If it takes more seconds, some is left out, variations first."""
-    left, kept = seconds, {name: list[Call]() for name in found}
-    for kind in _BY_WORTH:
-        of_each = ([(name, call) for call in own.calls if call.kind == kind] for name, own in found.items())
+    left, kept = seconds * slowness(), {name: list[Call]() for name in found}
+    for kinds in _BY_WORTH:
+        of_each = (
+            [(name, call) for call in own.calls if call.kind == kind] for kind in kinds for name, own in found.items()
+        )
         for name, call in in_turn(map(iter, of_each)):
             if call.seconds <= left or len(kept[name]) < FEWEST_LINES:
                 kept[name].append(call)

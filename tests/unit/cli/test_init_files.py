@@ -7,8 +7,9 @@ from typing import Any, cast
 
 import pytest
 
-from tidegate.authoring.examples import Candidate
-from tidegate.authoring.first_suite import _files
+from tidegate.authoring.examples import Candidate, Plan
+from tidegate.authoring.first_suite import _files, _filled
+from tidegate.authoring.probe import Call, Found
 from tidegate.authoring.tool import Tool
 from tidegate.cli.init import _rows
 
@@ -29,3 +30,11 @@ def test_git_does_not_change_line_ends_of_samples(text: str, kept: bool) -> None
     tool, here = Tool("tally", (), ("bin",), "bin/tally"), cast("Any", SimpleNamespace(reach=False))
     written = _files(tool, [Candidate("add", "It adds.", ("tally add",), files={"a.txt": text})], here)
     assert (written.get(f"{tool.scenarios}/.gitattributes") == b"* -text\n") == kept
+
+
+def test_if_all_takes_long_calls_options_and_refused_inputs_are_kept_in_turn() -> None:
+    calls = [Call(line=f"t {number}", kind="call", seconds=1) for number in range(30)]
+    calls += [Call(line=f"t --option{number} x", kind="option", seconds=1) for number in range(30)]
+    plan = Plan(Candidate("main_use", "", ()), ())
+    (filled,) = _filled([plan], {"main_use": Found(calls=tuple(calls))}, 12)
+    assert len([line for line in filled.more if "--option" in line]) >= 6
