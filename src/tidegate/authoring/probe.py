@@ -320,7 +320,7 @@ class Probe:
             ran = await self.session.shell(line, timeout_secs=SECONDS)
         silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
         rewritten = self._restored()
-        if silent or ran.ok or not self._wrong(ran):
+        if silent or ran.ok or not self._wrong(ran) or (rewritten and ran.end == "exited"):
             if on_copy := self._on_copy(line, ran, rewritten):
                 line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
             elif written := self._written(line, there):
@@ -373,7 +373,8 @@ class Probe:
         copy = f"copy{PurePosixPath(own or '').suffix}"
         if own is None or len(rewritten) > 1 or copy in line:
             return None
-        return _then_cat(f"cp {own} {copy} && {line.replace(own, copy)}", ran, copy)
+        told = " 2>/dev/null" if ran.exit_code else ""  # such as which file it changed: no error
+        return _then_cat(f"cp {own} {copy} && {line.replace(own, copy)}{told}", ran, copy)
 
     def _provide(self, line: str, printed: str) -> bool:
         """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""
