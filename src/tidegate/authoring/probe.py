@@ -373,7 +373,7 @@ class Probe:
         copy = f"copy{PurePosixPath(own or '').suffix}"
         if own is None or len(rewritten) > 1 or copy in line:
             return None
-        told = " 2>/dev/null" if ran.exit_code else ""  # such as which file it changed: no error
+        told = " 2>/dev/null" if ran.exit_code and ran.stderr else ""  # such as which file it changed: no error
         return _then_cat(f"cp {own} {copy} && {line.replace(own, copy)}{told}", ran, copy)
 
     def _provide(self, line: str, printed: str) -> bool:

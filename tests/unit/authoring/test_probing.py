@@ -399,18 +399,23 @@ def test_a_call_that_failed_alike_on_three_inputs_gets_no_fourth_unless_it_worke
         assert ("other.txt" in called) == (fit != "none")
 
 
-def test_a_formatter_that_exits_with_another_status_is_shown_with_the_file_that_it_changed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("told", "hidden"), [("", ""), ("Rewriting it", " 2>/dev/null")])
+def test_a_formatter_that_exits_with_another_status_is_shown_with_the_file_that_it_changed(
+    tmp_path: Path, told: str, hidden: str
+) -> None:
     class Formatting(FakeSession):
         async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
             name = "copy.txt" if "copy" in command else "sample.txt"
             self.files |= {name: "formatted"} if "sample.txt" in self.files else {}
             shown = self.files.get(name, "") if " cat " in command else ""
-            return CommandResult(command=command, end="exited", exit_code=3, stdout=shown)
+            error = "" if "2>" in command else told
+            return CommandResult(command=command, end="exited", exit_code=3, stdout=shown, stderr=error)
 
     session = Formatting(of_python, tmp_path)
     asyncio.run(Prober(plans={"plan": (Try(ways=("count sample.txt",)),)}).run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
-    assert found.of("call") == ("cp sample.txt copy.txt && count copy.txt; status=$?; cat copy.txt; (exit $status)",)
+    line = f"cp sample.txt copy.txt && count copy.txt{hidden}; status=$?; cat copy.txt; (exit $status)"
+    assert found.of("call") == (line,)
 
 
 def test_a_call_that_changes_files_which_other_lines_read_is_not_kept(tmp_path: Path) -> None:
