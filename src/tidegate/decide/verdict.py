@@ -48,15 +48,16 @@ class Decision(Value):
 def decide(comparison: Comparison, policy: Policy) -> Decision:
     """Return the decision: failed, else not run, else inconclusive, else passed."""
     fewer, metrics = _checks_less(comparison, policy), _blocking_metrics(comparison, policy)
+    unknown = _unknown_metrics(comparison, policy)
     interfaces = tuple(_judged(one, policy) for one in comparison.interfaces)
     comparison = comparison.model_copy(update={"interfaces": interfaces})
     decision = (
         _failed(comparison, policy, fewer, metrics)
         or _not_run(comparison.rows)
-        or _undecided(comparison, policy)
+        or _undecided(comparison, policy, unknown)
         or Decision(state="passed", reason="no_regression")
     )
-    found = {"fewer": fewer, "metrics": metrics, "interfaces": interfaces}
+    found = {"fewer": fewer, "metrics": (*metrics, *unknown), "interfaces": interfaces}
     return decision.model_copy(update={**found, "mode": policy.mode})
 
 
@@ -74,6 +75,17 @@ def _blocking_metrics(comparison: Comparison, policy: Policy) -> tuple[str, ...]
         and change.q is not None
         and change.q <= Q
         and is_worse(name, change, margin)
+    )
+
+
+def _unknown_metrics(comparison: Comparison, policy: Policy) -> tuple[str, ...]:
+    """Return each metric in `block_metrics` that head lacks in so many trials that it may be worse than allowed."""
+    changes = ((name, margin, comparison.suite.metrics.get(name)) for name, margin in policy.block_metrics.items())
+    found = ((name, margin, one, one.worst) for name, margin, one in changes if one is not None and one.missing)
+    return tuple(
+        name
+        for name, margin, one, worst in found
+        if worst is None or is_worse(name, one.model_copy(update={"effect": worst}), margin)
     )
 
 
@@ -131,13 +143,13 @@ def _not_run(rows: Sequence[Row]) -> Decision | None:
     return None
 
 
-def _undecided(comparison: Comparison, policy: Policy) -> Decision | None:
+def _undecided(comparison: Comparison, policy: Policy, unknown: Sequence[str]) -> Decision | None:
     """Return the first "inconclusive" decision that blocks, else the first that applies, else None."""
     found = [
         decision
         for decision in (
             _inconclusive(comparison, policy),
-            _unseen_interface(comparison, policy),
+            _unseen(unknown or any(one.blocks for one in comparison.interfaces), policy),
             _useless(comparison.rows, policy),
             _nothing_compared(comparison.rows),
         )
@@ -163,11 +175,9 @@ def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     return _decided("inconclusive", "unproven" if unproven else reason, code, deciding)
 
 
-def _unseen_interface(comparison: Comparison, policy: Policy) -> Decision | None:
-    """Return "inconclusive" if the policy blocks changes of an interface that head keeps from being compared."""
-    if not any(one.blocks for one in comparison.interfaces):
-        return None
-    return _decided("inconclusive", "unproven", 5 if "unproven" in policy.block else 0)
+def _unseen(hidden: object, policy: Policy) -> Decision | None:
+    """Return "inconclusive" if head keeps something hidden that the policy blocks: of an interface, or a metric."""
+    return _decided("inconclusive", "unproven", 5 if "unproven" in policy.block else 0) if hidden else None
 
 
 def _useless(rows: Sequence[Row], policy: Policy) -> Decision | None:

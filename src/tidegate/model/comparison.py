@@ -57,11 +57,16 @@ class MetricChange(Value):
 
     Of the suite, where `scale` is `ratio`, the means are geometric. `interval` (t, 95 %) and `q` belong to the test
     over the whole suite; `warns` is True if that test is significant and the change is large enough to matter.
+
+    `missing`: head's trials without a value, beyond base's share of them; `worst` is the effect if all of these are 0,
+    of a metric of which less is worse.
     """
 
     base: float | None
     head: float | None
     effect: float | None = None
+    missing: int = 0
+    worst: float | None = None
     interval: Interval | None = None
     q: float | None = None
     warns: bool = False

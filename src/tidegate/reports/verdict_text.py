@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from tidegate.decide.comparison.metric_tests import Q
 from tidegate.decide.comparison.whole_suite import cannot_guard, fails_from_the_start
 from tidegate.decide.verdict import MOST_EXCLUDED, Decision, present
 from tidegate.model.comparison import Comparison, Overuse, Row
@@ -431,7 +432,8 @@ def _reasons(
     if decision.state == "failed":
         fewer = [f"{change.scenario or change.agent or 'suite'}: {change.detail}" for change in decision.fewer]
         return overuse, rows, fewer, {name: _metric(comparison, name) for name in decision.metrics}, []
-    return overuse, rows, [], {}, [_left_out(comparison)] if comparison.excluded_share > MOST_EXCLUDED else []
+    left_out = [_left_out(comparison)] if comparison.excluded_share > MOST_EXCLUDED else []
+    return overuse, rows, [], {name: _metric(comparison, name) for name in decision.metrics}, left_out
 
 
 def overuse_text(use: Overuse) -> str:
@@ -445,6 +447,8 @@ def overuse_text(use: Overuse) -> str:
 
 def _metric(comparison: Comparison, name: str) -> str:
     change = comparison.suite.metrics[name]
+    if change.missing and (change.q is None or change.q > Q):
+        return f"{name}: {_number(change.missing, 'trial')} of head without a value, which base's trials have"
     return f"{name}: {change.base:.3g} on base, {change.head:.3g} on head (q = {change.q:.2g})"
 
 

@@ -316,6 +316,21 @@ def test_a_metric_blocks_only_where_the_policy_names_it_and_by_more_than_it_allo
     assert verdict("ok", {"block_metrics": {"retry_rate": 0.10}}, suite=suite).state == "passed"
 
 
+@pytest.mark.parametrize(
+    ("worst", "state", "code"), [(None, "inconclusive", 5), (-0.3, "inconclusive", 5), (-0.05, "passed", 0)]
+)
+def test_a_metric_that_head_lacks_in_so_many_trials_that_it_may_be_worse_is_unproven(
+    worst: float | None, state: str, code: int
+) -> None:
+    suite = SuiteEffect(metrics={"judge_score": MetricChange(base=None, head=None, missing=3, worst=worst)})
+    found = verdict("ok", {"block_metrics": {"judge_score": 0.10}}, suite=suite)
+    assert (found.state, found.exit_code) == (state, code)
+    assert found.reasons == (
+        ("judge_score: 3 trials of head without a value, which base's trials have",) if code else ()
+    )
+    assert verdict("ok", suite=suite).state == "passed"
+
+
 def test_a_metric_that_may_be_chance_does_not_block() -> None:
     suite = SuiteEffect(metrics={"error_rate": ERRORS.model_copy(update={"q": 0.06})})
     assert verdict("ok", {"block_metrics": {"error_rate": 0.10}}, suite=suite).state == "passed"

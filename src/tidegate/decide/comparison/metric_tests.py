@@ -30,10 +30,18 @@ class RowTrials(NamedTuple):
 
 
 def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
-    """Return each metric that both sides have: its change over the scenarios, interval, q, and whether it warns."""
+    """Return each metric that base has: its change over the scenarios, interval, q, and whether it warns."""
     tested: dict[str, tuple[float, MetricChange]] = {}
+    lacking: dict[str, MetricChange] = {}
     for name, rule in RULES.items():
-        strata = [pair for pair in (_values(name, rule, row) for row in rows) if pair[0] and pair[1]]
+        pairs = [_values(name, rule, row) for row in rows]
+        missing = [_missing(name, row) for row in rows]
+        strata = [pair for pair in pairs if pair[0] and pair[1]]
+        if any(missing):
+            lowest = [([*head, *[0.0] * count], base) for (head, base), count in zip(pairs, missing, strict=True)]
+            bounded = [pair for pair in lowest if pair[0] and pair[1]] if rule.lower_is_worse else []
+            worst = _change(rule, bounded).effect if bounded else None
+            lacking[name] = MetricChange(base=None, head=None, missing=sum(missing), worst=worst)
         if strata:
             sign = -1 if rule.lower_is_worse else 1
             p = van_elteren([([sign * x for x in head], [sign * x for x in base]) for head, base in strata])
@@ -44,10 +52,12 @@ def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
                 change,
             )
     adjusted = bh([p for p, _ in tested.values()])
-    return {
+    compared = {
         name: change.model_copy(update={"q": q, "warns": q <= Q and matters(name, change)})
         for (name, (_, change)), q in zip(tested.items(), adjusted, strict=True)
     }
+    unknown = {name: one.model_dump(include={"missing", "worst"}) for name, one in lacking.items()}
+    return lacking | {name: one.model_copy(update=unknown.get(name, {})) for name, one in compared.items()}
 
 
 def by_run_to_run(runs: Sequence[float], shift: float, assumed: float) -> float:
@@ -84,6 +94,18 @@ def _values(name: str, rule: Rule, row: RowTrials) -> tuple[list[float], list[fl
     """Return head's and base's values on the scale that is compared; missing values are left out, not counted as 0."""
     earlier = () if rule.concurrent else row.past
     return _scaled(name, rule, row.head), _scaled(name, rule, (*earlier, *row.base))
+
+
+def _missing(name: str, row: RowTrials) -> int:
+    """Return how many of head's passing trials lack the metric, beyond the share of base's that do.
+
+    A model judges only trials that pass their gates; how many do is compared by itself.
+    """
+    head, base = (
+        [getattr(trial.metrics, name) is None for trial in side if trial.decides == "pass"]
+        for side in (row.head, row.base)
+    )
+    return max(0, sum(head) - round(sum(base) * len(head) / len(base))) if base and not all(base) else 0
 
 
 def _scaled(name: str, rule: Rule, trials: Sequence[TrialResult | PastTrial]) -> list[float]:

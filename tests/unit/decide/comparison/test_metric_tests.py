@@ -143,3 +143,22 @@ def test_clean_pull_requests_hardly_ever_warn(runs: int, spread: float) -> None:
 def test_what_goes_beyond_the_variation_from_run_to_run_warns() -> None:
     assert warned(8, 0.1, worse=0.5) > 0.85
     assert warned(1, 0.0, worse=0.7) > 0.9
+
+
+def test_what_head_alone_lacks_is_counted_and_as_bad_as_it_can_be() -> None:
+    judged = compared_metrics(rows("judge_score", [0.9] * 4, [0.9, 0.9, None, None]))["judge_score"]
+    assert (judged.missing, judged.effect) == (16, 0.0)
+    assert sure(judged.worst) == pytest.approx(-0.45)
+    all_of_it = compared_metrics(rows("judge_score", [0.9, 0.9], [None, None]))["judge_score"]
+    assert all_of_it.missing == 16
+    assert sure(all_of_it.worst) == pytest.approx(-0.9)
+    cost = compared_metrics(rows("cost_usd", [1.0, 1.0], [1.0, None]))["cost_usd"]
+    assert (cost.missing, cost.worst) == (8, None)
+
+
+def test_what_base_lacks_as_often_or_failing_trials_lack_is_not_missing() -> None:
+    assert compared_metrics(rows("judge_score", [0.9, None], [0.9, None]))["judge_score"].missing == 0
+    one = RowTrials(
+        (), [trial("base", judge_score=0.9)] * 2, [trial("head", judge_score=0.9), trial_result(outcome="fail")]
+    )
+    assert compared_metrics([one])["judge_score"].missing == 0
