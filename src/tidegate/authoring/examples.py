@@ -56,7 +56,8 @@ _LIST = re.compile(r"""[\[(]\s*+(?:(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')
 _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
 _IN_PARENTHESES = rf"\(({_VALUES})\)"
-_AFTER_COLON = rf"(?i:values|one of|choices|formats|supported|available)(?: are)?:\s+({_VALUES})"
+_AFTER_COLON = rf"(?i:values|one of|choices|formats?|supported|available)(?: are)?:\s+({_VALUES}|[\w-]+ or [\w-]+)"
+_KEYED = re.compile(r"(?<![\w.-])([\w-]+) ?=>? ?[a-z]+")  # `0=>unchanged, 1=>lowercase`
 _BUNDLE = re.compile(r"\[ ?-(?=\d*[A-Za-z])([A-Za-z\d]{3,40}) ?\]")
 _HOME = re.compile(r"(?<![^\s'\"=@])~/(?=\w)")
 _NO_WORD = re.compile(r"[^\w-]")
@@ -366,14 +367,15 @@ def with_choices(part: Part, texts: Iterable[str]) -> Part:
     listed = rf"{until}{{0,80}}?(?:{_IN_PARENTHESES}|{_AFTER_COLON})"
     row = re.compile(rf"(?<![\w-]){re.escape(part.name)}[ =,](?:{listed}|({until}{{0,300}}))")
     found = (one for text in texts for one in row.finditer(text))
-    values = (re.findall(r"\b(?!or\b)[\w-]+", one[1] or one[2] or "") or _quoted(one[3]) for one in found)
+    values = (re.findall(r"\b(?!or\b)[\w-]+", one[1] or one[2] or "") or _named_values(one[3]) for one in found)
     return part.model_copy(update={"choices": next((tuple(one) for one in values if one), ())})
 
 
-def _quoted(text: str) -> list[str]:
-    """Return the words in quotes; none if there is only one."""
-    words = [*dict.fromkeys(re.findall(r"(?<!\w)['\"`]([a-z][\w-]*)['\"`](?!\w)", text))]
-    return words if len(words) > 1 else []
+def _named_values(text: str) -> list[str]:
+    """Return the words in quotes, or those that a text gives a meaning; none if there is only one."""
+    words = re.findall(r"(?<!\w)['\"`]([a-z][\w-]*)['\"`](?!\w)", text)
+    found = next((one for one in (_KEYED.findall(text), words) if len({*one}) > 1), [])
+    return [*dict.fromkeys(found)]
 
 
 def followed(root: Path, where: str, binary: str, files: Mapping[str, str]) -> Iterator[Candidate]:

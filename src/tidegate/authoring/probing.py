@@ -30,7 +30,7 @@ OPTIONS_SHARE = 0.88  # of a plan's seconds, after which variations come
 ENOUGH = 12  # calls that have to print what no other did, such as those with samples
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
-MOST_OF_OPTION = 5  # lines with which an option is tried
+MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 MOST_PAIRS = 12  # lines that get a second option
 MOST_WRONG, MOST_AGAIN = 3, 4  # lines that are spoilt, and that are repeated
 
@@ -80,6 +80,7 @@ class Prober(Agent):
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
             if part.kind == "option" and not UNFIT.match(part.name):
                 kept += [(part, call) for call in (await self._try_option(probe, part, bases))[:1]]
+        await self._try_aliases(probe, kept)
         await self._try_pairs(probe, kept)
         shown = [call for _, call in kept if call.kind == "option"]
         await self._with_variables(probe, [call.line for call in shown[:MOST_SET]])
@@ -175,6 +176,13 @@ class Prober(Agent):
                 call = await probe.tried(one, base=line)
                 probe.keep(call if call is not None and call.kind == "option" else None)
 
+    async def _try_aliases(self, probe: Probe, kept: Sequence[tuple[Part, Call]]) -> None:
+        """Keep the lines with an option also with another name of it, such as the short one."""
+        for part, call in kept:
+            named = rf"(?<![\w-]){re.escape(part.name)}(?= )"
+            for alias in part.aliases[:1] if call.kind == "option" else ():
+                await probe.vary(re.sub(named, alias, call.line, count=1), part.id[1])
+
     async def _try_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
         found = await self._with_option(probe, part, bases)
@@ -192,15 +200,19 @@ class Prober(Agent):
             (base, [*with_option(base, binary, part, self.parts, probe.printed[base], self._listed)]) for base in bases
         ]
         silent: list[Call] = []
+        refused = 0
         for base, tries in [one for one in own if one[1]][:MOST_OF_OPTION]:
             if part.id in self._told:
                 return []
+            if refused == MOST_REFUSING:
+                break
             found = [call for one in tries if (call := await probe.tried(one, base=base)) is not None]
             if kept := [call for call in found if call.kind == "option"]:
                 self._listed += probe.printed[kept[0].line] if LISTS.search(part.name) else ""
                 self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
                 return kept
             silent = silent or found[:1]
+            refused += not found
         return silent
 
 

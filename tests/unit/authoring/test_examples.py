@@ -336,6 +336,13 @@ def test_quoted_words_of_an_options_description_are_its_values() -> None:
     assert found == {"-f": ("text", "dot", "json"), "-s": ()}
 
 
+def test_values_that_a_description_gives_a_meaning_are_choices() -> None:
+    text = "options:\n  -u N   Case. Default 2. Values: 0=>same, 1=>lower,\n         2=>upper.\n"
+    text += "  -F STR format: text or html. Default: text.\n"
+    found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "t")}
+    assert found == {"-u": ("0", "1", "2"), "-F": ("text", "html")}
+
+
 def test_phrases_of_tests_are_arguments() -> None:
     code = ["a('1,000 words', 'one')\n"]
     assert [one.ways for one in phrases("tally", code, []).tries] == [("tally '1,000 words'",)]

@@ -337,6 +337,15 @@ def test_words_of_an_output_are_values_of_options(tmp_path: Path) -> None:
     assert found.of("option") == ("count --only apple all",)
 
 
+def test_an_option_is_tried_by_its_short_name_too(tmp_path: Path) -> None:
+    def quick(words: list[str], files: dict[str, str]) -> str | None:
+        return "many words, slow" if {"-q", "--quick"}.isdisjoint(words) else "few"
+
+    found = probed(quick, tmp_path, (Try(ways=("count hi",)),), "options:\n  -q, --quick  Quick\n")
+    assert "count --quick hi" in found.of("option")
+    assert "count -q hi" in found.of("variation")
+
+
 def test_a_value_of_an_option_is_one_that_another_option_lists(tmp_path: Path) -> None:
     def drawing(words: list[str], files: dict[str, str]) -> str | None:
         figure = words[words.index("-f") + 1] if "-f" in words else "cow"
