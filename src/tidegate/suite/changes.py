@@ -115,10 +115,9 @@ _STRICTER: dict[str, Callable[[Any, Any], bool]] = {
     "policy.replay.spot_checks": _is_higher,
 }
 _CHECKS = ("gates", "evaluators", "judge", "post", "evaluator_scripts", "composite", "case")
-_DECIDING = ("tags", "tier", "setup")  # whether it runs, and what checks find
-_JUDGING = ("ok_statuses", "health_check", "command_pattern")  # of a target: which trials count, and which calls
+_DECIDING = ("tags", "tier", "setup", "target.health_check", "target.command_pattern")  # what counts, and checks find
 _LIMITS = {"timeout_secs": DEFAULT_TIMEOUT_SECS, "max_turns": inf, "max_usd": inf}  # what no value means
-_ALONE = {"name", "file", "trials", "purpose", "tool_matrix", *_CHECKS, *_LIMITS}
+_ALONE = {"name", "file", "target", "trials", "purpose", "tool_matrix", "target.ok_statuses", *_CHECKS, *_LIMITS}
 _ORDER: tuple[Impact, ...] = ("less", "more", "other")
 
 
@@ -157,74 +156,48 @@ def _scenarios(base: Suite, head: Suite, files: Mapping[str, Sequence[str]]) -> 
         if now is None:
             yield _change(before.name, "less", "scenario removed")
             continue
-        yield from _counts(before, now, base, head)
         yield from _checks(before, now)
-        for key, unlimited in _LIMITS.items():
-            old, new = (getattr(one, key) or unlimited for one in (before, now))
-            if old != new:
-                yield _change(before.name, "less" if new < old else "more", key)
-        yield from _of_target(before, now)
-        ours = {key: getattr(before.target, key) for key in _JUDGING}
-        now = now.model_copy(update={"target": now.target.model_copy(update=ours)})
-        keys = [key for key in different(before, now) if key not in _ALONE]
-        if deciding := [key for key in keys if key in _DECIDING]:
-            yield _change(before.name, "less", ", ".join(deciding))
-        if others := [key for key in keys if key not in _DECIDING]:
-            yield _change(before.name, "other", ", ".join(others))
+        old, new = (_amounts(one, base) for one in (before, now))
+        for key in (key for key in old if old[key] != new[key]):
+            yield _change(before.name, "more" if old[key] < new[key] else "less", key)
+        of_target = (f"target.{key}" for key in different(before.target, now.target))
+        for key in (key for key in (*different(before, now), *of_target) if key not in _ALONE):
+            yield _change(before.name, "less" if key in _DECIDING else "other", key)
         if own := files.get(before.name):
             yield _change(before.name, "less", f"files: {few(own)}")
     for name in after:
         yield _change(name, "more", "new scenario")
 
 
-def _of_target(before: Scenario, now: Scenario) -> Iterator[DefinitionChange]:
-    """Yield changes of what the tool's description decides about a trial."""
-    ok, still = ({*one.target.ok_statuses} for one in (before, now))
-    for key in (key for key in _JUDGING if key in different(before.target, now.target)):
-        yield _change(before.name, "more" if key == "ok_statuses" and still < ok else "less", f"target.{key}")
-
-
-def _counts(before: Scenario, now: Scenario, base: Suite, head: Suite) -> Iterator[DefinitionChange]:
-    """Yield changes of how often, and by whom, the scenario is tried, and of its purpose."""
-    old, new = (one.trials.over(base.trials) for one in (before, now))
-    counts = [(screening_trials(one, base.policy), one.max or inf) for one in (old, new)]
-    if counts[0] != counts[1]:
-        fewer = any(two < one for one, two in zip(*counts, strict=True))
-        yield _change(before.name, "less" if fewer else "more", "trials")
-    if before.purpose != now.purpose:
-        effect: Impact = "less" if now.purpose == "capability" else "more"
-        yield _change(before.name, effect, f"purpose {before.purpose} → {now.purpose}")
-    agents = [_matrix(*pair) for pair in ((before, base), (now, head))]
-    for effect, names in (("less", agents[0] - agents[1]), ("more", agents[1] - agents[0])):
-        if names and before.tool_matrix != now.tool_matrix:
-            yield _change(before.name, effect, f"agents: {few(sorted(names))}")
-
-
-def _matrix(scenario: Scenario, suite: Suite) -> set[str]:
-    if not scenario.tool_matrix:
-        return set(suite.agents)
+def _amounts(scenario: Scenario, base: Suite) -> dict[str, Any]:
+    """Return of what more checks more, whatever the checks are. What the scenario leaves open is base's."""
+    counts = scenario.trials.over(base.trials)
+    matrix = {(entry.tool, model) for entry in scenario.tool_matrix for model in entry.models or ("",)}
     return {
-        f"{entry.tool}:{model}" if model else entry.tool
-        for entry in scenario.tool_matrix
-        for model in entry.models or ("",)
+        "trials.min": screening_trials(counts, base.policy),
+        "trials.max": counts.max or inf,
+        "purpose": scenario.purpose == "regression",
+        "tool_matrix": matrix or {(name, "") for name in base.agents},
+        "target.ok_statuses": {*range(256)} - {*scenario.target.ok_statuses},
+        **{key: getattr(scenario, key) or unlimited for key, unlimited in _LIMITS.items()},
     }
 
 
 def _checks(before: Scenario, now: Scenario) -> Iterator[DefinitionChange]:
-    """Yield changes of what decides: it is not known if a changed check is stricter, so it may check less."""
+    """Yield changes of what decides. A new check may do the work that others look for, or outweigh them."""
     for key in _CHECKS:
         old, new = getattr(before, key), getattr(now, key)
         if old == new:
             continue
         if not isinstance(old, tuple):
-            yield _change(before.name, "more" if old is None else "less", key)
+            yield _change(before.name, "other" if old is None else "less", key)
             continue
         lost = [_label(one) for one in old if one not in new]
         added = [_label(one) for one in new if one not in old]
         if lost or not added:  # or they have another order
             yield _change(before.name, "less", f"{key}: {few(lost or ['order'])}")
         if added:
-            yield _change(before.name, "more" if not lost else "other", f"new {key}: {few(added)}")
+            yield _change(before.name, "other", f"new {key}: {few(added)}")
 
 
 def _label(check: object) -> str:
