@@ -175,14 +175,14 @@ def test_a_scenario_s_files_are_found_through_links_and_those_of_the_product_are
     (tmp_path / "judge.py").symlink_to("lib/judge.py")
 
     before = scenario_files(tmp_path, "t", ("python3", "judge.py"), guidance)
-    assert {*before} == {"judge.py", "t/initial-state/docs/data/b.md", "t/initial-state/c.md"}
+    assert {*before} == {"lib/judge.py", "t/initial-state/docs/data/b.md", "t/initial-state/c.md"}
     (tmp_path / "lib/judge.py").write_text("2")
     after = scenario_files(tmp_path, "t", ("python3", "judge.py"), guidance)
-    assert {name for name in after if before[name] != after[name]} == {"judge.py"}
+    assert {name for name in after if before[name] != after[name]} == {"lib/judge.py"}
     (tmp_path / "README.md").chmod(0o755)
     (tmp_path / "lib/link").symlink_to("/proc/kcore")
     assert {*scenario_files(tmp_path, None, ("lib",), ())} == {"lib/judge.py", "lib/link"}
-    assert scenario_files(tmp_path, None, ("README.md",), ()) != {"README.md": before["judge.py"]}
+    assert scenario_files(tmp_path, None, ("README.md",), ()) != {"README.md": before["lib/judge.py"]}
     assert scenario_files(tmp_path, None, (), guidance) == {}
 
 

@@ -6,17 +6,16 @@ import glob
 import hashlib
 import json
 import posixpath
-import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tidegate import __version__
 from tidegate.checks.evaluators.script_files import files_of, named_files
+from tidegate.checks.script_contents import content_hash, script_contents
 from tidegate.model.agent import Agent
 from tidegate.model.plan import PlanRow
 from tidegate.model.suite import INITIAL_STATE, Scenario, Suite
-from tidegate.suite.folders import stays_in
 from tidegate.suite.plan import definition_hash
 from tidegate.trial.workspace import everything_below, matching_files
 from tidegate.vcs.links import led_to
@@ -123,16 +122,9 @@ def template_files(definitions: Path, scenario: Scenario, guidance: Sequence[str
 
 
 def scenario_files(root: Path, template: str | None, scripts: Iterable[str], guidance: Sequence[str]) -> dict[str, str]:
-    """Return a hash of each file of the template except guidance, and of each of the scripts' files, by its path.
-
-    Of a folder that a script names, such as a package, these are all files below it.
-    """
-    named = [name for name in scripts if stays_in(root, name)]
-    found = {name: _hash(root / name) for name in named if (root / name).is_file()}
-    folders = [(name, ()) for name in named] + ([(template, guidance)] if template is not None else [])
-    return found | {
-        posixpath.join(folder, name): mark for folder, own in folders for name, mark in _files(root, folder, own)
-    }
+    """Return a hash of each file of the template except guidance, and of each of the scripts' files, by its path."""
+    files = () if template is None else _files(root, template, guidance)
+    return script_contents(root, scripts) | {posixpath.join(template or "", name): mark for name, mark in files}
 
 
 def _files(definitions: Path, template: str, guidance: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -144,10 +136,4 @@ def _files(definitions: Path, template: str, guidance: Sequence[str]) -> Iterato
         if path.is_symlink():
             yield name, f"-> {path.readlink()}"
         elif path.is_file() and path not in own:
-            yield name, _hash(path)
-
-
-def _hash(path: Path) -> str:
-    runs = "runnable " if path.stat().st_mode & stat.S_IXUSR else ""
-    with path.open("rb") as file:
-        return runs + hashlib.file_digest(file, "sha256").hexdigest()
+            yield name, content_hash(path)

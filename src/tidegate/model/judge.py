@@ -146,6 +146,11 @@ class Judge(Value):
         """Environment variables that belong to this judge: its API key and the address of its model."""
         return ()
 
+    @property
+    def scripts(self) -> tuple[tuple[str, str], ...]:
+        """Commands that it runs, each with its folder in the checkout."""
+        return ()
+
     def lacks(self, environ: Mapping[str, str]) -> str | None:
         """Return what it lacks to reach its model, such as `a key in X`; None if nothing is known to be missing."""
         return None

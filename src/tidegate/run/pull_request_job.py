@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,9 +12,10 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tidegate.checks.evaluators.script_files import files_of
+from tidegate.checks.script_contents import script_contents, with_modules
 from tidegate.decide.causes.left_behind import files_apart
 from tidegate.errors import ConfigurationError, MissingKeyError, NothingToRunError
-from tidegate.history.fingerprint import judge_mark, program_globs, scenario_files
+from tidegate.history.fingerprint import program_globs, scenario_files
 from tidegate.history.known_results import open_answers, read_history
 from tidegate.history.run_folder import RunFolder
 from tidegate.model.comparison import DefinitionChange, Read, Row
@@ -38,6 +40,7 @@ from tidegate.suite.plan import (
     without_agents,
 )
 from tidegate.text.shorten import few
+from tidegate.trial.program_lookup import Built
 from tidegate.vcs.links import LinkedCheckout, with_link_targets
 from tidegate.vcs.revisions import changed_files, file_diffs
 
@@ -132,8 +135,8 @@ def _changed_files(before: Path, base: Suite, after: Path, head: Suite) -> dict[
 
     @cache  # scenarios may share a template
     def differ(template: str | None, scripts: Sequence[str], globs: Sequence[str]) -> list[str]:
-        old, new = (scenario_files(root, template, scripts, globs) for root in (before, after))
-        return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+        names = tuple(with_modules(before, scripts))
+        return _differing(*(scenario_files(root, template, names, globs) for root in (before, after)))
 
     return {
         one.name: differ(one.template, files_of(one.evaluators), tuple(guidance.get(one.name, base.guidance)))
@@ -161,10 +164,34 @@ def _definitions(
 def _since(
     before: Path, base: Suite, sides: TwoSides, head: Suite, files: Mapping[str, Sequence[str]]
 ) -> tuple[DefinitionChange, ...]:
-    """Return head's changes of this suite, and of the program that its judge is, if the repository has that."""
-    judge = judge_mark(base, before) != judge_mark(base, sides.head.folder)
-    of_judge = [DefinitionChange(scenario=None, effect="less", detail="judge: its program")] if judge else []
-    return (*of_judge, *changes(base, head, files))
+    """Return head's changes of this suite, of the program that its judge is, and of other programs that checks find."""
+    after = sides.head.folder
+    names = tuple(with_modules(before, files_of(base.judge.members))) if base.judge else ()
+    found = [*changes(base, head, files)]
+    if judge := _differing(script_contents(before, names), script_contents(after, names)):
+        found.insert(0, DefinitionChange(scenario=None, effect="less", detail=f"judge: {few(judge)}"))
+    old, new = _programs(before, base), _programs(after, head)
+    if programs := [name for name in _differing(old, new) if name not in old or name not in _tools(base)]:
+        found.append(DefinitionChange(scenario=None, effect="other", detail=f"programs of `path`: {few(programs)}"))
+    return tuple(found)
+
+
+def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def _programs(root: Path, suite: Suite) -> dict[str, list[str]]:
+    """Return the hash of each program that `path` finds in a checkout that is not built, by its name."""
+    built = Built(root, suite.path)
+    found = {name: os.path.relpath(program, root) for name in built.names if (program := built.program(name))}
+    return {name: [*script_contents(root, [program]).values()] for name, program in found.items()}
+
+
+def _tools(suite: Suite) -> set[str]:
+    """Return the names of the tools under test."""
+    targets = [scenario.target for scenario in suite.scenarios]
+    words = (word for one in targets for word in (one.binary, *(one.mcp.command.split() if one.mcp else ())))
+    return {word.rpartition("/")[2] for word in words}
 
 
 def _with_head(plan: Plan, suites: BothSuites, files: Mapping[str, Sequence[str]], options: Options) -> Plan:

@@ -11,6 +11,7 @@ from tests.conftest import Repository
 from tidegate.agents.command import CommandAgent
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.script_files import named_files
+from tidegate.checks.script_contents import script_contents, with_modules
 from tidegate.history.fingerprint import program_hash, scripts_hash
 
 FILES = {"evals/judge.py": "1", "evals/deep/data": "1", "tools/run.py": "1", "bin/agent": "1", "README.md": "1"}
@@ -30,7 +31,7 @@ def repo(tmp_path: Path) -> Repository:
     [
         ("python3 judge.py", "evals", ("evals/python3", "evals/judge.py")),
         ("sh ../tools/a.sh --deep", "evals", ("evals/sh", "tools/a.sh")),
-        ("python -m checks.judge x", ".", ("python", "checks/judge", "checks/judge.py", "x")),
+        ("python -m checks.judge x", ".", ("python", "checks", "checks.py", "checks/judge.py", "x")),
         ("/usr/bin/env ../../out $X/y 'a b.py'", "evals", ("evals/a b.py",)),
         ("python3 judge.py; cat<x|sort", ".", ("python3", "judge.py", "cat", "x", "sort")),
         ("echo 'unbalanced", "evals", ("evals/echo", "evals/'unbalanced")),
@@ -66,3 +67,25 @@ def test_a_program_may_be_in_a_folder_of_path(repo: Repository) -> None:
 def test_without_scripts_and_programs_there_is_nothing_to_hash(repo: Repository) -> None:
     assert scripts_hash(repo.root, make.scenario()) == ""
     assert program_hash(repo.root, make.DOCS, ()) == ""
+
+
+def test_links_of_a_package_are_followed_inside_of_the_checkout(tmp_path: Path) -> None:
+    for name in ("checks/main.py", "lib/real.py", "lib/deep/more.py", "other.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+    links = {"file.py": "../lib/real.py", "sub": "../lib/deep", "out": "/proc/kcore", "loop": "loop"}
+    for name, target in links.items():
+        (tmp_path / "checks" / name).symlink_to(target)
+    found = script_contents(tmp_path, ["checks"])
+    assert {*found} == {"checks/main.py", "checks/out", "lib/real.py", "lib/deep/more.py"}
+    (tmp_path / "checks/up").symlink_to("..")
+    assert {*script_contents(tmp_path, ["checks"])} == {*found, "other.py"}
+
+
+def test_modules_lie_beside_a_script_and_have_its_suffix(tmp_path: Path) -> None:
+    for name in ("a.py", "b.py", "c.txt", "run", "other", "lib/real.py", "lib/d.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+    (tmp_path / "link.py").symlink_to("lib/real.py")
+    assert {*with_modules(tmp_path, ("a.py", "run", "none.txt"))} == {"a.py", "b.py", "link.py", "run", "none.txt"}
+    assert {*with_modules(tmp_path, ("link.py",))} == {"link.py", "lib/real.py", "lib/d.py"}

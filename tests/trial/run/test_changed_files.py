@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +116,103 @@ def test_no_attribute_of_a_commit_starts_a_program(make_repository: Make, tmp_pa
 TEMPLATE = {"scenarios/keep/list.txt": "first\n"}
 WHOLE, ONE_GATE = FILES | TEMPLATE, {"scenarios/keep.yaml": FILES["scenarios/keep.yaml"].rpartition("    - ")[0]}
 NO_GATE = {"scenarios/keep.yaml": FILES["scenarios/keep.yaml"].partition("evaluation:")[0]}
+
+
+class Link(str):
+    """A file that is a symbolic link with this target."""
+
+
+@pytest.fixture
+def definitions(make_repository: Make, tmp_path: Path) -> Callable[..., list[tuple[str, str]]]:
+    """What a pull request changes in definitions: its effects and details."""
+
+    def found(base: Mapping[str, str], head: Files) -> list[tuple[str, str]]:
+        repo = make_repository()
+        for name, target in base.items():
+            (repo.root / name).parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(target, Link):
+                (repo.root / name).symlink_to(target)
+        repo.commit({name: text for name, text in base.items() if not isinstance(text, Link)})
+        repo.branch("pr", head)
+        commits = commits_of(repo.root, RevisionPair("main", "pr"))
+        with two_sides(repo.root, commits, tmp_path, tmp_path / "out") as sides:
+            options = Options(environ={}, progress=Progress())
+            loaded = load_pull_request(repo.root, commits.target, sides, tmp_path, options)
+        return [(change.effect, change.detail) for change in loaded.definitions]
+
+    return found
+
+
+TASK = FILES["scenarios/keep.yaml"].partition("evaluation:")[0]
+JUDGE = "judge: {type: command, model: mine, command: COMMAND}\n"
+
+
+def evaluated(script: str) -> dict[str, str]:
+    one = f"{{type: code_judge, name: j, script: {script}}}"
+    return FILES | {"scenarios/keep.yaml": TASK + f"evaluation:\n  evaluators: [{one}]\n"}
+
+
+def judged(command: str) -> dict[str, str]:
+    return FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + JUDGE.replace("COMMAND", command)}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "found"),
+    [
+        (judged("python3 -m judge") | {"judge/__main__.py": "1"}, {"judge/__main__.py": "2"}, "judge/__main__.py"),
+        (judged("python3 judge.py") | {"judge.py": "1", "lib.py": "1"}, {"lib.py": "2", "new.py": ""}, "lib.py"),
+        (judged("python3 judge.py") | {"judge.py": "1"}, {"data.txt": "", "lib/new.py": "", "bin/notes": ""}, ""),
+    ],
+)
+def test_modules_and_packages_of_the_judge_are_the_judge(
+    definitions: Any, base: Mapping[str, str], head: Files, found: str
+) -> None:
+    assert definitions(base, head) == ([("less", f"judge: {found}")] if found else [])
+
+
+PACKAGE = {"scenarios/checks/__main__.py": "1", "lib/real.py": "1"}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "found"),
+    [
+        (PACKAGE | {"scenarios/checks/lib.py": Link("../../lib/real.py")}, {"lib/real.py": "2"}, "lib/real.py"),
+        (PACKAGE | {"scenarios/checks/sub": Link("../../lib")}, {"lib/new.py": "2"}, "lib/new.py"),
+        (PACKAGE, {"lib/real.py": "2"}, ""),
+    ],
+)
+def test_links_of_a_script_s_package_lead_to_files_of_it(
+    definitions: Any, base: Mapping[str, str], head: Files, found: str
+) -> None:
+    assert definitions({**evaluated("python3 checks"), **base}, head) == (
+        [("less", f"files: {found}")] if found else []
+    )
+
+
+def test_a_file_beside_a_script_is_a_part_of_it_if_base_has_it(definitions: Any) -> None:
+    base = evaluated("python3 judge.py") | {"scenarios/judge.py": "1", "scenarios/lib.py": "1"}
+    head = {"scenarios/lib.py": "2", "scenarios/more.py": "", "scenarios/data.txt": ""}
+    assert definitions(base, head) == [("less", "files: scenarios/lib.py")]
+
+
+SH = "#!/bin/sh\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "found"),
+    [
+        ({}, {"bin/grep": SH}, "grep"),
+        ({"bin/check": SH + "false"}, {"bin/check": SH}, "check"),
+        ({"bin/check": SH}, {"bin/check": None}, "check"),
+        ({"bin/check": Link("../lib/check"), "lib/check": SH + "false"}, {"lib/check": SH}, "check"),
+        ({"tools/grep": SH}, {"tidegate.yaml": FILES["tidegate.yaml"].replace("[bin]", "[tools, bin]")}, "grep"),
+        ({}, {"bin/notes": SH, "bin/lib.txt": "x", "tools/grep": SH}, ""),
+    ],
+)
+def test_programs_of_path_other_than_the_tool_are_what_checks_find(
+    definitions: Any, base: Mapping[str, str], head: Files, found: str
+) -> None:
+    assert definitions({**FILES, **base}, head) == ([("other", f"programs of `path`: {found}")] if found else [])
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 
 from tidegate.model.evaluator import Evaluator
+from tidegate.model.judge import Judge
 
 MAX_NAME = 255  # characters; longer words are not looked up as files
 NOT_IN_NAMES = set("*?[$`\0;|&()<>")
@@ -18,9 +19,9 @@ def named_files(command: str, folder: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
 
 
-def files_of(evaluators: Iterable[Evaluator]) -> tuple[str, ...]:
-    """Return the paths that the evaluators' scripts may name."""
-    scripts = (script for evaluator in evaluators for script in evaluator.scripts)
+def files_of(checks: Iterable[Evaluator | Judge]) -> tuple[str, ...]:
+    """Return the paths that the scripts of evaluators and judges may name."""
+    scripts = (script for check in checks for script in check.scripts)
     return tuple(dict.fromkeys(path for command, folder in scripts for path in named_files(command, folder)))
 
 
@@ -35,7 +36,7 @@ def _words(command: str) -> Iterator[str]:
         words = command.split()
     for before, word in zip(["", *words], words, strict=False):
         if before == "-m":
-            module = word.replace(".", "/")
-            yield from (module, f"{module}.py")
+            package = word.partition(".")[0]
+            yield from (package, f"{package}.py", f"{word.replace('.', '/')}.py")
         elif 0 < len(word) <= MAX_NAME and not set(word) & NOT_IN_NAMES and not word.startswith("-"):
             yield word

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -14,8 +13,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tidegate.checks.evaluators.script_files import named_files
+from tidegate.checks.evaluators.script_files import files_of
 from tidegate.checks.gates.fields import NonEmpty, ShellCommand
+from tidegate.checks.script_contents import script_contents
 from tidegate.model.judge import SYSTEM_PATH, Ask, AskModel, Judge, JudgeContext, Reply
 from tidegate.text.shorten import excerpt
 
@@ -26,9 +26,9 @@ class CommandJudge(Judge):
     """Any program. It reads the prompt on standard input and prints the answer as JSON on standard output.
 
     `command` runs by `sh -c` in the checkout that defines the suite, which is base's on a pull request, so a pull
-    request cannot bring its own judge. Answers are cached by the command's text and the content of the files in that
-    checkout that it names: editing `judge.py` of `python3 judge.py` invalidates the cache. Changes to other files that
-    the program depends on do not; remove `.tidegate/store/judge` to ask again.
+    request cannot bring its own judge. Answers are cached by the command's text and the content of the files and
+    folders in that checkout that it names: editing `judge.py` of `python3 judge.py` invalidates the cache. Changes to
+    other files that the program depends on do not; remove `.tidegate/store/judge` to ask again.
 
     `secrets` are the variables of Tidegate's environment that the program gets. `model` is the model that it asks,
     named as for agents; it must not be the model under test. A non-zero exit status, a signal or empty output is not an
@@ -45,9 +45,14 @@ class CommandJudge(Judge):
         """The variables in `secrets`."""
         return self.secrets
 
+    @property
+    def scripts(self) -> tuple[tuple[str, str], ...]:
+        """The command and its folder."""
+        return ((self.command, "."),)
+
     def identity(self, folder: Path) -> str:
-        """Return the judge's settings with the content hashes of the files that the command names."""
-        return json.dumps([super().identity(folder), *contents(self.command, folder)])
+        """Return the judge's settings with the content hashes of its program's files."""
+        return json.dumps([super().identity(folder), *sorted(script_contents(folder, files_of([self])).items())])
 
     @asynccontextmanager
     async def opened(self, place: JudgeContext) -> AsyncIterator[Ask]:
@@ -98,17 +103,6 @@ class CommandJudge(Judge):
             what = "too much" if stdout.strip() else "nothing"
             return Reply(end="failed", message=f"the judge's command printed {what}")
         return Reply(text=stdout.decode(errors="replace"), model=self.model)
-
-
-def contents(command: str, folder: Path) -> list[tuple[str, str]]:
-    """Return the files in `folder` that are words of the command, each with the SHA-256 of its content."""
-    root = folder.resolve()
-    files = {name: (root / name).resolve() for name in named_files(command, "")}
-    return [
-        (name, hashlib.sha256(path.read_bytes()).hexdigest())
-        for name, path in sorted(files.items())
-        if path.is_relative_to(root) and path.is_file()
-    ]
 
 
 def written(question: AskModel, sample: int) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.checks.judges.command import CommandJudge, contents
+from tidegate.checks.judges.command import CommandJudge
 from tidegate.checks.rubrics.reading import read_scores
 from tidegate.model.judge import AskModel, JudgeContext, Reply
 
@@ -75,14 +75,27 @@ def test_an_edited_program_is_another_judge(command: str, tmp_path: Path) -> Non
     assert judge.identity(tmp_path) != before
 
 
-def test_only_files_of_the_checkout_are_the_program(tmp_path: Path) -> None:
+def test_an_edited_package_is_another_judge(tmp_path: Path) -> None:
+    judge = CommandJudge(type="command", command="python3 -m judge.main")
+    (tmp_path / "judge").mkdir()
+    before = judge.identity(tmp_path)
+    (tmp_path / "judge/data.json").write_text("1")
+    assert judge.identity(tmp_path) != before
+
+
+def test_of_what_is_not_in_the_checkout_only_the_place_counts(tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     (checkout / "folder").mkdir(parents=True)
     (tmp_path / "outside").write_text("x")
     (checkout / "link").symlink_to(tmp_path / "outside")
     (checkout / "in").write_text("x")
     command = f"cat in folder link ../outside {tmp_path}/outside nowhere {'x' * 5000}"
-    assert [name for name, _ in contents(command, checkout)] == ["in"]
+    judge = CommandJudge(type="command", command=command)
+    before = judge.identity(checkout)
+    (tmp_path / "outside").write_text("y")
+    assert judge.identity(checkout) == before
+    (checkout / "link").unlink()
+    assert judge.identity(checkout) != before
 
 
 def test_the_examples_of_the_docs_are_answers(tmp_path: Path) -> None:
