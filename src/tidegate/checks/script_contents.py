@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -27,16 +27,6 @@ def script_contents(root: Path, names: Iterable[str]) -> dict[str, str]:
             found[name] = content_hash(real) if real.is_file() else ""
             waiting += (one for one in real.iterdir() if one.name != ".git") if real.is_dir() else ()
     return {name: mark for name, mark in found.items() if mark}
-
-
-def with_modules(root: Path, names: Iterable[str]) -> Iterator[str]:
-    """Yield the paths, and of each that is a file with a suffix, the files beside it that have the same one."""
-    for name in names:
-        yield name
-        real = Path(os.path.realpath(root / name))
-        if real.suffix and real.is_file():
-            beside = (one for one in real.parent.iterdir() if one.suffix == real.suffix)
-            yield from (os.path.relpath(one, os.path.realpath(root)) for one in beside)
 
 
 def content_hash(path: Path) -> str:

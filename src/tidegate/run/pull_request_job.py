@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tidegate.checks.evaluators.script_files import files_of
-from tidegate.checks.script_contents import script_contents, with_modules
+from tidegate.checks.script_contents import script_contents
 from tidegate.decide.causes.left_behind import files_apart
 from tidegate.errors import ConfigurationError, MissingKeyError, NothingToRunError
 from tidegate.history.fingerprint import program_globs, scenario_files
@@ -135,8 +135,7 @@ def _changed_files(before: Path, base: Suite, after: Path, head: Suite) -> dict[
 
     @cache  # scenarios may share a template
     def differ(template: str | None, scripts: Sequence[str], globs: Sequence[str]) -> list[str]:
-        names = tuple(with_modules(before, scripts))
-        return _differing(*(scenario_files(root, template, names, globs) for root in (before, after)))
+        return _differing(*(scenario_files(root, template, scripts, globs) for root in (before, after)))
 
     return {
         one.name: differ(one.template, files_of(one.evaluators), tuple(guidance.get(one.name, base.guidance)))
@@ -166,7 +165,7 @@ def _since(
 ) -> tuple[DefinitionChange, ...]:
     """Return head's changes of this suite, of the program that its judge is, and of other programs that checks find."""
     after = sides.head.folder
-    names = tuple(with_modules(before, files_of(base.judge.members))) if base.judge else ()
+    names = files_of(base.judge.members) if base.judge else ()
     found = [*changes(base, head, files)]
     if judge := _differing(script_contents(before, names), script_contents(after, names)):
         found.insert(0, DefinitionChange(scenario=None, effect="less", detail=f"judge: {few(judge)}"))

@@ -11,7 +11,7 @@ from tests.conftest import Repository
 from tidegate.agents.command import CommandAgent
 from tidegate.checks.evaluators.code_judge import CodeJudge
 from tidegate.checks.evaluators.script_files import named_files
-from tidegate.checks.script_contents import script_contents, with_modules
+from tidegate.checks.script_contents import script_contents
 from tidegate.history.fingerprint import program_hash, scripts_hash
 
 FILES = {"evals/judge.py": "1", "evals/deep/data": "1", "tools/run.py": "1", "bin/agent": "1", "README.md": "1"}
@@ -80,12 +80,3 @@ def test_links_of_a_package_are_followed_inside_of_the_checkout(tmp_path: Path) 
     assert {*found} == {"checks/main.py", "checks/out", "lib/real.py", "lib/deep/more.py"}
     (tmp_path / "checks/up").symlink_to("..")
     assert {*script_contents(tmp_path, ["checks"])} == {*found, "other.py"}
-
-
-def test_modules_lie_beside_a_script_and_have_its_suffix(tmp_path: Path) -> None:
-    for name in ("a.py", "b.py", "c.txt", "run", "other", "lib/real.py", "lib/d.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("1")
-    (tmp_path / "link.py").symlink_to("lib/real.py")
-    assert {*with_modules(tmp_path, ("a.py", "run", "none.txt"))} == {"a.py", "b.py", "link.py", "run", "none.txt"}
-    assert {*with_modules(tmp_path, ("link.py",))} == {"link.py", "lib/real.py", "lib/d.py"}
