@@ -47,13 +47,13 @@ async def run_for_maintainer(event: DispatchEvent, job: Job) -> int:
     try:
         result = await compare(RevisionPair(base, head, (pull.base_ref, pull.head_ref)), job)
     except TidegateError as error:
-        await _set_status("error", error.message, subject, job)
+        await _set_status("error", error.message, pull, repository, job)
         detail = render_error(error.message, error.advice)
         said = NoVerdict(instance=job.settings.instance, why="it could not be run", detail=detail)
         await comment_on(subject, said, job)
         raise
     code = await say(result, None, subject, job)
-    await _set_status(_state(result.verdict), result.verdict.summary, subject, job)
+    await _set_status(_state(result.verdict), result.verdict.summary, pull, repository, job)
     return code
 
 
@@ -94,16 +94,16 @@ def _check_head(pull: PullRequest, sha: str) -> None:
         )
 
 
-async def _set_status(state: StatusState, said: str, subject: Subject, job: Job) -> None:
-    """Set a commit status on the tested commit, since the workflow's own check is shown on the default branch."""
-    repository = subject.repository
-    if repository is None:
-        return
-    context = "tidegate" if job.settings.instance == "default" else f"tidegate/{job.settings.instance}"
+async def _set_status(state: StatusState, said: str, pull: PullRequest, repository: GitHubRepository, job: Job) -> None:
+    """Set a commit status on the tested commit, since the workflow's own check is shown on the default branch.
+
+    It names the base branch: a verdict against one branch says nothing about a merge into another.
+    """
+    instance = "" if job.settings.instance == "default" else f"/{job.settings.instance}"
     status = Status(
-        sha=subject.head_sha,
+        sha=pull.head_sha,
         state=state,
-        context=context,
+        context=f"tidegate{instance} ({pull.base_ref})",
         description=one_line(said)[:MAX_DESCRIPTION],
         url=job.runner.run_url,
     )

@@ -27,7 +27,7 @@ def test_it_is_compared_commented_and_has_a_status(fork: Job) -> None:
     assert ran.exit_code == 1, ran.stderr
     assert "notes: unknown command: add" in comment.body
     assert "Not verified" not in comment.body
-    assert (status.sha, status.state, status.context) == (fork.pull.row.head_sha, "failure", "tidegate")
+    assert (status.sha, status.state, status.context) == (fork.pull.row.head_sha, "failure", "tidegate (main)")
     assert "regressed" in status.description
     assert status.target_url.endswith("/actions/runs/500")
     assert step.outputs()["verdict"] == "failed"
@@ -40,7 +40,19 @@ def test_green_is_a_success(fork: Job) -> None:
     ran, _ = fork.dispatch(action_inputs={"instance": "app"})
 
     (status,) = fork.pull.statuses()
-    assert (ran.exit_code, status.state, status.context) == (0, "success", "tidegate/app")
+    assert (ran.exit_code, status.state, status.context) == (0, "success", "tidegate/app (main)")
+
+
+def test_a_success_against_one_branch_is_none_against_another(fork: Job) -> None:
+    """The author changes the base branch, or opens another pull request of the same commit."""
+    fork.repo.git("branch", "legacy", "pr")
+    fork.pull.row.base_ref = "legacy"
+
+    ran, _ = fork.dispatch()
+
+    assert (ran.exit_code, [status.context for status in fork.pull.statuses()]) == (0, ["tidegate (legacy)"]), (
+        ran.stderr
+    )
 
 
 def test_without_the_permission_for_it_there_is_no_status_and_everything_else(fork: Job) -> None:

@@ -19,7 +19,6 @@ from tidegate.github import Outside
 from tidegate.github.announce import tell_failure
 from tidegate.github.client import connect
 from tidegate.github.job import Job
-from tidegate.github.publishing import Subject
 from tidegate.github.settings import GitHubJob, Settings
 from tidegate.github.workflow_dispatch import _set_status
 from tidegate.model.progress import Progress
@@ -53,8 +52,7 @@ def test_a_status_that_cannot_be_set_is_a_warning(github: FakeGitHub, tmp_path: 
     repository = sure(job.connect())
     github.front.faults.append(fault_at("/statuses/", fault, 99, "POST"))
 
-    subject = Subject(1, HEAD_SHA, repository)
-    asyncio.run(_set_status("failure", "1 of 4 regressed", subject, job))
+    asyncio.run(_set_status("failure", "1 of 4 regressed", repository.pull_request(1), repository, job))
 
     assert all("no commit status" in command for command in commands)
     assert len(commands) == 1
