@@ -9,6 +9,7 @@ from tidegate.errors import MissingKeyError
 from tidegate.github.acceptance import accepted_by, accepted_in_queue, expire
 from tidegate.github.announce import skip, tell
 from tidegate.github.api import PublishError
+from tidegate.github.client import GitHubRepository
 from tidegate.github.comment import NoVerdict, Statement
 from tidegate.github.event import DRAFT, MergeGroupEvent, PullRequestEvent
 from tidegate.github.job import BEFORE, OUT, Job, origin_of
@@ -37,16 +38,15 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     Skips drafts if the input `drafts` says so, unless the commit has a verdict already.
     """
     subject = Subject(event.number, event.head_sha, job.connect())
-    skips = event.draft and job.settings.drafts == "skip"
-    if (standing := await standing_verdict(event, subject, job, skips=skips)) is not None:
+    event = await as_it_is_now(event, subject.repository, job)
+    if (standing := await standing_verdict(event, subject, job, skips=event.draft)) is not None:
         return standing
-    if skips:
+    if event.draft:
         code = skip("draft", DRAFT, job)
         said = NoVerdict(instance=job.settings.instance, why="a draft", detail=DRAFT, creates=False)
         await comment_on(subject, said, job)
         return code
     await expire(event, subject.repository, job)
-    event = await _as_it_is_now(event, subject, job)
     sides = sides_of(event, job)
     lenient = is_lenient(event, job)
     try:
@@ -58,17 +58,23 @@ async def compare_pull_request(event: PullRequestEvent, job: Job) -> int:
     return await conclude(event, result, subject, job)
 
 
-async def _as_it_is_now(event: PullRequestEvent, subject: Subject, job: Job) -> PullRequestEvent:
-    """Return the event with the pull request's base branch: a run that is started again has the event of the first."""
-    repository = subject.repository
-    if repository is None or job.runner.run_attempt == 1:
+async def as_it_is_now(event: PullRequestEvent, repository: GitHubRepository | None, job: Job) -> PullRequestEvent:
+    """Return the event with the base branch of now: a run that is started again has the event of the first.
+
+    `draft`: the pull request is to be skipped. It is if GitHub says that it is a draft now, at this commit and base.
+    """
+    skips = event.draft and job.settings.drafts == "skip"
+    event = event.model_copy(update={"draft": False})
+    if repository is None or not (skips or job.runner.run_attempt > 1):
         return event
     try:
         now = await job.deadline.ask(lambda: repository.pull_request(event.number), BEFORE)
     except PublishError as error:
-        job.say(f"Whether the base branch is still `{event.base_ref}` could not be seen: {error.message}")
+        job.say(f"What the pull request is now could not be seen: {error.message}")
         return event
     if now.base_ref == event.base_ref:
+        return event.model_copy(update={"draft": skips and now.draft and now.head_sha == event.head_sha})
+    if job.runner.run_attempt == 1:
         return event
     job.say(f"The base branch is `{now.base_ref}` now; it was `{event.base_ref}` when the run was first started.")
     return event.model_copy(update={"base_ref": now.base_ref, "retargeted": True})

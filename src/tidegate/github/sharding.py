@@ -12,7 +12,7 @@ from tidegate.github.announce import tell_matrix
 from tidegate.github.event import MergeGroupEvent, PullRequestEvent
 from tidegate.github.job import Job
 from tidegate.github.publishing import Subject
-from tidegate.github.pull_request import is_lenient, options_of, sides_of
+from tidegate.github.pull_request import as_it_is_now, is_lenient, options_of, sides_of
 from tidegate.github.standing import standing_verdict
 from tidegate.history.our_folder import shards_folder
 from tidegate.history.run_folder import write_value
@@ -54,9 +54,11 @@ async def plan(event: PullRequestEvent | MergeGroupEvent, job: Job) -> int:
 
 async def _is_skipped(event: PullRequestEvent, job: Job) -> bool:
     """Return True if the merge ends at once: the pull request is closed, a skipped draft, or has its verdict."""
-    if event.action == "closed" or (event.draft and job.settings.drafts == "skip"):
+    if event.action == "closed":
         return True
-    return await standing_verdict(event, Subject(event.number, event.head_sha, job.connect()), job) is not None
+    subject = Subject(event.number, event.head_sha, job.connect())
+    event = await as_it_is_now(event, subject.repository, job)
+    return event.draft or await standing_verdict(event, subject, job) is not None
 
 
 class _Parser(argparse.ArgumentParser):

@@ -56,15 +56,15 @@ def test_help_imports_nothing_heavy(arguments: list[str], tmp_path: Path) -> Non
     assert imported(*arguments, cwd=tmp_path) & (HEAVY | HEAVIER_THAN_HELP) == set()
 
 
-@pytest.mark.parametrize("event", ["push", "a draft"])
+@pytest.mark.parametrize("event", ["push", "a closed pull request"])
 def test_where_nothing_is_to_be_run_nothing_heavy_is_imported(event: str, tmp_path: Path) -> None:
     step = Step(tmp_path / "step", tmp_path)
     if event == "push":
         payload = load_event("push")
         environ = step.environ("push", payload, {"github_token": "t"})
     else:
-        payload = pull_request_payload("acme/tool", 1, "d" * 40, "b" * 40, draft=True, action="opened")
-        environ = step.environ("pull_request", payload, {"github_token": "", "drafts": "skip"})
+        payload = pull_request_payload("acme/tool", 1, "d" * 40, "b" * 40, action="closed")
+        environ = step.environ("pull_request", payload, {"github_token": ""})
 
     assert imported("action", cwd=tmp_path, environ=environ) & HEAVY == set()
     assert step.outputs()["verdict"] == "not_run"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
+from functools import partial
 
 import pytest
 
@@ -156,9 +157,31 @@ def test_a_draft_that_is_skipped_leaves_no_stale_green(job: Job) -> None:
     job.run()
     job.repo.commit({"README.md": "new\n"})
 
-    job.run(inputs={"drafts": "skip"}, draft=True)
+    job.pull.row.draft = True
+    ran, step = job.run(inputs={"drafts": "skip"}, draft=True)
 
+    assert (ran.exit_code, step.outputs()["reason"]) == (0, "draft"), ran.stderr
     assert "no verdict" in only(job.pull).partition("\n")[2].partition("\n")[0]
+
+
+@pytest.mark.parametrize("state", ["is ready", "has another base", "has another head", "is unknown", "has no token"])
+def test_a_run_that_began_as_a_draft_is_skipped_only_if_it_is_that_draft_now(job: Job, state: str) -> None:
+    """A re-run has the payload of the first attempt, and its check the name of the one that is required."""
+    job.pull.row.draft = state != "is ready"
+    job.pull.row.base_ref = "release" if state == "has another base" else "main"
+    job.repo.git("branch", "release", "main")
+    job.check_out_merge()
+    if state == "is unknown":
+        job.github.front.faults.append(Fault("GET", "/pulls/1$", status=404, message="Not Found", times=99))
+    if state == "has another head":
+        job.github.front.faults.append(
+            Fault("GET", "/pulls/1$", status=None, meanwhile=partial(job.pull.push, "4" * 40))
+        )
+    inputs = {"drafts": "skip"} | ({"github_token": ""} if state == "has no token" else {})
+
+    ran, step = job.run(inputs=inputs, draft=True, attempt=(5, 2))
+
+    assert (ran.exit_code, step.outputs()["reason"]) == (1, "regression"), ran.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
