@@ -17,6 +17,8 @@ from tests.gh.fake.server import BlobHost, FakeGitHub
 from tests.gh.job import Job, MakeStep, Start, act_here, repository
 from tests.gh.remembered import Remembered
 from tests.make import BASE_SHA, HEAD_SHA, result, row
+from tidegate.model.comparison import SuiteEffect
+from tidegate.model.red import red_names
 from tidegate.model.result import BaseSide, HeadSide, Result, Sides, Verdict
 from tidegate.model.suite import RowState
 
@@ -108,12 +110,13 @@ def job(
 def make_result(head: str = HEAD_SHA, instance: str = "default", **states: RowState) -> Result:
     """A result with one row per scenario, failed if any of them is regressed."""
     failed = "regressed" in states.values()
+    rows = tuple(row(state, scenario=name, agent="docs") for name, state in states.items())
     verdict = Verdict(
         state="failed" if failed else "passed",
         reason="regression" if failed else "no_regression",
         exit_code=int(failed),
         summary="one line",
+        red=tuple(red_names(rows, SuiteEffect(), (), (), ())) if failed else (),
     )
-    rows = (row(state, scenario=name, agent="docs") for name, state in states.items())
     sides = Sides(base=BaseSide(sha=BASE_SHA, ref="main"), head=HeadSide(sha=head, ref="change"))
     return result(*rows, instance=instance, verdict=verdict, sides=sides)

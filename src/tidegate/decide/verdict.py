@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Literal
 
 from tidegate.decide.comparison.metric_tests import Q, is_worse
 from tidegate.decide.comparison.whole_suite import cannot_guard
-from tidegate.model.comparison import Comparison, DefinitionChange, Row
+from tidegate.model.comparison import Comparison, DefinitionChange, Row, SuiteEffect
+from tidegate.model.red import red_names
 from tidegate.model.result import VerdictReason, VerdictState
 from tidegate.model.suite import ContextTokens, Policy, RowState
 from tidegate.model.surface import Interface
@@ -22,7 +23,7 @@ class Decision(Value):
     """A verdict before it is worded. `code` is the exit code in blocking mode.
 
     `rows`, `fewer` and `metrics` led to it: rows, changes to what is checked, and metrics that got worse; so did
-    those of the `interfaces` that block.
+    those of the `interfaces` that block. `red` names all that would block on its own.
     """
 
     state: VerdictState
@@ -32,6 +33,7 @@ class Decision(Value):
     fewer: tuple[DefinitionChange, ...] = ()
     metrics: tuple[str, ...] = ()
     interfaces: tuple[Interface, ...] = ()
+    red: tuple[str, ...] = ()
     mode: Literal["blocking", "advisory"] = "blocking"
 
     @property
@@ -57,7 +59,9 @@ def decide(comparison: Comparison, policy: Policy) -> Decision:
         or _undecided(comparison, policy, unknown)
         or Decision(state="passed", reason="no_regression")
     )
-    found = {"fewer": fewer, "metrics": (*metrics, *unknown), "interfaces": interfaces}
+    worse = (*metrics, *unknown)
+    red = tuple(_red(comparison, policy, fewer, worse)) if decision.code else ()
+    found = {"fewer": fewer, "metrics": worse, "interfaces": interfaces, "red": red}
     return decision.model_copy(update={**found, "mode": policy.mode})
 
 
@@ -134,6 +138,32 @@ def _failed(
     return None
 
 
+def _red(
+    comparison: Comparison, policy: Policy, fewer: Sequence[DefinitionChange], metrics: Sequence[str]
+) -> Iterator[str]:
+    """Yield the name of all that would block without the rest: an acceptance must not hide what was never shown."""
+    rows = [row for row in comparison.rows if _blocks(row, policy, _by_head(comparison))]
+    suite = comparison.suite if "regressed" in policy.block else SuiteEffect()
+    yield from red_names(rows, suite, metrics, fewer, (one for one in comparison.interfaces if one.blocks))
+    whole = _not_run(comparison.rows), _useless(comparison.rows, policy)
+    yield from (decision.reason for decision in whole if decision and decision.code)
+    if comparison.excluded_share > MOST_EXCLUDED and "inconclusive" in policy.block:
+        yield "trials left out"
+
+
+def _blocks(row: Row, policy: Policy, by_head: Container[str | None]) -> bool:
+    """Return True if the policy blocks the row for its state, or for what is not known of it."""
+    unproven = is_unproven(row, by_head)
+    inconclusive = unproven or row.state in ("not_measured", "unconfirmed")
+    kinds = {row.state, "unproven" * unproven, "inconclusive" * inconclusive}
+    return may_block(row, policy) and not kinds.isdisjoint(policy.block)
+
+
+def _by_head(comparison: Comparison) -> frozenset[str]:
+    """Return the outside causes that can be head's doing in this run."""
+    return frozenset({"budget", "judge"} if comparison.used_by_head else ())
+
+
 def _not_run(rows: Sequence[Row]) -> Decision | None:
     suite = present(rows)
     if not suite:
@@ -160,8 +190,7 @@ def _undecided(comparison: Comparison, policy: Policy, unknown: Sequence[str]) -
 
 def _inconclusive(comparison: Comparison, policy: Policy) -> Decision | None:
     """Return "inconclusive" if a row was not compared or not confirmed, or too many trials were left out; else None."""
-    by_head = frozenset({"budget", "judge"} if comparison.used_by_head else ())
-    unproven = [row for row in comparison.rows if is_unproven(row, by_head)]
+    unproven = [row for row in comparison.rows if is_unproven(row, _by_head(comparison))]
     unmeasured = [row for row in comparison.rows if row.state == "not_measured"]
     unconfirmed = [row for row in comparison.rows if row.state == "unconfirmed"]
     thin = comparison.excluded_share > MOST_EXCLUDED

@@ -15,6 +15,7 @@ import zlib
 from pydantic import ValidationError
 
 from tidegate.model.comparison import Row
+from tidegate.model.red import red_names
 from tidegate.model.result import Result
 from tidegate.reports.comment import comment_body
 from tidegate.text.json_keys import unique_keys
@@ -39,7 +40,7 @@ def read_result(archive: bytes, instance: str, *, ours: bool = False) -> Result:
     if result.instance != instance:
         raise PoisonedError(f"it is the result of another instance than {instance!r}")
     _refuse_contradictions(result)
-    shown = _disarmed(result if ours else _unaccepted(result))
+    shown = _disarmed(result if ours else _as_shown(_unaccepted(result)))
     try:
         comment_body(shown)
     except Exception as error:  # valid by its model, but not something that our code could have produced
@@ -95,6 +96,15 @@ def _unaccepted(result: Result) -> Result:
         return result
     failed = {"state": "failed", "reason": "regression", "exit_code": 1, "would_block": True, "accepted_by": None}
     return result.model_copy(update={"verdict": result.verdict.model_copy(update=failed)})
+
+
+def _as_shown(result: Result) -> Result:
+    """Return the result with no more names of what is red than its comment shows: a label would cover them, too."""
+    metrics = (name for name, change in result.suite.metrics.items() if change.warns or change.missing)
+    shown = {*red_names(result.rows, result.suite, metrics, result.definitions, result.interfaces)}
+    shown.add(result.verdict.reason)
+    red = tuple(name for name in result.verdict.red if name in shown)
+    return result.model_copy(update={"verdict": result.verdict.model_copy(update={"red": red})})
 
 
 def _refuse_contradictions(result: Result) -> None:

@@ -11,7 +11,7 @@ from pydantic import Field
 from tidegate.github.api import Comment, PublishError
 from tidegate.github.client import GitHubComments
 from tidegate.github.settings import CommentMode
-from tidegate.model.marker import Acceptance, Fixed, Marker
+from tidegate.model.marker import Acceptance, Fixed, Marker, short
 from tidegate.model.plan import RowKey
 from tidegate.model.result import Result
 from tidegate.model.value import Value
@@ -64,7 +64,9 @@ class Statement(Value):
     def drafted(self, run: WorkflowRun, standing: Comment | None) -> str:
         """Return the comment's text. `standing` is the comment that it replaces."""
         before = marker_of(standing)
-        marker = next_marker(before, self.result, run).model_copy(update={"accepted": self.accepted})
+        marker = next_marker(before, self.result, run)
+        if self.accepted:
+            marker = marker.model_copy(update={"accepted": self.accepted, "red": self.accepted.red})
         if self.notice:  # not verified: no later job may repeat it as its own verdict
             marker = marker.model_copy(update={"exit_code": None})
         fixed, body = fixed_since(before, self.result), self.body
@@ -93,13 +95,15 @@ class NoVerdict(Value):
     def drafted(self, run: WorkflowRun, standing: Comment | None) -> str:
         """Return the comment's text. `standing` is the comment that it replaces."""
         before = marker_of(standing)
+        accepted = before.accepted if before and before.head == run.head else None
         marker = Marker(
             instance=self.instance,
             head=run.head,
             run=run.id,
             attempt=run.attempt,
             regressed=before.regressed if before else (),
-            accepted=before.accepted if before and before.head == run.head else None,
+            red=accepted.red if accepted else (),
+            accepted=accepted,
         )
         return with_marker(marker, render_no_verdict(self.instance, run.head, self.why, self.detail))
 
@@ -270,6 +274,7 @@ def next_marker(before: Marker | None, result: Result, run: WorkflowRun) -> Mark
         exit_code=result.verdict.exit_code,
         base=result.sides.base.ref,
         regressed=tuple(dict.fromkeys(_regressed(before, result))),
+        red=tuple(map(short, result.verdict.red)),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tidegate.errors import MissingKeyError
-from tidegate.github.acceptance import accepted_by, accepted_in_queue, expire
+from tidegate.github.acceptance import acceptance_of, expire
 from tidegate.github.announce import skip, tell
 from tidegate.github.api import PublishError
 from tidegate.github.client import GitHubRepository
@@ -82,14 +82,14 @@ async def as_it_is_now(event: PullRequestEvent, repository: GitHubRepository | N
 
 async def conclude(event: PullRequestEvent, result: Result, subject: Subject, job: Job) -> int:
     """Ask whether the result is accepted, publish it, and return the exit code."""
-    acceptance = await accepted_by(event, result, subject.repository, job)
+    acceptance = await acceptance_of(event.number, event.head_sha, result, subject.repository, job)
     return await say(result, acceptance, subject, job)
 
 
 async def compare_merge_group(event: MergeGroupEvent, job: Job) -> int:
     """Compare the merge group with its base, and return the verdict's exit code. There is no comment to write."""
     result = await compare(sides_of(event, job), job)
-    acceptance = await accepted_in_queue(event, result, job.connect(), job)
+    acceptance = await acceptance_of(event.number, "", result, job.connect(), job)
     result = _accepted(result, acceptance, job)
     _tell(result, links_of(result, job.runner.repository_url, job.runner.run_url), job)
     return result.verdict.exit_code

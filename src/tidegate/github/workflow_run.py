@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from tidegate.errors import CannotRunError, ConfigurationError
-from tidegate.github.acceptance import accepted_on_fork
+from tidegate.github.acceptance import acceptance_of
 from tidegate.github.announce import skip, summarise, tell_no_verdict, tell_publication
 from tidegate.github.api import Artifact, PublishError, PullRequest
 from tidegate.github.artifact import MAX_ARCHIVE, PoisonedError, read_result
@@ -64,7 +64,7 @@ async def _publish(event: WorkflowRunEvent, repository: GitHubRepository, job: J
             f"the artifact `{name}` of run {event.run} was not published: {error}.",
             "It comes from the pull request; look at what its job uploads before you trust anything of it.",
         ) from None
-    acceptance = await accepted_on_fork(pull, result, repository, job)
+    acceptance = await acceptance_of(pull.number, pull.head_sha, result, repository, job)
     statement = _statement(event, result, found[0], acceptance, job)
     run = WorkflowRun(id=event.run, attempt=event.attempt, head=event.head_sha)
     comments, mode = repository.comments(pull.number), job.settings.comment

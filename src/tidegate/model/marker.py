@@ -1,5 +1,6 @@
 """Line 1 of the pull request comment: it identifies the comment and holds all that the next run needs from it."""
 
+import hashlib
 import hmac
 import re
 from collections.abc import Iterable, Iterator
@@ -10,38 +11,43 @@ from tidegate.model.plan import RowKey
 from tidegate.model.value import Value
 
 MAX_ROWS_BYTES = 4_000  # bytes of regressed rows' names; rows that do not fit are dropped
-MAX_BYTES = MAX_ROWS_BYTES + 4_000  # of the whole line; Settings limits the instance's name
+MAX_RED = 400  # names of what is red, two of a regressed row; those that do not fit are not accepted
+MAX_BYTES = MAX_ROWS_BYTES + 17 * MAX_RED + 4_000  # of the whole line; Settings limits the instance's name
 _LINE = re.compile(r"<!-- tidegate((?: [a-z]+=[\w.~%/,-]*)+) -->", re.ASCII)
 
 
 class Acceptance(Value):
-    """Who accepted the regressions of a commit against a base branch, and the workflow run that recorded it."""
+    """Who accepted the regressions of a commit against a base branch, and the workflow run that recorded it.
+
+    `red`: what the comment showed as red when the label was put there, as in the marker.
+    """
 
     sha: str
     base: str
     actor: str
     run: int
+    red: tuple[str, ...] = ()
 
     def format(self) -> str:
         """Return the value as it is written in the marker."""
         return f"{_encoded(self.sha)}/{_encoded(self.base[:200])}/{_encoded(self.actor)}/{self.run}"
 
     @classmethod
-    def parse(cls, text: str) -> Self | None:
+    def parse(cls, text: str, red: tuple[str, ...]) -> Self | None:
         """Return the acceptance; None if there is none or it is damaged."""
         sha, base, actor, run = (*text.split("/"), "", "", "", "")[:4]
         if not (sha and base and actor and run.isdecimal()):
             return None
-        return cls(sha=unquote(sha), base=unquote(base), actor=unquote(actor), run=int(run))
+        return cls(sha=unquote(sha), base=unquote(base), actor=unquote(actor), run=int(run), red=red)
 
 
 class Marker(Value):
     """The comment's instance, head and run, and how that run ended: `verdict` and `reason` are the verdict's.
 
     `run` and `attempt` are GitHub's run id and attempt, 0 outside GitHub. `regressed` lists the rows shown as
-    regressed. `accepted` is set if a maintainer accepted this head. `exit_code` is None without a verdict, and for
-    one of a fork's own run. `base` is the branch that head was compared with. `seal` shows that a job with the
-    model's key wrote it.
+    regressed. `red` has the `short` of all that made the verdict red, or that was accepted. `accepted` is set if a
+    maintainer accepted this head. `exit_code` is None without a verdict, and for one of a fork's own run. `base` is the
+    branch that head was compared with. `seal` shows that a job with the model's key wrote it.
     """
 
     instance: str
@@ -53,6 +59,7 @@ class Marker(Value):
     exit_code: int | None = None
     base: str = ""
     regressed: tuple[RowKey, ...] = ()
+    red: tuple[str, ...] = ()
     accepted: Acceptance | None = None
     seal: str = ""
 
@@ -84,6 +91,7 @@ class Marker(Value):
             "base": _encoded(self.base[:200]),
             "exit": "" if self.exit_code is None else str(self.exit_code),
             "regressed": ",".join(_that_fit(self.regressed)),
+            "red": ",".join(self.red[:MAX_RED]),
             "accepted": self.accepted.format() if self.accepted else "",
             "seal": self.seal,
         }
@@ -97,6 +105,7 @@ class Marker(Value):
             return None
         values = dict(pair.split("=", 1) for pair in found[1].split())
         run, attempt = values.get("run", "0"), values.get("attempt", "0")
+        red = tuple(filter(None, values.get("red", "").split(",")))
         if not (values.get("instance") and run.isdecimal() and attempt.isdecimal()):
             return None
         return cls(
@@ -109,7 +118,8 @@ class Marker(Value):
             base=unquote(values.get("base", "")),
             exit_code=int(values["exit"]) if values.get("exit", "").isdecimal() else None,
             regressed=tuple(_rows(values.get("regressed", ""))),
-            accepted=Acceptance.parse(values.get("accepted", "")),
+            red=red,
+            accepted=Acceptance.parse(values.get("accepted", ""), red),
             seal=values.get("seal", "") if values.get("seal", "").isalnum() else "",
         )
 
@@ -119,6 +129,11 @@ class Fixed(Value):
 
     since: str
     rows: tuple[RowKey, ...]
+
+
+def short(name: str) -> str:
+    """Return a name of what is red as the marker has it: of 16 characters, whatever its length."""
+    return hashlib.sha256(name.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
 def _encoded(text: str) -> str:

@@ -51,6 +51,7 @@ class Verdict(Value):
     mode: Literal["blocking", "advisory"] = "blocking"
     why_advisory: str = ""
     would_block: bool = False
+    red: tuple[str, ...] = ()  # names of all that would block on its own: what an acceptance has to cover
     accepted_by: str | None = None
 
     def accepted(self, actor: str) -> Self:

@@ -324,6 +324,7 @@ def verdict_of(comparison: Comparison, decision: Decision) -> Verdict:
         own_reasons=tuple(text for text in (*overuse, *own, *left_out) if text not in summary),
         mode=decision.mode,
         would_block=decision.would_block,
+        red=decision.red,
     )
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from tests.gh.fixtures import make_result
 from tests.gh.job import Job
 from tests.trial.github.test_publish import GREEN, HEAD, NAME, RED
 from tests.trial.github.test_publish import fork as fork
 from tests.unit.github.test_artifact import packed
-from tidegate.model.marker import Marker
+from tidegate.model.marker import Marker, short
 from tidegate.model.result import Result
 from tidegate.reports.result_json import result_json
 
@@ -123,6 +124,27 @@ def test_a_force_push_before_the_verdict_does_no_harm(fork: Job) -> None:
     fork.pull.label(LABEL)
 
     assert "passed (accepted)" in publish(fork, 2)
+
+
+def test_what_a_fork_compares_with_another_branch_is_not_accepted_for_it(fork: Job) -> None:
+    """It would be recorded for a branch that the pull request is retargeted to later."""
+    publish(fork, 1, RED)
+    fork.pull.label(LABEL)
+    base = RED.sides.base.model_copy(update={"ref": "release"})
+    forged = RED.model_copy(update={"sides": RED.sides.model_copy(update={"base": base})})
+
+    assert "Tidegate: failed" in publish(fork, 2, forged)
+
+
+def test_what_an_earlier_upload_showed_is_not_accepted(fork: Job) -> None:
+    """The comment lists no row of it any more when the label is put there."""
+    publish(fork, 1, make_result(head="e" * 40, add="regressed", list="regressed"))
+
+    said = publish(fork, 2, make_result(head="e" * 40, add="regressed", list="flaky"))
+
+    marker = Marker.parse(said)
+    assert marker is not None
+    assert set(marker.red) == {short("add × docs"), short("add × docs regressed")}
 
 
 def test_green_needs_no_acceptance(fork: Job) -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tests.gh.emulated.front import Fault
 from tests.gh.emulated.runner import Ran, Step, load_event
-from tests.gh.job import Job
+from tests.gh.job import Job, act_here
 from tests.journeys.conftest import FILES
+from tests.make import result, row
+from tidegate.model.comparison import DefinitionChange, MetricChange, SuiteEffect
+from tidegate.model.result import Result
+from tidegate.model.suite import Policy, RowState
+from tidegate.model.surface import Interface, InterfaceChange
 
 LABEL = "tidegate: accept"
 
@@ -197,6 +203,69 @@ def test_what_gets_worse_in_the_merge_queue_alone_is_accepted_by_nobody(job: Job
     job.repo.commit({"scenarios/second.yaml": second})
 
     assert queue(job).exit_code == 1
+
+
+POLICY = Policy(rules="block", interface="block", block_metrics={"error_rate": 0.1})
+WORSE = SuiteEffect(metrics={"error_rate": MetricChange(base=0.0, head=0.5, effect=0.5, q=0.001)})
+LESS = DefinitionChange(scenario="s", effect="less", detail="a gate is gone")
+LOST = Interface(tool="notes", changes=(InterfaceChange(impact="breaking", part="`drop`", detail="gone"),))
+
+
+def measured(job: Job, *states: RowState, **fields: Any) -> None:
+    """From now on, a comparison finds a row in each of these states."""
+    rows = (row(state, head=(0, 1), scenario=f"s{number}") for number, state in enumerate(states, 1))
+    found = result(*rows, policy=POLICY, **fields)
+
+    async def compare(*_: object) -> Result:
+        return found
+
+    job.start = partial(act_here, compare=compare)
+
+
+@pytest.mark.parametrize("where", ["in the run that the label starts", "in the queue"])
+@pytest.mark.parametrize(
+    ("shown", "found", "fields", "code"),
+    [
+        (["regressed"], ["regressed", "regressed"], {}, 1),
+        (["regressed"], ["regressed", "not_comparable"], {}, 1),
+        (["not_comparable"], ["regressed"], {}, 1),
+        (["regressed"], ["regressed"], {"interfaces": (LOST,)}, 1),
+        (["regressed"], ["regressed"], {"definitions": (LESS,)}, 1),
+        (["regressed"], ["regressed"], {"suite": WORSE}, 1),
+        (["regressed"], ["regressed"], {"suite": SuiteEffect(state="regressed")}, 1),
+        (["regressed"] * 300, ["regressed"] * 300, {}, 1),  # more than the comment keeps
+        (["regressed"], ["regressed", "added"], {}, 0),
+        (["regressed", "regressed"], ["ok", "regressed"], {}, 0),
+        (["regressed"], ["not_comparable"], {}, 0),
+        (["not_comparable"], ["not_comparable"], {}, 0),
+        (["regressed"] * 100, ["regressed"] * 100, {}, 0),
+    ],
+)
+def test_an_acceptance_covers_what_the_comment_showed_and_nothing_else(
+    job: Job, where: str, shown: list[RowState], found: list[RowState], fields: dict[str, Any], code: int
+) -> None:
+    measured(job, *shown)
+    assert job.run(action="opened", attempt=(5, 1))[0].exit_code in (1, 5)
+    job.pull.label(LABEL, "olivia")
+    measured(job, *found, **fields)
+
+    ran = queue(job) if where == "in the queue" else job.run(action="opened", attempt=(5, 2))[0]
+
+    assert ran.exit_code == code, ran.stdout
+    assert ("before the comment showed" in ran.stdout) is (code != 0)
+
+
+def test_what_was_accepted_stays_accepted_where_less_was_found_meanwhile(job: Job) -> None:
+    measured(job, "regressed", "regressed")
+    job.run(action="opened", attempt=(5, 1))
+    job.pull.label(LABEL, "olivia")
+    measured(job, "regressed", "ok")
+    job.run(action="opened", attempt=(5, 2))
+    measured(job, "regressed", "regressed")
+
+    ran, _ = job.run(action="opened", attempt=(5, 3))
+
+    assert ran.exit_code == 0, ran.stdout
 
 
 def test_the_label_starts_the_run_again_which_is_accepted(job: Job) -> None:

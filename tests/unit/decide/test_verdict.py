@@ -249,12 +249,35 @@ def test_what_of_an_interface_blocks(
 
 # --- laws
 
+
+def test_what_would_block_without_a_regression_is_named_beside_it() -> None:
+    """A label for the regression must not hide it."""
+    more: dict[str, Any] = {"definitions": (LOOSENED,), "interfaces": (Interface(tool="shelf", changes=(GONE,)),)}
+    made = verdict("regressed not_measured=build ok unconfirmed", {"rules": "block", **BLOCK}, **more)
+    assert set(made.red) == {
+        "s1 × docs",
+        "s1 × docs regressed",
+        "s2 × docs",
+        "s1 × , less checked: out.json",
+        "shelf: `add`: gone",
+    }
+
+
 NAMES = re.compile(r" \(s\d[^)]*\)")
 WORDS = st.lists(
     st.sampled_from([*(state for state in STATES if state != "not_measured"), "setup", "capability:regressed"])
     | st.sampled_from(["not_measured=outage", "not_measured=budget", "not_measured=cancelled"]),
     max_size=6,
 )
+
+
+BLOCKS = st.sets(st.sampled_from(["regressed", "unproven", "unconfirmed", "not_measured", "inconclusive"]))
+
+
+@given(words=WORDS, block=BLOCKS, share=st.sampled_from([0.0, 0.5]))
+def test_all_that_blocks_has_a_name_and_nothing_else(words: list[str], block: set[str], share: float) -> None:
+    made = verdict(" ".join(words), {"block": tuple(sorted(block))}, excluded_share=share)
+    assert bool(made.red) is made.would_block
 
 
 @given(WORDS)

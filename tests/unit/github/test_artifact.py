@@ -163,6 +163,17 @@ def test_an_acceptance_is_believed_of_a_run_of_our_own_alone() -> None:
     assert (of_a_fork.state, of_a_fork.exit_code, of_a_fork.accepted_by) == ("failed", 1, None)
 
 
+def test_of_what_a_fork_calls_red_only_what_is_shown_as_red_counts() -> None:
+    """A label on the comment accepts it."""
+    shown = make_result(add="regressed", list="flaky")
+    names = (*shown.verdict.red, "add × docs", "add × docs regressed", "list × docs", "tokens_in", "interface")
+    forged = shown.model_copy(update={"verdict": shown.verdict.model_copy(update={"red": names})})
+
+    read = read_result(packed(result_json(forged)), "default")
+
+    assert set(read.verdict.red) == {"add × docs", "add × docs regressed"}
+
+
 def test_nothing_is_written_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.gh.fixtures import make_result
 from tidegate.github.comment import WorkflowRun, fixed_since, next_marker
-from tidegate.model.marker import Marker
+from tidegate.model.marker import Marker, short
 from tidegate.model.plan import RowKey
 from tidegate.model.suite import RowState
 
@@ -72,5 +72,13 @@ def test_without_a_comment_before_there_is_nothing_to_say() -> None:
     assert next_marker(
         None, make_result(add="regressed"), WorkflowRun(id=7, attempt=2, head="d" * 40)
     ) == BEFORE.model_copy(
-        update={"head": "d" * 40, "run": 7, "attempt": 2, "exit_code": 1, "base": "main", "reason": "regression"}
+        update={
+            "head": "d" * 40,
+            "run": 7,
+            "attempt": 2,
+            "exit_code": 1,
+            "base": "main",
+            "reason": "regression",
+            "red": (short("add × docs"), short("add × docs regressed")),
+        }
     )

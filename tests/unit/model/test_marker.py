@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.model.marker import MAX_ROWS_BYTES, Marker
+from tidegate.model.marker import MAX_BYTES, MAX_RED, MAX_ROWS_BYTES, Marker, short
 from tidegate.model.plan import RowKey
 
 NAMES = st.text(min_size=1, max_size=12)
@@ -76,6 +76,16 @@ def test_neither_a_windows_line_end_nor_a_later_version_s_words_hide_it(body: st
 )
 def test_anything_else_is_no_marker(body: str) -> None:
     assert Marker.parse(body) is None
+
+
+def test_names_of_what_is_red_that_do_not_fit_are_left_out() -> None:
+    red = tuple(short(str(number)) for number in range(500))
+    marker = Marker(instance="a", head="b", red=red)
+
+    read = Marker.parse(marker.format())
+    assert read is not None
+    assert read.red == red[:MAX_RED]
+    assert len(marker.format()) < MAX_BYTES
 
 
 def test_too_many_rows_are_forgotten_whole() -> None:
