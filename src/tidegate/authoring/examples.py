@@ -278,7 +278,11 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
         [f"{binary} {word}" for word in islice(dict.fromkeys(choices), MOST_CHOICES)],
     ]
     description = f"`{binary}` does its main work on samples."
-    tries = tuple(Try(ways=(line,), wants="prints") for line in in_turn(map(iter, forms)))
+    stdin = f"{binary} <"
+    tries = tuple(
+        Try(ways=(line, line.replace(stdin, f"{binary} - <")) if line.startswith(stdin) else (line,), wants="prints")
+        for line in in_turn(map(iter, forms))
+    )
     return Plan(Candidate("main_use", description, ()), tries)
 
 

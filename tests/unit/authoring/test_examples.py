@@ -336,6 +336,10 @@ def test_quoted_words_of_an_options_description_are_its_values() -> None:
     assert found == {"-f": ("text", "dot", "json"), "-s": ()}
 
 
+def test_stdin_is_tried_with_a_dash_if_it_does_nothing_without() -> None:
+    assert ("tally < a.py", "tally - < a.py") in [one.ways for one in main_use("tally", ["a.py"]).tries]
+
+
 def test_values_that_a_description_gives_a_meaning_are_choices() -> None:
     text = "options:\n  -u N   Case. Default 2. Values: 0=>same, 1=>lower,\n         2=>upper.\n"
     text += "  -F STR format: text or html. Default: text.\n"
