@@ -25,6 +25,7 @@ _PATH, _TARGET = re.compile(r"(?i)path|file"), re.compile(r"(?i)dest|target|new|
 _NO_ID = "4b0c2f6e-1d3a-4c57-9e8f-7a6b5c4d3e2f"
 _OF_IDS = ("string", "array")  # types
 _ODD = ("", "a(b", RICH, "long text, " * 20)
+_FOLDERS = ("new/inner", "inner/..")  # of files
 _OURS = re.compile(r"(?:\d+-)?(?:first|second)|no-such-.*|a|long")  # ids that calls have given
 _GIVEN = re.compile(r"(?i)(?:id|key)s?$")  # a writing tool that requires it takes what is given
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
@@ -283,7 +284,7 @@ def _edges(value: Any) -> list[Any]:
         case [str(), *_]:
             return [[], [_ODD[1], value[0]]]
         case str():
-            return [*_ODD] if _is_text(value) else [""]
+            return [*_ODD] if _is_text(value) else ["", *(f"{folder}/{value}" for folder in _FOLDERS if value in FILES)]
         case _:
             return []
 

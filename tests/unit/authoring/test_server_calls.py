@@ -503,3 +503,9 @@ def test_names_inside_of_lists_are_tried_with_nothing_where_a_tool_writes_too() 
 def test_a_server_that_is_given_a_path_has_hidden_files_beside_the_samples(key: str, hidden: bool) -> None:
     names = workspace_files(["sample.txt"], [Example("read", {key: "sample.txt"})])
     assert (names[0], ".hidden.txt" in names) == ("sample.txt", hidden)
+
+
+def test_a_file_is_written_below_folders_that_are_not_there_too() -> None:
+    text = {"type": "string"}
+    write = tool("write_file", ("path", "content"), path=text, content=text)
+    assert {"new/inner/notes.txt", "inner/../notes.txt"} <= {one.input["path"] for one in examples([write], [])}
