@@ -449,7 +449,7 @@ def overuse_text(use: Overuse) -> str:
 def _metric(comparison: Comparison, name: str) -> str:
     change = comparison.suite.metrics[name]
     if change.missing and (change.q is None or change.q > Q):
-        return f"{name}: {_number(change.missing, 'trial')} of head without a value, which base's trials have"
+        return f"{name}: no value in {_number(change.missing, 'trial')} of head; base's have one"
     return f"{name}: {change.base:.3g} on base, {change.head:.3g} on head (q = {change.q:.2g})"
 
 

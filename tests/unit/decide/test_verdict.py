@@ -348,9 +348,7 @@ def test_a_metric_that_head_lacks_in_so_many_trials_that_it_may_be_worse_is_unpr
     suite = SuiteEffect(metrics={"judge_score": MetricChange(base=None, head=None, missing=3, worst=worst)})
     found = verdict("ok", {"block_metrics": {"judge_score": 0.10}}, suite=suite)
     assert (found.state, found.exit_code) == (state, code)
-    assert found.reasons == (
-        ("judge_score: 3 trials of head without a value, which base's trials have",) if code else ()
-    )
+    assert found.reasons == (("judge_score: no value in 3 trials of head; base's have one",) if code else ())
     assert verdict("ok", suite=suite).state == "passed"
 
 
