@@ -93,11 +93,7 @@ class Candidate(NamedTuple):
     statuses: tuple[int, ...] = ()  # other than 0, with which calls of the agent end
     skip: tuple[str, ...] = ()  # commands of the documents that fail
     binary: str = ""  # another program than the suite's tool
-
-    @property
-    def is_help(self) -> bool:
-        """True if it asks the tool for its help, and for what it refuses."""
-        return self.name.rpartition("_")[2] == HELP
+    is_help: bool = False  # it asks the tool for its help, and for what it refuses
 
 
 class Plan(NamedTuple):

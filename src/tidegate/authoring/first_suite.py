@@ -64,11 +64,8 @@ class _Probed:
     kept: tuple[Candidate, ...]
 
 
-async def first_suite(root: Path, where: str, tool: Tool, options: Options, beside: Sequence[str] = ()) -> Tried:
-    """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more.
-
-    `beside`: other programs of the project, which have scenarios of their own.
-    """
+async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> Tried:
+    """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more."""
     async with tryout.tryout(root, options) as here:
         failure = await _build(here, tool)
         if failure is not None and (unlocked := node.without_lock(tool, failure)):
@@ -87,7 +84,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options, besi
                 return served
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
         options.progress.say(f"trying `{tool.binary}`: its help, and the examples of the docs")
-        tried = await _suite_of_program(here, where, built, beside, may_serve=unserved is not None)
+        tried = await _suite_of_program(here, where, built, may_serve=unserved is not None)
         if unserved is None:
             return tried
         if tried.problem is not None:
@@ -98,21 +95,19 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options, besi
 
 async def _build(here: Tryout, tool: Tool) -> str | None:
     """Build the tool. Return why that failed, or None."""
-    return await here.build(draft(tool, [_scenario_of(tool, Candidate("help", "", ()))])) if tool.build else None
+    return await here.build(draft(tool, [_scenario_of(tool, Candidate(examples.HELP, "", ()))])) if tool.build else None
 
 
-async def _suite_of_program(
-    here: Tryout, where: str, tool: Tool, beside: Sequence[str], *, may_serve: bool = False
-) -> Tried:
+async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: bool = False) -> Tried:
     """Return the suite of a command-line tool, and of the programs beside it."""
     shown = await _help(here, tool)
     if may_serve and not shown.pages:
         return Tried(tool, {}, problem="it prints no help")  # its calls may never end
     probed = [await _program(here, where, tool, shown, 1.0)]
-    for binary in beside:
+    for binary in tool.beside:
         other = tool._replace(binary=binary)
         here.options.progress.say(f"trying `{binary}`, another program of the project")
-        probed.append(await _program(here, where, other, await _help(here, other), BESIDE_SHARE / len(beside)))
+        probed.append(await _program(here, where, other, await _help(here, other), BESIDE_SHARE / len(tool.beside)))
     kept = [one for program in probed for one in program.kept]
     if not kept:
         return Tried(tool, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
@@ -307,7 +302,15 @@ def _help_candidate(tool: Tool, shown: _Shown) -> list[Candidate]:
     wrong = [line for line in wrong[:most] if line not in asked]
     described = f"`{tool.binary}` explains itself, and refuses what it does not know."
     return [
-        Candidate("help", described, asked, tuple(wrong), gates=tuple(gates), kinds=dict.fromkeys(wrong, "refused"))
+        Candidate(
+            examples.HELP,
+            described,
+            asked,
+            tuple(wrong),
+            gates=tuple(gates),
+            kinds=dict.fromkeys(wrong, "refused"),
+            is_help=True,
+        )
     ]
 
 

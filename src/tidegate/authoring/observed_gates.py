@@ -83,7 +83,7 @@ def complaint(ran: CommandResult) -> str | None:
         return "it draws on the terminal's screen"
     rows = [row.strip() for row in COLOUR.sub("", ran.printed).splitlines() if row.strip()]
     told = f"{ran.how_it_ended()}, {excerpt(rows[-1])}" if rows else f"{ran.how_it_ended()}, no output"
-    if ran.end != "exited" or ran.exit_code is None or ran.exit_code >= 126 or _CRASH.search(ran.printed):
+    if crashed(ran):
         return told
     complains = [row for row in rows if _COMPLAINT.search(row) and not _FINDING.search(row)]
     if ran.exit_code:
@@ -91,6 +91,12 @@ def complaint(ran: CommandResult) -> str | None:
         shows = bool(ran.stdout.strip()) and (finds or not (complains or ran.stderr.strip()))
         return None if shows or (finds and not complains) else told
     return told if complains and len(rows) <= 3 else None
+
+
+def crashed(ran: CommandResult) -> bool:
+    """Return True if the call did not end by itself, or its program crashed."""
+    code = ran.exit_code
+    return ran.end != "exited" or code is None or code >= 126 or _CRASH.search(ran.printed) is not None
 
 
 def is_usage(printed: str) -> bool:

@@ -14,7 +14,7 @@ from stat import S_ISREG
 from typing import Literal
 
 from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, told_words
-from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, is_usage
+from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, crashed, is_usage
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.samples import HISTORY, sample
 from tidegate.authoring.variations import in_turn
@@ -320,7 +320,7 @@ class Probe:
             ran = await self.session.shell(line, timeout_secs=SECONDS)
         silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
         rewritten = self._restored()
-        if silent or ran.ok or not self._wrong(ran) or (rewritten and ran.end == "exited"):
+        if silent or ran.ok or not self._wrong(ran) or (rewritten and not crashed(ran)):
             if on_copy := self._on_copy(line, ran, rewritten):
                 line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
             elif written := self._written(line, there):

@@ -158,14 +158,13 @@ class Prober(Agent):
     async def _with_variables(self, probe: Probe, bases: Sequence[str]) -> list[str]:
         """Keep with each variable the first of these lines that it changes, and return them."""
         found = list[str]()
-        for setting in self.environment:
-            for base in bases:
-                if setting not in self._set:
-                    call = await probe.tried(Try(ways=(f"export {setting}; {base}",), wants="prints"), base=base)
-                    if call is not None and call.kind == "option":
-                        self._set.add(setting)
-                        probe.keep(call)
-                        found.append(call.line)
+        for setting, base in product(self.environment, bases):
+            with_it = Try(ways=(f"export {setting}; {base}",), wants="prints")
+            call = None if setting in self._set else await probe.tried(with_it, base=base)
+            if call is not None and call.kind == "option":
+                self._set.add(setting)
+                probe.keep(call)
+                found.append(call.line)
         return found
 
     async def _try_pairs(self, probe: Probe, kept: Sequence[tuple[Part, Call]]) -> None:
@@ -181,7 +180,7 @@ class Prober(Agent):
         for part, call in kept:
             named = rf"(?<![\w-]){re.escape(part.name)}(?= )"
             for alias in part.aliases[:1] if call.kind == "option" else ():
-                await probe.vary(re.sub(named, alias, call.line, count=1), part.id[1])
+                await probe.vary(re.sub(named, alias, call.line, count=1), part.command)
 
     async def _try_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from tidegate.authoring.build_systems.files import SKIPPED, is_program, text
 from tidegate.authoring.samples import kind_of
 from tidegate.authoring.tool import Tool
+from tidegate.authoring.variations import in_turn
 
 MOST_FILES = 5_000
 MOST_OF_KIND, MOST_INPUTS = 8, 16  # files of the repository that become inputs
@@ -70,18 +71,16 @@ def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
         if kind and (for_tests or (kind in kinds and kind in _CODE)) and _is_input(path):
             found.setdefault(kind, []).append((not for_tests, abs(path.stat().st_size - MEDIUM), path))
     kinds = sorted(found, key=lambda kind: (bool(kind_of(kind)), -len(found[kind])))
-    fit = [one for kind in kinds for one in _folder_by_folder(sorted(found[kind]))[:MOST_OF_KIND]][:MOST_INPUTS]
-    return tuple(path.relative_to(root).as_posix() for *_, path in fit)
+    fit = [path for kind in kinds for path in _of_each_folder(sorted(found[kind]))][:MOST_INPUTS]
+    return tuple(path.relative_to(root).as_posix() for path in fit)
 
 
-def _folder_by_folder(found: Iterable[tuple[bool, int, Path]]) -> list[tuple[bool, int, Path]]:
-    """Return first the first one of each folder, then the second of each, and so on."""
-    places: Counter[Path] = Counter()
-    ranked: list[tuple[int, tuple[bool, int, Path]]] = []
-    for one in found:
-        places[one[2].parent] += 1
-        ranked.append((places[one[2].parent], one))
-    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+def _of_each_folder(found: Iterable[tuple[bool, int, Path]]) -> Iterator[Path]:
+    """Yield the first file of each folder, then the second of each, MOST_OF_KIND at most."""
+    folders: dict[Path, list[Path]] = {}
+    for *_, path in found:
+        folders.setdefault(path.parent, []).append(path)
+    return itertools.islice(in_turn(map(iter, folders.values())), MOST_OF_KIND)
 
 
 def find_cases(root: Path) -> dict[str, str]:

@@ -19,6 +19,7 @@ class Tool(NamedTuple):
     own: bool = False  # it is named like its project
     setup: tuple[str, ...] = ()  # commands before each scenario
     env: tuple[tuple[str, str], ...] = ()  # variables of its calls
+    beside: tuple[str, ...] = ()  # other programs of its build, which have scenarios of their own
 
 
 def inside(where: str, *parts: str) -> str:

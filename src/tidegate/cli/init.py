@@ -175,8 +175,7 @@ def _try(root: Path, where: str, tool: Tool, args: argparse.Namespace) -> Tried:
     rust = {"RUSTUP_HOME": str(toolchains)} if toolchains.is_dir() else {}  # a build has a HOME of its own
     chosen = Options(environ=rust | options.environ(), progress=Progress() if args.quiet else Steps())
     try:
-        beside = programs_beside(tool, find_tools(root, where))
-        return options.run_until_stopped(lambda: first_suite(root, where, tool, chosen, beside))
+        return options.run_until_stopped(lambda: first_suite(root, where, tool, chosen))
     except TidegateError as error:
         return Tried(tool, {}, problem=error.message)
 
@@ -191,13 +190,10 @@ def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool |
     if binary is not None:
         return _named(root, binary, found)
     if found and has_favourite(root, where, found):
-        beside = programs_beside(found[0], found)
-        print(f"the tool is `{found[0].binary}`, from {found[0].found_in}")
-        if beside:
-            print(f"the same build provides {_listed(beside)}, which the suite calls, too")
-        if others := [tool.binary for tool in found[1:] if tool.binary not in beside]:
+        tool = _chosen(found[0], found)
+        if others := [one.binary for one in found[1:] if one.binary not in tool.beside]:
             print(f"others, for `--binary NAME`: {_listed(others[:MOST_NAMED])}")
-        return found[0]
+        return tool
     if not needed:
         return None
     if found:
@@ -213,6 +209,15 @@ def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool |
     )
 
 
+def _chosen(tool: Tool, found: tuple[Tool, ...]) -> Tool:
+    """Return the tool with the programs beside it, and say which they are."""
+    tool = tool._replace(beside=programs_beside(tool, found))
+    print(f"the tool is `{tool.binary}`, from {tool.found_in}")
+    if tool.beside:
+        print(f"the same build provides {_listed(tool.beside)}, which the suite calls, too")
+    return tool
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
@@ -222,8 +227,7 @@ def _named(root: Path, binary: str, found: tuple[Tool, ...]) -> Tool:
 
     tool = next((tool for tool in found if tool.binary == binary), None)
     if tool is not None:
-        print(f"the tool is `{tool.binary}`, from {tool.found_in}")
-        return tool
+        return _chosen(tool, found)
     for program in find_programs(root, binary):
         if not is_ignored(root, program):
             print(f"the tool is {program}")
