@@ -30,34 +30,29 @@ class RowTrials(NamedTuple):
 
 
 def compared_metrics(rows: Sequence[RowTrials]) -> dict[str, MetricChange]:
-    """Return each metric that base has: its change over the scenarios, interval, q, and whether it warns."""
-    tested: dict[str, tuple[float, MetricChange]] = {}
-    lacking: dict[str, MetricChange] = {}
+    """Return each metric that both sides have, or head alone lacks: its change over the scenarios, interval, q, and
+    whether it warns.
+    """
+    found: dict[str, MetricChange] = {}
+    tested: dict[str, float] = {}
     for name, rule in RULES.items():
         pairs = [_values(name, rule, row) for row in rows]
-        missing = [_missing(name, row) for row in rows]
         strata = [pair for pair in pairs if pair[0] and pair[1]]
-        if any(missing):
-            lowest = [([*head, *[0.0] * count], base) for (head, base), count in zip(pairs, missing, strict=True)]
-            bounded = [pair for pair in lowest if pair[0] and pair[1]] if rule.lower_is_worse else []
-            worst = _change(rule, bounded).effect if bounded else None
-            lacking[name] = MetricChange(base=None, head=None, missing=sum(missing), worst=worst)
+        missing = [_missing(name, row) for row in rows]
         if strata:
             sign = -1 if rule.lower_is_worse else 1
             p = van_elteren([([sign * x for x in head], [sign * x for x in base]) for head, base in strata])
-            change = _change(rule, strata)
+            found[name] = _change(rule, strata)
             assumed = RUN_SPREAD if rule.ratio else rule.margin
-            tested[name] = (
-                max(p, by_run_to_run(_runs(name, rule, rows), sign * _shift(change), assumed)),
-                change,
-            )
-    adjusted = bh([p for p, _ in tested.values()])
-    compared = {
-        name: change.model_copy(update={"q": q, "warns": q <= Q and matters(name, change)})
-        for (name, (_, change)), q in zip(tested.items(), adjusted, strict=True)
-    }
-    unknown = {name: one.model_dump(include={"missing", "worst"}) for name, one in lacking.items()}
-    return lacking | {name: one.model_copy(update=unknown.get(name, {})) for name, one in compared.items()}
+            tested[name] = max(p, by_run_to_run(_runs(name, rule, rows), sign * _shift(found[name]), assumed))
+        if any(missing):
+            known = found.get(name, MetricChange(base=None, head=None))
+            update = {"missing": sum(missing), "worst": _worst(rule, pairs, missing)}
+            found[name] = known.model_copy(update=update)
+    for name, q in zip(tested, bh([*tested.values()]), strict=True):
+        change = found[name]
+        found[name] = change.model_copy(update={"q": q, "warns": q <= Q and matters(name, change)})
+    return found
 
 
 def by_run_to_run(runs: Sequence[float], shift: float, assumed: float) -> float:
@@ -94,6 +89,13 @@ def _values(name: str, rule: Rule, row: RowTrials) -> tuple[list[float], list[fl
     """Return head's and base's values on the scale that is compared; missing values are left out, not counted as 0."""
     earlier = () if rule.concurrent else row.past
     return _scaled(name, rule, row.head), _scaled(name, rule, (*earlier, *row.base))
+
+
+def _worst(rule: Rule, pairs: Sequence[tuple[list[float], list[float]]], missing: Sequence[int]) -> float | None:
+    """Return the effect if so many missing values of head are 0; None if more is worse, which has no limit."""
+    filled = [([*head, *[0.0] * count], base) for (head, base), count in zip(pairs, missing, strict=True)]
+    strata = [pair for pair in filled if pair[0] and pair[1]]
+    return _change(rule, strata).effect if strata and rule.lower_is_worse else None
 
 
 def _missing(name: str, row: RowTrials) -> int:
