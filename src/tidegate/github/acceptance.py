@@ -11,7 +11,7 @@ from tidegate.github.client import GitHubRepository
 from tidegate.github.comment import marker_of, standing_comment
 from tidegate.github.event import PullRequestEvent
 from tidegate.github.job import BEFORE, Job
-from tidegate.model.marker import Acceptance, Marker, short
+from tidegate.model.marker import Acceptance, Marker
 from tidegate.model.result import Result
 from tidegate.text.shorten import few
 
@@ -104,7 +104,7 @@ def _acceptance(
         return NOT_ACCEPTED, _UNSEEN.format(label=label, more="the verdict on this commit")
     if by.casefold() != acceptance.actor.casefold():
         return NOT_ACCEPTED, _OTHERWISE.format(label=label, actor=acceptance.actor)
-    if more := [name for name in result.verdict.red if short(name) not in acceptance.red]:
+    if more := [name for name in result.verdict.red if not acceptance.covers(name)]:
         return NOT_ACCEPTED, _UNSEEN.format(label=label, more=few(more))
     if not repository.may_write(acceptance.actor):
         return NOT_ACCEPTED, _POWERLESS.format(label=label, actor=acceptance.actor)

@@ -11,7 +11,8 @@ from tidegate.model.plan import RowKey
 from tidegate.model.value import Value
 
 MAX_ROWS_BYTES = 4_000  # bytes of regressed rows' names; rows that do not fit are dropped
-MAX_RED = 400  # names of what is red, two of a regressed row; those that do not fit are not accepted
+MAX_RED = 400  # names of what is red; those that do not fit are not accepted
+REGRESSED = " regressed"  # the end of a regressed row's name
 MAX_BYTES = MAX_ROWS_BYTES + 17 * MAX_RED + 4_000  # of the whole line; Settings limits the instance's name
 _LINE = re.compile(r"<!-- tidegate((?: [a-z]+=[\w.~%/,-]*)+) -->", re.ASCII)
 
@@ -31,6 +32,10 @@ class Acceptance(Value):
     def format(self) -> str:
         """Return the value as it is written in the marker."""
         return f"{_encoded(self.sha)}/{_encoded(self.base[:200])}/{_encoded(self.actor)}/{self.run}"
+
+    def covers(self, name: str) -> bool:
+        """Return True if it is about this name; that a row regressed covers also that nothing is proven of it."""
+        return not {short(name), short(name + REGRESSED)}.isdisjoint(self.red)
 
     @classmethod
     def parse(cls, text: str, red: tuple[str, ...]) -> Self | None:

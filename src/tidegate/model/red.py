@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tidegate.model.comparison import DefinitionChange, Row, SuiteEffect
+from tidegate.model.marker import REGRESSED
 from tidegate.model.surface import Interface
 
 _RED = frozenset({"regressed", "unconfirmed", "not_measured", "not_comparable", "baseline_changed"})
@@ -17,12 +18,10 @@ def red_names(
     definitions: Iterable[DefinitionChange],
     interfaces: Iterable[Interface],
 ) -> Iterator[str]:
-    """Yield the name of each. A regressed row has two, so that its acceptance also covers that nothing is proven."""
+    """Yield the name of each."""
     for row in rows:
         if row.state in _RED:
-            yield str(row.key)
-        if row.state == "regressed":
-            yield f"{row.key} regressed"
+            yield f"{row.key}{REGRESSED if row.state == 'regressed' else ''}"
     if suite.state == "regressed":
         yield "the suite as a whole"
     yield from metrics

@@ -233,7 +233,7 @@ def measured(job: Job, *states: RowState, **fields: Any) -> None:
         (["regressed"], ["regressed"], {"definitions": (LESS,)}, 1),
         (["regressed"], ["regressed"], {"suite": WORSE}, 1),
         (["regressed"], ["regressed"], {"suite": SuiteEffect(state="regressed")}, 1),
-        (["regressed"] * 300, ["regressed"] * 300, {}, 1),  # more than the comment keeps
+        (["regressed"] * 401, ["regressed"] * 401, {}, 1),  # more than the comment keeps
         (["regressed"], ["regressed", "added"], {}, 0),
         (["regressed", "regressed"], ["ok", "regressed"], {}, 0),
         (["regressed"], ["not_comparable"], {}, 0),

@@ -79,6 +79,6 @@ def test_without_a_comment_before_there_is_nothing_to_say() -> None:
             "exit_code": 1,
             "base": "main",
             "reason": "regression",
-            "red": (short("add × docs"), short("add × docs regressed")),
+            "red": (short("add × docs regressed"),),
         }
     )
