@@ -384,7 +384,7 @@ def test_programs_that_cmake_installs_are_built_together_and_a_name_is_the_last_
         "set(TOP kit)\nproject(${TOP})\nset(name kit-static)\nadd_library(${name} a.c)\n"
         "set_target_properties(${name} PROPERTIES OUTPUT_NAME kit_static)\n"
         "set(name ${TOP})\nadd_executable(${name} a.c)\nadd_executable(more b.c)\nadd_executable(sample c.c)\n"
-        "install(TARGETS kit more DESTINATION bin)\n"
+        "set(name later)\ninstall(TARGETS kit more DESTINATION bin)\n"
     )
     tools = find_tools(write(tmp_path, {"CMakeLists.txt": content}))
     assert [tool.binary for tool in tools] == ["kit", "more", "sample"]

@@ -427,6 +427,35 @@ def test_a_formatter_that_exits_with_another_status_is_shown_with_the_file_that_
     assert found.of("call") == (line,)
 
 
+def test_a_crash_that_changes_its_file_is_no_result(tmp_path: Path) -> None:
+    class Crashing(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            self.files |= {name: "half" for name in self.files}
+            shown, error = ("half", "") if "2>" in command else ("", "Traceback (most recent call last):\n")
+            return CommandResult(command=command, end="exited", exit_code=1, stdout=shown, stderr=error)
+
+    session = Crashing(of_python, tmp_path)
+    asyncio.run(Prober(plans={"plan": (Try(ways=("count sample.txt",)),)}).run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert found.of("call") == ()
+
+
+def test_options_are_tried_on_a_line_that_repeats_its_input(tmp_path: Path) -> None:
+    class Repeating(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            text = self.files.get("sample.txt", "")
+            shown = text.upper() if "--upper" in command else text
+            return CommandResult(command=command, end="exited", exit_code=0, stdout=shown if "<" in command else "")
+
+    parts = of_help({"": "options:\n  --upper  In capitals\n"}, "count")
+    tries = (Try(ways=("count < sample.txt",), wants="prints"), Try(ways=("count",), wants="prints"))
+    session = Repeating(of_python, tmp_path)
+    prober = Prober(plans={"plan": tries}, parts=parts, inputs=("sample.txt",))
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert found.of("option") == ("count --upper < sample.txt",)
+
+
 def test_a_call_that_changes_files_which_other_lines_read_is_not_kept(tmp_path: Path) -> None:
     def fixing(words: list[str], files: dict[str, str]) -> str | None:
         if "--fix" in words:

@@ -509,3 +509,22 @@ def test_a_file_is_written_below_folders_that_are_not_there_too() -> None:
     text = {"type": "string"}
     write = tool("write_file", ("path", "content"), path=text, content=text)
     assert {"new/inner/notes.txt", "inner/../notes.txt"} <= {one.input["path"] for one in examples([write], [])}
+
+
+def test_one_more_parameter_is_tried_with_a_call_that_works() -> None:
+    query = tool("read_query", ("query",), query={"type": "string"}, limit={"type": "integer"})
+    first, second, *_ = examples([query], [])
+    more = [one.input["query"] for one in examples([query], [], refused={first.key}) if "limit" in one.input]
+    assert {*more} == {second.input["query"]}
+    assert {one.input["query"] for one in examples([query], []) if "limit" in one.input} == {first.input["query"]}
+
+
+def test_what_needs_no_input_is_asked_again_after_each_usual_call_of_another_tool() -> None:
+    think = tool("think", ("thought",), thought={"type": "string"})
+    names = [one.tool for one in examples([think, tool("summary")], []) if not one.tries]
+    assert "think summary think summary" in " ".join(names)
+
+
+def test_each_of_two_texts_is_given_in_turn() -> None:
+    describe = tool("describe_table", ("table",), table={"type": "string"})
+    assert {one.input["table"] for one in examples([describe], []) if not one.tries} == {"people", "first"}
