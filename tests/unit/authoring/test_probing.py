@@ -430,7 +430,7 @@ def test_a_formatter_that_exits_with_another_status_is_shown_with_the_file_that_
 def test_a_crash_that_changes_its_file_is_no_result(tmp_path: Path) -> None:
     class Crashing(FakeSession):
         async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
-            self.files |= {name: "half" for name in self.files}
+            self.files |= dict.fromkeys(self.files, "half")
             shown, error = ("half", "") if "2>" in command else ("", "Traceback (most recent call last):\n")
             return CommandResult(command=command, end="exited", exit_code=1, stdout=shown, stderr=error)
 
