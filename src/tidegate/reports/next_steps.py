@@ -22,7 +22,7 @@ _ACCEPTABLE: frozenset[VerdictReason] = frozenset({"regression", "checks_less", 
 OF_VERDICT: dict[VerdictReason, str] = {
     "regression": "Fix what broke these scenarios, in the code or in the docs that agents read.",
     "setup_regression": "Fix what keeps head's trials from starting; the row shows its output.",
-    "checks_less": "Restore these definitions: from the merge on, they may check less.",
+    "checks_less": "Restore what is listed under “From the merge on”: it may check less.",
     "metric": f"Bring the metric back, or raise its margin in `policy.block_metrics`. {_AT_BASE}",
     "interface": "Restore what callers rely on, correct the docs, or shorten what every session has to read.",
     "unconfirmed": (

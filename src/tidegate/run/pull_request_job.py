@@ -171,7 +171,7 @@ def _since(
         found.insert(0, DefinitionChange(scenario=None, effect="less", detail=f"judge: {few(judge)}"))
     old, new = _programs(before, base), _programs(after, head)
     if programs := [name for name in _differing(old, new) if name not in old or name not in _tools(base)]:
-        found.append(DefinitionChange(scenario=None, effect="other", detail=f"programs of `path`: {few(programs)}"))
+        found.append(DefinitionChange(scenario=None, effect="other", detail=f"programs of path: {few(programs)}"))
     return tuple(found)
 
 

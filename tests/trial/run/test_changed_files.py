@@ -206,7 +206,7 @@ SH = "#!/bin/sh\n"
 def test_programs_of_path_other_than_the_tool_are_what_checks_find(
     definitions: Any, base: Mapping[str, str], head: Files, found: str
 ) -> None:
-    assert definitions({**FILES, **base}, head) == ([("other", f"programs of `path`: {found}")] if found else [])
+    assert definitions({**FILES, **base}, head) == ([("other", f"programs of path: {found}")] if found else [])
 
 
 @pytest.mark.parametrize(
