@@ -47,6 +47,7 @@ _PLAIN = ("README", "README.txt")
 _TRANSLATED = re.compile(r"(?i)readme[._-][a-z]{2,3}(?:[-_][a-z]{2,4})?$")
 GUIDES = ("AGENTS.md", "CLAUDE.md")
 _ABOUT_ITSELF = re.compile(r" (?:--?help|-h|help|--?version|-V|version)\b")
+_PROSE = re.compile(r"(?: [a-z]+){4}|[a-z]\.$")
 _BASH = re.compile(r"<\(|<<<|=\(|\[\[|\$'|\b(?:declare|local|function|source|shopt) ")
 _CAPTURED = re.compile(r"""(?m)^\s*(?:local )?\w+="?\$\((.*)\)"?$""")
 _PATH = re.compile(r"(?<![\w./$-])\w[\w-]*(?:[./][\w-]+)*(?![\w./-])")
@@ -120,7 +121,7 @@ def in_help(binary: str, pages: Iterable[str]) -> Plan:
     """Return the plan for the calls that help pages show as examples."""
     name = re.escape(binary)
     row = re.compile(rf"(?m)^\s*(?:[$>#%] )?((?:[^|\n]+\| *{name}(?: \S+)*|{name}(?: \S+)+))(?=$| {{2}}| +#)")
-    rows = dict.fromkeys(found for page in pages for found in row.findall(page))
+    rows = dict.fromkeys(found for page in pages for found in row.findall(page) if not _PROSE.search(found))
     shown = "\n".join(f"$ {one}" for one in rows)
     found = (line for block in blocks(f"~~~~console\n{shown}\n~~~~", binary) for line in _runnable(block, binary))
     return _plan("examples", f"What the help of `{binary}` shows works.", [*dict.fromkeys(found)][:MOST_COMMANDS])
@@ -322,9 +323,18 @@ def usage_options(parts: Sequence[Part], text: str) -> tuple[Part, ...]:
     return *kept, *(part for name, part in found.items() if name not in names)
 
 
-def documented_options(parts: Sequence[Part], texts: Iterable[str]) -> tuple[Part, ...]:
-    """Return the parts of the tool, and options that its documents mark as code and its help does not list."""
+def documented_options(parts: Sequence[Part], texts: Iterable[str], manual: Iterable[Part] = ()) -> tuple[Part, ...]:
+    """Return the parts of the tool, and options that its manual lists or its documents mark as code, and its help does
+    not list.
+    """
     names = {name for part in parts for name in (part.name, *part.aliases)}
+    options = [part for part in manual if part.kind == "option"]
+    letters = {name[1:] for part in options for name in (part.name, *part.aliases) if len(name) == 2}
+    words = (part.name for part in options if part.name[1] != "-" and len(part.name) > 2)
+    bundles = {name for name in words if len(letters & {*name}) > 1}
+    own = [part for part in options if names.isdisjoint((part.name, *part.aliases)) and part.name not in bundles]
+    parts = (*parts, *own)
+    names |= {name for part in own for name in (part.name, *part.aliases)}
     marked = (found for text in texts for found in _MARKED.findall(text))
     takes = {name: bool(value) for name, value in marked if name not in names}
     more = (Part(kind="option", name=name, takes_value=value) for name, value in takes.items())
@@ -368,7 +378,14 @@ def with_choices(part: Part, texts: Iterable[str]) -> Part:
     row = re.compile(rf"(?<![\w-]){re.escape(part.name)}[ =,](?:{listed}|({until}{{0,300}}))")
     found = (one for text in texts for one in row.finditer(text))
     values = (re.findall(r"\b(?!or\b)[\w-]+", one[1] or one[2] or "") or _named_values(one[3]) for one in found)
-    return part.model_copy(update={"choices": next((tuple(one) for one in values if one), ())})
+    under = (_under_heading(part.name.lstrip("-"), text) for text in texts)
+    return part.model_copy(update={"choices": next((tuple(one) for one in (*values, *under) if one), ())})
+
+
+def _under_heading(word: str, text: str) -> list[str]:
+    """Return the names that begin the rows under headings such as `Safe transforms:`, of an option `--transform`."""
+    rows = re.findall(rf"(?im)^\s*(?:[\w-]+ )*{re.escape(word)}s:[ ]*\n((?:\s*(?:[+*-] )?[a-z][\w-]* .*\n)+)", text)
+    return [name for row in rows for name in re.findall(r"(?m)^\s*(?:[+*-] )?([a-z][\w-]*) ", row)]
 
 
 def _named_values(text: str) -> list[str]:

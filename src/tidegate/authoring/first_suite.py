@@ -15,6 +15,7 @@ from typing import Any
 from tidegate.authoring import examples, observed_gates, starter, tryout
 from tidegate.authoring.build_systems import node
 from tidegate.authoring.examples import Candidate, Plan
+from tidegate.authoring.manual_pages import manual
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS, Call, Found, Kind
 from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
@@ -52,6 +53,7 @@ class _Shown:
     parts: tuple[Part, ...] = ()
     texts: list[str] = field(default_factory=list)  # of docs and help
     others: tuple[CommandResult, ...] = ()  # the tool's help, asked for in other ways
+    manual: str = ""  # its manual page
 
 
 @dataclass(frozen=True)
@@ -123,14 +125,15 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
 async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: float) -> _Probed:
     """Try the program for this share of the time, and return its candidates."""
     documents = examples.texts_of(here.folder, where, tool.binary)
-    shown.texts += documents
+    shown.manual = manual(here.folder / where, tool.binary)
+    shown.texts += [*documents, shown.manual]
     code = examples.code_of_tests(here.folder / where)
     given = examples.given_in_tests(code, shown.texts)
     inputs = examples.inputs(here.folder / where, shown.texts, given)
     plans = _plans(here.folder, where, tool, shown, inputs, code)
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
-        parts=examples.documented_options(shown.parts, documents),
+        parts=examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary)),
         inputs=inputs,
         given=given,
         cases=examples.cases(here.folder / where, code, shown.texts),
@@ -217,7 +220,7 @@ def _plans(
         name for part in shown.parts if part.kind in ("subcommand", "option") for name in (part.name, *part.aliases)
     }
     others = (
-        examples.in_help(tool.binary, [one.printed for one in shown.pages.values()]),
+        examples.in_help(tool.binary, [*(one.printed for one in shown.pages.values()), shown.manual]),
         examples.in_scripts(root, where, tool.binary, first, code),
         *examples.documented(root, where, tool.binary),
     )

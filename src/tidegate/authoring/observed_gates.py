@@ -59,7 +59,9 @@ _RELATIVE = re.compile(
     r"|\bin \d+ (?:second|minute|hour|day|week|month|year)s?\b"
 )
 _PLACE = re.compile(r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b[^\s'\":,;)\]]*")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_MEASURED = re.compile(
+    r"\d+(?:[.,]\d+)+|\d+(?= ?%| ?(?:(?:\w+ ?)?(?:/|per|a) ?)?(?:[mnuµ]?s|sec(?:ond)?s?|minutes?|hours?|[kMG]?i?B)\b)"
+)
 NOTHING = "no-such-"  # begins names of what is not there
 EMPTY = r"\A\s*\Z"  # the pattern of no output
 _ANY, _DIGITS = "\0", "\1"  # what may differ, in a text that becomes a pattern, and a word that begins with a digit
@@ -163,6 +165,8 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
     if told[0] and len({*told}) == 1:
         pattern = _literal(_LISTS.split(told[0])[0])
         gate |= {"type": "command_output_matches", "command": shown[0][1], "pattern": pattern}
+    elif ABOUT_VERSION.search(first.command) and (pattern := whole(masked)):
+        gate |= {"type": "command_output_matches", "command": shown[0][1], "pattern": pattern}
     return gate
 
 
@@ -253,8 +257,8 @@ def whole(texts: Sequence[str]) -> str:
         same = [row.strip() for row in rows[0] if tells(row.strip()) and all(row in one for one in rows)]
         return "(?s)" + ".*".join(map(_literal, same[:3])) if same else ""
     lines = [one[0] if len({*one}) == 1 else _ANY for one in zip(*rows, strict=True)]
-    if any(len({*one}) > 1 for one in zip(*rows, strict=True)):  # other numbers may be equal by chance, such as rates
-        lines = [_NUMBER.sub(_ANY, line) for line in lines]
+    if any(len({*one}) > 1 for one in zip(*rows, strict=True)):  # rates and the like may be equal by chance
+        lines = [_MEASURED.sub(_ANY, line) for line in lines]
     shown = [_literal(line) for line in lines]
     if len(lines) > MOST_LINES or sum(map(len, shown)) > MOST_CHARACTERS:
         shown = [*shown[:FIRST], "(?s:.*)", *shown[-LAST:]]

@@ -22,6 +22,7 @@ _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
 _A_NUMBER = re.compile(r"INT(?:EGER)?|NUM(?:BER)?|N")  # among the choices of `--wrap {keep,no,INTEGER}`
 _SEPARATORS = re.compile(r"delim|sep")
+MOST_CHOICES = 24  # values of an option that a line has
 
 
 class Try(Value):
@@ -56,19 +57,30 @@ def _call(line: str, binary: str) -> re.Match[str] | None:
 def with_option(
     line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "", listed: str = ""
 ) -> Iterator[Try]:
-    """Yield the line with the option, if its subcommand has it and the line does not, with each value to try.
+    """Yield the line with the option, if its subcommand has it, with each value to try. If the line has it already, it
+    gets the other values that the option lists.
 
     `printed`: by the line alone. Its words are values, too, and those that an option such as `--list` has `listed`.
     """
     call = _call(line, binary)
     names = "|".join(map(re.escape, (option.name, *option.aliases)))
-    if call is None or re.search(rf"(?<![\w-])(?:{names})(?![\w-])", line):
+    given = re.search(rf"(?<![\w-])(?:{names})(?:[ =]([\w-]+))?(?![\w-])", line)
+    if call is None or given is not None:
+        for value in option.choices[:MOST_CHOICES] if given and given[1] else ():
+            if given and value != given[1]:
+                yield Try(ways=(line[: given.start(1)] + value + line[given.end(1) :],), wants="prints")
         return
     (command,) = by_subcommand([line], binary, parts)
     if option.command in ("", command):
         at = line.index(command, call.end()) + len(command) if option.command else call.end()
         for values in _values(option, printed, listed):
             yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
+
+
+def beyond(line: str, part: Part) -> str:
+    """Return the line with a value that is not among those that the option lists."""
+    other = "99" if all(map(str.isdecimal, part.choices)) else "no-such-value"
+    return re.sub(rf"(?<!\S){re.escape(part.name)} \S+", f"{part.name} {other}", line)
 
 
 def _values(part: Part, printed: str, listed: str) -> Iterator[tuple[str, ...]]:

@@ -90,6 +90,7 @@ class Probe:
     fit: set[str] = field(default_factory=set)  # forms of lines that worked
     alike: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))  # failed, by form
     quiet: list[str] = field(default_factory=list)  # lines that showed nothing but their input
+    repeating: dict[str, tuple[int, Call]] = field(default_factory=dict)  # calls that do so, one by form, with marks
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
     known: set[str] = field(default_factory=set)  # all that was shown
     files: dict[str, str] = field(default_factory=dict)
@@ -206,9 +207,19 @@ class Probe:
             if not base and ran.stdout.strip():
                 self.quiet.append(line)
                 self.printed[line] = shown
+                self._repeats(line, ran)
             if base and silent is None:
                 silent = Call(line=line, kind="silent", seconds=ran.duration_s)
         return silent
+
+    def _repeats(self, line: str, ran: CommandResult) -> None:
+        """Remember the call, if it prints its input, and that has more marks than that of the last one alike."""
+        own = self.input_of(line)
+        text = self.session.read_text(own) if own else None
+        if text and ran.stdout.strip() == text.strip():
+            call = Call(line=line, kind="variation", seconds=ran.duration_s)
+            known = self.repeating.get(form := self._without_inputs(line), (0, call))
+            self.repeating[form] = max(known, (len({*re.findall(r"\W+", text)}), call), key=lambda one: one[0])
 
     def input_of(self, line: str) -> str | None:
         """Return the first input in the line; None without one."""
@@ -247,14 +258,18 @@ class Probe:
             await self.session.shell(shlex.join(["rm", "-f", name]), timeout_secs=SECONDS)
 
     async def spoil(self, line: str) -> None:
-        """Try the line with a damaged file in place of its own, and with one that is not there."""
+        """Try the line with a damaged file in place of its own, with half of it, and with one that is not there, alone
+        and beside its own.
+        """
         own = next((name for name in self.files if name in line.split() and name != HISTORY), None)
         if own is None or self.is_late:
             return
-        name = PurePosixPath(own).name
+        name, half = PurePosixPath(own).name, len(self.files[own].encode("utf-8", "surrogateescape")) // 2
         for other, before in (
             (f"damaged-{name}", f"(echo '}}]) ('; cat {own}) > damaged-{name}; "),
+            (f"half-{name}", f"head -c {half} {own} > half-{name}; "),
             (f"{NOTHING}{name}", ""),
+            (f"{NOTHING}{name} {own}", ""),
         ):
             ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
             self._refused(ran, ran.printed.replace(other, ""))

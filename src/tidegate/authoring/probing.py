@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import PrivateAttr
 
-from tidegate.authoring.option_calls import LISTS, UNFIT, Try, by_subcommand, with_configuration, with_option
+from tidegate.authoring.option_calls import LISTS, UNFIT, Try, beyond, by_subcommand, with_configuration, with_option
 from tidegate.authoring.probe import PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
 from tidegate.authoring.samples import kind_of
 from tidegate.authoring.variations import in_turn, variations
@@ -28,6 +28,7 @@ MOST_SLOW = 3.0  # times that a machine with other work may take
 CASES_SHARE = 0.62  # of a plan's seconds, after which options come
 OPTIONS_SHARE = 0.88  # of a plan's seconds, after which variations come
 ENOUGH = 12  # calls that have to print what no other did, such as those with samples
+MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
@@ -114,6 +115,7 @@ class Prober(Agent):
         ]
         for one in (*again, *(one for one in plan if one.last)):  # what an earlier line lacked may be there now
             probe.keep(await probe.tried(one))
+        probe.calls += [call for _, call in islice(probe.repeating.values(), MOST_REPEATING)]
 
     async def _try_cases(self, probe: Probe, lines: Sequence[str]) -> None:
         """Keep the lines of each subcommand with other inputs in place of their own, if they show something new."""
@@ -190,6 +192,8 @@ class Prober(Agent):
         probe.calls += found
         if not found and part.id not in self._told:
             probe.keep_refusal()
+        for call in found[:1] if part.choices else ():
+            await probe.vary(beyond(call.line, part), part.command)
         return found
 
     async def _with_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:

@@ -283,6 +283,8 @@ def _edges(value: Any) -> list[Any]:
             return [-1, 0]
         case [str(), *_]:
             return [[], [_ODD[1], value[0]]]
+        case [int() | float(), *_]:
+            return [[], [-abs(one) for one in value]]
         case str():
             return [*_ODD] if _is_text(value) else ["", *(f"{folder}/{value}" for folder in _FOLDERS if value in FILES)]
         case _:

@@ -10,10 +10,11 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tidegate.agents.scripted import Scripted
+from tidegate.decide.surface.docs import renamed_variables
 from tidegate.decide.surface.help_text import NOT_SUBCOMMANDS, read_help, repeats
 from tidegate.decide.surface.interface import Survey, interface, steady
 from tidegate.decide.surface.parts import of_help
@@ -23,6 +24,7 @@ from tidegate.model.cause import Place
 from tidegate.model.plan import PlanRow, RowKey
 from tidegate.model.progress import Progress
 from tidegate.model.result import FileChange
+from tidegate.model.revision import Revision
 from tidegate.model.surface import Interface, ObservedCall
 from tidegate.model.target import McpServer
 from tidegate.model.trial_spec import TrialSpec, is_inside
@@ -191,6 +193,7 @@ class Surveys:
         files = [path for path in changed if not _is_history(path)]
         diffs = file_diffs(root, base, head, files) if files else {}
         edits = [FileChange(path=path, role="watched", diff=diff) for path, diff in diffs.items()]
+        unread = {new for old, new in renamed_variables(edits) if _in_code(root, head, old) > _in_code(root, head, new)}
         told, names = list[Interface](), list[str]()
         for tool, sides in self.found.items():
             gone = {part.name for part in surface_change(*(side.parts for side in sides)).removed if part.name}
@@ -199,8 +202,15 @@ class Surveys:
             docs = [Place(side="head", path=line.path, line=line.number, text=line.text) for line in kept]
             names.append(tool.name)
             same = names.count(tool.name)
-            told.append(interface(tool.name if same == 1 else f"{tool.name} ({same})", *sides, calls, docs, edits))
+            label = tool.name if same == 1 else f"{tool.name} ({same})"
+            told.append(interface(label, *sides, calls, docs, edits, () if told else unread))
         return tuple(told)
+
+
+def _in_code(root: Path, head: Revision, name: str) -> bool:
+    """Return True if a file that is no document names this."""
+    named = (PurePosixPath(line.path) for line in lines_with(root, head, name, ("**",)))
+    return any(not any(path.match(pattern.removeprefix("**/")) for pattern in DOCS) for path in named)
 
 
 def _is_history(path: str) -> bool:

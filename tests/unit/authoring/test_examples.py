@@ -16,6 +16,7 @@ from tidegate.authoring.examples import (
     documented_options,
     followed,
     given_in_tests,
+    in_help,
     in_history,
     in_scripts,
     inputs,
@@ -279,6 +280,19 @@ def test_values_that_a_description_lists_are_those_of_an_option() -> None:
     text += "  -f, --format [F]  Output format. Possible values: json, plain. Default: plain\n"
     found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "tally")}
     assert found == {"--to": ("html", "xml", "man"), "--at": (), "--format": ("json", "plain")}
+
+
+def test_values_that_have_a_list_under_the_options_name_are_those_of_it() -> None:
+    text = "  Safe changes:\n\n    + arrow ... to arrows\n    + for-of .. to loops\n\n"
+    text += "  Other changes:\n    let  to let\n\n"
+    text += "Options:\n  --change <a,b>  What to do\n  --out <file>  Where\n"
+    found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "tally")}
+    assert found == {"--change": ("arrow", "for-of", "let"), "--out": ()}
+
+
+def test_a_sentence_of_the_help_is_no_example() -> None:
+    text = "Examples:\n  tally may miss or skip some\n  tally is invoked.\n  tally add milk\n"
+    assert [one.ways for one in in_help("tally", [text]).tries] == [("tally add milk",)]
 
 
 def test_arguments_of_a_subcommand_are_those_of_the_row_that_shows_its_call() -> None:

@@ -135,10 +135,21 @@ def test_a_version_that_is_not_the_tools_own_is_a_result() -> None:
     assert not re.search(gate["pattern"], "0.3.0\n")
 
 
-def test_lines_that_differ_between_runs_may_differ_later_and_so_may_numbers_beside_them() -> None:
-    gate = sure(result_gate(seen(*(ran(f"id {number}\nmilk\n300 a second\n") for number in (7, 8, 9)))))
-    assert re.search(gate["pattern"], "id 12\nmilk\n280 a second\n")
-    assert not re.search(gate["pattern"], "id 12\nbeer\n280 a second\n")
+@pytest.mark.parametrize(
+    ("one", "other"), [("300 a second", "280 a second"), ("12 files/s", "9 files/s"), ("0.1", "2.5")]
+)
+def test_lines_that_differ_between_runs_may_differ_later_and_so_may_rates_beside_them(one: str, other: str) -> None:
+    gate = sure(result_gate(seen(*(ran(f"id {number}\n3 files\n{one}\n") for number in (7, 8, 9)))))
+    assert re.search(gate["pattern"], f"id 12\n3 files\n{other}\n")
+    assert not re.search(gate["pattern"], f"id 12\n4 files\n{other}\n")
+
+
+def test_a_version_that_is_printed_with_another_status_has_a_form() -> None:
+    version = ran("v3.0.0\n", code=1, command="tally --version")
+    gate = sure(refused_gate(seen(version, version, version)))
+    assert gate["status"] == 1
+    assert re.search(gate["pattern"], "v4.1.2\n")
+    assert not re.search(gate["pattern"], "3.0.0\n")
 
 
 def test_a_date_of_the_input_is_a_result() -> None:

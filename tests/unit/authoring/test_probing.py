@@ -127,6 +127,58 @@ def test_a_file_that_is_damaged_or_not_there_is_tried_in_place_of_one_that_works
     )  # the same message for one that is not there shows nothing more
 
 
+def test_half_of_a_file_is_tried_and_a_missing_one_beside_it(tmp_path: Path) -> None:
+    class Halving(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            whole = 0 if "sample.txt" in self.files else 2
+            code = 3 if "half-" in command else 4 if "no-such-sample.txt sample.txt" in command else whole
+            told = "cannot read sample.txt" if code else ""
+            shown = f"status {code}" if code != 2 else ""
+            return CommandResult(
+                command=command, end="exited", exit_code=code, stdout=shown, stderr=f"{code} {told}" * bool(code)
+            )
+
+    session = Halving(of_python, tmp_path)
+    asyncio.run(Prober(plans={"plan": (Try(ways=("count sample.txt",)),)}).run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    half = len(session.files["sample.txt"].encode()) // 2
+    assert found.of("refused")[-2:] == (
+        f"head -c {half} sample.txt > half-sample.txt; count half-sample.txt",
+        "count no-such-sample.txt sample.txt",
+    )
+
+
+def test_an_option_gets_a_value_that_it_does_not_list(tmp_path: Path) -> None:
+    def showing(words: list[str], files: dict[str, str]) -> str | None:
+        value = words[words.index("--as") + 1] if "--as" in words else "1"
+        return f"shown {value}" if value in ("1", "2", "3") else None
+
+    found = probed(showing, tmp_path, (Try(ways=("count all",)),), "options:\n  --as {2,3}  How\n")
+    assert found.of("option") == ("count --as 2 all", "count --as 3 all")
+    assert found.of("refused") == ("count --as 99 all",)
+
+
+def test_an_option_of_a_line_gets_its_other_values(tmp_path: Path) -> None:
+    def showing(words: list[str], files: dict[str, str]) -> str | None:
+        return f"shown {words[1]}" if words[:1] == ["--as"] else None
+
+    line = (Try(ways=("count --as json all",)),)
+    found = probed(showing, tmp_path, line, "options:\n  --as {csv,json,xml}  How\n")
+    assert found.of("option") == ("count --as csv all", "count --as xml all")
+
+
+@pytest.mark.parametrize(("form", "kept"), [("sample.txt", "sample.py"), ("< sample.txt", "< sample.py")])
+def test_of_calls_that_repeat_their_input_the_one_with_most_marks_is_kept(tmp_path: Path, form: str, kept: str) -> None:
+    def repeating(words: list[str], files: dict[str, str]) -> str | None:
+        return files.get(words[-1])
+
+    tries = (Try(ways=(f"count {form}",), wants="prints"), Try(ways=(f"count {kept}",), wants="prints"))
+    found = probed(repeating, tmp_path, tries)
+    assert found.of("call") == ()
+    assert f"count {kept}" in found.of("variation")
+    assert f"count {form}" not in found.of("variation")
+
+
 def test_files_that_do_not_make_a_line_work_are_left_out(tmp_path: Path) -> None:
     found = probed(lambda words, files: None, tmp_path, (Try(ways=("count data.txt",)),))
     assert (found.of("call"), found.files) == ((), {})

@@ -107,6 +107,7 @@ def test_odd_values_name_nothing_or_are_at_the_edge_of_what_is_allowed() -> None
         tool("find_notes", ("words",), words=many),
         tool("delete_note", ("title",), title=text),
         tool("round", ("value",), value={"type": "number"}),
+        tool("sum", ("values",), values={"type": "array", "items": {"type": "integer"}}),
     ]
     odd = [one for one in examples(tools, []) if one.tries == "odd"]
     assert [one.input["title"] for one in odd if one.tool == "delete_note"] == ["no-such-title"]
@@ -121,6 +122,8 @@ def test_odd_values_name_nothing_or_are_at_the_edge_of_what_is_allowed() -> None
     words = [one.input["words"] for one in odd if one.tool == "find_notes"]
     assert (["no-such-words"] in words, [] in words) == (True, True)
     assert [one.input["value"] for one in odd if one.tool == "round"] == [-1, 0]
+    empty, negative = (one.input["values"] for one in odd if one.tool == "sum")
+    assert (empty, max(negative) < 0) == ([], True)
     written = [one.input for one in odd if one.tool == "write_note" and one.input["title"].endswith("-first")]
     assert [one["content"][:3] for one in written] == ["", "a(b", "  G", "lon"]
     assert len({one["title"] for one in written}) == 4

@@ -20,12 +20,23 @@ _MARKS = "`*\"'"  # around a name in the text of docs
 MOST_EDITS = 1_000
 MOST_WORDS = 2  # that differ in a line in which a name does
 _NAMED = ("tool", "parameter", "prompt")
+_VARIABLE = re.compile(r"_?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 
-def misnamed(tool: str, parts: Sequence[Part], changes: Iterable[FileChange]) -> Iterator[InterfaceChange]:
+def renamed_variables(changes: Iterable[FileChange]) -> frozenset[tuple[str, str]]:
+    """Return the environment variables of which changed lines of docs have another name, each with that."""
+    lines = islice(_edits(changes), MOST_EDITS)
+    pairs = (pair for old, new in lines for pair in _replaced(old.text, new.text))
+    return frozenset((one, two) for one, two in pairs if _VARIABLE.fullmatch(one) and _VARIABLE.fullmatch(two))
+
+
+def misnamed(
+    tool: str, parts: Sequence[Part], changes: Iterable[FileChange], unread: Collection[str] = ()
+) -> Iterator[InterfaceChange]:
     """Yield the names that changed lines of docs have in place of those that the tool offers, and that it does not.
 
-    An option that a changed call of the tool has in addition counts, too. `changes`: of the docs.
+    An option that a changed call of the tool has in addition counts, too. `changes`: of the docs. `unread`: names of
+    environment variables that only the docs have.
     """
     options = {name for part in parts if part.kind == "option" for name in (part.name, *part.aliases)}
     others = {part.name for part in parts if part.kind in _NAMED}  # of servers: names of subcommands are words
@@ -38,10 +49,12 @@ def misnamed(tool: str, parts: Sequence[Part], changes: Iterable[FileChange]) ->
             renamed |= called[1]
         if len(pairs) <= MOST_WORDS:  # else the line is another one
             renamed |= {two for one, two in pairs if one in others and two not in others and two.isidentifier()}
-        for name in sorted(one for one in renamed if not _is_known(one, options)):
+        renamed = {one for one in renamed if not _is_known(one, options)} | {two for _, two in pairs if two in unread}
+        for name in sorted(renamed):
             found.setdefault(name, []).append(new.where)
     for name, places in found.items():
-        yield InterfaceChange(impact="breaking", part=f"`{name}`", detail=f"new in {few(places)}, but not offered")
+        why = "nothing reads it" if name in unread else "not offered"
+        yield InterfaceChange(impact="breaking", part=f"`{name}`", detail=f"new in {few(places)}, but {why}")
 
 
 def _edits(changes: Iterable[FileChange]) -> Iterator[tuple[Place, Place]]:

@@ -42,6 +42,7 @@ _CHOICES = (
 _DEFAULT = re.compile(r"[\[(]defaults?(?: to|:| is|=)? *[\"'`]?([\w.+-]{1,40})[\"'`]?(?=[\]),;])", re.IGNORECASE)
 _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
 _USAGE = re.compile(r"^\s*(?:usage|synopsis):?\s*(?P<line>.*)$", re.IGNORECASE)
+_IN_USAGE = re.compile(r"\[(--?[A-Za-z][\w-]*(?: ?[|,] ?--?[A-Za-z][\w-]*)*)((?:[ =][^\]\[|]+)?)\]")
 _LITERAL = re.compile(r"[a-z][a-z\d-]+")
 FEWEST_ROWS = 3
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
@@ -230,19 +231,21 @@ def _usage(text: str, called: str) -> Iterator[str]:
 
 
 def _usage_rows(text: str) -> Iterator[str]:
-    inside = False
+    inside = begun = False
     for row in text.splitlines():
         usage = _USAGE.match(row)
-        inside = bool(usage) or (inside and row.startswith((" ", "[")) and bool(row.strip()))
+        is_more = row.startswith((" ", "[")) if row.strip() else not begun  # an empty row may follow the heading
+        inside = bool(usage) or (inside and is_more)
         line = (usage["line"] if usage else row).strip()
-        if inside and line:
+        begun = inside and bool(line)
+        if begun:
             yield line
 
 
 def _usage_options(text: str, called: str) -> Iterator[HelpOption]:
     """Yield options that only the usage names: `[--due DATE]`."""
     joined = " ".join(_usage(text, called))[:MOST_USAGE]
-    for match in re.finditer(r"\[(--?[A-Za-z][\w-]*)((?:[ =][^\]\[|]+)?)\]", joined):
+    for match in _IN_USAGE.finditer(joined):
         if (option := _option(match[1] + match[2], "")) is not None:
             yield option._replace(takes_value=option.takes_value or bool(match[2].strip()))
 

@@ -70,10 +70,12 @@ def interface(
     calls: Mapping[str, Scenario],
     docs: Sequence[Place] = (),
     edits: Iterable[FileChange] = (),
+    unread: Collection[str] = (),
 ) -> Interface:
     """Return the comparison. A side that lists nothing was not measured.
 
-    `calls`: of the scenarios' passing trials. `docs`: lines that name what is gone. `edits`: of the docs.
+    `calls`: of the scenarios' passing trials. `docs`: lines that name what is gone. `edits`: of the docs. `unread`:
+    environment variables that only the docs name.
     """
     for side, own, other in (("base", base, head), ("head", head, base)):
         nothing = "it lists nothing" if other.parts and not own.parts else ""
@@ -82,7 +84,7 @@ def interface(
     before, after = ([part for part in one.parts if part.kind not in _LEFT_OUT] for one in (base, head))
     used = users(before, calls) | users(after, calls)
     needs = _more_arguments(tool, base.parts, head.parts)
-    changes = (*misnamed(tool, after, edits), *needs, *_changes(tool, before, after, used, docs))
+    changes = (*misnamed(tool, after, edits, unread), *needs, *_changes(tool, before, after, used, docs))
     return Interface(tool=tool, changes=changes, gone=tuple(_gone(before, after)), tokens=_tokens(before, after))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.decide.surface.docs import misnamed
+from tidegate.decide.surface.docs import misnamed, renamed_variables
 from tidegate.model.result import FileChange
 from tidegate.model.surface import Part
 
@@ -67,3 +67,12 @@ def test_what_the_tool_offers_or_nothing_is_known_of_is_not_found(old: str, new:
 def test_nothing_is_found_where_help_lists_no_option() -> None:
     change = FileChange(path="README.md", role="watched", diff="@@ -1 +1 @@\n-note --add a\n+note --put a")
     assert [*misnamed("note", (), [change])] == []
+
+
+def test_a_variable_in_place_of_another_one_is_found_if_only_the_docs_name_it() -> None:
+    diff = "@@ -1 +1 @@\n-export NOTE_DIR=~/notes # the folder\n+export NOTES_DIR=~/notes # the folder"
+    changes = [FileChange(path="README.md", role="watched", diff=diff)]
+    assert renamed_variables(changes) == {("NOTE_DIR", "NOTES_DIR")}
+    (found,) = misnamed("note", (), changes, {"NOTES_DIR"})
+    assert f"{found.part} {found.detail}" == "`NOTES_DIR` new in README.md:1, but nothing reads it"
+    assert [*misnamed("note", (), changes)] == []

@@ -256,3 +256,11 @@ def test_a_list_of_commands_may_begin_on_the_row_of_its_heading() -> None:
 def test_an_option_takes_the_value_that_only_its_usage_shows() -> None:
     found = read_help("Synopsis: t [-n <NUMBER>] [-x]\n\n-n : How many\n-x : All\n", "t").options
     assert [(one.names, one.takes_value) for one in found] == [(("-n",), True), (("-x",), False)]
+
+
+def test_options_and_their_other_names_in_a_usage_below_its_heading_are_read() -> None:
+    text = (
+        "css v3\n\nUsage:\n\n\tcss [TEXT]\n\tcss [-w | --wrap] [TEXT]\n\tcss [-o|--out F]\n\nExample:\n\n\tcss [-x]\n"
+    )
+    found = read_help(text, "css").options
+    assert [(one.names, one.takes_value) for one in found] == [(("--wrap", "-w"), False), (("--out", "-o"), True)]
