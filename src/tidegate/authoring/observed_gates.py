@@ -63,6 +63,7 @@ _MEASURED = re.compile(
     r"\d+(?:[.,]\d+)+|\d+(?= ?%| ?(?:(?:\w+ ?)?(?:/|per|a) ?)?(?:[mnuµ]?s|sec(?:ond)?s?|minutes?|hours?|[kMG]?i?B)\b)"
 )
 NOTHING = "no-such-"  # begins names of what is not there
+_UNFIT = re.compile(rf"{NOTHING}|\b(?:damaged|half)-")
 EMPTY = r"\A\s*\Z"  # the pattern of no output
 _ANY, _DIGITS = "\0", "\1"  # what may differ, in a text that becomes a pattern, and a word that begins with a digit
 _SHOWN = str.maketrans({_ANY: "…", _DIGITS: "…"})
@@ -153,9 +154,9 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
     if not same or code is None or code >= 126 or not (code or complaint(first)):
         return None
     described = f"{_short(first.command)} is refused with exit {code}"
-    if _CRASH.search(first.printed):  # which may be fixed, but not for what is not there
+    if _CRASH.search(first.printed):  # which may be fixed, but not for what is damaged or not there
         fails = {"command": f"! ({first.command})", "description": f"{_short(first.command)} fails"}
-        return {"type": "command_succeeds", **fails} if code and NOTHING in first.command else None
+        return {"type": "command_succeeds", **fails} if code and _UNFIT.search(first.command) else None
     gate = {"type": "command_exits", "command": first.command, "status": code, "description": described}
     shown = [_where_it_complains(one.result) for one in runs]
     masked = [

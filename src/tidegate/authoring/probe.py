@@ -43,6 +43,7 @@ _NO_FILES = re.compile(
 _NO_FILE = re.compile(r"(?i)\bfile\b.{0,30}\b(?:not exist|not found|n't exist)")
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
 _REDIRECTED = re.compile(r"[<>|]")
+_QUOTED = re.compile(r"""(['\"])(?:(?!\1).)*\1""")
 
 
 Kind = Literal["call", "option", "refused", "variation", "silent"]
@@ -309,8 +310,8 @@ class Probe:
             self.keep(Call(line=ran.command, kind="refused", seconds=ran.duration_s))
 
     def _without_inputs(self, line: str) -> str:
-        """Return the line with one word in place of its inputs."""
-        return " ".join("input" if word in self.inputs else word for word in line.split(" "))
+        """Return the line with one word in place of its inputs, and of texts in quotes."""
+        return " ".join("input" if word in self.inputs else word for word in _QUOTED.sub("text", line).split(" "))
 
     def _shown(self, line: str, ran: CommandResult) -> str:
         """Return the status, a blank, and the output without the name of its input, if it does not just repeat that."""
@@ -427,7 +428,9 @@ def _then_cat(line: str, ran: CommandResult, *names: str) -> str:
 
 
 def _shape(ran: CommandResult, line: str) -> str:
-    """Return the output without the line's words and without numbers."""
+    """Return the output without the line's words and without numbers; all crashes are alike."""
+    if ran.end == "exited" and crashed(ran):
+        return "crash"
     words = {*re.findall(r"\w+", line)}
     return "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words and not one.isdecimal())
 

@@ -270,6 +270,16 @@ def test_arguments_with_which_a_call_fails_alike_three_times_get_no_fourth(tmp_p
     assert "four" not in tried
 
 
+@pytest.mark.parametrize("error", ["needs another argument", "Traceback (most recent call last):\n{}"])
+def test_so_are_texts_in_quotes_with_which_it_fails_or_crashes_alike(tmp_path: Path, error: str) -> None:
+    session = FakeSession(lambda words, files: None, tmp_path)
+    session.error = error
+    tries = tuple(Try(ways=(f"count '{word} text'",), wants="prints") for word in ("a", "b", "c", "d", "e"))
+    asyncio.run(Prober(plans={"plan": tries}).run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert len(found.failed) == 3
+
+
 def test_what_has_to_print_news_does_not_end_the_rest_of_a_plan(tmp_path: Path) -> None:
     tries = [*(Try(ways=(f"count {number}",), wants="prints") for number in range(20)), Try(ways=("count last",))]
     found = probed(lambda words, files: f"{words} {'=' * 20}", tmp_path, tuple(tries))
