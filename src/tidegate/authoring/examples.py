@@ -34,6 +34,7 @@ MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters
 MOST_VARIABLES = 12
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
+MOST_RELATED = 12  # texts of tests about a value of an option
 MOST_PHRASES = 20  # texts of documents and tests, as arguments
 MOST_MARKED = 12  # options of documents that are tried
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
@@ -220,11 +221,11 @@ def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
     return {f"given{number}{kind}": text for number, text in enumerate(dict.fromkeys((*fit, *longest)), 1)}
 
 
-def cases(root: Path, code: Iterable[str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def cases(root: Path, code: Collection[str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """Return small inputs of tests, by name: files, and what their code has. Texts fit any kind, and have no suffix.
 
-    Files of the kinds that the docs name come first, then the texts. Of each group, what has marks that nothing before
-    it has comes first, the smallest first.
+    Files of the kinds that the docs name come first, then the texts, and the code itself at last. Of each group, what
+    has marks that nothing before it has comes first, the smallest first.
     """
     kinds, known = _kinds(texts), set[str]()
     fit = (text for text in (*shown_texts(code), *shown_lines(code)) if len(text) <= LONGEST_GIVEN)
@@ -237,8 +238,27 @@ def cases(root: Path, code: Iterable[str], texts: Iterable[str]) -> tuple[tuple[
         marks = {*_MARKS.findall(found[name])}
         new[name] = bool(marks - known)
         known |= marks
-    group = {name: 0 if kind_of(name) in kinds else 2 if PurePath(name).suffix else 1 for name in found}
+    is_code = {name for name, text in found.items() if text in code}  # of the tests
+    group = {
+        name: 2 if name in is_code else 0 if kind_of(name) in kinds else 2 if PurePath(name).suffix else 1
+        for name in found
+    }
     return tuple((name, found[name]) for name in sorted(new, key=lambda name: (group[name], not new[name])))
+
+
+def related(code: Collection[str], parts: Iterable[Part]) -> dict[str, tuple[str, ...]]:
+    """Return texts of tests by the value of an option: of the tests that name it in quotes, unless many do; first of
+    those that name few values.
+    """
+    values = {value for part in parts if part.kind == "option" for value in part.choices}
+    named = {text: values.intersection(re.findall(r"""['"]([\w-]+)['"]""", text)) for text in code}
+    found: dict[str, tuple[str, ...]] = {}
+    for value in sorted(values):
+        own = sorted((text for text in code if value in named[text]), key=lambda text: len(named[text]))
+        fit = (text for text in (*shown_texts(own), *shown_lines(own)) if len(text) <= LONGEST_GIVEN)
+        if len(own) <= len(code) / 3:
+            found[value] = tuple(islice(fit, MOST_RELATED))
+    return found
 
 
 def _kinds(texts: Iterable[str]) -> list[str]:

@@ -131,9 +131,11 @@ async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: f
     given = examples.given_in_tests(code, shown.texts)
     inputs = examples.inputs(here.folder / where, shown.texts, given)
     plans = _plans(here.folder, where, tool, shown, inputs, code)
+    parts = examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary))
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
-        parts=examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary)),
+        parts=parts,
+        related=examples.related(code, parts),
         inputs=inputs,
         given=given,
         cases=examples.cases(here.folder / where, code, shown.texts),

@@ -49,6 +49,7 @@ class Prober(Agent):
     configurations: tuple[tuple[str, str], ...] = ()  # of documents: a file's name, and its text
     environment: tuple[str, ...] = ()  # settings of variables
     given: dict[str, str] = {}  # of the inputs, those that the repository shows in its tests
+    related: dict[str, tuple[str, ...]] = {}  # texts of tests, by the value of an option that they are about
     seconds: float = PLANS_SECONDS  # of all plans
     cases: tuple[tuple[str, str], ...] = ()  # more texts of tests, by name; those without a suffix fit any kind
     _set: set[str] = PrivateAttr(default_factory=set)  # variables that changed something, in all plans
@@ -142,6 +143,14 @@ class Prober(Agent):
             fit = (name for name in rich if own and name != own and _kind(name) == _kind(own))
             for name in islice(fit, CASES_OF_OPTION):
                 await probe.on_case(call.line, name, probe.files[name], kind="variation")
+        of_each = (
+            iter([(call.line, f"{value}{number}", text) for number, text in enumerate(self.related[value], 1)])
+            for call in calls
+            for value in _values_of(call.line)
+            if value in self.related
+        )
+        for line, name, text in in_turn(of_each):
+            await probe.on_case(line, name, text, kind="variation")
 
     def _seconds(self, name: str) -> float:
         """Return the plan's share of the seconds that are left by those that have ended."""
@@ -223,6 +232,11 @@ def slowness() -> float:
     """Return how many times longer everything takes here than on a machine without other work, MOST_SLOW at most."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return min(MOST_SLOW, max(1.0, load / (os.cpu_count() or 1)))
+
+
+def _values_of(line: str) -> list[str]:
+    """Return the words that follow an option."""
+    return re.findall(r"(?<!\S)--?[\w-]+[ =]([\w-]+)", line)
 
 
 def _kind(name: str) -> str:

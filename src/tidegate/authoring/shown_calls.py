@@ -28,6 +28,8 @@ _LINE = re.compile(  # apart from names of tests
     r"""(\b(?:it|test|describe|suite|step|name|title|id)\W{1,3})?(?<![\\\w"'`])((["'])(?:(?!\3)[^\\\n]|\\.)+\3)"""
 )
 _NO_INPUT = re.compile(r"[\w\s.,!?/@'-]*")  # words, and names of files
+_ADDED = re.compile(r"(?<!\\)(['\"])\s*\+\s*\n\s*\1")
+_ADJACENT = re.compile(r"(\\n)(['\"])\s*\n\s*\2")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _MEANT = {"n": "\n", "t": "\t", "\n": ""}
 LONGEST_PHRASE, LONGEST_LINE = 80, 200  # characters
@@ -47,7 +49,7 @@ def shown_objects(documents: Iterable[str], tests: Iterable[str]) -> list[dict[s
 
 def shown_texts(tests: Iterable[str]) -> list[str]:
     """Return the texts of more than one line that the code of tests has, each with a line end."""
-    found = (given[2] or given[4] or "" for code in tests for given in _TEXT.finditer(code))
+    found = (given[2] or given[4] or "" for code in tests for given in _TEXT.finditer(_joined(code)))
     plain = (_whole(_ESCAPED.sub(lambda one: _MEANT.get(one[1], one[1]), text)) for text in found)
     dedented = (textwrap.dedent(text).strip("\n") for text in plain)
     return [*dict.fromkeys(f"{text}\n" for text in dedented if "\n" in text)]
@@ -55,9 +57,14 @@ def shown_texts(tests: Iterable[str]) -> list[str]:
 
 def shown_lines(tests: Iterable[str]) -> list[str]:
     """Return the texts of one line in the code of tests that are more than words and names, each with a line end."""
-    lines = (_meant(literal) for code in tests for named, literal, _ in _LINE.findall(code) if not named)
+    lines = (_meant(literal) for code in tests for named, literal, _ in _LINE.findall(_joined(code)) if not named)
     fit = (line for line in lines if len(line) <= LONGEST_LINE and not _NO_INPUT.fullmatch(line))
     return [*dict.fromkeys(f"{line}\n" for line in fit)]
+
+
+def _joined(code: str) -> str:
+    """Return the code with texts that it puts together from its lines as one literal each."""
+    return _ADDED.sub("", _ADJACENT.sub(r"\1", code))
 
 
 def _meant(literal: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from tests.unit.authoring.test_probing import Does, FakeSession
-from tidegate.authoring.examples import cases, in_help
+from tidegate.authoring.examples import cases, in_help, related
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probe import Found
 from tidegate.authoring.probing import Prober, read_found
@@ -73,6 +73,34 @@ def test_an_input_of_a_test_is_kept_if_it_shows_something_new_or_is_refused(tmp_
 
 def test_a_text_of_code_gets_the_kind_of_the_tools_input(tmp_path: Path) -> None:
     assert "count case1.txt" in found_with(commas, tmp_path, {"case1": "a,b,c,d,e\n"}).of("call")
+
+
+def test_code_of_tests_comes_after_the_texts_in_it(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    code = "check('a = {}\\nb\\n')\n"
+    (tmp_path / "tests" / "test_a.py").write_text(code)
+    (tmp_path / "tests" / "given.py").write_text("a = 1\n")
+    names = [name for name, _ in cases(tmp_path, [code], ["Reads a.py"])]
+    assert (names[:2], names[-1]) == (["given.py", "case1"], "test_a.py")
+
+
+def test_a_value_of_an_option_gets_the_texts_of_the_tests_about_it(tmp_path: Path) -> None:
+    parts = of_help({"": "usage: count FILE\n\n  --as {short,long}  How\n"}, "count")
+    about = ["check('short', 'a,{b}')", "check('short', 'long', 'c,d,{e}')", "check('f,g')", "x", "y", "z"]
+    given = related(about, parts)
+    assert given == {"short": ("a,{b}\n", "c,d,{e}\n"), "long": ("c,d,{e}\n",)}
+
+    def counting(words: list[str], files: dict[str, str]) -> str | None:
+        return f"{len(files[words[-1]])} {words}" if words[-1] in files else None
+
+    prober = Prober(
+        plans={"plan": (Try(ways=("count sample.txt",)),)}, parts=parts, inputs=("sample.txt",), related=given
+    )
+    session = FakeSession(counting, tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert "count --as short short1.txt" in found.of("variation")
+    assert found.files["short1.txt"] == "a,{b}\n"
 
 
 def test_line_ends_and_an_empty_input_are_tried(tmp_path: Path) -> None:

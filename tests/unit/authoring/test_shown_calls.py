@@ -57,6 +57,13 @@ def test_a():
     assert shown_texts([python, script]) == ["# A\n## B\n", "one\ntwo\n", "# C\n# D\n"]
 
 
+def test_a_text_that_is_put_together_from_its_lines_is_one() -> None:
+    script = "check(\n  'for (a of b) {\\n' +\n  '  c();\\n' +\n  '}'\n)"
+    python = 'check(\n    "a: 1\\n"\n    "b: [2]\\n"\n)'
+    assert shown_texts([script, python]) == ["for (a of b) {\n  c();\n}\n", "a: 1\nb: [2]\n"]
+    assert shown_lines(["check('a{' +\n  '}')"]) == ["a{}\n"]
+
+
 def test_phrases_that_have_a_new_character_are_shown() -> None:
     readme = "It's prose, isn't it.\n```python\nslug('C\\'est été')\nslug('one two')\n```\n"
     test = "assert slug('1,000 words') == 'a'\nassert slug('un été') and slug('a {} b') and slug('two words')"
