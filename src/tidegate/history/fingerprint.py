@@ -104,10 +104,12 @@ def judge_mark(suite: Suite, folder: Path) -> str:
     return f"{judge.identity(folder)} {judge.samples} {suite.policy.judge_blocks}" if judge else ""
 
 
-def test_key(fingerprint: str, suite: Suite, code: Sequence[str]) -> str:
+def test_key(fingerprint: str, row: PlanRow, suite: Suite, code: Sequence[str]) -> str:
     """Return a SHA-256 of everything that a row's test depends on. `code`: what identifies each side's."""
     settings = suite.model_dump(mode="json", include={"build", "path", "limits", "pass_env"})
-    parts = {"row": fingerprint, "code": list(code), "settings": settings}
+    of_head = row.on("head")
+    product = [definition_hash(of_head.scenario), agent_mark(of_head, None)]
+    parts = {"row": fingerprint, "head": product, "code": list(code), "settings": settings}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

@@ -99,6 +99,7 @@ class WhyRun(Value):
         "earlier_failure",  # of head, in an earlier run of the pull request
         "agents_began",  # in an earlier run of the same test
         "agent_changed",
+        "prompt_changed",  # a file that it names
         "unseen",  # a new session may do something new
         "use",
         "spot_check",

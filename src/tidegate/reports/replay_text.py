@@ -74,6 +74,7 @@ _WHY_RUN: dict[str, Callable[[ReplayFinding, str], str]] = {
     "earlier_failure": lambda row, _: "an earlier run of the pull request had a failure on head",
     "agents_began": lambda row, _: "an earlier run of the same test began with agents",
     "agent_changed": lambda row, _: "the pull request changed the agent's program",
+    "prompt_changed": lambda row, _: "the pull request changed a file of the prompt",
     "unseen": _unseen,
     "use": lambda row, use: f"`policy.replay.use` is `{use}`",
     "spot_check": lambda row, _: "chosen at random for a spot check",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import posixpath
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from itertools import dropwhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from tidegate.checks.evaluators.script_files import files_of
+from tidegate.checks.evaluators.script_files import files_of, named_files
 from tidegate.checks.script_contents import script_contents
 from tidegate.decide.causes.left_behind import files_apart
 from tidegate.errors import ConfigurationError, MissingKeyError, NothingToRunError
@@ -78,7 +79,7 @@ def load_pull_request(root: Path, target: Revision, sides: TwoSides, scratch: Pa
     both = (suites.head, suites.base or suites.head)
     checkouts = [LinkedCheckout(side.folder) for side in (sides.base, sides.head)]
     missing = tuple(dict.fromkeys(name for one in checkouts for name in one.submodules))
-    watched = _watched(checkouts, both, missing)
+    watched = _watched(checkouts, (*both, suite), missing)
     if options.replay_only:
         plan = without_agents(plan, None)
     elif options.lenient_keys:
@@ -163,14 +164,18 @@ def _definitions(
 def _since(
     before: Path, base: Suite, sides: TwoSides, head: Suite, files: Mapping[str, Sequence[str]]
 ) -> tuple[DefinitionChange, ...]:
-    """Return head's changes of this suite, of the program that its judge is, and of other programs that checks find."""
+    """Return head's changes of this suite, of the program that its judge or executor is, and of others of checks."""
     after = sides.head.folder
-    names = files_of(base.judge.members) if base.judge else ()
     found = [*changes(base, head, files)]
-    if judge := _differing(script_contents(before, names), script_contents(after, names)):
-        found.insert(0, DefinitionChange(scenario=None, effect="less", detail=f"judge: {few(judge)}"))
+    run = getattr(base.executor, "run", "")
+    named = {"judge": files_of(base.judge.members) if base.judge else (), "executor": named_files(run, ".")}
+    for what, names in named.items():
+        if differing := _differing(script_contents(before, names), script_contents(after, names)):
+            found.insert(0, DefinitionChange(scenario=None, effect="less", detail=f"{what}: {few(differing)}"))
     old, new = _programs(before, base), _programs(after, head)
-    if programs := [name for name in _differing(old, new) if name not in old or name not in _tools(base)]:
+    called = _called_by_gates(base)
+    tools = _tools(base) - called
+    if programs := [name for name in _differing(old, new) if name not in old or name not in tools]:
         found.append(DefinitionChange(scenario=None, effect="other", detail=f"programs of path: {few(programs)}"))
     return tuple(found)
 
@@ -180,10 +185,20 @@ def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> list[str
 
 
 def _programs(root: Path, suite: Suite) -> dict[str, list[str]]:
-    """Return the hash of each program that `path` finds in a checkout that is not built, by its name."""
+    """Return a hash of each program, by its name, that `path` finds in a checkout that is not built, and of each other
+    file there that gates name.
+    """
     built = Built(root, suite.path)
     found = {name: os.path.relpath(program, root) for name in built.names if (program := built.program(name))}
+    named = ((name, posixpath.join(folder, name)) for name in _called_by_gates(suite) for folder in suite.path)
+    found |= {name: path for name, path in named if name not in found and (root / path).is_file()}
     return {name: [*script_contents(root, [program]).values()] for name, program in found.items()}
+
+
+def _called_by_gates(suite: Suite) -> set[str]:
+    """Return all that commands of gates may name, but for the tool that the scenario is about."""
+    gates = ((gate, scenario.target.binary) for scenario in suite.scenarios for gate in scenario.gates)
+    return {name for gate, tool in gates for name in named_files(getattr(gate, "command", ""), ".") if name != tool}
 
 
 def _tools(suite: Suite) -> set[str]:

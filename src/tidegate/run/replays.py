@@ -160,6 +160,7 @@ async def _play(
 ) -> Replayed | LeftOut:
     """Return what one replay showed; or why it was not done, for an outside cause."""
     name = f"{row.key.agent} (session {number})"
+    row = row.on(side)
     agent = RecordedSession(session=session, env=row.agent.env, model=row.agent.model)
     own = row.model_copy(update={"agent": agent, "key": RowKey(scenario=row.key.scenario, agent=name)})
     spec = TrialSpec(side=side, scenario=row.key.scenario, agent=name, index=time, phase="history")
@@ -210,7 +211,7 @@ def _despite(work: RunJob, row: RowKey, tried: Container[RowKey]) -> WhyRun | No
         return WhyRun(code="agents_began")
     if not work.edited_agents.isdisjoint((row.agent, base_name(row.agent))):
         return WhyRun(code="agent_changed")
-    return None
+    return WhyRun(code="prompt_changed") if work.plan.row(row).own_texts is not None else None
 
 
 def _all_decided(work: RunJob, begun: Begun, found: Mapping[RowKey, ReplayFinding]) -> dict[RowKey, ReplayFinding]:

@@ -167,7 +167,7 @@ class RunJob:
             return {}
         built = any(side.build_of(self.suite) for side in self.sides)
         code = [side.revision.sha if built else tree_hash(repo, side.revision, self.watched) for side in self.sides]
-        return {row: test_key(text, self.suite, code) for row, text in chosen.items()}
+        return {key: test_key(text, self.plan.row(key), self.suite, code) for key, text in chosen.items()}
 
 
 def _initial_state(row: PlanRow) -> _InitialState:

@@ -149,7 +149,7 @@ MOST_SHOWN = 60  # characters of a server's command
 
 
 class Tool(NamedTuple):
-    """A tool under test. Of a server, also how it is started: two of the same name may offer different things."""
+    """A tool under test, and how it is started: two of the same name may offer different things."""
 
     name: str
     start: str = ""
@@ -228,7 +228,7 @@ async def _compared_survey(trials: MutantRunner, row: PlanRow) -> Survey:
 def tool_of(row: PlanRow) -> Tool:
     """Return the row's tool under test."""
     target = row.scenario.target
-    return Tool(tool_name(row), *((target.mcp.start, tuple(sorted(target.env.items()))) if target.mcp else ()))
+    return Tool(tool_name(row), target.mcp.start if target.mcp else "", tuple(sorted(target.env.items())))
 
 
 def tool_name(row: PlanRow) -> str:

@@ -209,11 +209,10 @@ class Assembly:
 
     def _env(self, document: Document, target: TargetFile) -> dict[str, str]:
         env = {}
+        missing = {*self._secrets(None, target)}  # without which the scenario is not run
         for name, text in target.env.items():
-            if self._secrets(None, target):
-                continue  # the scenario is not run, since a secret is missing
             try:
-                for used in sorted({*REFERENCE.findall(text)} - TRIAL_VARIABLES):
+                for used in sorted({*REFERENCE.findall(text)} - TRIAL_VARIABLES - missing):
                     variable(used, self.suite.pass_env, self.environ)
                 env[name] = text
             except ValueError as error:

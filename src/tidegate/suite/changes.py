@@ -117,7 +117,18 @@ _STRICTER: dict[str, Callable[[Any, Any], bool]] = {
 _CHECKS = ("gates", "evaluators", "judge", "post", "evaluator_scripts", "composite", "case")
 _DECIDING = ("tags", "tier", "setup", "target.health_check", "target.command_pattern")  # what counts, and checks find
 _LIMITS = {"timeout_secs": DEFAULT_TIMEOUT_SECS, "max_turns": inf, "max_usd": inf}  # what no value means
-_ALONE = {"name", "file", "target", "trials", "purpose", "tool_matrix", "target.ok_statuses", *_CHECKS, *_LIMITS}
+_ALONE = {
+    "name",
+    "file",
+    "target",
+    "trials",
+    "purpose",
+    "tool_matrix",
+    "target.ok_statuses",
+    "target.secrets",
+    *_CHECKS,
+    *_LIMITS,
+}
 _ORDER: tuple[Impact, ...] = ("less", "more", "other")
 
 

@@ -19,7 +19,7 @@ from tidegate.model.plan import Plan, PlanRow, RowKey, Texts
 from tidegate.model.prices import same_model
 from tidegate.model.run_row import RunRow
 from tidegate.model.suite import Scenario, Suite
-from tidegate.model.target import Target
+from tidegate.model.target import REFERENCE, Target
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.shorten import clipped
@@ -143,16 +143,16 @@ def _with_product(row: PlanRow, product: PlanRow, head: Target) -> PlanRow:
 def _own_target(base: Target, head: Target) -> Target:
     """Return base's target as head starts it: its server's command, and its variables. Its name stays base's.
 
-    The variables are base's if head's need a secret that base's do not and that this job lacks: a fork could ask for
-    one so that its broken tool is not measured.
+    A variable is base's, if any, where head's needs a secret that base needs nowhere and that this job lacks: a fork
+    could ask for one so that its broken tool is not measured.
     """
-    head = (
-        head
-        if {*head.secrets} <= {*base.secrets}
-        else head.model_copy(update={"env": base.env, "secrets": base.secrets})
-    )
+    missing = {*head.secrets} - {*base.secrets}
+    asking = {name for name, text in head.env.items() if not missing.isdisjoint(REFERENCE.findall(text))}
+    env = {name: base.env.get(name) if name in asking else text for name, text in head.env.items()}
+    own = {name: text for name, text in env.items() if text is not None}
+    lacking = tuple(name for name in head.secrets if name not in missing)
     server = base.mcp and head.mcp and base.mcp.model_copy(update={"command": head.mcp.command})
-    return base.model_copy(update={"env": head.env, "secrets": head.secrets, "mcp": server or base.mcp})
+    return base.model_copy(update={"env": own, "secrets": lacking, "mcp": server or base.mcp})
 
 
 def _is_same(before: PlanRow, after: PlanRow) -> bool:

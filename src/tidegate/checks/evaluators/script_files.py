@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 
@@ -10,13 +11,15 @@ from tidegate.model.evaluator import Evaluator
 from tidegate.model.judge import Judge
 
 MAX_NAME = 255  # characters; longer words are not looked up as files
-NOT_IN_NAMES = set("*?[$`\0;|&()<>")
+_VARIABLE = re.compile(r"\$\{?\w+\}?/?")
+_NAME = re.compile(r"[\w.+@%~/-]+")  # in quotes, after `=` or `:`, before a wildcard
 
 
 def named_files(command: str, folder: str) -> tuple[str, ...]:
-    """Return paths, relative to the repository's root, that words of the command may name. They need not exist."""
-    paths = (posixpath.normpath(posixpath.join(folder, word)) for word in _words(command))
-    return tuple(dict.fromkeys(path for path in paths if not path.startswith(("/", "..")) and path != "."))
+    """Return paths, relative to the repository's root, that the command may name. They need not exist."""
+    paths = (posixpath.normpath(posixpath.join(folder, word)) for word in _words(command) if len(word) <= MAX_NAME)
+    fit = (path for path in paths if "\0" not in path and not path.startswith(("/", "..")) and path != ".")
+    return tuple(dict.fromkeys(fit))
 
 
 def files_of(checks: Iterable[Evaluator | Judge]) -> tuple[str, ...]:
@@ -26,17 +29,14 @@ def files_of(checks: Iterable[Evaluator | Judge]) -> tuple[str, ...]:
 
 
 def _words(command: str) -> Iterator[str]:
-    """Yield the words of a shell command that may be files; for `python -m checks.judge`, its file and its package."""
-    parts = shlex.shlex(command, posix=True, punctuation_chars=True)
-    parts.whitespace_split = True
-    parts.commenters = ""
+    """Yield whatever in the command may be a path, and for what may be a module of Python, its files."""
+    for name in _NAME.findall(_VARIABLE.sub(" ", command)):
+        word = name.lstrip("-") if name.startswith("--") else name[2:] if name.startswith("-") else name
+        yield word
+        if "/" not in word:
+            module = word.replace(".", "/")
+            yield from (module, f"{module}.py", module.partition("/")[0])
     try:
-        words = list(parts)
+        yield from (word for word in shlex.split(command) if " " in word)
     except ValueError:  # quoting that only a shell understands
-        words = command.split()
-    for before, word in zip(["", *words], words, strict=False):
-        if before == "-m":
-            package = word.partition(".")[0]
-            yield from (package, f"{package}.py", f"{word.replace('.', '/')}.py")
-        elif 0 < len(word) <= MAX_NAME and not set(word) & NOT_IN_NAMES and not word.startswith("-"):
-            yield word
+        return
