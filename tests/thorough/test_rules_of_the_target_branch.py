@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,27 @@ def test_less_to_check_blocks_by_the_policy_of_today(forked: Make) -> None:
     ran = forked({**FILES, **other}, strict, {"scenarios/other.yaml": None})
 
     assert (ran.code, ran.result["verdict"]["reason"]) == (1, "checks_less")
+
+
+SOURCES = SCENARIO.replace("gates:\n", "gates:\n    - {type: command_succeeds, command: '. lib.sh; kept'}\n")
+WORKER = f'{sys.executable} -m tidegate trials run --quiet "$1" --out "$2"\n'
+EXECUTOR = "executor: {type: command, parallel: 1, run: 'sh own/worker.sh {bundle} {out}'}\n"
+
+
+@pytest.mark.attempt("changes what a check runs, under `rules: block`", "checks_less")
+@pytest.mark.parametrize(
+    ("base", "head"),
+    [
+        ({"scenarios/keep.yaml": SOURCES, "bin/lib.sh": "kept() { notes list; }\n"}, {"bin/lib.sh": "kept() { :; }\n"}),
+        ({"tidegate.yaml": EXECUTOR, "own/worker.sh": WORKER}, {"own/worker.sh": f"# another\n{WORKER}"}),
+    ],
+    ids=["a file of path that a gate sources", "the executor's script"],
+)
+def test_what_a_check_runs_is_listed(forked: Make, base: dict[str, str], head: dict[str, str]) -> None:
+    suite = SUITE + base.get("tidegate.yaml", "") + "policy: {rules: block}\n"
+    ran = forked({**FILES, **base, "tidegate.yaml": suite}, {}, head)
+
+    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "checks_less"), ran.comment
 
 
 def test_the_policy_may_have_become_milder_too(forked: Make) -> None:

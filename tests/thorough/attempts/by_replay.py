@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tests.conftest import Repository
 from tests.journeys.conftest import NOTES
-from tests.thorough.attempts.attempt import FORGETFUL, Attempt
+from tests.thorough.attempts.attempt import FORGETFUL, Attempt, keep
 from tests.warm import run_tidegate
 
 SKIP = """\
@@ -28,11 +30,30 @@ for word in first second; do
 done
 echo '{"type": "end", "end": "completed"}'
 """
+FOLLOWS = "  docs: {type: doc-follower, deterministic: false}\ntarget: {binary: notes}\n"
+AGENTV = {
+    "AGENTS.md": None,
+    "scenarios/version.yaml": None,
+    "scenarios/keep.yaml": """\
+$schema: agentv-eval-v2
+description: Notes.
+dataset: shelf
+execution:
+  target: docs
+  evaluators: [{name: used, type: tool_f1, expected: ["notes:add"], required: true}]
+evalcases:
+  - id: keep_notes
+    expected_outcome: A note is kept.
+    input_messages: [{role: user, content: [{type: file, value: ../task.md}, {type: text, value: "Do it."}]}]
+    expected_messages: [{role: assistant, content: done}]
+""",
+}
+MODES = NOTES.replace('[ -n "$1" ] ||', '[ "$1$MODE" = secondnew ] && exit 0; [ -n "$1" ] ||')
 DETECTS = NOTES.replace('[ -n "$1" ] ||', '[ "$1$IN_AN_AGENT" = second1 ] && exit 0; [ -n "$1" ] ||')
 
 
-def recorded(repo: Repository, rev: str = "main") -> None:
-    done = run_tidegate("run", "--rev", rev, "--history", "--trials", "4", "--scenario", "keep_notes", cwd=repo.root)
+def recorded(repo: Repository, rev: str = "main", scenario: str = "keep_notes") -> None:
+    done = run_tidegate("run", "--rev", rev, "--history", "--trials", "4", "--scenario", scenario, cwd=repo.root)
     assert done.returncode == 0, done.stderr
     assert rev != "main" or list(repo.root.glob(".tidegate/store/history/*.sessions"))
 
@@ -103,6 +124,22 @@ REPLAYS = {
         base={"tidegate.yaml": SKIP + OWN, "own/agent.sh": AGENT},
         tool=DETECTS,
         prepare=recorded,
+    ),
+    "another start": Attempt(
+        "starts the tool with a variable with which it fails, with `use: skip`",
+        "regression",
+        base={"tidegate.yaml": UNCHECKED + SCRIPTED, "bin/notes": MODES},
+        tool=None,
+        head=keep("--version}", "--version, env: {MODE: new}}"),
+        prepare=recorded,
+    ),
+    "another file in the prompt": Attempt(
+        "has a file in AgentV's prompt lead to nothing, with `use: skip`",
+        "regression",
+        base={**AGENTV, "tidegate.yaml": UNCHECKED + FOLLOWS, "task.md": "# How\n\n```sh\nnotes add first\n```\n"},
+        tool=None,
+        head={"task.md": "# How\n\n```sh\nnotes put first\n```\n"},
+        prepare=partial(recorded, scenario="shelf/keep_notes"),
     ),
     "another program of the agent": Attempt(
         "changes the library of the agent's program, which is a file of the repository, with `use: skip`",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.make import DOCS, scenario
+from tests.make import DOCS, scenario, suite
 from tidegate.history.fingerprint import agent_mark, fingerprint, template_files
-from tidegate.model.plan import PlanRow, RowKey
+from tidegate.history.fingerprint import test_key as key_of_test
+from tidegate.model.plan import PlanRow, RowKey, Texts
 
 SCENARIO = scenario(template="t")
 ROW = PlanRow(key=RowKey(scenario="s", agent="docs"), scenario=SCENARIO, agent=DOCS, deterministic=False)
@@ -52,6 +54,19 @@ def test_guidance_and_the_file_s_place_do_not_matter(folder: Path) -> None:
     (folder / "t/DOCSS.md").write_text("a better guide")
     moved = ROW.model_copy(update={"scenario": SCENARIO.model_copy(update={"file": "other.yaml"})})
     assert printed(folder, moved) == before
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"own_texts": Texts(prompt="Do it.", agent=DOCS)},
+        {"own_texts": Texts(prompt=SCENARIO.prompt, agent=DOCS.model_copy(update={"timeout_secs": 9}))},
+        {"own_target": SCENARIO.target.model_copy(update={"env": {"A": "1"}})},
+    ],
+)
+def test_head_with_another_prompt_agent_or_start_is_another_test(own: dict[str, Any]) -> None:
+    keys = {key_of_test("f", row, suite(SCENARIO), ("code",)) for row in (ROW, ROW.model_copy(update=own))}
+    assert len(keys) == 2
 
 
 def test_what_evaluators_and_agents_run_is_part_of_it(folder: Path) -> None:

@@ -225,6 +225,23 @@ def test_how_the_tool_is_started_is_head_s_and_its_name_is_base_s() -> None:
 
 
 @pytest.mark.parametrize(
+    ("base", "head", "started"),
+    [
+        ({}, {"MODE": "new", "KEY": "${FOO}"}, {"MODE": "new"}),
+        ({"MODE": "old"}, {"KEY": "${FOO}"}, {}),
+        ({"KEY": "test"}, {"KEY": "${FOO}", "MODE": "new"}, {"KEY": "test", "MODE": "new"}),
+    ],
+)
+def test_only_what_asks_for_a_new_secret_that_the_job_lacks_is_base_s(
+    base: dict[str, str], head: dict[str, str], started: dict[str, str]
+) -> None:
+    before = Target(binary="t", env=base)
+    after = Target(binary="t", env=head, secrets=("FOO",))
+    row = planned(suite(scenario("a", target=before)), suite(scenario("a", target=after))).rows[0]
+    assert (row.on("head").scenario.target.env, row.on("head").scenario.target.secrets) == (started, ())
+
+
+@pytest.mark.parametrize(
     ("head", "env"),
     [
         ({"renamed": "2"}, "2"),
