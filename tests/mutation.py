@@ -95,7 +95,7 @@ CHANGES = [
     ("suite/changes.py", '"other", f"new {key}', '"more", f"new {key}'),
     ("suite/changes.py", "if own := files.get(before.name):", 'if own := files.get(""):'),
     ("suite/plan.py", "before.agent == after.agent and before", "before"),
-    ("suite/plan.py", "if {*head.secrets} <= {*base.secrets}", "if head.secrets"),
+    ("suite/plan.py", "if name in asking else text", "if missing else text"),
     ("suite/plan.py", "any(gate.required for gate in scenario.gates)", "bool(scenario.gates)"),
     ("suite/load.py", "if loaded and not (problems or assembly.problems):", "if loaded and not problems:"),
     ("github/comment.py", "before.head == self._run.head and before.age > self._run.age", "before.age > self._run.age"),

@@ -208,7 +208,7 @@ class Surveys:
 
 
 def _in_code(root: Path, head: Revision, name: str) -> bool:
-    """Return True if a file that is no document names this."""
+    """Return True if a file other than a document names this."""
     named = (PurePosixPath(line.path) for line in lines_with(root, head, name, ("**",)))
     return any(not any(path.match(pattern.removeprefix("**/")) for pattern in DOCS) for path in named)
 
