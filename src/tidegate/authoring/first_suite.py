@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tidegate.authoring import examples, observed_gates, starter, tryout
+from tidegate.authoring import examples, observed_gates, starter, tool_inputs, tryout
 from tidegate.authoring.build_systems import node
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.manual_pages import manual
@@ -128,17 +128,17 @@ async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: f
     shown.manual = manual(here.folder / where, tool.binary)
     shown.texts += [*documents, shown.manual]
     code = examples.code_of_tests(here.folder / where)
-    given = examples.given_in_tests(code, shown.texts)
-    inputs = examples.inputs(here.folder / where, shown.texts, given)
+    given = tool_inputs.given_in_tests(code, shown.texts)
+    inputs = tool_inputs.inputs(here.folder / where, shown.texts, given)
     plans = _plans(here.folder, where, tool, shown, inputs, code)
     parts = examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary))
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
         parts=parts,
-        related=examples.related(code, parts),
+        related=tool_inputs.related(code, parts),
         inputs=inputs,
         given=given,
-        cases=examples.cases(here.folder / where, code, shown.texts),
+        cases=tool_inputs.cases(here.folder / where, code, shown.texts),
         configurations=examples.configurations(documents),
         environment=examples.variables(tool.binary, shown.texts),
         seconds=PLANS_SECONDS * share,

@@ -166,6 +166,8 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
     if told[0] and len({*told}) == 1:
         pattern = _literal(_LISTS.split(told[0])[0])
         gate |= {"type": "command_output_matches", "command": shown[0][1], "pattern": pattern}
+    elif not any(one.result.printed.strip() for one in runs):
+        gate |= {"type": "command_output_matches", "command": f"{first.command} 2>&1", "pattern": EMPTY}
     elif ABOUT_VERSION.search(first.command) and (pattern := whole(masked)):
         gate |= {"type": "command_output_matches", "command": shown[0][1], "pattern": pattern}
     return gate

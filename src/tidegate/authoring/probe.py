@@ -16,7 +16,7 @@ from typing import Literal
 from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, told_words
 from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, crashed, is_usage
 from tidegate.authoring.option_calls import Try
-from tidegate.authoring.samples import HISTORY, sample
+from tidegate.authoring.samples import HISTORY, kind_of, sample
 from tidegate.authoring.variations import in_turn
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult
@@ -31,6 +31,7 @@ MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
 MOST_BASES, MOST_QUIET = 8, 3  # lines that get options; so if no line shows more than its input
 MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcommand that are refused with one status
+MOST_REFUSED_CASES = 8  # inputs of tests
 SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
 MOST_PROVIDED = 3  # inputs that a call finds by itself
@@ -227,9 +228,15 @@ class Probe:
         return next((word for word in line.split() if word in self.inputs or word in self.files), None)
 
     def changed_inputs(self, line: str) -> Iterator[tuple[str, str]]:
-        """Yield the first input of the line in other forms, by name: with other line ends, without the last, empty."""
-        text = self.files.get(self.input_of(line) or "", "")
+        """Yield the first input of the line in other forms, by name: with other line ends, without the last, with empty
+        lines, and empty.
+        """
+        own = self.input_of(line) or ""
+        text = self.files.get(own, "")
         yield "crlf", text.replace("\n", "\r\n")
+        yield "spaced", text.replace("\n", "\n\n")
+        if kind_of(own) == ".json":
+            yield "none", "[]\n"
         yield "unended", text.rstrip("\n")
         yield "empty", ""
 
@@ -252,7 +259,8 @@ class Probe:
             self.known.add(shown)
             self.printed[case] = shown
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
-        elif why:
+        elif why and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
+            self.refused["case", ran.exit_code] += 1
             self._refused(ran, _shape(ran, case))
         if is_new and len(self.calls) == before:
             del self.files[name]

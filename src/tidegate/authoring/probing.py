@@ -90,6 +90,7 @@ class Prober(Agent):
         probe.allow(1.0)
         for line in bases[:MOST_WRONG]:
             await probe.spoil(line)
+        await self._try_quiet(probe, [part for part, call in kept if call.kind == "silent"])
         for line in [line for line in probe.found().of("option") + lines if line in probe.writing][:MOST_AGAIN]:
             await probe.again(line)
         for line, command in variations(lines, session.binary, commands(self.parts)):
@@ -192,6 +193,13 @@ class Prober(Agent):
             named = rf"(?<![\w-]){re.escape(part.name)}(?= )"
             for alias in part.aliases[:1] if call.kind == "option" else ():
                 await probe.vary(re.sub(named, alias, call.line, count=1), part.command)
+
+    async def _try_quiet(self, probe: Probe, silent: Iterable[Part]) -> None:
+        """Keep refused lines with options that changed nothing where a line works, such as `--quiet`."""
+        lines = [line for line in probe.found().of("refused") if line.count(probe.session.binary) == 1][:MOST_REFUSING]
+        for part, line in product(silent, lines):
+            for one in islice(with_option(line, probe.session.binary, part, self.parts), 1):
+                await probe.vary(one.ways[0], part.command)
 
     async def _try_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 HISTORY = "history.sh"  # makes a git repository in the folder that it is given
+ROWS = "rows.json"  # objects with other keys each
 SAMPLES = {
     f".{file.name}": file.read_text(encoding="utf-8")
     for file in sorted(files(__package__).joinpath("sample_files").iterdir(), key=lambda file: file.name)
@@ -34,7 +35,7 @@ def kind_of(name: str) -> str:
 
 def sample(name: str, number: int = 0) -> str:
     """Return the sample for a file of this name: a text, if its kind is not known. Odd numbers have other values."""
-    text = SAMPLES[f".{name}" if name == HISTORY else kind_of(name) or ".txt"]
+    text = SAMPLES[f".{name}" if name in (HISTORY, ROWS) else kind_of(name) or ".txt"]
     for ours, theirs in _OTHERS if number % 2 else ():
         text = text.replace(ours, theirs)
     return text

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import cast
 
 from tests.unit.authoring.test_probing import Does, FakeSession
-from tidegate.authoring.examples import cases, in_help, related
+from tidegate.authoring.examples import in_help
 from tidegate.authoring.option_calls import Try
-from tidegate.authoring.probe import Found
+from tidegate.authoring.probe import MOST_REFUSED_CASES, Found
 from tidegate.authoring.probing import Prober, read_found
+from tidegate.authoring.tool_inputs import cases, related
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
-from tidegate.model.event import Message
+from tidegate.model.event import CommandResult, Message
 
 
 def found_with(tool: Does, repo: Path, given: dict[str, str], help_text: str = "") -> Found:
@@ -109,6 +110,37 @@ def test_line_ends_and_an_empty_input_are_tried(tmp_path: Path) -> None:
 
     calls = found_with(ends, tmp_path, {}).of("call")
     assert {"count crlf.txt", "count unended.txt", "count empty.txt"} <= {*calls}
+
+
+def test_empty_rows_and_an_empty_list_are_tried(tmp_path: Path) -> None:
+    def lines(words: list[str], files: dict[str, str]) -> str | None:
+        return files[words[-1]][:1] + str(files[words[-1]].count("\n")) if words[-1] in files else None
+
+    prober = Prober(plans={"plan": (Try(ways=("count rows.json",)),)}, inputs=("rows.json",))
+    session = FakeSession(lines, tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert {"count spaced.json", "count none.json"} <= {*found.of("call")}
+    assert found.files["none.json"] == "[]\n"
+    assert found.files["rows.json"].startswith("[")
+
+
+def test_few_inputs_of_tests_that_are_refused_are_kept(tmp_path: Path) -> None:
+    given = {f"case{number}": f"{{{'x' * number}\n" for number in range(20)}
+
+    class Naming(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            ran = await super().shell(command, timeout_secs=timeout_secs)
+            text = self.files.get(command.split()[-1], "")
+            return ran.model_copy(update={"stderr": f"cannot read {text}"}) if ran.exit_code else ran
+
+    prober = Prober(
+        plans={"plan": (Try(ways=("count sample.txt",)),)}, inputs=("sample.txt",), cases=tuple(given.items())
+    )
+    session = Naming(commas, tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert len([line for line in found.of("refused") if "case" in line]) == MOST_REFUSED_CASES
 
 
 def test_a_refused_option_is_kept(tmp_path: Path) -> None:

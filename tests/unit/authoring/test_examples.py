@@ -15,11 +15,9 @@ from tidegate.authoring.examples import (
     documented,
     documented_options,
     followed,
-    given_in_tests,
     in_help,
     in_history,
     in_scripts,
-    inputs,
     main_use,
     named_once,
     phrases,
@@ -29,6 +27,7 @@ from tidegate.authoring.examples import (
     without_addresses,
 )
 from tidegate.authoring.subcommand_calls import state
+from tidegate.authoring.tool_inputs import given_in_tests, inputs
 from tidegate.decide.surface.help_text import subcommands
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.surface import Part

@@ -9,6 +9,7 @@ import pytest
 
 from tests.make import sure
 from tidegate.authoring.observed_gates import (
+    EMPTY,
     Seen,
     complaint,
     distinct,
@@ -142,6 +143,11 @@ def test_lines_that_differ_between_runs_may_differ_later_and_so_may_rates_beside
     gate = sure(result_gate(seen(*(ran(f"id {number}\n3 files\n{one}\n") for number in (7, 8, 9)))))
     assert re.search(gate["pattern"], f"id 12\n3 files\n{other}\n")
     assert not re.search(gate["pattern"], f"id 12\n4 files\n{other}\n")
+
+
+def test_a_refusal_without_a_word_stays_one() -> None:
+    gate = sure(refused_gate(seen(*[ran(code=1)] * 3)))
+    assert (gate["command"], gate["status"], gate["pattern"]) == ("tally list 2>&1", 1, EMPTY)
 
 
 def test_a_version_that_is_printed_with_another_status_has_a_form() -> None:

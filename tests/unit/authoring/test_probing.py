@@ -158,6 +158,22 @@ def test_an_option_gets_a_value_that_it_does_not_list(tmp_path: Path) -> None:
     assert found.of("refused") == ("count --as 99 all",)
 
 
+def test_an_option_that_changes_no_result_is_tried_where_a_line_is_refused(tmp_path: Path) -> None:
+    class Quiet(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            code = 0 if "count sample.txt" in command.replace("--quiet ", "") else 3
+            told = f"error: {command[-20:]}" if code and "--quiet" not in command else ""
+            return CommandResult(command=command, end="exited", exit_code=code, stdout="" if code else "2", stderr=told)
+
+    session = Quiet(of_python, tmp_path)
+    session.files["sample.txt"] = "a\n"
+    tries = (Try(ways=("count sample.txt",)), Try(ways=("count other.txt",)))
+    parts = of_help({"": "options:\n  --quiet  Say nothing\n"}, "count")
+    asyncio.run(Prober(plans={"plan": tries}, parts=parts, inputs=("sample.txt",)).run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert [line for line in found.of("refused") if "--quiet" in line], found
+
+
 def test_an_option_of_a_line_gets_its_other_values(tmp_path: Path) -> None:
     def showing(words: list[str], files: dict[str, str]) -> str | None:
         return f"shown {words[1]}" if words[:1] == ["--as"] else None
@@ -558,8 +574,8 @@ def test_a_file_whose_name_has_no_suffix_is_made_if_the_error_says_that_one_is_m
         patch.setattr(FakeSession, "error", "the file does not exist")
         found = probed(reading, tmp_path, (Try(ways=("count notes/a",)), Try(ways=("count word",))))
     assert (found.of("call"), [*found.files]) == (
-        ("count notes/a", "count crlf", "count unended", "count empty"),
-        ["notes/a", "crlf", "unended", "empty"],
+        ("count notes/a", "count crlf", "count spaced", "count unended", "count empty"),
+        ["notes/a", "crlf", "spaced", "unended", "empty"],
     )
 
 

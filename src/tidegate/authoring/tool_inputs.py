@@ -1,0 +1,92 @@
+"""Collects inputs for a tool: samples, files of the repository, and texts of its tests. Pure but for reading files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from itertools import accumulate, islice
+from pathlib import Path, PurePath
+
+from tidegate.authoring.samples import ROWS, kind_of
+from tidegate.authoring.shown_calls import shown_lines, shown_objects, shown_texts
+from tidegate.authoring.survey import find_cases, find_inputs
+from tidegate.authoring.variations import in_turn
+from tidegate.model.surface import Part
+
+MOST_KINDS = 5  # of samples that a tool is given
+MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
+MOST_RELATED = 12  # texts of tests about a value of an option
+_SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
+_MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
+
+
+def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
+    """Return inputs made of the texts in the code of tests, by name: the longest, and one of many together."""
+    shown = shown_texts(code)
+    kind = [*kinds_named_in(texts), ".txt"][0]
+    joined = islice(accumulate(shown, "{}{}".format), MOST_JOINED)
+    longest = sorted(shown, key=len, reverse=True)[:MOST_GIVEN]
+    fit = [text for text in joined if len(text) <= LONGEST_GIVEN][-1:]
+    return {f"given{number}{kind}": text for number, text in enumerate(dict.fromkeys((*fit, *longest)), 1)}
+
+
+def cases(root: Path, code: Collection[str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return small inputs of tests, by name: files, and what their code has. Texts fit any kind, and have no suffix.
+
+    Files of the kinds that the docs name come first, then the texts, and the code itself at last. Of each group, what
+    has marks that nothing before it has comes first, the smallest first.
+    """
+    kinds, known = kinds_named_in(texts), set[str]()
+    fit = (text for text in (*shown_texts(code), *shown_lines(code)) if len(text) <= LONGEST_GIVEN)
+    found = find_cases(root) | {f"case{number}": text for number, text in enumerate(fit, 1)}
+    if ".json" in kinds:
+        objects = (f"{json.dumps(one)}\n" for one in shown_objects((), code) if one and "arguments" not in one)
+        found |= {f"object{number}.json": text for number, text in enumerate(dict.fromkeys(objects), 1)}
+    new: dict[str, bool] = {}
+    for name in sorted(found, key=lambda name: (len(found[name]), name)):
+        marks = {*_MARKS.findall(found[name])}
+        new[name] = bool(marks - known)
+        known |= marks
+    is_code = {name for name, text in found.items() if text in code}  # of the tests
+    group = {
+        name: 2 if name in is_code else 0 if kind_of(name) in kinds else 2 if PurePath(name).suffix else 1
+        for name in found
+    }
+    return tuple((name, found[name]) for name in sorted(new, key=lambda name: (group[name], not new[name])))
+
+
+def related(code: Collection[str], parts: Iterable[Part]) -> dict[str, tuple[str, ...]]:
+    """Return texts of tests by the value of an option: of the tests that name it in quotes, unless many do; first of
+    those that name few values.
+    """
+    values = {value for part in parts if part.kind == "option" for value in part.choices}
+    named = {text: values.intersection(re.findall(r"""['"]([\w-]+)['"]""", text)) for text in code}
+    found: dict[str, tuple[str, ...]] = {}
+    for value in sorted(values):
+        own = sorted((text for text in code if value in named[text]), key=lambda text: len(named[text]))
+        fit = (text for text in (*shown_texts(own), *shown_lines(own)) if len(text) <= LONGEST_GIVEN)
+        if len(own) <= len(code) / 3:
+            found[value] = tuple(islice(fit, MOST_RELATED))
+    return found
+
+
+def kinds_named_in(texts: Iterable[str]) -> list[str]:
+    """Return the kinds of files that the texts name, the most frequent first."""
+    named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
+    return [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
+
+
+def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return samples and files of the repository: its files of kinds without a sample, which the tool is likely to be
+    made for, in turn with samples of the kinds that the docs name, and of usual ones, and with what is given; then its
+    other files.
+    """
+    kinds = kinds_named_in(texts)
+    usual = [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds]
+    own = find_inputs(root, kinds)
+    samples = [name for kind in (*kinds, *usual) for name in (f"sample{kind}", *([ROWS] if kind == ".json" else []))]
+    kinds_of_own = dict.fromkeys(PurePath(name).suffix for name in own if not kind_of(name))
+    groups = [[name for name in own if name.endswith(kind)] for kind in kinds_of_own]
+    return *in_turn(map(iter, (*groups, samples, given))), *(name for name in own if kind_of(name))
