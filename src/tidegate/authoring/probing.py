@@ -88,9 +88,7 @@ class Prober(Agent):
         await self._with_variables(probe, [call.line for call in shown[:MOST_SET]])
         await self._with_options(probe, shown)
         probe.allow(1.0)
-        for line in bases[:MOST_WRONG]:
-            await probe.spoil(line)
-        await self._try_quiet(probe, [part for part, call in kept if call.kind == "silent"])
+        await self._try_faults(probe, bases, [part for part, call in kept if call.kind == "silent"])
         for line in [line for line in probe.found().of("option") + lines if line in probe.writing][:MOST_AGAIN]:
             await probe.again(line)
         for line, command in variations(lines, session.binary, commands(self.parts)):
@@ -194,8 +192,10 @@ class Prober(Agent):
             for alias in part.aliases[:1] if call.kind == "option" else ():
                 await probe.vary(re.sub(named, alias, call.line, count=1), part.command)
 
-    async def _try_quiet(self, probe: Probe, silent: Iterable[Part]) -> None:
-        """Keep refused lines with options that changed nothing where a line works, such as `--quiet`."""
+    async def _try_faults(self, probe: Probe, bases: Sequence[str], silent: Iterable[Part]) -> None:
+        """Keep what is refused: damaged inputs, and lines with options that changed nothing else, such as `--quiet`."""
+        for line in bases[:MOST_WRONG]:
+            await probe.spoil(line)
         lines = [line for line in probe.found().of("refused") if line.count(probe.session.binary) == 1][:MOST_REFUSING]
         for part, line in product(silent, lines):
             for one in islice(with_option(line, probe.session.binary, part, self.parts), 1):
