@@ -284,7 +284,7 @@ def _edges(value: Any) -> list[Any]:
         case [str(), *_]:
             return [[], [_ODD[1], value[0]]]
         case [int() | float(), *_]:
-            return [[], [-abs(one) for one in value]]
+            return [[], [-abs(one) for one in value if isinstance(one, int | float)]]
         case str():
             return [*_ODD] if _is_text(value) else ["", *(f"{folder}/{value}" for folder in _FOLDERS if value in FILES)]
         case _:
