@@ -42,6 +42,8 @@ SQL = (  # statements one after the other
     "INSERT INTO people VALUES (1, 'Ada', 42.5), (2, 'Bea', 7.25), (3, NULL, 9)",
     "SELECT name, score FROM people ORDER BY score DESC",
     "SELECT 1 + 2 AS total, 'Ada' AS name;",
+    "SELECT name FROM people WHERE id > 90",
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT i FROM n",
 )
 _SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
 

@@ -234,7 +234,7 @@ def test_a_text_is_made_of_what_its_description_shows() -> None:
     zone = {"type": "string", "description": "a zone, e.g. 'Asia/Tokyo'"}
     calls = examples([tool("ask", ("query",), query=query), tool("now", ("zone",), zone=zone)], [])
     assert [call.input["query"].split()[0] for call in calls if call.tool == "ask" and not call.tries] == [
-        *("CREATE", "INSERT", "SELECT", "SELECT"),
+        *("CREATE", "INSERT", "SELECT", "SELECT", "SELECT", "WITH"),
     ]
     assert Example("now", {"zone": "Asia/Tokyo"}) in calls
     schema = {"properties": {"query": {"type": "string"}}}
