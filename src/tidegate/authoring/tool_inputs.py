@@ -19,6 +19,7 @@ MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
 MOST_RELATED = 12  # texts of tests about a value of an option
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
+_LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
 _MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
 
 
@@ -73,8 +74,8 @@ def related(code: Collection[str], parts: Iterable[Part]) -> dict[str, tuple[str
 
 
 def kinds_named_in(texts: Iterable[str]) -> list[str]:
-    """Return the kinds of files that the texts name, the most frequent first."""
-    named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(text))
+    """Return the kinds of files that the texts name, the most frequent first. Links lead to other documents."""
+    named = Counter(kind_of(found) for text in texts for found in _SUFFIX.findall(_LINK.sub("", text)))
     return [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
 
 

@@ -246,3 +246,10 @@ def test_only_files_that_all_trials_wrote_alike_are_checked() -> None:
 def test_no_gate_repeats_another() -> None:
     gate = {"type": "command_succeeds", "command": "tally", "description": "one"}
     assert distinct([gate, gate | {"description": "two"}]) == [gate | {"description": "two"}]
+
+
+def test_an_error_that_names_a_file_is_checked_without_its_folder() -> None:
+    errors = [ran(code=1, stderr=f"ERROR: /tmp/run-{number}/a.py is not sorted.\n") for number in (1, 2, 3)]
+    gate = sure(refused_gate(seen(*errors)))
+    assert re.search(gate["pattern"], "ERROR: /home/x/a.py is not sorted.")
+    assert not re.search(gate["pattern"], "ERROR: /home/x/a.py is wrong.")
