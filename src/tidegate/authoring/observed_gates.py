@@ -176,7 +176,11 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
 def _first_error(text: str) -> str:
     """Return the first row that says what is wrong, else the first that is neither usage nor option, else ''."""
     rows = [row.strip() for row in text.split("\n")]
-    fit = [row for row in rows if tells(row.translate(_SHOWN)) and not _USAGE.search(row) and not row.startswith(("-", "["))]
+    fit = [
+        row
+        for row in rows
+        if tells(row.translate(_SHOWN)) and not _USAGE.search(row) and not row.startswith(("-", "["))
+    ]
     return next(
         (row for row in fit if _COMPLAINT.search(row) or re.search(r"(?i)\berror\b", row)), fit[0] if fit else ""
     )

@@ -280,6 +280,7 @@ def past_trial(trial: TrialResult, at: float, sha: str, *, merged: bool = False)
         rewritten=trial.rewritten,
         made=trial.made,
         faults=trial.faults,
+        end=trial.end,
         metrics=trial.metrics,
         around_s=trial.around_s,
     )

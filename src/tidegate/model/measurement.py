@@ -208,6 +208,7 @@ class PastTrial(Value):
     rewritten: tuple[str, ...] = ()  # see TrialResult
     made: tuple[str, ...] | None = ()
     faults: dict[str, str] = {}
+    end: str | None = None  # of its agent
     metrics: Metrics = Metrics()
     around_s: float | None = None
 

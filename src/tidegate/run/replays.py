@@ -67,7 +67,7 @@ async def replay_rows(
     runner: Runner, work: RunJob, sessions: Mapping[RowKey, Sessions], *, every: bool = False
 ) -> dict[RowKey, ReplayFinding]:
     """Return what base's sessions show, for each row that has some. With `every`, all are replayed, without a limit."""
-    if runner.build_errors:
+    if runner.build_errors or runner.replaced:  # what head's build has replaced is not its commit
         return {}
     checkouts = {side.side: replace(side, store=RunFolder(side.store.folder / "replays")) for side in work.sides}
     left = runner.attempts.context.deadline - time.monotonic()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, 
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.checks.measure import measure_trial
@@ -226,6 +226,8 @@ class Runner:
         folders = (*base.path_of(context.suite), *head.path_of(context.suite))
         programs = programs_of(changed, head.folder, folders)
         await together([self._build(side) for side in sides])
+        if compared and self.build_errors.pop(base.side, None) is not None:
+            await self._build(base)  # alone: what head's build did at the same time may be why
         self._replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, programs)
 
     async def _build(self, checkout: Checkout) -> None:
@@ -356,14 +358,30 @@ async def _version(name: str, agent: Agent, context: RunContext) -> str | None:
             raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
 
 
-Contents = Mapping[str, tuple[Content | None, Content | None]]  # of base and of head, by name
+Text = tuple[int, bytes]  # the size in bytes, and the hash
+
+
+class Before(NamedTuple):
+    """What a name has in a checkout that is not built, and the text that it leads to: a link to a text is that text."""
+
+    own: Content | None
+    text: Text | None
+
+
+Contents = Mapping[str, tuple[Before, Before]]  # of base and of head, by name
 
 
 def changed_before(base: Path, head: Path) -> Contents:
     """Return the files and links that differ between two checkouts of which nothing is built yet."""
     names = {path.relative_to(side).as_posix() for side in (base, head) for path in everything_below(side)}
-    both = ((name, (content_of(base / name), content_of(head / name))) for name in names)
+    both = ((name, (_before(base / name), _before(head / name))) for name in names)
     return {name: pair for name, pair in both if pair[0] != pair[1] and name.partition("/")[0] != ".git"}
+
+
+def _before(path: Path) -> Before:
+    own = content_of(path)
+    leads = own is not None and stat.S_ISLNK(own.kind)
+    return Before(own, _text(content_of(Path(os.path.realpath(path))) if leads else own))
 
 
 def programs_of(names: Iterable[str], head: Path, folders: Iterable[str]) -> frozenset[str]:
@@ -383,18 +401,19 @@ def replaced_files(base: Path, head: Path, changed: Contents, programs: Collecti
     """
     found = list[str]()
     for name, (old, new) in sorted(changed.items()):
-        if new is None:
+        if new.own is None:
             continue
-        sizes = {content.size for content in (old, new) if content}
+        sizes = {one[0] for one in (old.text, new.text) if one} | {one.own.size for one in (old, new) if one.own}
         now = content_of(head / name, sizes)
-        by_head = now is None or (name in programs and now.digest != new.digest)
-        led_to = content_of(Path(os.path.realpath(head / name)), sizes)  # a link to base's text is that text
-        undone = now == old or _text(old) in {_text(now), _text(led_to)} - {_text(new), None}
-        if now != new and (undone or (by_head and content_of(base / name, sizes) == old)):
+        by_head = now is None or (name in programs and now.digest != new.own.digest)
+        led_to = _text(content_of(Path(os.path.realpath(head / name)), sizes))
+        undone = now == old.own or (led_to == old.text != new.text and led_to is not None)
+        changed_now = now != new.own or led_to != new.text
+        if changed_now and (undone or (by_head and content_of(base / name, sizes) == old.own)):
             found.append(name)
     return tuple(found)
 
 
-def _text(content: Content | None) -> tuple[int, bytes] | None:
+def _text(content: Content | None) -> Text | None:
     """Return what a file holds, whatever its rights; None of links and folders."""
     return (content.size, content.digest) if content and stat.S_ISREG(content.kind) else None

@@ -149,11 +149,10 @@ MOST_SHOWN = 60  # characters of a server's command
 
 
 class Tool(NamedTuple):
-    """A tool under test, and how it is started: two of the same name may offer different things."""
+    """A tool under test, and how each side starts it: two of the same name may offer different things."""
 
     name: str
-    start: str = ""
-    variables: tuple[tuple[str, str], ...] = ()
+    starts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # the server's command, and the variables
 
 
 @dataclass
@@ -227,8 +226,9 @@ async def _compared_survey(trials: MutantRunner, row: PlanRow) -> Survey:
 
 def tool_of(row: PlanRow) -> Tool:
     """Return the row's tool under test."""
-    target = row.scenario.target
-    return Tool(tool_name(row), target.mcp.start if target.mcp else "", tuple(sorted(target.env.items())))
+    targets = [row.on(side).scenario.target for side in ("base", "head")]
+    starts = ((one.mcp.start if one.mcp else "", tuple(sorted(one.env.items()))) for one in targets)
+    return Tool(tool_name(row), tuple(starts))
 
 
 def tool_name(row: PlanRow) -> str:

@@ -38,6 +38,8 @@ def repo(tmp_path: Path) -> Repository:
         ("sh -c 'python3 \"$0/tools/agent.py\"' .", ".", "tools/agent.py"),
         ("WANT=want.txt cat<x wants/*.txt $(cat y)", ".", "want.txt x wants y"),
         ("cat 'unbalanced x.txt", "evals", "evals/x.txt"),
+        ("python3 che*/run.py @want.txt 'run,v2.py'", "evals", "evals evals/want.txt evals/run,v2.py"),
+        ("cat checks/a*.txt", "evals", "evals/checks"),
     ],
 )
 def test_whatever_in_a_command_may_be_a_path_may_be_a_file(command: str, folder: str, named: str) -> None:

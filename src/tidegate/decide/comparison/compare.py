@@ -11,7 +11,7 @@ from tidegate.decide.comparison.judge_change import Scored, with_judge_tests
 from tidegate.decide.comparison.metric_tests import RowTrials
 from tidegate.decide.comparison.one_row import row_of, suite_metrics
 from tidegate.decide.comparison.whole_suite import doubts, shows_little, suite_effect, with_power
-from tidegate.decide.procedure.observed import Past
+from tidegate.decide.procedure.observed import Past, kind_of_end
 from tidegate.decide.procedure.row_states import GREEN, Conclusion
 from tidegate.decide.procedure.rules import LEAST_HISTORY
 from tidegate.decide.procedure.steps import State, conclude, observe, start
@@ -221,7 +221,8 @@ def _past(trials: Sequence[PastTrial]) -> Past:
     newest = _passed(trial for trial in trials if trial.decides == "pass" or not trial.beside_head)
     files = files_of_passes([trial for trial in trials if trial.decides == "pass"])
     faults = frozenset(why for trial in trials for why in trial.faults)
-    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:], files, faults)
+    ends = frozenset(kind_of_end(trial.end) for trial in trials if trial.decides == "pass" and trial.end)
+    return Past(_passed(trials), unsteady, (sum(enough), len(enough)), newest[-NEWEST:], files, faults, ends)
 
 
 def _passed(trials: Iterable[PastTrial]) -> tuple[bool, ...]:

@@ -32,6 +32,7 @@ class Past(NamedTuple):
     newest: Sequence[bool] = ()
     files: FilesOfPasses = FilesOfPasses()
     faults: frozenset[str] = frozenset()  # see TrialResult
+    ends: frozenset[str] = frozenset()  # of the agents of passing trials
 
     @property
     def counts(self) -> Counts:
@@ -67,12 +68,12 @@ def in_outage(trial: TrialResult) -> bool:
 
 def _cut_off(trial: TrialResult) -> bool:
     """Return True if it passes, although its agent did not end as it would have."""
-    return trial.decides == "pass" and _kind_of_end(trial) in CUT_OFF
+    return trial.decides == "pass" and kind_of_end(trial.end) in CUT_OFF
 
 
-def _kind_of_end(trial: TrialResult) -> str:
+def kind_of_end(end: str | None) -> str:
     """Return how the agent ended, without the limit that it met."""
-    return (trial.end or "").partition(":")[0]
+    return (end or "").partition(":")[0]
 
 
 def _without(trial: TrialResult, cause: NotMeasured, reason: str) -> TrialResult:
@@ -119,7 +120,7 @@ class RowSeen(Value):
         known = {(one.side, one.index, one.phase): one for one in (*results, *self.results)}
         ordered = tuple(known[place] for place in sorted(known))
         passes = [one for one in ordered if one.side == "base" and one.decides == "pass"]
-        ends = {_kind_of_end(one) for one in passes}
+        ends = {*self.past.ends, *(kind_of_end(one.end) for one in passes)}
         by_base = files_of_passes([*passes, *([self.past.files] if any(self.past.outcomes) else [])])
 
         of_base = [one for one in ordered if one.side == "base" and one.decides is not None]
@@ -129,7 +130,7 @@ class RowSeen(Value):
         def counted(one: TrialResult) -> TrialResult:
             if one.side == "base":
                 return one
-            if ends and _cut_off(one) and _kind_of_end(one) not in ends:
+            if ends and _cut_off(one) and kind_of_end(one.end) not in ends:
                 return _without(one, "agent_error", _NO_PASS)
             one = _usable(one, faults) if is_compared else one
             return _proved(one, by_base) if self.row.presence == "both" else one
