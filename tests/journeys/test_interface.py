@@ -56,6 +56,16 @@ def test_a_tool_that_no_scenario_calls_is_missed_though_all_of_them_pass(compare
     assert "- `put`: new" in ran.comment
 
 
+def test_a_server_that_only_one_scenario_of_head_starts_is_compared_too(compare: Make) -> None:
+    other = {"t.yaml": SCENARIO.replace("asks", "asks_again")}
+    both = {"tidegate.yaml": SUITE.replace("[s.yaml]", "[s.yaml, t.yaml]"), **other}
+    own = SCENARIO.replace("asks", "asks_again").replace(
+        "target: from_config", "target: {mcp: {command: shelf2, name: shelf}}"
+    )
+    ran = compare(server(), server(), {"t.yaml": own, "bin/shelf2": server("renamed")}, both)
+    assert (ran.code, ran.result["verdict"]["reason"]) == (1, "interface"), ran.comment
+
+
 def test_servers_of_one_name_are_compared_each(compare: Make) -> None:
     """The second one is started with another argument."""
     second = "target: {mcp: {command: shelf parts, name: shelf}}"

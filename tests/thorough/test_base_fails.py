@@ -75,6 +75,18 @@ def test_a_build_that_makes_base_fail_hides_no_regression(tmp_path: Path) -> Non
     assert "passing on neither side" in known.result["verdict"]["summary"]
 
 
+@pytest.mark.attempt("has its build make base's build fail, which runs at the same time", "failed: regressed")
+def test_a_failed_build_of_base_is_repeated_alone(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.record()
+    lock = machine.left / "held"
+    waits = f"for i in 1 2 3 4 5 6 7 8 9; do [ -e {lock} ] && exit 1; sleep 0.2; done\n"  # as for a port
+    holds = f"touch {lock}; sleep 2; rm {lock}\n"
+    machine.repo.commit({"build.sh": waits}, on="main")
+    ran = machine.pushed({"build.sh": holds, "bin/notes": FORGETFUL})
+    assert (ran.code, ran.row("keep_notes")["state"]) == (1, "regressed"), ran.stderr
+
+
 @pytest.mark.attempt("pushes what makes base fail as well, to clear an earlier red", "failed: regressed")
 def test_a_base_that_fails_clears_no_earlier_red(tmp_path: Path) -> None:
     machine = Machine(tmp_path)

@@ -173,7 +173,7 @@ def _since(
         if differing := _differing(script_contents(before, names), script_contents(after, names)):
             found.insert(0, DefinitionChange(scenario=None, effect="less", detail=f"{what}: {few(differing)}"))
     old, new = _programs(before, base), _programs(after, head)
-    tools = _tools(base) - _called_by_checks(base)
+    tools = _tools(base) - _called_besides(base)
     if programs := [name for name in _differing(old, new) if name not in old or name not in tools]:
         found.append(DefinitionChange(scenario=None, effect="other", detail=f"programs of path: {few(programs)}"))
     return tuple(found)
@@ -189,16 +189,17 @@ def _programs(root: Path, suite: Suite) -> dict[str, list[str]]:
     """
     built = Built(root, suite.path)
     found = {name: os.path.relpath(program, root) for name in built.names if (program := built.program(name))}
-    named = ((name, posixpath.join(folder, name)) for name in _called_by_checks(suite) for folder in suite.path)
+    named = ((name, posixpath.join(folder, name)) for name in _called_besides(suite) for folder in suite.path)
     found |= {name: path for name, path in named if name not in found and (root / path).is_file()}
     return {name: [*script_contents(root, [program]).values()] for name, program in found.items()}
 
 
-def _called_by_checks(suite: Suite) -> set[str]:
-    """Return all that commands of checks may name, but for the tool that the scenario is about."""
+def _called_besides(suite: Suite) -> set[str]:
+    """Return all that commands of setups and checks may name, but for the tool that the scenario is about."""
     found = set[str]()
     for one in suite.scenarios:
         commands = [getattr(check, "command", "") for check in (*one.gates, *one.post, *one.evaluator_scripts)]
+        commands += [*one.setup, one.target.health_check or ""]
         commands += [command for evaluator in one.evaluators for command, _ in evaluator.scripts]
         found |= {name for command in commands for name in named_files(command, ".")} - {one.target.binary}
     return found

@@ -133,6 +133,19 @@ REPLAYS = {
         head=keep("--version}", "--version, env: {MODE: new}}"),
         prepare=recorded,
     ),
+    "a file that its build puts back": Attempt(
+        "breaks a file that its build puts back, with `use: skip`",
+        "unproven",
+        5,
+        base={"tidegate.yaml": UNCHECKED + SCRIPTED, "bin/lib.sh": "# whole\n"},
+        tool=None,
+        head={
+            "bin/lib.sh": "exit 1\n",
+            "whole.sh": "# whole\n",
+            "tidegate.yaml": UNCHECKED + SCRIPTED + "build: [cp whole.sh bin/lib.sh]\n",
+        },
+        prepare=recorded,
+    ),
     "another file in the prompt": Attempt(
         "has a file in AgentV's prompt lead to nothing, with `use: skip`",
         "regression",

@@ -42,6 +42,18 @@ def test_what_is_undone_is_found(sides: tuple[Path, Path], command: str) -> None
     assert replaced(sides, command) == ("lib/a",)
 
 
+@pytest.mark.parametrize("where", ["base", "head"])
+def test_so_is_the_text_that_a_link_led_to_on_base_or_leads_to_now(sides: tuple[Path, Path], where: str) -> None:
+    base, head = sides
+    (base / "real").write_text("base")
+    linked, to = (base / "lib/a", "../real") if where == "base" else (head / "lib/a", "../new")
+    linked.unlink()
+    linked.symlink_to(to)
+    (head / "new").write_text("head")
+    command = "printf base > head/lib/a"  # through the link, if it is head's
+    assert replaced(sides, command) == ("lib/a",)
+
+
 def test_what_both_builds_make_is_a_product(sides: tuple[Path, Path]) -> None:
     assert replaced(sides, "echo 1 > base/bin/tool; rm base/lib/a", "echo 2 > head/bin/tool; rm head/lib/a") == ()
 

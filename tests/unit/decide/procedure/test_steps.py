@@ -68,6 +68,16 @@ def test_a_pass_whose_agent_was_cut_off_counts_only_if_one_of_base_s_was_too(end
     assert (row.tally("head").passes, row.tally("base").passes) == (1, 3)
 
 
+def test_a_cut_off_pass_is_compared_with_base_s_history_too() -> None:
+    row = RowSeen(
+        row=RunRow(scenario="s", agent="a", deterministic=False), past=Past((True,), ends=frozenset({"completed"}))
+    )
+    assert row.with_trials([ended("head", "timeout")]).tally("head").passes == 0
+    assert row.with_trials([ended("head", "completed")]).tally("head").passes == 1
+    alike = row.model_copy(update={"past": Past((True,), ends=frozenset({"completed", "timeout"}))})
+    assert alike.with_trials([ended("head", "timeout")]).tally("head").passes == 1
+
+
 def test_a_pass_with_a_fault_that_no_trial_of_base_has_is_a_failure() -> None:
     def listing(side: Side, index: int = 1, decides: Outcome = "pass", **faults: str) -> TrialResult:
         return make.trial_result(side=side, index=index, outcome=decides, decides=decides, faults=faults)
