@@ -42,7 +42,7 @@ MOST_ALONE, REFUSED_SECONDS = 24, 5.0  # options and subcommands without anythin
 MOST_SECONDS, FEWEST_LINES = 20.0, 10  # of the commands of all scenarios; of one, even if they take longer
 _BY_WORTH: tuple[tuple[Kind, ...], ...] = (("call", "option", "refused"), ("variation",), ("silent",))
 MOST_CALLS = 3  # of the agent, in one scenario: gates make all of them
-BESIDE_SHARE = 0.4  # of the time that the tool gets, for all other programs of the project
+BESIDE_SHARE = 0.3  # of the time that the tool gets, for all other programs of the project
 
 
 @dataclass

@@ -24,7 +24,7 @@ from tidegate.model.value import Value
 from tidegate.text.noise import VOLATILE
 
 SECONDS = 5.0  # of one call
-PLANS_SECONDS = 100.0  # of all plans, two of which run at once
+PLANS_SECONDS = 80.0  # of all plans, two of which run at once
 TRIES_SHARE = 0.5  # of a plan's seconds, after which nothing more of it is tried
 MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others; so with other arguments
 MOST_VARIED = 3  # inputs of a line, beside its own
