@@ -66,6 +66,14 @@ def test_a_server_that_only_one_scenario_of_head_starts_is_compared_too(compare:
     assert (ran.code, ran.result["verdict"]["reason"]) == (1, "interface"), ran.comment
 
 
+@pytest.mark.parametrize(("reads", "ends"), [("SHELF_DIR", 1), ("SHELF_DIR SHELF_FOLDER", 0)])
+def test_a_variable_of_the_docs_that_nothing_reads_is_a_breaking_change(compare: Make, reads: str, ends: int) -> None:
+    own = server() + f"# {reads}\n"
+    ran = compare(own, own, {"README.md": "    export SHELF_FOLDER=.\n"}, {"README.md": "    export SHELF_DIR=.\n"})
+    assert ran.code == ends, ran.comment
+    assert ("`SHELF_FOLDER`: new in README.md:1, but nothing reads it" in ran.comment) == bool(ends)
+
+
 def test_servers_of_one_name_are_compared_each(compare: Make) -> None:
     """The second one is started with another argument."""
     second = "target: {mcp: {command: shelf parts, name: shelf}}"
