@@ -70,8 +70,8 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
     """Build the last commit, observe three trials of each candidate, and keep the checks that pass in three more."""
     async with tryout.tryout(root, options) as here:
         failure = await _build(here, tool)
-        if failure is not None and (unlocked := node.without_lock(tool, failure)):
-            tool, failure = unlocked, await _build(here, unlocked)
+        if failure is not None and (simpler := node.with_less(tool, failure)):
+            tool, failure = simpler, await _build(here, simpler)
         if failure is not None:
             return Tried(tool, {}, problem=failure, build_failed=True)
         is_made = bool(tool.path or tool.build)
@@ -118,7 +118,10 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
     if not kept:
         return Tried(tool, {}, problem="no check passed three times out of three")
     protected = [note for program in probed for note in _protected(program, kept, tool)]
-    notes = (*_left_out(probed[0].found), *protected, *tryout.needs_network(here))
+    spoilt = await _build(here, tool)
+    excluded = f"Exclude `{tool.scenarios}` from what it checks, before you commit the suite"
+    broken = (f"the build fails with the suite's files: {spoilt}. {excluded}",) if spoilt else ()
+    notes = (*_left_out(probed[0].found), *protected, *tryout.needs_network(here), *broken)
     return Tried(tool, _files(tool, kept, here), notes)
 
 

@@ -335,7 +335,7 @@ def _of_named(found: re.Match[str], at: float) -> float | None:
 
 
 def _noon(year: int, month: int, day: int) -> float | None:
-    return float(timegm((year, month, day, 12, 0, 0))) if 1 <= month <= 12 and 1 <= day <= 31 else None
+    return float(timegm((year, month, day, 12, 0, 0))) if year and 1 <= month <= 12 and 1 <= day <= 31 else None
 
 
 def _is_now(found: re.Match[str], at: float, secs: float) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.make import sure
 from tidegate.authoring.build_systems import find_tools, has_favourite, programs_beside
-from tidegate.authoring.build_systems.node import without_lock
+from tidegate.authoring.build_systems.node import with_less
 from tidegate.authoring.tool import Tool
 
 SETUP_PY_TEXT = '''
@@ -339,11 +339,26 @@ def test_of_several_build_systems_for_one_program_the_first_that_is_installed_bu
 
 def test_a_stale_lock_file_is_left_aside_only_where_npm_says_that_it_is_stale() -> None:
     tool = Tool("tally", ("npm ci --omit=dev", "npm install --global ."), (".",), "package.json")
-    assert sure(without_lock(tool, "npm error code EUSAGE")).build == (
+    assert sure(with_less(tool, "npm error code EUSAGE")).build == (
         *("npm install --omit=dev", "npm install --global ."),
     )
-    assert without_lock(tool, "npm error code E404") is None
-    assert without_lock(tool._replace(build=("npm install",)), "npm error code EUSAGE") is None
+    assert with_less(tool, "npm error code E404") is None
+    assert with_less(tool._replace(build=("npm install",)), "npm error code EUSAGE") is None
+
+
+def test_a_script_that_fails_is_left_out_of_the_build() -> None:
+    tool = Tool("tally", ("npm ci", "npm run build", "npm install --global ."), (".",), "package.json")
+    less = with_less(tool, "build on head: `npm run build` failed (exit 1): no tsc")
+    assert less is not None
+    assert less.build == ("npm ci", "npm install --global .")
+
+
+@pytest.mark.parametrize("imported", ["..", ".", "../"])
+def test_a_package_is_built_if_its_program_imports_the_folder_of_the_package(tmp_path: Path, imported: str) -> None:
+    package = '{"name": "tally", "bin": "bin/tally", "scripts": {"build": "rollup"}}'
+    write(tmp_path, {"package.json": package, "tally.js": "", "bin/tally": f"#!/bin/sh\nrequire('{imported}')\n"})
+    (tmp_path / "bin/tally").chmod(0o755)
+    assert "npm run build" in find_tools(tmp_path)[0].build
 
 
 def test_a_package_is_built_if_its_program_imports_what_is_not_there(tmp_path: Path) -> None:

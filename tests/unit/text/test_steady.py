@@ -72,6 +72,7 @@ def test_ids_that_a_tool_generates_replace_the_recorded_ones() -> None:
     [
         ("at 2026-11-22T07:13:59Z", "at <time>"),
         ("at 2026-11-19", "at 2026-11-19"),
+        ("at 0000-11-19", "at 0000-11-19"),
         ("took 80 ms", "took <duration>"),
         ("wait 80 s", "wait 80 s"),
         ("-rw 1 u 12 Nov 22 07:13 x", "-rw 1 u 12 <time> x"),

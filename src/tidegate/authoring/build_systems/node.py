@@ -32,7 +32,8 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for name in own_first(programs, short):
         build, path = _build(root, where, name, programs[name]), f"{PREFIX}/bin"
         file = root / where / str(programs[name])
-        if file.name == name and is_program(file) and not table(package, "dependencies"):
+        is_made = any("npm run build" in command for command in build)
+        if file.name == name and is_program(file) and not table(package, "dependencies") and not is_made:
             build, path = (), inside(where, str(PurePosixPath(programs[name]).parent))  # it is there
         yield Tool(name, build, (path,), inside(where, "package.json"), server=server, own=name == short)
 
@@ -43,15 +44,26 @@ def uses_sdk(package: dict[str, Any]) -> bool:
     return any(map(_SDK.search, needed)) or "mcpName" in package
 
 
-def without_lock(tool: Tool, failure: str) -> Tool | None:
-    """Return the tool with a build that does not need the lock file; None unless the build failed since it is stale."""
-    build = tuple(re.sub(r"\bnpm ci\b", "npm install", command) for command in tool.build)
-    return tool._replace(build=build) if "EUSAGE" in failure and build != tool.build else None
+def with_less(tool: Tool, failure: str) -> Tool | None:
+    """Return the tool with a build without what failed: the lock file, if it is stale, or a script that may be of no
+    need; None if it was something else.
+    """
+    build = tool.build
+    if "EUSAGE" in failure:
+        build = tuple(re.sub(r"\bnpm ci\b", "npm install", command) for command in build)
+    elif "`npm run build` failed" in failure:
+        build = tuple(command for command in build if command != "npm run build")
+    return tool._replace(build=build) if build != tool.build else None
 
 
 def _is_whole(program: Path, package: dict[str, Any], folder: Path) -> bool:
-    """Return True if the program is there, and the files that it imports by their place, or as its own package."""
+    """Return True if the program is there, and the files that it imports by their place, or as its own package.
+
+    What it imports as the folder of the package may be of an older build.
+    """
     imported = _IMPORTED.findall(text(program))
+    if not {".", "..", "../"}.isdisjoint(imported):
+        return False
     named = [program.parent / name for name in imported if name.startswith(".")]
     if package.get("name") in imported:
         named += [folder / part for part in re.findall(r'"(\./[^"*]+)"', json.dumps(package.get("exports")))]
