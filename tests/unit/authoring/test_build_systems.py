@@ -405,3 +405,9 @@ def test_programs_that_cmake_installs_are_built_together_and_a_name_is_the_last_
     assert [tool.binary for tool in tools] == ["kit", "more", "sample"]
     assert tools[0].build[-1].endswith("--target kit more")
     assert programs_beside(tools[0], tools) == ("more",)
+
+
+def test_a_variable_for_a_folder_names_no_program_of_a_makefile(tmp_path: Path) -> None:
+    makefile = "BIN = bin\nTALLY = tally\nTALLY_EXEC = $(BIN)/$(TALLY)\n$(BIN):\n\tmkdir $(BIN)\nall: $(TALLY_EXEC)\n"
+    (tool, *_) = find_tools(write(tmp_path, {"Makefile": makefile}))
+    assert (tool.binary, tool.path) == ("tally", ("bin",))

@@ -187,6 +187,13 @@ _ABSOLUTE = re.compile(r"^(?!\s*#|prefix\b|PREFIX\b)[^#\n]*(?<![\w)}./-])/(?:usr
 _NAMING = frozenset(["EXE", "EXEC", "EXECUTABLE", "PROG", "PROGNAME", "PROGRAM", "BIN", "BINARY", "TARGET", "NAME"])
 
 
+def _expanded(word: str, values: Mapping[str, str]) -> str:
+    """Return the word of a Makefile with the values of its variables; those that `configure` fills are empty."""
+    for _ in range(3):  # variables in variables
+        word = re.sub(r"\$[({](\w+)[)}]", lambda found: values.get(found[1], ""), word)
+    return re.sub(r"%%\w+%%|@\w+@", "", word)
+
+
 def find_make(root: Path, where: str) -> Iterator[Tool]:
     """Yield the program that a rule with the folder's name builds, those that a variable such as EXE names, the first
     that `all` makes by a rule, and those that are made and installed.
@@ -207,7 +214,9 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
         make, built = f"{make} install prefix=$PWD/{MAKE_FOLDER} PREFIX=$PWD/{MAKE_FOLDER}", f"{MAKE_FOLDER}/bin"
     if own in _RULE.findall(content) and not (folder / own).is_dir():
         yield Tool(own, (*prepare, f"{make} {own}"), (built,), inside(where, file))
-    named = [words[0] for name, words in assigned(content).items() if name in _NAMING and len(words) == 1]
+    values = {name: words[0] for name, words in assigned(content).items() if len(words) == 1}
+    naming = (name for name in values if name in _NAMING or name.endswith(("_EXE", "_EXEC")))
+    named = [_expanded(values[name], values) for name in naming if not re.search(rf"\$[({{]{name}[)}}]/", content)]
     rules = _RULE.findall(content)
     of_all = [word for words in _ALL.findall(content) for word in words.split() if word in rules]
     for value in dict.fromkeys((*named, *of_all[:1], *installed(content))):
