@@ -19,6 +19,8 @@ _SAME = {
     ".markdown": ".md",
     ".cfg": ".ini",
     ".conf": ".ini",
+    ".hbs": ".mustache",
+    ".handlebars": ".mustache",
 }
 _OTHERS = (  # texts of the first sample, and those of the second
     *(("Ada", "Bea"), ("London", "Leeds"), ("42", "17"), ("7.125", "7.131"), ("nested", "inner"), ("Grace", "Jean")),
