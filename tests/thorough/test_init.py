@@ -68,6 +68,25 @@ def test_a_change_of_the_readme_that_breaks_its_example_is_a_regression(make_rep
     assert ran.row("readme")["state"] == "ok"
 
 
+@pytest.mark.parametrize("refuses", [True, False])
+def test_init_tells_if_the_build_fails_with_the_files_of_the_suite(
+    make_repository: Make, tidegate: Make, refuses: bool
+) -> None:
+    """As a linter does that reads the whole repository."""
+    lint = "\t@test ! -e scenarios\n" if refuses else ""
+    makefile = (
+        f"PROG = notes\nall: notes\nnotes: notes.in\n{lint}\tcp notes.in notes && chmod +x notes\n.PHONY: all notes\n"
+    )
+    repo = make_repository()
+    repo.commit({"notes.in": FILES["bin/notes"], "Makefile": makefile})
+
+    done = tidegate("init", cwd=repo.root)
+
+    assert done.code == 0
+    assert ("the build fails with the suite's files" in done.stdout + done.stderr) == refuses, done.stdout
+    assert ("Exclude `scenarios` from what it checks" in done.stdout + done.stderr) == refuses
+
+
 def test_the_printed_git_add_works_where_git_ignores_the_scenarios(make_repository: Make, tidegate: Make) -> None:
     repo = make_repository()
     repo.commit(TOOL | {".gitignore": "scenarios/\n"})

@@ -37,7 +37,7 @@ def kind_of(name: str) -> str:
 
 def sample(name: str, number: int = 0) -> str:
     """Return the sample for a file of this name: a text, if its kind is not known. Odd numbers have other values."""
-    text = SAMPLES[f".{name}" if name in (HISTORY, ROWS) else kind_of(name) or ".txt"]
+    text = SAMPLES.get(f".{name}") or SAMPLES[kind_of(name) or ".txt"]
     for ours, theirs in _OTHERS if number % 2 else ():
         text = text.replace(ours, theirs)
     return text

@@ -108,7 +108,7 @@ def test_key(fingerprint: str, row: PlanRow, suite: Suite, code: Sequence[str]) 
     """Return a SHA-256 of everything that a row's test depends on. `code`: what identifies each side's."""
     settings = suite.model_dump(mode="json", include={"build", "path", "limits", "pass_env"})
     of_head = row.on("head")
-    product = [definition_hash(of_head.scenario), agent_mark(of_head, None)]
+    product = [] if of_head is row else [definition_hash(of_head.scenario), agent_mark(of_head, None)]
     parts = {"row": fingerprint, "head": product, "code": list(code), "settings": settings}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

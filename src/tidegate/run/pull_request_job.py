@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import posixpath
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import dropwhile
@@ -172,8 +172,9 @@ def _since(
     for what, names in named.items():
         if differing := _differing(script_contents(before, names), script_contents(after, names)):
             found.insert(0, DefinitionChange(scenario=None, effect="less", detail=f"{what}: {few(differing)}"))
-    old, new = _programs(before, base), _programs(after, head)
-    tools = _tools(base) - _called_besides(base)
+    called = _called_besides(base)
+    old, new = _programs(before, base, called), _programs(after, head, called)
+    tools = _tools(base) - called
     if programs := [name for name in _differing(old, new) if name not in old or name not in tools]:
         found.append(DefinitionChange(scenario=None, effect="other", detail=f"programs of path: {few(programs)}"))
     return tuple(found)
@@ -183,13 +184,13 @@ def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> list[str
     return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
 
 
-def _programs(root: Path, suite: Suite) -> dict[str, list[str]]:
+def _programs(root: Path, suite: Suite, called: Collection[str]) -> dict[str, list[str]]:
     """Return a hash of each program, by its name, that `path` finds in a checkout that is not built, and of each other
-    file there that checks name.
+    file there that is `called`.
     """
     built = Built(root, suite.path)
     found = {name: os.path.relpath(program, root) for name in built.names if (program := built.program(name))}
-    named = ((name, posixpath.join(folder, name)) for name in _called_besides(suite) for folder in suite.path)
+    named = ((name, posixpath.join(folder, name)) for name in called for folder in suite.path)
     found |= {name: path for name, path in named if name not in found and (root / path).is_file()}
     return {name: [*script_contents(root, [program]).values()] for name, program in found.items()}
 

@@ -149,7 +149,10 @@ MOST_SHOWN = 60  # characters of a server's command
 
 
 class Tool(NamedTuple):
-    """A tool under test, and how each side starts it: two of the same name may offer different things."""
+    """A tool under test, and how each side starts it: two of the same name may offer different things.
+
+    A program that both sides start alike is asked once, with the variables of its first scenario.
+    """
 
     name: str
     starts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()  # the server's command, and the variables
@@ -227,8 +230,9 @@ async def _compared_survey(trials: MutantRunner, row: PlanRow) -> Survey:
 def tool_of(row: PlanRow) -> Tool:
     """Return the row's tool under test."""
     targets = [row.on(side).scenario.target for side in ("base", "head")]
-    starts = ((one.mcp.start if one.mcp else "", tuple(sorted(one.env.items()))) for one in targets)
-    return Tool(tool_name(row), tuple(starts))
+    starts = tuple((one.mcp.start if one.mcp else "", tuple(sorted(one.env.items()))) for one in targets)
+    is_alike = targets[0].mcp is None and starts[0] == starts[1]
+    return Tool(tool_name(row), () if is_alike else starts)
 
 
 def tool_name(row: PlanRow) -> str:
