@@ -11,7 +11,7 @@ from tidegate.authoring.examples import in_help
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probe import MOST_REFUSED_CASES, Found
 from tidegate.authoring.probing import Prober, read_found
-from tidegate.authoring.tool_inputs import cases, related
+from tidegate.authoring.tool_inputs import cases, kinds_named_in, related
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult, Message
@@ -76,6 +76,10 @@ def test_a_text_of_code_gets_the_kind_of_the_tools_input(tmp_path: Path) -> None
     assert "count case1.txt" in found_with(commas, tmp_path, {"case1": "a,b,c,d,e\n"}).of("call")
 
 
+def test_a_link_of_the_docs_names_no_kind_of_input() -> None:
+    assert kinds_named_in(["[a](a.md), [b](docs/b.md), https://example.org/c.md: run it on d.py"]) == [".py"]
+
+
 def test_code_of_tests_comes_after_the_texts_in_it(tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     code = "check('a = {}\\nb\\n')\n"
@@ -90,6 +94,7 @@ def test_a_value_of_an_option_gets_the_texts_of_the_tests_about_it(tmp_path: Pat
     about = ["check('short', 'a,{b}')", "check('short', 'long', 'c,d,{e}')", "check('f,g')", "x", "y", "z"]
     given = related(about, parts)
     assert given == {"short": ("a,{b}\n", "c,d,{e}\n"), "long": ("c,d,{e}\n",)}
+    assert related(about[:2], parts) == {}, "what most tests name is not what they are about"
 
     def counting(words: list[str], files: dict[str, str]) -> str | None:
         return f"{len(files[words[-1]])} {words}" if words[-1] in files else None

@@ -57,7 +57,7 @@ def test_the_options_of_a_manual_page_are_those_of_its_entries() -> None:
         ("--title", (), True),
         ("--wide", ("-w",), False),
     ]
-    assert "Without its head." in text
+    assert "\n  -n, --no-header\n        Without its head." in text
     assert "The title-'not' more than <one>." in text
     assert "comment" not in text
 

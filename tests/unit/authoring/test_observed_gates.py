@@ -219,7 +219,14 @@ def test_a_refused_input_is_refused_with_the_same_code_and_error_on_the_same_str
     assert refused_gate(seen(ran("", 2), ran("", 1), ran("", 2))) is None
 
 
-@pytest.mark.parametrize(("command", "fails"), [("tally no-such-a.txt", "! (tally no-such-a.txt)"), ("tally a", None)])
+@pytest.mark.parametrize(
+    ("command", "fails"),
+    [
+        ("tally no-such-a.txt", "! (tally no-such-a.txt)"),
+        ("tally half-a.txt", "! (tally half-a.txt)"),
+        ("tally a", None),
+    ],
+)
 def test_a_crash_for_what_is_not_there_is_a_failure_and_any_other_one_may_be_mended(
     command: str, fails: str | None
 ) -> None:

@@ -288,8 +288,12 @@ def test_arguments_with_which_a_call_fails_alike_three_times_get_no_fourth(tmp_p
 
 @pytest.mark.parametrize("error", ["needs another argument", "Traceback (most recent call last):\n{}"])
 def test_so_are_texts_in_quotes_with_which_it_fails_or_crashes_alike(tmp_path: Path, error: str) -> None:
-    session = FakeSession(lambda words, files: None, tmp_path)
-    session.error = error
+    class Failing(FakeSession):
+        async def shell(self, command: str, *, timeout_secs: float) -> CommandResult:
+            told = error.format(command.replace("a", "ä"))  # of a crash, all may differ
+            return CommandResult(command=command, end="exited", exit_code=2, stderr=told)
+
+    session = Failing(of_python, tmp_path)
     tries = tuple(Try(ways=(f"count '{word} text'",), wants="prints") for word in ("a", "b", "c", "d", "e"))
     asyncio.run(Prober(plans={"plan": tries}).run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
