@@ -88,6 +88,13 @@ def test_less_to_check_blocks_by_the_policy_of_today(forked: Make) -> None:
 
 
 SOURCES = SCENARIO.replace("gates:\n", "gates:\n    - {type: command_succeeds, command: '. lib.sh; kept'}\n")
+SEED = """\
+name: seed
+description: It is a tool, too.
+target: {binary: seed}
+task: Run it.
+evaluation: {gates: [{type: command_succeeds, command: seed}]}
+"""
 SEEDED = SCENARIO + "setup: {commands: [seed]}\n"
 WORKER = f'{sys.executable} -m tidegate trials run --quiet "$1" --out "$2"\n'
 EXECUTOR = "executor: {type: command, parallel: 1, run: 'sh own/worker.sh {bundle} {out}'}\n"
@@ -98,7 +105,10 @@ EXECUTOR = "executor: {type: command, parallel: 1, run: 'sh own/worker.sh {bundl
     ("base", "head"),
     [
         ({"scenarios/keep.yaml": SOURCES, "bin/lib.sh": "kept() { notes list; }\n"}, {"bin/lib.sh": "kept() { :; }\n"}),
-        ({"scenarios/keep.yaml": SEEDED, "bin/seed": "#!/bin/sh\n"}, {"bin/seed": "#!/bin/sh\n:\n"}),
+        (
+            {"scenarios/keep.yaml": SEEDED, "scenarios/seed.yaml": SEED, "bin/seed": "#!/bin/sh\n"},
+            {"bin/seed": "#!/bin/sh\n:\n"},
+        ),
         ({"tidegate.yaml": EXECUTOR, "own/worker.sh": WORKER}, {"own/worker.sh": f"# another\n{WORKER}"}),
     ],
     ids=["a file of path that a gate sources", "a program of the setup", "the executor's script"],
