@@ -149,3 +149,18 @@ def test_a_server_that_does_not_start_is_tested_as_the_program_that_it_also_is(
     assert done.code == 0, done.stderr
     assert "it is tested as a program, since it did not start as an MCP server: " in done.stdout
     assert "it wrote: no key" in done.stdout
+
+
+def test_a_renamed_option_of_a_servers_program_is_a_regression(make_repository: Make, tidegate: Make) -> None:
+    """Calls of its tools alone would not show it."""
+    program = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--shelves')\np.parse_args()\n"
+    server = f"{program}{SHELF['server.py']}"
+    repo = make_repository("shelf")
+    repo.commit(SHELF | {"server.py": server})
+    assert "the server offers 2 tools" in tidegate("init", cwd=repo.root).stdout
+    repo.commit({})
+
+    repo.branch("renamed", {"server.py": server.replace("--shelves", "--racks")})
+
+    ran = tidegate("pr", cwd=repo.root)
+    assert (ran.code, "`shelf` no longer accepts `--shelves`" in ran.comment) == (1, True), ran.stderr + ran.comment

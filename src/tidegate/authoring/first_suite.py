@@ -54,6 +54,7 @@ class _Shown:
     texts: list[str] = field(default_factory=list)  # of docs and help
     others: tuple[CommandResult, ...] = ()  # the tool's help, asked for in other ways
     manual: str = ""  # its manual page
+    failure: str = ""  # what is shown instead of help, if none is
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
         unserved: str | None = None
         if built.server:
             options.progress.say(f"trying the MCP server `{tool.binary}`: its tools, and calls of them")
-            served = await server_suite(here, where, built)
+            served = await server_suite(here, where, built, await _gates_of_start(here, built))
             if served.problem is None:
                 return served
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
@@ -95,6 +96,19 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
         return replace(tried, notes=(told, *tried.notes))
 
 
+async def _gates_of_start(here: Tryout, tool: Tool) -> tuple[dict[str, Any], ...]:
+    """Return gates for the help of a server's program, and for an option that it refuses; none if it prints no help."""
+    line, wrong = f"{tool.binary} --help", f"{tool.binary} {_WRONG}"
+    page = (await _commands(here, tool, [line])).get(line)
+    if page is None or not _helps(page):
+        return ()
+    candidate = Candidate("start", "", (), more=(wrong,))
+    runs = (await here.run(draft(tool, [_scenario_of(tool, candidate)]), tryout.OBSERVED))[candidate.name]
+    observed = zip(*(one.checked for one in runs), strict=False)
+    refused = [observed_gates.refused_gate(seen, facts=_facts()) for seen in observed]
+    return tuple(filter(None, [*observed_gates.help_gates(page), *refused]))
+
+
 async def _build(here: Tryout, tool: Tool) -> str | None:
     """Build the tool. Return why that failed, or None."""
     return await here.build(draft(tool, [_scenario_of(tool, Candidate(examples.HELP, "", ()))])) if tool.build else None
@@ -104,7 +118,7 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
     """Return the suite of a command-line tool, and of the programs beside it."""
     shown = await _help(here, tool)
     if may_serve and not shown.pages:
-        return Tried(tool, {}, problem="it prints no help")  # its calls may never end
+        return Tried(tool, {}, problem=f"it prints no help{shown.failure}")  # its calls may never end
     probed = [await _program(here, where, tool, shown, 1.0)]
     for binary in tool.beside:
         other = tool._replace(binary=binary)
@@ -112,11 +126,12 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
         probed.append(await _program(here, where, other, await _help(here, other), BESIDE_SHARE / len(tool.beside)))
     kept = [one for program in probed for one in program.kept]
     if not kept:
-        return Tried(tool, {}, problem=f"no call of `{tool.binary}` worked: neither its help nor an example")
+        nothing = f"no call of `{tool.binary}` worked: neither its help nor an example"
+        return Tried(tool, {}, problem=f"{nothing}{shown.failure}")
     kept = await _observed(here, tool, kept)
     kept = await _confirmed(here, tool, kept)
     if not kept:
-        return Tried(tool, {}, problem="no check passed three times out of three")
+        return Tried(tool, {}, problem=f"no check passed three times out of three{shown.failure}")
     protected = [note for program in probed for note in _protected(program, kept, tool)]
     spoilt = await _build(here, tool)
     excluded = f"Exclude `{tool.scenarios}` from what it checks, before you commit the suite"
@@ -166,9 +181,11 @@ async def _commands(here: Tryout, tool: Tool, lines: Iterable[str]) -> dict[str,
 async def _help(here: Tryout, tool: Tool) -> _Shown:
     """Return the tool's help, in the way that lists most, and those of its subcommands."""
     ways = [f"{tool.binary} {way}".strip() for way in _ASKING]
-    answers = [ran for ran in (await _commands(here, tool, ways)).values() if _helps(ran)]
+    ran = await _commands(here, tool, ways)
+    answers = [one for one in ran.values() if _helps(one)]
     if not answers:
-        return _Shown({})
+        told = next(filter(None, map(observed_gates.complaint, ran.values())), None)
+        return _Shown({}, failure=f"; asked for help, it answers: {told}" if told else "")
     best = max(
         answers,
         key=lambda ran: (len(observed_gates.listed(ran.printed)), observed_gates.is_usage(ran.printed), ran.ok),
@@ -416,7 +433,7 @@ def _always(runs: Sequence[TriedTrial], place: int) -> bool:
 
 def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
     """Return notes about the lines of the docs that failed."""
-    documented = {name: one for name, one in found.items() if name not in ("main_use", "subcommands")}
+    documented = {name: one for name, one in found.items() if name not in ("main_use", "subcommands", "phrases")}
     lost = [f"{name}: `{line}`: {why}" for name, one in documented.items() for line, why in one.failed]
     if not lost:
         return ()

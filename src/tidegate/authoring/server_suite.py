@@ -78,6 +78,7 @@ class _Draft:
     calls: tuple[Example, ...] = ()
     checks: tuple[dict[str, Any], ...] = ()
     gates: tuple[dict[str, Any], ...] = ()  # of written files
+    program: tuple[dict[str, Any], ...] = ()  # gates for the server's program, called as a command
     samples: tuple[str, ...] = ()  # files in the workspace
     inputs: Mapping[str, bytes] = field(default_factory=dict)  # files of the repository that its start names
 
@@ -94,9 +95,10 @@ class _Draft:
     def files(self, reach: Access) -> dict[str, bytes]:
         """Return the suite's files; `reach` is what the server may reach of the network."""
         file = f"{self.server.scenarios}/{SCENARIO}.yaml"
-        suite = starter.server_suite_text(self.server, self.mcp, file, {SCENARIO: self.steps}, reach)
+        own = starter.program_scenario(self.server, self.program) if self.program else {}
+        suite = starter.server_suite_text(self.server, self.mcp, [file, *own], {SCENARIO: self.steps}, reach)
         scenario = starter.server_scenario_text(self.server, SCENARIO, self.checks, self.gates)
-        return {starter.SUITE: suite.encode(), file: scenario.encode(), **self.template}
+        return {starter.SUITE: suite.encode(), file: scenario.encode(), **own, **self.template}
 
     @property
     def counts(self) -> str:
@@ -122,8 +124,8 @@ def workspace_files(samples: Iterable[str], calls: Iterable[Example]) -> tuple[s
     return (*samples, *(_BESIDE if has_path else ()))
 
 
-async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
-    """Return the suite of the server; a problem if it cannot be started."""
+async def server_suite(here: Tryout, where: str, server: Server, program: tuple[dict[str, Any], ...] = ()) -> Tried:
+    """Return the suite of the server, with these gates for its program; a problem if it cannot be started."""
     shown = environment(here.folder, where, server.binary)
     plain = server
     server, found = await _startable(here, where, _with_values(plain, shown))
@@ -138,7 +140,7 @@ async def server_suite(here: Tryout, where: str, server: Server) -> Tried:
     folder = here.folder / where
     documents, tests = sorted(folder.glob("README*")), find_test_code(folder)[:MOST_TESTS]
     objects = shown_objects(map(text, documents), map(text, tests))
-    began = _Draft(server, mcp, examples(tools, objects), inputs=start_files(folder, mcp))
+    began = _Draft(server, mcp, examples(tools, objects), inputs=start_files(folder, mcp), program=program)
     tried, seen = await _tried(here, began, tools, objects)
     checks = [*surface_checks(tools)]
     worked = {call.tool for call in seen.worked}
@@ -441,7 +443,12 @@ async def _confirmed(here: Tryout, tried: _Draft) -> _Draft | None:
     """Write the suite into the checkout and run it three times; repeat without what failed, until all passes."""
     for _ in range(tryout.MOST_ROUNDS):
         write_files(here.folder, tried.files(here.reach))
-        runs = (await here.run(here.load(), tryout.CONFIRMED))[SCENARIO]
+        trials = await here.run(here.load(), tryout.CONFIRMED)
+        runs, of_program = trials[SCENARIO], trials.get(starter.PROGRAM, [])
+        if any(seen.result.outcome != "pass" for seen in of_program):
+            for name in starter.program_scenario(tried.server, tried.program):
+                (here.folder / name).unlink()
+            tried = replace(tried, program=())
         if all(seen.result.outcome == "pass" for seen in runs):
             return tried
         if any(seen.result.not_measured for seen in runs):

@@ -13,6 +13,7 @@ from tidegate.model.access import Access
 from tidegate.model.target import McpServer
 
 SUITE = "tidegate.yaml"
+PROGRAM = "help"  # the scenario about the program of a server
 SERVER_PROMPT = "List the tools of the server, and call them."
 
 _PROVEN = "# Written by `tidegate init` from what the tool did, and run three times. Add what agents should get done."
@@ -66,10 +67,14 @@ def _network(reach: Access) -> str:
 
 
 def server_suite_text(
-    server: Tool, mcp: McpServer, scenario: str, steps: Mapping[str, list[dict[str, Any]]], reach: Access = False
+    server: Tool,
+    mcp: McpServer,
+    scenarios: Iterable[str],
+    steps: Mapping[str, list[dict[str, Any]]],
+    reach: Access = False,
 ) -> str:
     """Return the text of tidegate.yaml for an MCP server: the agent `calls` makes the calls in `steps`."""
-    before, _, _ = suite_text(server, [scenario]).partition("target: ")
+    before, _, _ = suite_text(server, scenarios).partition("target: ")
     how = {"command": mcp.command, **({"url": mcp.url} if mcp.url else {})}
     env = {"env": dict(server.env)} if server.env else {}
     lines = [f"target: {flow({'mcp': how, **env})}", _network(reach), "guidance: []", "agents:"]
@@ -88,6 +93,13 @@ def server_scenario_text(
     what = Candidate(name, f"The tools of `{server.binary}` are there and answer.", ())
     evaluators = ["  evaluators:", *(f"    - {flow(dict(check))}" for check in checks)]
     return _scenario(server, what, [f"task: {flow({'prompt': SERVER_PROMPT})}"], gates, evaluators)
+
+
+def program_scenario(server: Tool, gates: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    """Return the scenario's file in which the agent `calls` asks the server's program for its help."""
+    what = Candidate(PROGRAM, f"`{server.binary}` explains itself.", (), binary=server.binary)
+    task = {"prompt": f"Ask `{server.binary}` for its help.", "steps": [f"{server.binary} --help"]}
+    return {scenario_file(server, what): _scenario(server, what, [f"task: {flow(task)}"], gates).encode()}
 
 
 def _scenario(

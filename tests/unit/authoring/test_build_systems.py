@@ -25,6 +25,10 @@ SETUP_PY = (
 )
 CMAKE = "project(tally C)\nadd_subdirectory(src)\nadd_subdirectory(tests)\n"
 SCRIPT = "#!/bin/sh\n"
+PERL = (
+    """'root=$(cd "${0%/*}/../.." && pwd)' 'exec perl -I"$root/lib" "$root/script/tally" "$@"' """
+    "> .tidegate/bin/tally && chmod +x .tidegate/bin/tally"
+)
 
 
 def write(root: Path, files: dict[str, str]) -> Path:
@@ -92,6 +96,10 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
     "go, below cmd": (
         {"go.mod": "module example.org/x\n", "cmd/tally/main.go": ""},
         ("tally", "go build -o .tidegate/go/tally ./cmd/tally", ".tidegate/go"),
+    ),
+    "perl": (
+        {"Makefile.PL": "WriteMakefile(EXE_FILES => [qw(script/tally)])", "script/tally": "", "bin/other": SCRIPT},
+        ("tally", "mkdir -p .tidegate/bin && printf '%s\\n' '#!/bin/sh' " + PERL, ".tidegate/bin"),
     ),
     "meson": (
         {"meson.build": "project('x')\nexecutable(\n  get_option('prefix') + 'tally', 'a.c')\n"},
@@ -363,7 +371,8 @@ def test_a_package_is_built_if_its_program_imports_the_folder_of_the_package(tmp
 
 def test_a_package_is_built_if_its_program_imports_what_is_not_there(tmp_path: Path) -> None:
     write(tmp_path, {"package.json": '{"name": "tally", "bin": "bin/a.mjs", "scripts": {"build": "make"}}'})
-    write(tmp_path, {"bin/a.mjs": "import fs from 'fs'\nimport tally from '../dist/tally.mjs'\n"})
+    program = {"bin/a.mjs": "import main from './main'\n", "bin/main.mjs": "import tally from '../dist/tally.mjs'\n"}
+    write(tmp_path, program)
     assert "npm run build" in find_tools(tmp_path)[0].build
     write(tmp_path, {"dist/tally.mjs": ""})
     assert "npm run build" not in find_tools(tmp_path)[0].build

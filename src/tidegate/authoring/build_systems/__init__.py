@@ -21,6 +21,7 @@ SYSTEMS: tuple[Callable[[Path, str], Iterable[Tool]], ...] = (
     node.find,
     compiled.find_rust,
     compiled.find_go,
+    programs.find_perl,
     programs.find,
     compiled.find_meson,
     compiled.find_cmake,

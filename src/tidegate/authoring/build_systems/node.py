@@ -57,17 +57,27 @@ def with_less(tool: Tool, failure: str) -> Tool | None:
 
 
 def _is_whole(program: Path, package: dict[str, Any], folder: Path) -> bool:
-    """Return True if the program is there, and the files that it imports by their place, or as its own package.
+    """Return True if the program is there, and all files that it needs: those that it imports by their place, or as its
+    own package, and those that these import.
 
-    What it imports as the folder of the package may be of an older build.
+    What the program imports as the folder of the package may be of an older build.
     """
-    imported = _IMPORTED.findall(text(program))
-    if not {".", "..", "../"}.isdisjoint(imported):
-        return False
-    named = [program.parent / name for name in imported if name.startswith(".")]
-    if package.get("name") in imported:
-        named += [folder / part for part in re.findall(r'"(\./[^"*]+)"', json.dumps(package.get("exports")))]
-    return program.exists() and all(one.exists() or any(one.parent.glob(f"{escape(one.name)}.*")) for one in named)
+    left, seen = [program], set[Path]()
+    while left:
+        file = left.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        imported = _IMPORTED.findall(text(file))
+        named = [file.parent / name for name in imported if name.startswith(".")]
+        if package.get("name") in imported:
+            named += [folder / part for part in re.findall(r'"(\./[^"*]+)"', json.dumps(package.get("exports")))]
+        found = [[one] if one.exists() else [*one.parent.glob(f"{escape(one.name)}.*")] for one in named]
+        of_older_build = file == program and not {".", "..", "../"}.isdisjoint(imported)
+        if not file.exists() or of_older_build or not all(found):
+            return False
+        left += [file for files in found for file in files if file.is_file()]
+    return True
 
 
 def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:

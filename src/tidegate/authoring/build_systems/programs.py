@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tidegate.authoring.build_systems.files import installed, is_program, text
+from tidegate.authoring.build_systems.files import installed, is_program, own_first, text
 from tidegate.authoring.tool import Tool, inside
 
 FOLDER = ".tidegate/bin"
@@ -76,6 +76,24 @@ def find(root: Path, where: str) -> Iterator[Tool]:
         )
         if program.name in names or program.name in entries or (is_own and not HOUSEKEEPING.match(program.name)):
             yield _in_root(where, program.name, name)
+
+
+_OF_PERL = re.compile(r"\b(?:EXE_FILES|script_files)\s*=>\s*\[([^\]]*)\]")
+
+_ROOT = 'root=$(cd "${0%/*}/../.." && pwd)'
+
+
+def find_perl(root: Path, where: str) -> Iterator[Tool]:
+    """Yield the programs that a distribution of Perl installs, as scripts that start them with its own modules."""
+    file = next((name for name in ("Makefile.PL", "Build.PL") if (root / where / name).exists()), "")
+    listed = re.findall(r"[\w./-]+", " ".join(_OF_PERL.findall(text(root / where / file))))
+    programs = {Path(path).name: inside(where, path) for path in listed if (root / where / path).is_file()}
+    lib, own = inside(where, "lib"), (root / where).resolve().name
+    for name in own_first(programs, own):
+        script = (_ROOT, f'exec perl -I"$root/{lib}" "$root/{programs[name]}" "$@"')
+        lines = " ".join(f"'{line}'" for line in ("#!/bin/sh", *script))
+        build = f"mkdir -p {FOLDER} && printf '%s\\n' {lines} > {FOLDER}/{name} && chmod +x {FOLDER}/{name}"
+        yield Tool(name, (build,), (FOLDER,), inside(where, file), own=name == own)
 
 
 def _in_root(where: str, file: str, name: str) -> Tool:
