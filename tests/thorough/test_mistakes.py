@@ -47,7 +47,23 @@ def test_a_commit_does_not_say_where_we_write(make_repository: Make, tidegate: M
     ran = tidegate("run", cwd=repo.root)
 
     assert ran.code == 2
-    assert ".tidegate is a link that is part of the commit" in ran.stderr
+    assert ".tidegate is a link or a submodule that is part of the commit" in ran.stderr
+    assert list((tmp_path / "theirs").iterdir()) == []
+
+
+def test_nor_does_a_commit_that_is_not_checked_out(make_repository: Make, tidegate: Make, tmp_path: Path) -> None:
+    repo = make_repository()
+    (tmp_path / "theirs").mkdir()
+    repo.commit(FILES | {"tidegate.yaml": FILES["tidegate.yaml"] + "build: ['true']\n"})
+    repo.branch("pr", {"README.md": "x\n"})
+    (repo.root / ".tidegate").symlink_to(tmp_path / "theirs")
+    repo.git("add", "--force", ".tidegate")
+    repo.git("commit", "--quiet", "--amend", "--no-edit")
+    repo.git("checkout", "--quiet", "main")
+
+    ran = tidegate("pr", "--head", "pr", cwd=repo.root)
+
+    assert (ran.code, ".tidegate is a link in its commit" in ran.comment) == (1, True), ran.stderr
     assert list((tmp_path / "theirs").iterdir()) == []
 
 

@@ -12,14 +12,15 @@ OUR_FOLDER = ".tidegate"
 def make_our_folder(root: Path) -> Path:
     """Create `.tidegate` in `root`, the repository's top folder, with a .gitignore, and return it.
 
-    Raises ConfigurationError if the commit has a link there: a pull request could redirect writes to any path.
+    Raises ConfigurationError if the commit has a link or a submodule there: a pull request could redirect writes to any
+    path, or bring files of its own.
     """
     # Imported here, since an event with nothing to do needs only the name.
     from tidegate.vcs.revisions import tracked_links
 
     if links := tracked_links(root, OUR_FOLDER):
         raise ConfigurationError(
-            f"{links[0]} is a link that is part of the commit, and what is stored there would go where it leads.",
+            f"{links[0]} is a link or a submodule that is part of the commit, and Tidegate stores its own files there.",
             f"Remove it: `git rm {OUR_FOLDER}`. The folder is Tidegate's own.",
         )
     folder = root / OUR_FOLDER

@@ -118,6 +118,8 @@ async def _build_once(
     output = checkout.store.folder / "build" / str(attempt)
     home = checkout.folder / ".tidegate" / "build-home"
     tmp = home / "tmp"
+    if tmp.resolve() != checkout.folder.resolve() / tmp.relative_to(checkout.folder):
+        return f"build on {checkout.side}: .tidegate is a link in its commit, and the folder is Tidegate's own"
     for folder in (output, tmp):
         folder.mkdir(parents=True, exist_ok=True)
     give(supervisor.account, home.parent)

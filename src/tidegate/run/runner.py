@@ -222,8 +222,8 @@ class Runner:
         sides = [side for side in context.sides if side.build_of(context.suite)]
         base, head = context.sides[0], context.sides[-1]
         compared = base is not head and head in sides
-        changed = await asyncio.to_thread(changed_before, base.folder, head.folder) if compared else {}
         folders = (*base.path_of(context.suite), *head.path_of(context.suite))
+        changed = await asyncio.to_thread(changed_before, base.folder, head.folder, folders) if compared else {}
         programs = programs_of(changed, head.folder, folders)
         await together([self._build(side) for side in sides])
         if compared and self.build_errors.pop(base.side, None) is not None:
@@ -362,7 +362,10 @@ Text = tuple[int, bytes]  # the size in bytes, and the hash
 
 
 class Before(NamedTuple):
-    """What a name has in a checkout that is not built, and the text that it leads to: a link to a text is that text."""
+    """What a name has in a checkout that is not built, and the text that it leads to: a link to a text is that text.
+
+    A folder that it leads to counts by its place.
+    """
 
     own: Content | None
     text: Text | None
@@ -371,49 +374,58 @@ class Before(NamedTuple):
 Contents = Mapping[str, tuple[Before, Before]]  # of base and of head, by name
 
 
-def changed_before(base: Path, head: Path) -> Contents:
-    """Return the files and links that differ between two checkouts of which nothing is built yet."""
-    names = {path.relative_to(side).as_posix() for side in (base, head) for path in everything_below(side)}
-    both = ((name, (_before(base / name), _before(head / name))) for name in names)
+def changed_before(base: Path, head: Path, folders: Iterable[str]) -> Contents:
+    """Return the files and links that differ between two checkouts of which nothing is built yet.
+
+    What is below the folders of `path` is there by their names, wherever links lead.
+    """
+    places = [(side, name, Path(os.path.realpath(side / name))) for side in (base, head) for name in (".", *folders)]
+    within = [(name, place) for side, name, place in places if place.is_relative_to(os.path.realpath(side))]
+    names = {os.path.normpath(Path(name, path.relative_to(at))) for name, at in within for path in everything_below(at)}
+    both = ((name, (_before(base, name), _before(head, name))) for name in names)
     return {name: pair for name, pair in both if pair[0] != pair[1] and name.partition("/")[0] != ".git"}
 
 
-def _before(path: Path) -> Before:
-    own = content_of(path)
-    leads = own is not None and stat.S_ISLNK(own.kind)
-    return Before(own, _text(content_of(Path(os.path.realpath(path))) if leads else own))
+def _before(side: Path, name: str) -> Before:
+    return Before(content_of(side / name), _led_to(side, name))
+
+
+def _led_to(side: Path, name: str, sizes: Collection[int] | None = None) -> Text | None:
+    """Return the text that the name leads to, or the place of a folder."""
+    end = Path(os.path.realpath(side / name))
+    if end.is_dir():
+        return 0, os.fsencode(os.path.relpath(end, os.path.realpath(side)))
+    found = content_of(end, sizes)
+    return (found.size, found.digest) if found and stat.S_ISREG(found.kind) else None
 
 
 def programs_of(names: Iterable[str], head: Path, folders: Iterable[str]) -> frozenset[str]:
     """Return which of these files are below the folders of `path`, or what links in them lead to."""
     root = os.path.realpath(head)
-    places = [os.path.realpath(head / folder) for folder in folders]
+    named = [os.path.normpath(folder) for folder in folders]
+    places = [os.path.realpath(head / folder) for folder in named]
     led_to = {os.path.realpath(file) for place in map(Path, places) if place.is_dir() for file in place.iterdir()}
-    below = tuple(f"{place}/" for place in places)
+    below = (*(f"{root}/{folder}/" for folder in named), *(f"{place}/" for place in places))
     return frozenset(name for name in names if f"{root}/{name}".startswith(below) or f"{root}/{name}" in led_to)
 
 
 def replaced_files(base: Path, head: Path, changed: Contents, programs: Collection[str]) -> tuple[str, ...]:
     """Return which of the changed files hold what they do on base since head was built.
 
-    Also those that only head's build has removed, and programs that only it has replaced: what both make is a product.
-    So is what head's commit no longer has: its build cannot get it from base (`separate`).
+    Also those that only head's build has removed, and programs that only it has replaced, or made to lead elsewhere:
+    what both make is a product. So is what head's commit no longer has: its build cannot get it from base (`separate`).
     """
     found = list[str]()
     for name, (old, new) in sorted(changed.items()):
         if new.own is None:
             continue
         sizes = {one[0] for one in (old.text, new.text) if one} | {one.own.size for one in (old, new) if one.own}
-        now = content_of(head / name, sizes)
-        by_head = now is None or (name in programs and now.digest != new.own.digest)
-        led_to = _text(content_of(Path(os.path.realpath(head / name)), sizes))
+        now, led_to = content_of(head / name, sizes), _led_to(head, name, sizes)
+        is_other = now is None or now.digest != new.own.digest or led_to != new.text
+        by_head = now is None or (name in programs and is_other)
         undone = now == old.own or (led_to == old.text != new.text and led_to is not None)
         changed_now = now != new.own or led_to != new.text
-        if changed_now and (undone or (by_head and content_of(base / name, sizes) == old.own)):
+        as_before = content_of(base / name, sizes) == old.own and _led_to(base, name, sizes) == old.text
+        if changed_now and (undone or (by_head and as_before)):
             found.append(name)
     return tuple(found)
-
-
-def _text(content: Content | None) -> Text | None:
-    """Return what a file holds, whatever its rights; None of links and folders."""
-    return (content.size, content.digest) if content and stat.S_ISREG(content.kind) else None

@@ -9,6 +9,7 @@ import json
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import product
+from pathlib import PurePosixPath
 from posixpath import normpath
 from typing import Any
 
@@ -197,14 +198,16 @@ ALWAYS_WATCHED = ("**/.gitattributes", ".gitmodules")
 def watched_files(*suites: Suite) -> tuple[str, ...]:
     """Return globs of all files that can change an outcome.
 
-    These are the watched ones, guidance, all below `path`, the suite's file, the scenarios, and the templates and
-    scripts that the scenarios name. A program that is added to a folder of `path` is found first, watched or not.
+    These are the watched ones, guidance, all below `path` and what may be in place of its folders, the suite's file,
+    the scenarios, and the templates and scripts that the scenarios name. A program that is added to a folder of `path`
+    is found first, watched or not.
     """
     patterns = dict.fromkeys(ALWAYS_WATCHED)
     for suite in suites:
         patterns |= dict.fromkeys((*suite.watch, *suite.guidance_globs))
-        folders = (normpath(folder) for folder in suite.path)
-        patterns |= dict.fromkeys("*" if folder == "." else f"{glob.escape(folder)}/**" for folder in folders)
+        for folder in map(PurePosixPath, map(normpath, suite.path)):
+            around = [glob.escape(one.as_posix()) for one in (folder, *folder.parents)][:-1]
+            patterns |= dict.fromkeys((*around, f"{around[0]}/**") if around else ("*",))
         patterns[glob.escape(suite.file)] = None
         for scenario in suite.scenarios:
             patterns[glob.escape(scenario.file)] = None

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError
@@ -261,8 +261,12 @@ def file_diffs(root: Path, base: Revision, head: Revision, paths: Sequence[str])
 
 
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
-    """Return the tracked files below a folder of the checked-out commit."""
-    return tuple(must(root, "ls-files", "-z", "--", folder).split("\0"))[:-1]
+    """Return the tracked files below a folder of the checked-out commit, and what is in place of a folder around it: a
+    submodule, say.
+    """
+    around = [one.as_posix() for one in (PurePosixPath(folder), *PurePosixPath(folder).parents)][:-1]
+    found = must(root, "ls-files", "-z", "--", f":(literal){around[-1]}" if around else folder).split("\0")[:-1]
+    return tuple(name for name in found if name in around or not around or name.startswith(f"{around[0]}/"))
 
 
 def tracked_matching(root: Path, patterns: Sequence[str]) -> tuple[str, ...]:
@@ -292,9 +296,9 @@ def is_ignored(root: Path, path: str) -> bool:
 
 
 def tracked_links(root: Path, *specs: str) -> tuple[str, ...]:
-    """Return the tracked symbolic links that match a pathspec, such as a folder."""
+    """Return the tracked symbolic links and submodules that match a pathspec, such as a folder."""
     entries = must(root, "ls-files", "--stage", "-z", "--", *specs).split("\0")
-    return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith("120000 "))
+    return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith(("120000 ", "160000 ")))
 
 
 def commit_with(root: Path, parent: str, names: Sequence[str], file: Path) -> str:

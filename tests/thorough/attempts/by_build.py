@@ -20,6 +20,19 @@ def to_bad(repo: Repository) -> None:
     (repo.root / "lib").symlink_to("bad")
 
 
+def folder_to_bad(repo: Repository) -> None:
+    repo.git("mv", "bin", "bad")
+    (repo.root / "bin").symlink_to("bad")
+
+
+def program_to_bad(repo: Repository) -> None:
+    """The program leads to the broken one by a link on the way."""
+    repo.git("mv", "bin/notes", "impl/notes")
+    (repo.root / "current").symlink_to("impl")
+    (repo.root / "bin").mkdir(exist_ok=True)
+    (repo.root / "bin/notes").symlink_to("../current/notes")
+
+
 def built(command: str) -> dict[str, str]:
     return suite(f"build: ['{command}']\n")
 
@@ -98,6 +111,30 @@ BUILDS = {
         base={"impl/notes": NOTES, "bin/notes": Link("../impl/notes")},
         tool=None,
         head={"impl/notes": FORGETFUL, "works": NOTES + "# x\n", **built("cp works impl/notes")},
+    ),
+    "a folder of `path` led elsewhere": Attempt(
+        "makes the folder of `path` a link to a broken tool, and its build leads it to another one",
+        "unproven",
+        5,
+        head={"good/notes": NOTES + "# x\n", **built("ln -sfn good bin")},
+        prepare=folder_to_bad,
+    ),
+    "a link on the way led elsewhere": Attempt(
+        "makes the tool a link by way of another link, which its build leads to another folder",
+        "unproven",
+        5,
+        head={"impl/readme": "", "good/notes": NOTES + "# x\n", **built("ln -sfn good current")},
+        prepare=program_to_bad,
+    ),
+    "a file for a folder of `path`": Attempt(
+        "commits a file where the build makes the folder of `path`, and `watch` does not list it",
+        "setup_regression",
+        tool=None,
+        base={
+            **suite("build: ['mkdir -p out/bin && cp src/notes out/bin']\nwatch: ['src/**']\n", "[bin]", "[out/bin]"),
+            "src/notes": NOTES,
+        },
+        head={"out": ""},
     ),
     "a program as a FIFO": Attempt(
         "has its build make a FIFO of the tool",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tests.conftest import Repository
 from tests.journeys.conftest import NOTES
 from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, graded, keep, suite
@@ -93,6 +95,11 @@ def scenarios_elsewhere(repo: Repository) -> None:
 
 def outputs_are_a_link(repo: Repository) -> None:
     (repo.root / ".tidegate").symlink_to("docs")
+
+
+def as_submodule(repo: Repository, folder: str) -> None:
+    """The folder is a submodule that is checked out."""
+    repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--force", str(repo.root), folder)
 
 
 def tag_named_like_main(repo: Repository) -> None:
@@ -229,6 +236,19 @@ REPOSITORY = {
     "ignored scenario": Attempt("adds the scenarios to .gitignore", "regression", head={".gitignore": "scenarios/\n"}),
     "a link for outputs": Attempt(
         "commits `.tidegate` as a link", "is part of the commit", 2, prepare=outputs_are_a_link
+    ),
+    "a submodule for outputs": Attempt(
+        "makes `.tidegate` a submodule, which may have a history of base",
+        "is part of the commit",
+        2,
+        prepare=partial(as_submodule, folder=".tidegate"),
+    ),
+    "a submodule for the store": Attempt(
+        "makes the folder around that of `store` a submodule",
+        "is part of the commit",
+        2,
+        base=suite("store: {path: ci/store}\n"),
+        prepare=partial(as_submodule, folder="ci"),
     ),
     "LFS": Attempt(
         "replaces the tool by a pointer to a large file",

@@ -21,7 +21,7 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
 
 def replaced(sides: tuple[Path, Path], *commands: str) -> tuple[str, ...]:
     """What these commands replace, each in the side that it names."""
-    changed = changed_before(*sides)
+    changed = changed_before(*sides, ["bin"])
     programs = programs_of(changed, sides[1], ["bin"])
     for command in commands:
         assert os.system(f"cd {sides[0].parent} && {command}") == 0
@@ -60,6 +60,31 @@ def test_what_both_builds_make_is_a_product(sides: tuple[Path, Path]) -> None:
 
 def test_a_program_that_only_head_makes_is_found(sides: tuple[Path, Path]) -> None:
     assert replaced(sides, "echo 2 > head/bin/tool; echo 2 > head/lib/a") == ("bin/tool",)
+
+
+MOVED = "mkdir bad good; cp bin/tool bad; echo 2 > good/tool; ln -s bad cur"
+
+
+@pytest.mark.parametrize(
+    ("committed", "build"),
+    [
+        ("rm -r bin; ln -s bad bin", "ln -sfn good bin"),
+        ("rm -r bin; ln -s cur bin", "ln -sfn good cur"),
+        ("ln -sf ../cur/tool bin/tool", "ln -sfn good cur"),
+    ],
+    ids=["a link for the folder", "a link that this leads to", "a link on the way to the program"],
+)
+def test_a_program_that_only_head_leads_elsewhere_is_found(
+    sides: tuple[Path, Path], committed: str, build: str
+) -> None:
+    assert os.system(f"cd {sides[1]} && {MOVED} && {committed}") == 0
+    assert "bin/tool" in replaced(sides, f"cd head; {build}")
+
+
+def test_a_link_that_both_builds_lead_elsewhere_is_a_product(sides: tuple[Path, Path]) -> None:
+    for side in sides:
+        assert os.system(f"cd {side} && {MOVED} && rm -r bin && ln -s cur bin") == 0
+    assert replaced(sides, "ln -sfn good base/cur", "ln -sfn good head/cur") == ()
 
 
 def test_a_file_below_a_folder_of_the_path_is_a_program(sides: tuple[Path, Path]) -> None:

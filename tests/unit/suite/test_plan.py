@@ -285,6 +285,7 @@ def test_all_that_can_change_an_outcome_is_watched() -> None:
         ".gitmodules",
         "src/**",
         "AGENTS.md",
+        "bin",
         "bin/**",
         "*",
         "tidegate.yaml",
