@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import getpass
-import platform
 import re
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -105,7 +102,7 @@ async def _gates_of_start(here: Tryout, tool: Tool) -> tuple[dict[str, Any], ...
     candidate = Candidate("start", "", (), more=(wrong,))
     runs = (await here.run(draft(tool, [_scenario_of(tool, candidate)]), tryout.OBSERVED))[candidate.name]
     observed = zip(*(one.checked for one in runs), strict=False)
-    refused = [observed_gates.refused_gate(seen, facts=_facts()) for seen in observed]
+    refused = [observed_gates.refused_gate(seen, facts=observed_gates.facts()) for seen in observed]
     return tuple(filter(None, [*observed_gates.help_gates(page), *refused]))
 
 
@@ -352,7 +349,7 @@ async def _observed(here: Tryout, tool: Tool, found: Sequence[Candidate]) -> lis
 
 def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], versions: frozenset[str]) -> Candidate:
     """Return the candidate with gates for what was the same in all runs. `versions`: of the tool."""
-    facts = _facts() | versions
+    facts = observed_gates.facts() | versions
     given = "\n".join([*candidate.files.values(), *candidate.commands])
     gates: list[dict[str, Any] | None] = [
         *candidate.gates,
@@ -373,14 +370,6 @@ def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], vers
     return candidate._replace(
         gates=tuple(observed_gates.distinct(filter(None, gates))), statuses=tuple(sorted(statuses)), skip=tuple(failing)
     )
-
-
-def _facts() -> frozenset[str]:
-    """Return words that another machine, user or day would show in another way."""
-    now = time.localtime()
-    names = {platform.node(), platform.release(), platform.machine(), platform.python_version(), getpass.getuser()}
-    dates = {time.strftime(way, now) for way in ("%Y", "%A", "%a", "%B")}
-    return frozenset(name for name in names | dates if len(name) > 2)
 
 
 async def _confirmed(here: Tryout, tool: Tool, kept: list[Candidate]) -> list[Candidate]:

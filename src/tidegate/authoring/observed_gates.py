@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import platform
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -75,6 +77,14 @@ class Seen(NamedTuple):
 
     result: CommandResult
     at: float = 0.0
+
+
+def facts() -> frozenset[str]:
+    """Return words that another machine, user or day would show in another way."""
+    now = time.localtime()
+    names = {platform.node(), platform.release(), platform.machine(), platform.python_version(), getpass.getuser()}
+    dates = {time.strftime(way, now) for way in ("%Y", "%A", "%a", "%B")}
+    return frozenset(name for name in names | dates if len(name) > 2)
 
 
 def complaint(ran: CommandResult) -> str | None:

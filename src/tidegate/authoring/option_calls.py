@@ -11,7 +11,7 @@ from tidegate.model.surface import Part
 from tidegate.model.value import Value
 
 UNFIT = re.compile(  # options that wait, open something, print the help, or depend on time
-    r"-{1,2}(?:h|help\S*|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
+    r"-{1,2}(?:h|help\S*|man(?:ual)?|V|version|watch|follow|interactive|edit\S*|serve\S*|port|host|daemon|prompt|pager|browser|open"
     r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
 )
 _NUMBERS = re.compile(
@@ -55,12 +55,17 @@ def _call(line: str, binary: str) -> re.Match[str] | None:
 
 
 def with_option(
-    line: str, binary: str, option: Part, parts: Sequence[Part], printed: str = "", listed: str = ""
+    line: str,
+    binary: str,
+    option: Part,
+    parts: Sequence[Part],
+    printed: str = "",
+    lists: Iterable[Sequence[str]] = (),
 ) -> Iterator[Try]:
     """Yield the line with the option, if its subcommand has it, with each value to try. If the line has it already, it
     gets the other values that the option lists.
 
-    `printed`: by the line alone. Its words are values, too, and those that an option such as `--list` has `listed`.
+    `printed`: by the line alone. Its words are values, too, and those in `lists`, which options such as `--list` print.
     """
     call = _call(line, binary)
     names = "|".join(map(re.escape, (option.name, *option.aliases)))
@@ -73,7 +78,7 @@ def with_option(
     (command,) = by_subcommand([line], binary, parts)
     if option.command in ("", command):
         at = line.index(command, call.end()) + len(command) if option.command else call.end()
-        for values in _values(option, printed, listed):
+        for values in _values(option, printed, lists):
             yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
 
 
@@ -83,7 +88,7 @@ def beyond(line: str, part: Part) -> str:
     return re.sub(rf"(?<!\S){re.escape(part.name)} \S+", f"{part.name} {other}", line)
 
 
-def _values(part: Part, printed: str, listed: str) -> Iterator[tuple[str, ...]]:
+def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
     """Yield the ways to give the option, for each of its values that is tried."""
     if not part.takes_value:
         yield (part.name,)
@@ -92,8 +97,6 @@ def _values(part: Part, printed: str, listed: str) -> Iterator[tuple[str, ...]]:
         yield from ((f"{part.name} {'20' if _A_NUMBER.fullmatch(value) else value}",) for value in values)
     elif part.default.isdecimal():
         yield f"{part.name} {int(part.default) // 2}", f"{part.name} {int(part.default) + 2}"
-    elif _DATES.search(part.name):
-        yield tuple(f"{part.name} {value}" for value in ("2024-01-31", "'2024-01-31 10:30'", "2024-01", "1"))
     elif _SEPARATORS.search(part.name):
         yield f"{part.name} ';'", f"{part.name} :"
     elif _NUMBERS.search(part.name):
@@ -101,12 +104,14 @@ def _values(part: Part, printed: str, listed: str) -> Iterator[tuple[str, ...]]:
     elif _WRITES.search(part.name):
         yield (f"{part.name} written.txt",)
     else:
-        shown, named = _words(printed), _words(listed)
+        shown = words_of(printed)
         words = [one for one in shown if one.isalpha()]
-        told = [*named[-1:], *named[len(named) // 2 :][:1]]
-        own = dict.fromkeys([*told, *shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
+        told = [word for named in lists for word in (*named[-1:], *named[len(named) // 2 :][:1])]
+        days = ("2024-01-31", "'2024-01-31 10:30'", "2024-01", "1") if _DATES.search(part.name) else ()
+        own = dict.fromkeys([*days, *told, *shown[:1], *words[:2], *words[len(words) // 2 :][:1], *shown[-1:]])
         yield tuple(f"{part.name} {value}" for value in (*own, "name", "Ada", "unused", "'*'", "2", "sample.txt"))
 
 
-def _words(text: str) -> list[str]:
-    return [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}[\w./-]*\w", text))]
+def words_of(text: str) -> list[str]:
+    """Return the words of a text that may be names, each once."""
+    return [*dict.fromkeys(re.findall(r"[\w./-]*[A-Za-z]{2}(?:[\w./-]*\w)?", text))]

@@ -6,7 +6,7 @@ import re
 import shlex
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePosixPath
@@ -130,9 +130,15 @@ class Probe:
         )
 
     async def repeatable(self, lines: Sequence[str]) -> list[str]:
-        """Return the lines that print the same twice, longest outputs first; some of all if none does."""
+        """Return the lines that print the same twice: one with the first input and one with the input that has most
+        marks, then by the length of their outputs, longest first; some of all if none does.
+        """
         rows = {line: self.printed[line].count("\n") for line in lines}
-        fit = sorted(lines, key=lambda line: (rows[line] > MOST_LINES, -rows[line]))[:MOST_BASES]
+        of_input = {name: line for line in reversed(lines) if (name := self.input_of(line))}
+        rich = sorted(of_input, key=lambda name: -len({*re.findall(r"\W+", self.files.get(name, ""))}))
+        main = [of_input[name] for name in (*self.inputs[:1], *rich[:1]) if name in of_input]
+        longest = sorted(lines, key=lambda line: (rows[line] > MOST_LINES, -rows[line]))
+        fit = [*dict.fromkeys((*main, *longest))][:MOST_BASES]
         steady: list[str] = []
         for line in fit if not self.is_late else ():
             first, second = [self._shown(line, await self.session.shell(line, timeout_secs=SECONDS)) for _ in range(2)]
@@ -222,6 +228,11 @@ class Probe:
             call = Call(line=line, kind="variation", seconds=ran.duration_s)
             known = self.repeating.get(form := self._without_inputs(line), (0, call))
             self.repeating[form] = max(known, (len({*re.findall(r"\W+", text)}), call), key=lambda one: one[0])
+
+    async def printed_by(self, line: str) -> str:
+        """Return what the line prints; '' if it shows no result."""
+        ran = None if self.is_late else await self.session.shell(line, timeout_secs=SECONDS)
+        return "" if ran is None or self._wrong(ran) else ran.stdout
 
     def input_of(self, line: str) -> str | None:
         """Return the first input in the line; None without one."""
@@ -343,11 +354,12 @@ class Probe:
                 there = self._states()
             ran = await self.session.shell(line, timeout_secs=SECONDS)
         silent = ran.end == "exited" and not ran.printed.strip()  # a formatter may exit with 1 if it changed something
-        rewritten = self._restored()
+        now = self._states()
+        rewritten = self._restored({name for name, state in there.items() if now.get(name) == state})
         if silent or ran.ok or not self._wrong(ran) or (rewritten and not crashed(ran)):
             if on_copy := self._on_copy(line, ran, rewritten):
                 line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
-            elif written := self._written(line, there):
+            elif written := self._written(line, there, now):
                 shown = _then_cat(line, ran, *written)
                 line, self.writing[shown] = shown, line
                 ran = ran.model_copy(update={"command": line, "stdout": ran.stdout + "".join(written.values())})
@@ -360,17 +372,19 @@ class Probe:
         return line, ran, why
 
     def _states(self) -> dict[str, tuple[int, int]]:
-        """Return when each file of the workspace was written, in ns since the epoch, and its size in bytes."""
+        """Return when each file of the workspace was changed, in ns since the epoch, and its size in bytes."""
         folder = self.session.workspace
         found = ((path, path.lstat()) for path in folder.rglob("*"))
         files = ((path.relative_to(folder).as_posix(), state) for path, state in found if S_ISREG(state.st_mode))
-        return {name: (state.st_mtime_ns, state.st_size) for name, state in files}
+        return {name: (state.st_ctime_ns, state.st_size) for name, state in files}
 
-    def _written(self, line: str, before: Mapping[str, tuple[int, int]]) -> dict[str, str]:
+    def _written(
+        self, line: str, before: Mapping[str, tuple[int, int]], now: Mapping[str, tuple[int, int]]
+    ) -> dict[str, str]:
         """Return the texts that the line has written, by their names where it leaves off; none if it shows them."""
         entered = _ENTERS.search(line)
         inside, rest = (f"{entered[1]}/", line[entered.end() :]) if entered else ("", line)
-        changed = (name for name, state in self._states().items() if before.get(name) != state)
+        changed = (name for name, state in now.items() if before.get(name) != state)
         named = [name for name in sorted(changed) if name not in self.files and not _NO_RESULT.search(name)]
         read = ((name.removeprefix(inside), self.session.read_text(name)) for name in named if name.startswith(inside))
         texts = [(name, text) for name, text in read if text and not _BINARY.search(text)]
@@ -382,9 +396,10 @@ class Probe:
             return "it waits, or takes long"
         return complaint(ran) or ("it prints its usage" if is_usage(ran.printed) else None)
 
-    def _restored(self) -> list[str]:
-        """Return the given files that were changed, which are then as before."""
-        texts = ((name, text.encode("utf-8", "surrogateescape")) for name, text in self.files.items())
+    def _restored(self, untouched: Collection[str]) -> list[str]:
+        """Return which of the given files were changed. They are then as before."""
+        given = ((name, text) for name, text in self.files.items() if name not in untouched)
+        texts = ((name, text.encode("utf-8", "surrogateescape")) for name, text in given)
         shown = ((name, text.decode("utf-8", "replace")) for name, text in texts)
         names = [name for name, text in shown if self.session.read_text(name) not in (None, text)]
         for name in names:

@@ -14,10 +14,19 @@ from typing import Literal
 
 from pydantic import PrivateAttr
 
-from tidegate.authoring.option_calls import LISTS, UNFIT, Try, beyond, by_subcommand, with_configuration, with_option
+from tidegate.authoring.option_calls import (
+    LISTS,
+    UNFIT,
+    Try,
+    beyond,
+    by_subcommand,
+    with_configuration,
+    with_option,
+    words_of,
+)
 from tidegate.authoring.probe import PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
 from tidegate.authoring.samples import kind_of
-from tidegate.authoring.variations import in_turn, variations
+from tidegate.authoring.variations import FEW, in_turn, variations, with_numbers
 from tidegate.decide.surface.parts import commands
 from tidegate.model.agent import Agent, Session
 from tidegate.model.event import End, Message
@@ -32,6 +41,7 @@ MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
+MOST_LISTED = 8  # values that another option lists
 MOST_PAIRS = 12  # lines that get a second option
 MOST_WRONG, MOST_AGAIN = 3, 4  # lines that are spoilt, and that are repeated
 
@@ -53,7 +63,7 @@ class Prober(Agent):
     seconds: float = PLANS_SECONDS  # of all plans
     cases: tuple[tuple[str, str], ...] = ()  # more texts of tests, by name; those without a suffix fit any kind
     _set: set[str] = PrivateAttr(default_factory=set)  # variables that changed something, in all plans
-    _listed: str = PrivateAttr("")  # by options such as `--list`
+    _lists: list[list[str]] = PrivateAttr(default_factory=list)  # words that options such as `--list` print
     _told: set[tuple[str, str, str]] = PrivateAttr(default_factory=set)  # options that showed something, in all plans
     _used: dict[str, float] = PrivateAttr(default_factory=dict)  # seconds of the plans that have ended
 
@@ -78,6 +88,7 @@ class Prober(Agent):
         bases += [own[-1] for name, own in of_each.items() if name not in covered]  # such as what it adds
         await self._try_configurations(probe, bases[:MOST_CONFIGURED])
         bases = [*(await self._with_variables(probe, bases[:MOST_CONFIGURED])), *bases]
+        await self._read_lists(probe)
         kept = list[tuple[Part, Call]]()
         for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
             if part.kind == "option" and not UNFIT.match(part.name):
@@ -91,8 +102,7 @@ class Prober(Agent):
         await self._try_faults(probe, bases, [part for part, call in kept if call.kind == "silent"])
         for line in [line for line in probe.found().of("option") + lines if line in probe.writing][:MOST_AGAIN]:
             await probe.again(line)
-        for line, command in variations(lines, session.binary, commands(self.parts)):
-            await probe.vary(line, command)
+        await self._vary(probe, lines, [call.line for call in shown])
         self._used[session.scenario] = time.monotonic() - probe.began
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
@@ -185,6 +195,20 @@ class Prober(Agent):
                 call = await probe.tried(one, base=line)
                 probe.keep(call if call is not None and call.kind == "option" else None)
 
+    async def _vary(self, probe: Probe, lines: Sequence[str], shown: Iterable[str]) -> None:
+        """Try variations of these lines, and those with an option that `shown` something with other numbers."""
+        binary, names = probe.session.binary, commands(self.parts)
+        numbered = ((line, "") for one in shown for line in islice(with_numbers(one, binary, names), FEW))
+        for line, command in (*variations(lines, binary, names), *numbered):
+            await probe.vary(line, command)
+
+    async def _read_lists(self, probe: Probe) -> None:
+        """Remember the words that options such as `--list` print, if no plan did."""
+        for part in self.parts if not self._lists else ():
+            if part.kind == "option" and not part.takes_value and LISTS.search(part.name):
+                words = words_of(await probe.printed_by(f"{probe.session.binary} {part.command} {part.name}"))
+                self._lists += [words] if len(words) > 1 else []
+
     async def _try_aliases(self, probe: Probe, kept: Sequence[tuple[Part, Call]]) -> None:
         """Keep the lines with an option also with another name of it, such as the short one."""
         for part, call in kept:
@@ -204,20 +228,26 @@ class Prober(Agent):
     async def _try_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
         found = await self._with_option(probe, part, bases)
-        if not found and not part.takes_value and part.id not in self._told:  # help may leave the value out
-            found = await self._with_option(probe, part.model_copy(update={"takes_value": True}), bases)
+        if not found and not part.choices and part.id not in self._told:  # help may not show if it takes a value
+            other = part.model_copy(update={"takes_value": not part.takes_value})
+            found = await self._with_option(probe, other, bases)
         probe.calls += found
         if not found and part.id not in self._told:
             probe.keep_refusal()
-        for call in found[:1] if part.choices else ():
-            await probe.vary(beyond(call.line, part), part.command)
+        for call in found[:1]:
+            if part.choices:
+                await probe.vary(beyond(call.line, part), part.command)
+            given = next(iter(_values_of(call.line)), "")
+            for words in self._lists:
+                for word in words[:: len(words) // MOST_LISTED + 1] if given in words else ():
+                    await probe.vary(call.line.replace(f" {given}", f" {word}", 1), part.command)
         return found
 
     async def _with_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Return the first line with the option that shows something, with each value that does; else a silent one."""
         binary = probe.session.binary
         own = [
-            (base, [*with_option(base, binary, part, self.parts, probe.printed[base], self._listed)]) for base in bases
+            (base, [*with_option(base, binary, part, self.parts, probe.printed[base], self._lists)]) for base in bases
         ]
         silent: list[Call] = []
         refused = 0
@@ -228,7 +258,6 @@ class Prober(Agent):
                 break
             found = [call for one in tries if (call := await probe.tried(one, base=base)) is not None]
             if kept := [call for call in found if call.kind == "option"]:
-                self._listed += probe.printed[kept[0].line] if LISTS.search(part.name) else ""
                 self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
                 return kept
             silent = silent or found[:1]

@@ -18,6 +18,7 @@ MOST_FILES = 5_000
 MOST_OF_KIND, MOST_INPUTS = 8, 16  # files of the repository that become inputs
 LARGEST_CODE, LARGEST_CASE = 300_000, 6_000
 MEDIUM, LARGEST = 1_500, 10_000  # bytes of a good input, and of the largest
+_SPEC_EXAMPLE = re.compile(r"^`{8,} example[^\n]*\n(.*?)^\.$", re.MULTILINE | re.DOTALL)
 _SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
 _BINARY = frozenset("\0\ufffd")
 _CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
@@ -91,6 +92,17 @@ def find_cases(root: Path) -> dict[str, str]:
     fit = [*filter(_is_input, found)]
     known = Counter(path.name for path in fit)
     return {path.name if known[path.name] == 1 else f"{path.parent.name}-{path.name}": text(path) for path in fit}
+
+
+def find_spec_examples(root: Path) -> dict[str, str]:
+    """Return the examples of specifications as CommonMark's, in files of tests, by name."""
+    files = [path for path in _for_tests(root) if path.suffix in (".md", ".txt") and path.stat().st_size < LARGEST_CODE]
+    found = ((path.stem, _SPEC_EXAMPLE.findall(text(path))) for path in files)
+    return {
+        f"{stem}-{number}.md": shown.replace("→", "\t")
+        for stem, examples in found
+        for number, shown in enumerate(examples, 1)
+    }
 
 
 def find_scripts(root: Path) -> tuple[Path, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from tidegate.authoring.samples import ROWS, kind_of
 from tidegate.authoring.shown_calls import shown_lines, shown_objects, shown_texts
-from tidegate.authoring.survey import find_cases, find_inputs
+from tidegate.authoring.survey import find_cases, find_inputs, find_spec_examples
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
 
@@ -41,7 +41,7 @@ def cases(root: Path, code: Collection[str], texts: Iterable[str]) -> tuple[tupl
     """
     kinds, known = kinds_named_in(texts), set[str]()
     fit = (text for text in (*shown_texts(code), *shown_lines(code)) if len(text) <= LONGEST_GIVEN)
-    found = find_cases(root) | {f"case{number}": text for number, text in enumerate(fit, 1)}
+    found = find_cases(root) | find_spec_examples(root) | {f"case{number}": text for number, text in enumerate(fit, 1)}
     if ".json" in kinds:
         objects = (f"{json.dumps(one)}\n" for one in shown_objects((), code) if one and "arguments" not in one)
         found |= {f"object{number}.json": text for number, text in enumerate(dict.fromkeys(objects), 1)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -13,6 +14,8 @@ from tidegate.decide.surface.parts import command_of
 
 _WORD = re.compile(r"""(?:[^\s"'|;&<>]|"[^"]*"|'[^']*')+""")
 _NUMBER = re.compile(r"(?<![A-Za-z])\d{1,6}(?![A-Za-z])")
+_WHOLE = re.compile(r"-?\d+(?:[.,]\d+)*")
+NUMBERS = ("12", "1.05", "101", "2024", "1", "1000000", "71", "-3", "1001", "0.5", "2.145", "5.00", "21")
 _DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _FILE = re.compile(r"[\w./~+-]*\.[A-Za-z]\w{0,8}")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -72,9 +75,8 @@ def _of(call: _Call, calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
     """Return the variations of one call, with its subcommand: of each kind one, then the next."""
     others = [one for one in calls if one is not call and one.command == call.command]
     dates = [_DATE.findall(one.line) for one in calls if one.command != call.command]
-    found = in_turn(
-        [_in_days(call.line, dates), _with_numbers(call.line), _with_others(call, others), _rearranged(call)]
-    )
+    numbers = itertools.chain(_as_numbers(call), _with_numbers(call.line))
+    found = in_turn([_in_days(call.line, dates), numbers, _with_others(call, others), _rearranged(call)])
     return ((line, call.command) for line in found)
 
 
@@ -110,6 +112,20 @@ def _rearranged(call: _Call) -> Iterator[str]:
         yield call.with_words([*own[:-1], ""])
     if own and not _FILE.fullmatch(own[-1]):
         yield call.with_words([*own[:-1], own[-1].upper()])
+
+
+def with_numbers(line: str, binary: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield the line with other numbers in place of an argument that is one."""
+    call = _read(line, binary, names)
+    yield from _as_numbers(call) if call is not None else ()
+
+
+def _as_numbers(call: _Call) -> Iterator[str]:
+    """Yield the call with numbers of other kinds in place of an argument that is a number."""
+    own = call.own()
+    for place, word in enumerate(own):
+        if _WHOLE.fullmatch(word):
+            yield from (call.with_words([*own[:place], other, *own[place + 1 :]]) for other in NUMBERS if other != word)
 
 
 def _with_numbers(text: str) -> Iterator[str]:

@@ -384,8 +384,25 @@ def test_variations_that_show_other_things_are_kept_and_few_of_those_that_are_re
         return shown.get(words[-1])
 
     found = probed(small, tmp_path, (Try(ways=("count 5 3",)),))
-    assert {*found.of("variation")} == {"count 5 12", "count 5 0", "count 0 3", "count 14 3"}
+    assert {*found.of("variation")} >= {"count 5 12", "count 5 0", "count 0 3", "count 14 3", "count 1.05 3"}
     assert found.of("refused") == ("count 5 5",)  # `count 5 14` and others are refused with the same words
+
+
+def test_values_that_an_option_lists_are_those_of_another_option(tmp_path: Path) -> None:
+    """Codes of two letters, too. An option that takes no value is tried without one, whatever its help shows."""
+
+    def spelling(words: list[str], files: dict[str, str]) -> str | None:
+        if words == ["--list-langs"]:
+            return "en\nfr\nde\nxx"
+        lang = words[words.index("--lang") + 1] if "--lang" in words else "en"
+        shown = {"en": "three", "fr": "trois", "de": "drei"}.get(lang)
+        known = all(word in ("--lang", "--loud", lang, "3") for word in words)
+        return f"{shown}{'!' * ('--loud' in words)}" if shown and known else None
+
+    help_text = "  --lang LANG  the language\n  --list-langs  all languages\n  --loud Say it loud\n"
+    found = probed(spelling, tmp_path, (Try(ways=("count 3",)),), help_text)
+    lines = {*found.of("option"), *found.of("variation")}
+    assert lines >= {"count --lang fr 3", "count --lang de 3", "count --loud 3"}
 
 
 def test_a_text_that_a_call_writes_is_shown(tmp_path: Path) -> None:
@@ -612,7 +629,7 @@ def test_a_file_of_the_repository_keeps_its_bytes(tmp_path: Path) -> None:
     found = probed(reading, tmp_path, (Try(ways=("count data.gz",)),))
     candidate = Candidate("plan", "", (), files=found.files)
     tool = Tool("count", (), (), "Makefile")
-    assert template_files(tool, candidate) == {f"{tool.scenarios}/plan/data.gz": b"\x1f\x8b\xff a"}
+    assert template_files(tool, candidate)[f"{tool.scenarios}/plan/data.gz"] == b"\x1f\x8b\xff a"
 
 
 def test_a_configuration_that_an_error_names_is_taken_from_the_repository(
