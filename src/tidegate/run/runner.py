@@ -382,16 +382,20 @@ def changed_before(base: Path, head: Path, folders: Iterable[str]) -> Contents:
     places = [(side, name, Path(os.path.realpath(side / name))) for side in (base, head) for name in (".", *folders)]
     within = [(name, place) for side, name, place in places if place.is_relative_to(os.path.realpath(side))]
     names = {os.path.normpath(Path(name, path.relative_to(at))) for name, at in within for path in everything_below(at)}
-    both = ((name, (_before(base, name), _before(head, name))) for name in names)
-    return {name: pair for name, pair in both if pair[0] != pair[1] and name.partition("/")[0] != ".git"}
+    known = (name for name in names if name.partition("/")[0] != ".git")
+    both = ((name, (_before(base, name), _before(head, name))) for name in known)
+    return {name: pair for name, pair in both if pair[0] != pair[1]}
 
 
 def _before(side: Path, name: str) -> Before:
-    return Before(content_of(side / name), _led_to(side, name))
+    own = content_of(side / name)
+    return Before(own, _led_to(side, name, own))
 
 
-def _led_to(side: Path, name: str, sizes: Collection[int] | None = None) -> Text | None:
-    """Return the text that the name leads to, or the place of a folder."""
+def _led_to(side: Path, name: str, own: Content | None, sizes: Collection[int] | None = None) -> Text | None:
+    """Return the text that the name leads to, which has this content of its own, or the place of a folder."""
+    if own is not None and stat.S_ISREG(own.kind):
+        return own.size, own.digest
     end = Path(os.path.realpath(side / name))
     if end.is_dir():
         return 0, os.fsencode(os.path.relpath(end, os.path.realpath(side)))
@@ -420,12 +424,13 @@ def replaced_files(base: Path, head: Path, changed: Contents, programs: Collecti
         if new.own is None:
             continue
         sizes = {one[0] for one in (old.text, new.text) if one} | {one.own.size for one in (old, new) if one.own}
-        now, led_to = content_of(head / name, sizes), _led_to(head, name, sizes)
+        now, then = content_of(head / name, sizes), content_of(base / name, sizes)
+        led_to = _led_to(head, name, now, sizes)
         is_other = now is None or now.digest != new.own.digest or led_to != new.text
         by_head = now is None or (name in programs and is_other)
         undone = now == old.own or (led_to == old.text != new.text and led_to is not None)
         changed_now = now != new.own or led_to != new.text
-        as_before = content_of(base / name, sizes) == old.own and _led_to(base, name, sizes) == old.text
+        as_before = then == old.own and _led_to(base, name, then, sizes) == old.text
         if changed_now and (undone or (by_head and as_before)):
             found.append(name)
     return tuple(found)
