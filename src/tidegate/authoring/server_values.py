@@ -18,6 +18,8 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"tags?$|labels$|categor|keyword": ("Mixed Case", "snake_case", "first"),
     OLD: ("Ada", "first", "banana"),
     r"new.?(?:str|text|content|value)|^replace": ("Grace", "  Grüße"),
+    r"zone|tz$": ("America/New_York", "Asia/Tokyo", "UTC"),
+    r"(?:^|_)time$": ("14:30", "2024-02-29T14:30:00"),
     r"query|search|term|pattern": ("apple", "Ada", "banana"),
     r"start_?cell": ("A1", "A2"),
     r"end_?cell": ("B2", "C3"),
@@ -32,8 +34,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     PROSE: ("Ada has 42 points.", RICH, "first"),
     r"expr|formula|equation": ("2 * 3 + 1", "7 / 2 - 1", "(1 + 2) ** 3 % 4"),
     r"^age$|count$|amount|year|limit|quantity": ("28", "3"),
-    r"date": ("2024-02-29",),
-    r"zone": ("Europe/Paris", "UTC"),
+    r"date": ("2024-02-29", "2024-07-01T12:30:00"),
     r"json": ('{"name": "Ada", "score": 42.5}',),
     r"": ("Ada has 42 points.", "first", "banana apple banana"),
 }
