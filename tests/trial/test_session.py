@@ -51,7 +51,7 @@ def place(folder: Path, limits: Limits) -> TrialDirectories:
     path = ENVIRONMENT["PATH"]
     return TrialDirectories(
         prepared=Prepared(folder, ()),
-        base_prepared=None,
+        of_agent=Prepared(folder, ()),
         repo=folder,
         definitions=folder,
         path=path,

@@ -16,9 +16,9 @@ def make_our_folder(root: Path) -> Path:
     path, or bring files of its own.
     """
     # Imported here, since an event with nothing to do needs only the name.
-    from tidegate.vcs.revisions import tracked_links
+    from tidegate.vcs.revisions import leading_elsewhere
 
-    if links := tracked_links(root, OUR_FOLDER):
+    if links := leading_elsewhere(root, OUR_FOLDER):
         raise ConfigurationError(
             f"{links[0]} is a link or a submodule that is part of the commit, and Tidegate stores its own files there.",
             f"Remove it: `git rm {OUR_FOLDER}`. The folder is Tidegate's own.",

@@ -192,7 +192,7 @@ class Attempts:
                         environments.wrap_target(attempt)
                         return place.prepared
 
-                    return await stored.script(request, start, place.base_prepared)
+                    return await stored.script(request, start)
             except (SupervisorLost, OSError):
                 return None
 
@@ -280,9 +280,10 @@ class Attempts:
         context = self.context
         checkout, server = context.checkouts[spec.side], row.scenario.target.mcp
         product = self._product(row, checkout)
+        own, of_base = await self._workspace(row, checkout), await self._workspace_of_base(row, checkout)
         return TrialDirectories(
-            prepared=await self._workspace(row, checkout),
-            base_prepared=await self._workspace_of_base(row, checkout),
+            prepared=of_base or own,
+            of_agent=own,
             repo=checkout.folder,
             definitions=context.definitions_of(row),
             path=product.path,
@@ -383,21 +384,23 @@ class Attempts:
 
     async def _workspace(self, row: PlanRow, checkout: Checkout) -> Prepared:
         """Return the scenario's workspace for this side. Trials that start alike share one preparation."""
-        context = self.context
         key = (checkout.side, row.presence, row.scenario.template, row.scenario.guidance)
         if key not in self._prepared:
-            folder = self._new_folder()
-            making = asyncio.to_thread(
-                prepare,
-                row.scenario,
-                context.definitions_of(row),
-                checkout.folder,
-                context.suite.guidance,
-                folder,
-                seconds=min(MOST_SECS, context.deadline - time.monotonic()),
-            )
-            self._prepared[key] = asyncio.ensure_future(making)
+            self._prepared[key] = asyncio.ensure_future(self._prepare(row, checkout))
         return await self._prepared[key]
+
+    async def _prepare(self, row: PlanRow, checkout: Checkout) -> Prepared:
+        context, of_base = self.context, await self._workspace_of_base(row, checkout)
+        return await asyncio.to_thread(
+            prepare,
+            row.scenario,
+            context.definitions_of(row),
+            checkout.folder,
+            context.suite.guidance,
+            self._new_folder(),
+            of_base=of_base,
+            seconds=min(MOST_SECS, context.deadline - time.monotonic()),
+        )
 
 
 @contextmanager

@@ -36,6 +36,7 @@ from tidegate.suite.suggestions import unpriced
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost, SupervisorPool
+from tidegate.trial.rewritten import named
 from tidegate.trial.safe_files import Content, content_of, remove_trees
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import Starter
@@ -433,4 +434,4 @@ def replaced_files(base: Path, head: Path, changed: Contents, programs: Collecti
         as_before = then == old.own and _led_to(base, name, then, sizes) == old.text
         if changed_now and (undone or (by_head and as_before)):
             found.append(name)
-    return tuple(found)
+    return named(found)

@@ -154,8 +154,16 @@ def first_and_last(lines: list[str], most: int) -> list[str]:
     return [*lines[:half], f"… {left_out:,} lines left out …", *lines[half + left_out :]]
 
 
+_BYTE = re.compile("[\udc80-\udcff]")  # as `os.fsdecode` writes one
+
+
+def shown_name(name: str) -> str:
+    r"""Return the name of a file as text: a byte that is not UTF-8 becomes `\xff`."""
+    return _BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", name)
+
+
 def few(names: Iterable[str]) -> str:
     """Return the first name, and how many more there are."""
-    first, *rest = names
+    first, *rest = map(shown_name, names)
     more = f", {rest[0]}" if len(rest) == 1 else f" and {len(rest)} more" if rest else ""
     return first + more

@@ -188,8 +188,7 @@ class Checks:
         await self._look()
         folders, account = self._folders, self._attempt.supervisor.account
         folders.open_to_scripts()
-        start = self._place.base_prepared or self._place.prepared  # scripts among guidance files are base's, too
-        for file in restore_scripts(command, start.folder, folders.workspace, account):
+        for file in restore_scripts(command, self._place.prepared.folder, folders.workspace, account):
             self._notes.warnings.append(
                 f"{file} was changed during the trial; `{command}` was run with the scenario's own"
             )

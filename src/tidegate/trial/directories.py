@@ -51,8 +51,8 @@ def room_of(folder: Path | str) -> int:
 class TrialDirectories:
     """What all trials of one scenario and side share."""
 
-    prepared: Prepared
-    base_prepared: Prepared | None  # for head's trials: the same with base's guidance files
+    prepared: Prepared  # with base's guidance files, if base has the scenario
+    of_agent: Prepared  # the same with the side's own guidance files, as the agent finds it
     repo: Path  # the side's checkout
     definitions: Path  # the checkout that templates and scripts are read from
     path: str  # the side's PATH, for agents and the target

@@ -12,7 +12,6 @@ from tidegate.model.suite import Limits
 from tidegate.model.trial import Trial
 from tidegate.trial.directories import Folders
 from tidegate.trial.processes import Supervisor, run_shell
-from tidegate.trial.rewritten import guidance_of_base
 from tidegate.trial.sandbox.users import give
 from tidegate.trial.workspace import Prepared, copy_workspace
 from tidegate.trial.workspace_diff import apply_diff
@@ -51,8 +50,7 @@ class ScriptContext:
 class RestoredWorkspace:
     """One stored trial; its record is in `folders.record`, and `environment` is that of its scripts.
 
-    `prepared` returns the scenario's initial workspace; it is called when the first script runs. `of_base` is the same
-    with base's guidance files, for a trial of head.
+    `prepared` returns the scenario's initial workspace; it is called when the first script runs.
     """
 
     def __init__(self, trial: Trial, folders: Folders, environment: Mapping[str, str], context: ScriptContext) -> None:
@@ -61,34 +59,29 @@ class RestoredWorkspace:
         self._context = context
         self._environment = environment
         self._is_tried = False
-        self._start: Prepared | None = None
+        self._is_made = False
         self._count = 0
 
-    async def script(
-        self, request: RunJudge, prepared: Callable[[], Prepared], of_base: Prepared | None = None
-    ) -> Answer | None:
+    async def script(self, request: RunJudge, prepared: Callable[[], Prepared]) -> Answer | None:
         """Run the script; return None if the workspace cannot be rebuilt."""
         if not self._is_tried:
             self._is_tried = True
-            self._start = await asyncio.to_thread(self._make_workspace, prepared)
-        if self._start is None:
+            self._is_made = await asyncio.to_thread(self._make_workspace, prepared)
+        if not self._is_made:
             return None
         self._count += 1
-        folders, account = self._folders, self._context.supervisor.account
-        with guidance_of_base(self._start, of_base, folders.workspace, account):
-            name = f"stored-{self._count:02d}"
-            return await run_judge_script(self._context, folders, self._environment, request, name)
+        name = f"stored-{self._count:02d}"
+        return await run_judge_script(self._context, self._folders, self._environment, request, name)
 
-    def _make_workspace(self, prepared: Callable[[], Prepared]) -> Prepared | None:
-        """Create the scenario's workspace and apply the agent's changes. Return None if they no longer apply."""
+    def _make_workspace(self, prepared: Callable[[], Prepared]) -> bool:
+        """Create the scenario's workspace and apply the agent's changes. Return False if they no longer apply."""
         if self._trial.workspace_lost:
-            return None
+            return False
         folders, account = self._folders, self._context.supervisor.account
         folders.make(account)
         folders.make_for_checks(account)
-        start = prepared()
-        copy_workspace(start, folders.workspace)
+        copy_workspace(prepared(), folders.workspace)
         diff = folders.record / "workspace.diff"
         applies = not diff.is_file() or apply_diff(folders.workspace, diff.read_bytes())
         give(account, folders.workspace)
-        return start if applies else None
+        return applies

@@ -17,8 +17,9 @@ from tidegate.trial.agent_step import run_agent
 from tidegate.trial.checks import BudgetEndedError, Checks, Notes
 from tidegate.trial.directories import Attempt, Folders
 from tidegate.trial.environment import Environments, free_port, has_commands, with_port
+from tidegate.trial.guidance_swap import guidance_for_agent
 from tidegate.trial.processes import Refused, SupervisorLost
-from tidegate.trial.rewritten import WatchedFiles, guidance_of_base, named
+from tidegate.trial.rewritten import WatchedFiles, named
 from tidegate.trial.safe_files import write_file
 from tidegate.trial.sandbox.file_jail import explained
 from tidegate.trial.snapshot import Snapshot
@@ -102,7 +103,8 @@ class _TrialRun:
         start = Start(self._attempt, {**gates, "TMPDIR": agent["TMPDIR"]}, server)
         self._enter("setup")
         try:
-            await self._set_up(start)
+            self._watched = WatchedFiles(self._place.prepared, self._folders.workspace)
+            await start.set_up(self._steps, self._watched.begin)
             await start.check(self._steps)
         except NotReadyError as not_ready:
             self._stop_on_full_disk()
@@ -112,21 +114,14 @@ class _TrialRun:
         async with AsyncExitStack() as self._kept:
             return await self._measured()
 
-    async def _set_up(self, start: Start) -> None:
-        """Run the setup beside base's guidance files, and note what the trial begins with."""
-        place, workspace = self._place, self._folders.workspace
-        self._watched = WatchedFiles(place.prepared, place.base_prepared, workspace)
-        if self._scenario.setup:
-            sides, account = (place.prepared, place.base_prepared), self._attempt.supervisor.account
-            with guidance_of_base(*sides, workspace, account, strictly=True):
-                await start.set_up(self._steps, self._watched.begin)
-
     async def _measured(self) -> Trial:
         self._enter("agent")
         checked = sum(step.result.duration_s for step in self._steps if step.kind == "health_check")
-        step = await run_agent(self._attempt, self._environments, checked, self._kept)
+        place, account = self._place, self._attempt.supervisor.account
+        with guidance_for_agent(place.prepared, place.of_agent, self._folders, account):
+            step = await run_agent(self._attempt, self._environments, checked, self._kept)
         if has_commands(self._scenario):
-            self._folders.make_for_checks(self._attempt.supervisor.account)
+            self._folders.make_for_checks(account)
         self._enter("gates")
         self._warnings.extend(step.warnings)
         write_transcript(self._folders, step.events)
@@ -157,10 +152,8 @@ class _TrialRun:
         if looked:
             self._watched.look(after)
         checks = Checks(self._attempt, self._environments, notes, self._port, self._watched, looked=looked)
-        account = self._attempt.supervisor.account
         try:
-            with guidance_of_base(place.prepared, place.base_prepared, folders.workspace, account):
-                answers = await checks.run(trial)
+            answers = await checks.run(trial)
             self._stop_on_full_disk()
         except BudgetEndedError as ended:
             return trial.model_copy(update={"not_measured": "budget", "reason": str(ended)})
@@ -196,7 +189,7 @@ class _TrialRun:
     def trial(self, **fields: object) -> Trial:
         """Return the record so far, with these fields set."""
         base = {"spec": self._attempt.spec, "started_at": self._started_at, "places": self._places()}
-        base |= {"guidance": self._place.prepared.guidance_hash, "untested": self._place.untested}
+        base |= {"guidance": self._place.of_agent.guidance_hash, "untested": self._place.untested}
         return Trial.model_validate({**base, **self._noted(), **fields})
 
     def _noted(self) -> dict[str, object]:

@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
@@ -157,17 +157,10 @@ def copy_below(root: Path, name: str, source: Path, owner: tuple[int, int] | Non
         shutil.copyfileobj(original, file)
 
 
-def remove_below(root: Path, name: str) -> None:
-    """Remove the file `name` below `root`, if it is there."""
-    *folders, last = PurePosixPath(name).parts
-    with _folder(root, folders, None) as folder:
-        _remove(last, folder)
-
-
 @contextmanager
 def _new_file(root: Path, name: str, mode: int, owner: tuple[int, int] | None) -> Iterator[BinaryIO]:
     *folders, last = PurePosixPath(name).parts
-    with _folder(root, folders, owner) as folder:
+    with folder_below(root, folders, owner, make=True) as folder:
         _remove(last, folder)
         descriptor = os.open(last, _NEW_FILE, mode, dir_fd=folder)
         with os.fdopen(descriptor, "wb") as file:
@@ -177,12 +170,14 @@ def _new_file(root: Path, name: str, mode: int, owner: tuple[int, int] | None) -
 
 
 @contextmanager
-def _folder(root: Path, names: list[str], owner: tuple[int, int] | None) -> Iterator[int]:
-    """Yield a descriptor of the folder `names` below `root`; missing folders are created."""
+def folder_below(
+    root: Path, names: Sequence[str], owner: tuple[int, int] | None = None, *, make: bool = False
+) -> Iterator[int]:
+    """Yield a descriptor of the folder `names` below `root`. What is missing is made if `make`, else an OSError."""
     folder = os.open(root, _FOLDER)
     try:
         for name in names:
-            inner = _inner_folder(folder, name, owner)
+            inner = _inner_folder(folder, name, owner) if make else os.open(name, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = inner
         yield folder

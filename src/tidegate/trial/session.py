@@ -69,7 +69,7 @@ class TrialSession:
         self.recorder, self.server = recorder, server
         self.credentials = place.credentials
         self.told: End | None = None
-        self.repo, self.guidance = place.repo, place.prepared.guidance
+        self.repo, self.guidance = place.repo, place.of_agent.guidance
         self.prompt_file = folders.shared / "prompt.txt"
         for file in (folders.record / "prompt.txt", self.prompt_file):
             write_file(file, self.prompt.encode())
@@ -233,7 +233,7 @@ class TrialSession:
     def document(self, path: str) -> str | None:
         """Return a text file as it was before any call of the tool, or None; after a setup, as that left it."""
         has_setup = bool(self._attempt.scenario.setup)
-        return self._read(self.workspace if has_setup else self._attempt.place.prepared.folder, path)
+        return self._read(self.workspace if has_setup else self._attempt.place.of_agent.folder, path)
 
     def _read(self, folder: Path, path: str) -> str | None:
         answer = read_file(folder, path, self._attempt.place.output_bytes)

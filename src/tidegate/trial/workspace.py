@@ -11,9 +11,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.model.probe import FileAnswer
@@ -44,6 +45,7 @@ NOT_AT_THE_START = tuple(
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
 _NO_INDEX_BACK = ("-c", "pack.writeReverseIndex=false")
+INDEX = ".git/index"
 _NO_LOG = ("-c", "core.logAllRefUpdates=false")
 IDENTIFIED = {
     **IDENTITY,
@@ -90,34 +92,35 @@ def prepare(
     guidance: Sequence[str],
     folder: Path,
     *,
+    of_base: Prepared | None = None,
     seconds: float = MOST_SECS,
 ) -> Prepared:
-    """Create the workspace in `folder`: the template from `definitions` (head), the guidance files from `side`.
+    """Create the workspace in `folder`: the template from `definitions`, the guidance files from `side`.
 
-    Files of the template that match `guidance` are also taken from the side (github.md, The two sides). Raises
+    Files of the template that match `guidance` are also taken from the side (github.md, The two sides). If `of_base` is
+    given, base's workspace, all else is a copy of it; its git takes guidance files that differ for unchanged. Raises
     ConfigurationError if the template is gone.
     """
     until = time.monotonic() + seconds
     guidance = scenario.guidance_or(guidance)
     folder.mkdir(parents=True)
     warnings: tuple[str, ...] = ()
+    if of_base is not None:
+        _copy_tree(of_base.folder, folder, until)
+    elif scenario.template is not None:
+        warnings = _copy_template(definitions, scenario.template, folder, until)
+    for name in matching_files(folder, guidance):
+        _remove(folder, name)
     if scenario.template is not None:
-        initial = initial_state(definitions, scenario.template)
-        if not initial.is_dir():
-            gone = f"{scenario.template}: the template of `{scenario.name}` is gone: the build removed it."
-            raise ConfigurationError(gone, "Let `build` leave it where it is.")
-        _copy_tree(initial, folder, until)
-        warnings = tuple(_cut_links(initial, folder))
-        give(Account(os.geteuid(), os.getegid()), folder)  # git refuses files that belong to the build's user
-        _make_usable(folder)
-        _remove_repositories(folder)
-        for name in matching_files(folder, guidance):
-            (folder / name).unlink(missing_ok=True)  # two names may be links to one file
         _copy_files(initial_state(side, scenario.template), folder, guidance)
     _copy_files(side, folder, guidance)
-    _date(folder)
     entries = tuple(matching_files(folder, guidance))
-    prepared = Prepared(folder, entries, _with_repository(folder, until), warnings)
+    if of_base is not None:
+        prepared = Prepared(folder, entries, warnings=of_base.warnings)
+        _hide(of_base, prepared, until)
+    else:
+        _date(folder)
+        prepared = Prepared(folder, entries, _with_repository(folder, until), warnings)
     _ = prepared.contents  # read here, since this runs in a thread
     return prepared
 
@@ -244,6 +247,20 @@ def _copy_tree(source: Path, target: Path, until: float) -> None:
         )
 
 
+def _copy_template(definitions: Path, template: str, folder: Path, until: float) -> tuple[str, ...]:
+    """Copy it without repositories, for Tidegate's user; return warnings of links that lead out of it."""
+    initial = initial_state(definitions, template)
+    if not initial.is_dir():
+        gone = f"the template {template} is gone: the build removed it."
+        raise ConfigurationError(gone, "Let `build` leave it where it is.")
+    _copy_tree(initial, folder, until)
+    warnings = tuple(_cut_links(initial, folder))
+    give(Account(os.geteuid(), os.getegid()), folder)  # git refuses files that belong to the build's user
+    _make_usable(folder)
+    _remove_repositories(folder)
+    return warnings
+
+
 def _cut_links(template: Path, copy: Path) -> Iterator[str]:
     """Yield a warning for each link that leads somewhere in the template's checkout, and nowhere in its copy."""
     for link in everything_below(copy):
@@ -270,6 +287,14 @@ def _date(folder: Path) -> None:
         os.utime(path, (FIRST_SECS + number, FIRST_SECS + number), follow_symlinks=False)
 
 
+def _remove(folder: Path, name: str) -> None:
+    """Remove the file, and the folders around it that are empty then."""
+    (folder / name).unlink(missing_ok=True)  # two names may be links to one file
+    with suppress(OSError):
+        for around in list(PurePosixPath(name).parents)[:-1]:
+            (folder / around).rmdir()
+
+
 def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
     """Copy matching files that do not exist yet. Links are followed only inside `source` and `target`."""
     if not source.is_dir():
@@ -282,23 +307,33 @@ def _copy_files(source: Path, target: Path, patterns: Sequence[str]) -> None:
 
 def _with_repository(folder: Path, until: float) -> Snapshot | None:
     """Make the folder a git repository of one commit; return its snapshot, or None if it cannot have one."""
-    environment = {**IDENTIFIED, "PATH": os.environ.get("PATH", os.defpath)}
     for part in ("objects", "refs"):
         (folder / ".git" / part).mkdir(parents=True)
     (folder / ".git/HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
-    _git(folder, environment, until, *_IN_ONE_PACK, "add", "--all", "--force", ".")
-    _git(folder, environment, until, *_NO_LOG, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
+    _git(folder, until, *_IN_ONE_PACK, "add", "--all", "--force", ".")
+    _git(folder, until, *_NO_LOG, "commit", "--quiet", "--allow-empty", "--no-verify", "--message=start")
     files = take(str(folder))
     if files is None or has_attributes(files, str(folder)):
         return None
-    _compact(folder, environment, until)
+    _compact(folder, until)
     return take(str(folder))
 
 
-def _compact(folder: Path, environment: dict[str, str], until: float) -> None:
+def _hide(base: Prepared, own: Prepared, until: float) -> None:
+    """Date the side's guidance files as those of base, and let git take these for unchanged."""
+    for name in own.guidance:
+        same = base.folder / name
+        date = same.stat().st_mtime if same.is_file() else FIRST_SECS
+        os.utime(own.folder / name, (date, date))
+    files = (name for name, has in base.contents.items() if stat.S_ISREG(has.kind) and not name.startswith(".git/"))
+    if differ := [name for name in files if own.contents.get(name) != base.contents[name]]:
+        _git(own.folder, until, "update-index", "--skip-worktree", "--", *differ)
+
+
+def _compact(folder: Path, until: float) -> None:
     """Leave as few files and folders in the repository as git accepts: each trial gets them."""
     repository = folder / ".git"
-    _git(folder, environment, until, *_NO_INDEX_BACK, "pack-objects", "--all", "--quiet", str(repository / "pack"))
+    _git(folder, until, *_NO_INDEX_BACK, "pack-objects", "--all", "--quiet", str(repository / "pack"))
     commit = (repository / "refs/heads/main").read_text(encoding="ascii")
     (repository / "packed-refs").write_text(f"{commit.strip()} refs/heads/main\n", encoding="ascii")
     (repository / "COMMIT_EDITMSG").unlink()
@@ -309,7 +344,8 @@ def _compact(folder: Path, environment: dict[str, str], until: float) -> None:
         file.rename(repository / "objects/pack" / file.name)
 
 
-def _git(folder: Path, environment: dict[str, str], until: float, *arguments: str) -> None:
+def _git(folder: Path, until: float, *arguments: str) -> None:
+    environment = {**IDENTIFIED, "PATH": os.environ.get("PATH", os.defpath)}
     done = _in_time([*GIT, *arguments], folder, environment, until)
     if done.returncode != 0:
         reason = done.stderr.decode("utf-8", "replace").strip()

@@ -63,11 +63,22 @@ def git(
 def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None, given: str = "") -> str:
     """Return git's output, stripped unless NULs end its entries. Raises CannotRunError with its first error."""
     done = git(root, *arguments, env=env, given=given)
-    if done.returncode != 0:
-        rows = (done.stderr.strip() or "no message").splitlines()
+    _check(arguments, done.returncode, done.stderr)
+    return done.stdout if "-z" in arguments else done.stdout.strip()
+
+
+def names(root: Path, *arguments: str) -> list[str]:
+    """Return the entries that a git command lists with `-z`; bytes that are not UTF-8 are surrogates, as in paths."""
+    done = _run(root, arguments, {}, b"", PATIENCE_S)
+    _check(arguments, done.returncode, done.stderr.decode(errors="replace"))
+    return os.fsdecode(done.stdout).split("\0")[:-1]
+
+
+def _check(arguments: Sequence[str], status: int, stderr: str) -> None:
+    if status != 0:
+        rows = (stderr.strip() or "no message").splitlines()
         reason = next((row for row in rows if row.startswith(("error: ", "fatal: "))), rows[-1])
         raise CannotRunError(f"`git {arguments[0]}` failed: {reason}", "Try the same git command by hand.")
-    return done.stdout if "-z" in arguments else done.stdout.strip()
 
 
 def read_blobs(root: Path, shas: Sequence[str]) -> Iterator[bytes]:

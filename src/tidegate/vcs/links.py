@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 import glob
-import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from tidegate.vcs.git import must
+from tidegate.vcs.git import names
 from tidegate.vcs.revisions import tracked_matching
 
 MOST_LINKS = 40  # that one path may lead through, as for the kernel
 
 
 def led_to(root: Path, path: str) -> tuple[str, ...]:
-    """Return the path, and each path that its links lead to inside of the checkout; the last one is not a link.
+    """Return the path, each link on the way to what it names, and that; without what is outside of the checkout.
 
-    They include links instead of folders: for `bin/notes` with the link `bin`, also `bin`.
+    Links in place of folders count: for `bin/notes` with the link `bin`, also `bin`. The root is `.`.
     """
-    found, left = [path], path
-    for _ in range(MOST_LINKS):
-        links = ((link, target) for link in _leading(left) if (target := _target(root / link)) is not None)
-        link, target = next(links, ("", ""))
-        if not link:
-            break
-        target = posixpath.join(posixpath.dirname(link), target)
-        left = posixpath.normpath(posixpath.join(target, posixpath.relpath(left, link)))
-        if left.startswith(("/", "../")) or left in (".", ".."):
-            break
-        found += [link, left]
-    return tuple(dict.fromkeys(found))
+    found, left, done, links = {path: None}, path.split("/"), PurePosixPath(), 0
+    if path.startswith("/"):
+        return (path,)
+    while left:
+        part = left.pop(0)
+        if part in ("", "."):
+            continue
+        if part == ".." and not done.parts:
+            return tuple(found)
+        place = done.parent if part == ".." else done / part
+        target = _target(root / place)
+        if target is None:
+            done = place
+            continue
+        found[str(place)], links = None, links + 1
+        if target.startswith("/") or links > MOST_LINKS:
+            return tuple(found)
+        left = [*target.split("/"), *left]
+    return tuple({**found, str(done): None})
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class LinkedCheckout:
 
     @cached_property
     def _entries(self) -> list[str]:
-        return must(self.folder, "ls-files", "--stage", "-z").split("\0")
+        return names(self.folder, "ls-files", "--stage", "-z")
 
     def _of_mode(self, mode: str) -> tuple[str, ...]:
         return tuple(entry.partition("\t")[2] for entry in self._entries if entry.startswith(f"{mode} "))
@@ -75,7 +81,12 @@ def with_link_targets(checkouts: Sequence[LinkedCheckout], patterns: Iterable[st
 
 
 def _at_and_below(places: Iterable[str]) -> list[str]:
-    return [one for place in sorted(set(places)) for one in (glob.escape(place), f"{glob.escape(place)}/**")]
+    """Return globs of what is at and below the places."""
+    return [
+        one
+        for place in sorted(set(places))
+        for one in (("**",) if place == "." else (glob.escape(place), f"{glob.escape(place)}/**"))
+    ]
 
 
 def _target(path: Path) -> str | None:
@@ -84,11 +95,6 @@ def _target(path: Path) -> str | None:
         return str(path.readlink())
     except (OSError, ValueError):
         return None
-
-
-def _leading(path: str) -> list[str]:
-    """Return the folders that contain the path, outermost first, and the path."""
-    return [str(one) for one in reversed([PurePosixPath(path), *PurePosixPath(path).parents]) if str(one) != "."]
 
 
 def _matching(checkout: LinkedCheckout, patterns: Sequence[str]) -> set[str]:

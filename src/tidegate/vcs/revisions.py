@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,8 @@ from typing import NamedTuple
 
 from tidegate.errors import ConfigurationError
 from tidegate.model.revision import Revision
-from tidegate.vcs.git import IDENTITY, git, must
+from tidegate.text.shorten import shown_name
+from tidegate.vcs.git import IDENTITY, git, must, names
 
 _MODULES = "--ignore-submodules=none"  # whatever a commit's .gitmodules says
 _MAIN = ("main", "master", "trunk", "develop")  # usual names of the target branch
@@ -216,15 +218,14 @@ def _checked_out(root: Path) -> str:
 def changed_files(root: Path, base: Revision, head: Revision, patterns: Sequence[str]) -> tuple[str, ...]:
     """Return the files that differ between the commits and match one of the globs (`**` as in .gitignore)."""
     flags = ("-r", "--name-only", "-z", "--no-renames", _MODULES)
-    return _matching(root, patterns, "diff-tree", *flags, base.sha, head.sha)
+    return tuple(map(shown_name, _matching(root, patterns, "diff-tree", *flags, base.sha, head.sha)))
 
 
 def _matching(root: Path, patterns: Sequence[str], *command: str) -> tuple[str, ...]:
     """Return those of the names that a git command lists that match one of the globs, sorted."""
     if not patterns:
         return ()
-    found = must(root, *command, "--", *(f":(glob){pattern}" for pattern in patterns)).split("\0")
-    return tuple(sorted({*found} - {""}))
+    return tuple(sorted({*names(root, *command, "--", *(f":(glob){pattern}" for pattern in patterns))}))
 
 
 def tree_of(root: Path, rev: str) -> str:
@@ -242,22 +243,22 @@ def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
     """Return a SHA-256 of the commit's files that match one of the globs: names, modes and contents."""
     nothing = must(root, "hash-object", "-t", "tree", "/dev/null")
     flags, sides = ("-z", "--no-abbrev", "--no-renames", _MODULES), (nothing, revision.sha)
-    names = {*_matching(root, patterns, "diff", "--name-only", *flags, *sides)}
-    listed = must(root, "diff", "--raw", *flags, *sides).split("\0")
-    kept = (f"{facts}\0{name}\0" for facts, name in zip(listed[::2], listed[1::2], strict=False) if name in names)
-    return hashlib.sha256("".join(kept).encode()).hexdigest()
+    matching = {*_matching(root, patterns, "diff", "--name-only", *flags, *sides)}
+    listed = names(root, "diff", "--raw", *flags, *sides)
+    kept = (f"{facts}\0{name}\0" for facts, name in zip(listed[::2], listed[1::2], strict=False) if name in matching)
+    return hashlib.sha256(os.fsencode("".join(kept))).hexdigest()
 
 
 def file_diffs(root: Path, base: Revision, head: Revision, paths: Sequence[str]) -> dict[str, str]:
     """Return the unified diffs of these files by path. Diff programs configured in the repository are not run."""
     flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--submodule=short", _MODULES)
     asked = ("-O/dev/null", *flags, base.sha, head.sha, "--", *(f":(literal){path}" for path in paths))
-    names = git(root, "diff", "--name-only", "-z", *asked).stdout.split("\0")
+    changed = git(root, "diff", "--name-only", "-z", *asked).stdout.split("\0")
     found: dict[str, str] = {}  # by first line: two diffs of a file that becomes a link have the same
     for diff in re.split(r"^(?=diff --git )", must(root, "diff", *asked), flags=re.MULTILINE)[1:]:
         first = diff.partition("\n")[0]
         found[first] = found.get(first, "") + diff
-    return dict(zip(filter(None, names), map(str.strip, found.values()), strict=False))  # git names an entry twice
+    return dict(zip(filter(None, changed), map(str.strip, found.values()), strict=False))  # git names an entry twice
 
 
 def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
@@ -265,7 +266,7 @@ def tracked_files(root: Path, folder: str) -> tuple[str, ...]:
     submodule, say.
     """
     around = [one.as_posix() for one in (PurePosixPath(folder), *PurePosixPath(folder).parents)][:-1]
-    found = must(root, "ls-files", "-z", "--", f":(literal){around[-1]}" if around else folder).split("\0")[:-1]
+    found = names(root, "ls-files", "-z", "--", f":(literal){around[-1]}" if around else folder)
     return tuple(name for name in found if name in around or not around or name.startswith(f"{around[0]}/"))
 
 
@@ -295,9 +296,9 @@ def is_ignored(root: Path, path: str) -> bool:
     return git(root, "check-ignore", "--quiet", "--", path).returncode == 0
 
 
-def tracked_links(root: Path, *specs: str) -> tuple[str, ...]:
+def leading_elsewhere(root: Path, *specs: str) -> tuple[str, ...]:
     """Return the tracked symbolic links and submodules that match a pathspec, such as a folder."""
-    entries = must(root, "ls-files", "--stage", "-z", "--", *specs).split("\0")
+    entries = names(root, "ls-files", "--stage", "-z", "--", *specs)
     return tuple(entry.partition("\t")[2] for entry in entries if entry.startswith(("120000 ", "160000 ")))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 from tests.conftest import Repository
 from tests.journeys.conftest import NOTES
 from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, graded, keep, suite
 
+IN_LIBRARY = '#!/bin/sh\n. "$(dirname "$0")"/l/notes\n'
 WATCHED = suite("watch: ['bin/**']\n")
 APPEND = NOTES.replace('echo "$1" >> notes.txt', '. "$(dirname "$(readlink -f "$0")")/kéep.sh"')
 # The tool runs the files beside its folder whose names are white space.
@@ -159,6 +161,44 @@ REPOSITORY = {
         base={**WATCHED, "bin/notes": Link("../lib/notes"), "lib": Link("impl"), "impl/notes": NOTES},
         tool=None,
         head={"impl/notes": FORGETFUL},
+    ),
+    "links beyond links": Attempt(
+        "breaks what a watched link leads to by `..` behind a link",
+        "regression",
+        base={
+            **WATCHED,
+            "bin/notes": IN_LIBRARY,
+            "bin/l": Link("../k/../lib"),
+            "k": Link("deep/er"),
+            "deep/er/x": "x\n",
+            "deep/lib/notes": NOTES,
+        },
+        tool=None,
+        head={"deep/lib/notes": FORGETFUL},
+    ),
+    "a link to the root": Attempt(
+        "breaks what is behind a watched link to the root of the repository",
+        "regression",
+        base={
+            **WATCHED,
+            "bin/notes": IN_LIBRARY.replace("/l/", "/l/lib/"),
+            "bin/l": Link(".."),
+            "lib/notes": NOTES,
+        },
+        tool=None,
+        head={"lib/notes": FORGETFUL},
+    ),
+    "a link with any bytes for a name": Attempt(
+        "breaks what is behind a watched link whose name is not UTF-8",
+        "regression",
+        base={
+            **WATCHED,
+            "bin/notes": IN_LIBRARY.replace("/l/", "/l*/"),
+            os.fsdecode(b"bin/l\xff"): Link("../lib"),
+            "lib/notes": NOTES,
+        },
+        tool=None,
+        head={"lib/notes": FORGETFUL},
     ),
     "not executable": Attempt("takes the tool's right to be run", "regression", base=WATCHED, tool=None, prepare=mode),
     "letters beyond ASCII": Attempt(

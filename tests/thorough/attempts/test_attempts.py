@@ -16,6 +16,7 @@ from tests.thorough.attempts.by_budget import BUDGET
 from tests.thorough.attempts.by_build import BUILDS
 from tests.thorough.attempts.by_definition import DEFINITIONS, LIMITS
 from tests.thorough.attempts.by_executor import EXECUTOR
+from tests.thorough.attempts.by_guidance import GUIDANCE
 from tests.thorough.attempts.by_judge import JUDGE
 from tests.thorough.attempts.by_path import PATHS
 from tests.thorough.attempts.by_replay import REPLAY_LIMITS, REPLAYS
@@ -27,6 +28,7 @@ from tests.warm import run_tidegate
 ALL = {
     **DEFINITIONS,
     **REPOSITORY,
+    **GUIDANCE,
     **BUDGET,
     **SUITES,
     **BUILDS,

@@ -312,6 +312,18 @@ FREE: dict[str, tuple[dict[str, str], Files]] = {
         {"scenarios/state/CLAUDE.md": "y\n"},
     ),
     "guidance": (FILES, {"AGENTS.md": AGENTS_MD + "\nThat is all.\n"}),
+    **{
+        f"guidance, where {what}": (
+            {**FILES, "scenarios/keep.yaml": f"{SCENARIO}    - {{type: command_succeeds, command: '{gate}'}}\n{more}"},
+            {"AGENTS.md": AGENTS_MD + "\nThat is all.\n", "CLAUDE.md": "x\n"},
+        )
+        for what, gate, more in (
+            ("a gate asks git for changes", "git diff --quiet HEAD && ! git ls-files --others | grep -v notes.txt", ""),
+            ("a gate lists new files by their times", '! find . -newermt 2001-01-01 -name "*.md" | grep .', ""),
+            ("the setup changes it", "grep -q more AGENTS.md", "setup: {commands: ['echo more >> AGENTS.md']}\n"),
+            ("the setup makes it", "grep -q made CLAUDE.md", "setup: {commands: ['echo made > CLAUDE.md']}\n"),
+        )
+    },
     "guidance that the tool writes": (OF_TOOL, {"CLAUDE.md": "# Notes\n\nSee AGENTS.md.\n\n- one\n"}),
     "another program in the path": (FILES, {"bin/notes-too": "#!/bin/sh\n"}),
     "a build on both sides that makes a program of the system": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,9 @@ LINKS = {
     "round/a": "b",
     "round/b": "a",
     "out": "../elsewhere",
+    "near": "deep/er",
+    "bin/behind": "../near/../words.txt",
+    "home": ".",
     "root": "/etc/passwd",
 }
 
@@ -29,7 +33,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, target in LINKS.items():
         (repo.root / name).parent.mkdir(exist_ok=True)
         (repo.root / name).symlink_to(target)
-    repo.commit({"impl/notes": "x", "data/words.txt": "y", "plain.txt": "z"})
+    repo.commit({"impl/notes": "x", "data/words.txt": "y", "plain.txt": "z", "deep/er/x": "x"})
     return repo.root
 
 
@@ -39,11 +43,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("plain.txt", ("plain.txt",)),
         ("not/there", ("not/there",)),
         ("x" * 1000, ("x" * 1000,)),
-        ("bin/notes", ("bin/notes", "lib/notes", "lib", "impl/notes")),
-        (
-            "tools/other/words.txt",
-            ("tools/other/words.txt", "tools", "impl/other/words.txt", "impl/other", "data/words.txt"),
-        ),
+        ("bin/notes", ("bin/notes", "lib", "impl/notes")),
+        ("tools/other/words.txt", ("tools/other/words.txt", "tools", "impl/other", "data/words.txt")),
+        ("./bin//notes", ("./bin//notes", "bin/notes", "lib", "impl/notes")),
+        ("bin/behind", ("bin/behind", "near", "deep/words.txt")),
+        ("home/plain.txt", ("home/plain.txt", "home", "plain.txt")),
+        ("home", ("home", ".")),
+        ("/etc/passwd", ("/etc/passwd",)),
         ("out", ("out",)),
         ("root", ("root",)),
         ("loop", ("loop",)),
@@ -60,7 +66,7 @@ def test_each_place_on_the_way_is_found_and_none_outside_of_the_checkout(
     ("pattern", "more"),
     [
         ("plain.txt", set()),
-        ("bin/**", {"bin/notes", "lib", "lib/notes", "impl/notes"}),
+        ("bin/**", {"bin/notes", "lib", "impl/notes", "bin/behind", "near", "deep/words.txt"}),
         ("tools/**", {"tools", "impl", "impl/other", "data"}),
         ("**", set()),
         ("**/*.txt", set()),
@@ -71,3 +77,15 @@ def test_globs_of_links_are_followed_and_links_in_the_place_of_folders_too(
 ) -> None:
     found = set(with_link_targets([LinkedCheckout(root)], [pattern])) - {pattern}
     assert found == {one for path in more for one in (path, f"{path}/**")} - {pattern}
+
+
+def test_a_link_to_the_root_leads_to_all_files(root: Path) -> None:
+    assert with_link_targets([LinkedCheckout(root)], ["home"]) == ("home", "**", "home/**")
+
+
+def test_a_link_is_followed_whatever_bytes_its_name_has(tmp_path: Path) -> None:
+    repo, name = Repository(tmp_path / "repo"), os.fsdecode(b"l\xff")
+    (repo.root / "bin").mkdir()
+    (repo.root / "bin" / name).symlink_to("../lib")
+    repo.commit({"lib/x": "x"})
+    assert "lib/**" in with_link_targets([LinkedCheckout(repo.root)], ["bin/**"])

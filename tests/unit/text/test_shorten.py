@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.text.shorten import clipped, complaint, error_line, error_lines, excerpt, first_and_last
+from tidegate.text.shorten import clipped, complaint, error_line, error_lines, excerpt, few, first_and_last
 
 
 @pytest.mark.parametrize(
@@ -148,3 +148,7 @@ def test_a_call_stack_that_was_cut_off_is_shown_for_want_of_better() -> None:
 @given(st.text(alphabet="ab:x \n\t"))
 def test_a_complaint_without_a_call_stack_is_an_excerpt(text: str) -> None:
     assert complaint(text) == excerpt(text)
+
+
+def test_a_byte_of_a_name_that_is_no_text_is_shown_as_its_number() -> None:
+    assert few(["\udcff\\x", "\ud800"]) == "\\xff\\x, \ud800"

@@ -1,16 +1,15 @@
-"""Which files of its start a trial has changed, and which guidance files checks see."""
+"""Which files of its start a trial has changed."""
 
 from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tidegate.model.trial import LINK
-from tidegate.trial.rewritten import MOST_MADE, WatchedFiles, guidance_of_base, named
+from tidegate.trial.rewritten import MOST_MADE, WatchedFiles, named
 from tidegate.trial.snapshot import Snapshot, take
 from tidegate.trial.workspace import Prepared
 
@@ -29,7 +28,7 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def watched(tmp_path: Path, workspace: Path) -> WatchedFiles:
-    return WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), None, workspace)
+    return WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), workspace)
 
 
 def taken(workspace: Path) -> Snapshot:
@@ -168,21 +167,6 @@ def test_what_the_setup_changes_is_listed_as_on_base(watched: WatchedFiles, work
     assert looked(watched) == {"a"}
 
 
-def test_guidance_is_expected_as_base_has_it(tmp_path: Path, workspace: Path) -> None:
-    head = Prepared(fill(tmp_path / "head", "a", "of_head", "changed"), ())
-    base = Prepared(fill(tmp_path / "base", "a", "of_base", "changed"), ())
-    (head.folder / "changed").write_text("y")
-    for place, commit in ((head.folder, "1"), (base.folder, "2"), (workspace, "1")):
-        fill(place, ".git/packed-refs", f".git/objects/pack/{commit}.pack")
-        (place / ".git/packed-refs").write_text(commit)
-    watched = WatchedFiles(head, base, fill(workspace, "of_base", "changed"))
-    assert looked(watched) == set()
-    fill(workspace, "of_head")
-    (workspace / "of_base").unlink()
-    (workspace / "changed").write_text("y")
-    assert looked(watched) == {"of_head", "of_base", "changed"}
-
-
 def test_what_was_read_before_is_compared_in_the_same_way(watched: WatchedFiles, workspace: Path) -> None:
     (workspace / "link").symlink_to("a")
     (workspace / "empty").touch()
@@ -195,20 +179,6 @@ def test_what_was_read_before_is_compared_in_the_same_way(watched: WatchedFiles,
     fill(workspace, ".git/info/exclude")
     watched.look(taken(workspace))
     assert watched.rewritten == {"a", "sub/b", "empty", ".git/info/exclude"}
-
-
-def test_guidance_is_expected_as_head_has_it_in_what_was_read_before(tmp_path: Path, workspace: Path) -> None:
-    """Base's takes its place only afterwards."""
-    head = Prepared(fill(tmp_path / "head", "a", "of_head"), ())
-    base = Prepared(fill(tmp_path / "base", "a", "of_base"), ())
-    watched = WatchedFiles(head, base, workspace)
-    fill(workspace, "of_head")
-    watched.look(taken(workspace))
-    assert watched.rewritten == set()
-    fill(workspace, "of_base")
-    (workspace / "of_head").write_text("y")
-    watched.look(taken(workspace))
-    assert watched.rewritten == {"of_head", "of_base"}
 
 
 def test_a_large_file_in_place_of_a_small_one_is_not_read(watched: WatchedFiles, workspace: Path) -> None:
@@ -236,54 +206,3 @@ def test_what_has_other_rights_is_listed(
     found = looked(watched)
     (workspace / place).chmod(0o700)
     assert found == listed
-
-
-# --- which guidance files checks see: base's, unless the trial has changed them
-
-
-Files = Mapping[str, str]
-
-
-def write_files(folder: Path, files: Files) -> Path:
-    folder.mkdir(exist_ok=True)
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
-def texts(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
-
-
-def seen(tmp_path: Path, base: Files, head: Files, now: Files) -> dict[str, str]:
-    """What checks see; the workspace is as before afterwards."""
-    workspace = write_files(tmp_path / "workspace", now)
-    sides = [(write_files(tmp_path / name, files), files) for name, files in (("head", head), ("base", base))]
-    prepared = [Prepared(folder, tuple(files)) for folder, files in sides]
-    with guidance_of_base(prepared[0], prepared[1], workspace, None):
-        found = texts(workspace)
-    assert texts(workspace) == now
-    return found
-
-
-def test_checks_see_base_s_guidance(tmp_path: Path) -> None:
-    head = {"AGENTS.md": "new\n", "skills/c#/SKILL.md": "new\n", "CLAUDE.md": "the answer\n", "docs/GUIDE.md": "same\n"}
-    base = {"AGENTS.md": "old\n", "skills/c#/SKILL.md": "old\n", "GEMINI.md": "old\n", "docs/GUIDE.md": "same\n"}
-
-    assert seen(tmp_path, base, head, {**head, "notes.txt": "x\n"}) == {**base, "notes.txt": "x\n"}
-
-
-def test_what_the_trial_has_written_is_part_of_its_outcome(tmp_path: Path) -> None:
-    now = {"AGENTS.md": "new\nwritten\n"}
-    assert seen(tmp_path, {"AGENTS.md": "old\n"}, {"AGENTS.md": "new\n"}, now) == now
-
-
-def test_a_file_that_the_trial_has_made_stays(tmp_path: Path) -> None:
-    assert seen(tmp_path, {"CLAUDE.md": "old\n"}, {}, {"CLAUDE.md": "made\n"}) == {"CLAUDE.md": "made\n"}
-
-
-def test_without_a_base_nothing_is_put(tmp_path: Path) -> None:
-    workspace = write_files(tmp_path / "workspace", {"AGENTS.md": "new\n"})
-    with guidance_of_base(Prepared(workspace, ("AGENTS.md",)), None, workspace, None):
-        assert texts(workspace) == {"AGENTS.md": "new\n"}

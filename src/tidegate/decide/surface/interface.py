@@ -180,6 +180,8 @@ def _values(old: Part, new: Part) -> Iterator[Finding]:
         yield from _sets(old.choices, new.choices, f"no longer {verb} {{}}", f"{verb} {{}}")
     elif new.choices:
         yield ("additive" if new.kind == "output" else "breaking"), f"only {_few(new.choices)}"
+    elif old.choices and new.kind == "option":  # a help that names no values does not say that it takes all
+        yield "breaking", f"no longer lists {_few(old.choices)}"
     elif old.choices:
         yield ("breaking" if new.kind == "output" else "additive"), "any value"
 

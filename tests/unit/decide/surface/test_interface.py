@@ -362,6 +362,7 @@ def help_of(*options: str) -> Survey:
         ("--due DATE", "--by DATE", [("breaking", "`--due`: gone"), ("additive", "`--by`: new")]),
         ("--due DATE", "--due", [("breaking", "`--due`: no longer takes a value")]),
         ("--as {text,json}", "--as {text,yaml}", [("breaking", "`--as`: no longer takes `json`"), ADDED]),
+        ("--as {text,json}", "--as FORMAT", [("breaking", "`--as`: no longer lists `text`, `json`")]),
         ("-d, --due DATE", "--due DATE", [("breaking", "`--due`: no longer `-d`")]),
         ("-d DATE", "-d, --due DATE", [("additive", "`--due`: also `--due`")]),
     ],
