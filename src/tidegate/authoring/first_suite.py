@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate.authoring import examples, observed_gates, starter, tool_inputs, tryout
-from tidegate.authoring.build_systems import node
+from tidegate.authoring.build_systems import node, python
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.manual_pages import manual
 from tidegate.authoring.option_calls import UNFIT
@@ -52,6 +52,7 @@ class _Shown:
     others: tuple[CommandResult, ...] = ()  # the tool's help, asked for in other ways
     manual: str = ""  # its manual page
     failure: str = ""  # what is shown instead of help, if none is
+    printed: str = ""  # all of that
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,8 @@ async def _build(here: Tryout, tool: Tool) -> str | None:
 async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: bool = False) -> Tried:
     """Return the suite of a command-line tool, and of the programs beside it."""
     shown = await _help(here, tool)
+    if not shown.pages and (more := python.with_advice(tool, shown.printed)) and await _build(here, more) is None:
+        tool, shown = more, await _help(here, more)
     if may_serve and not shown.pages:
         return Tried(tool, {}, problem=f"it prints no help{shown.failure}")  # its calls may never end
     probed = [await _program(here, where, tool, shown, 1.0)]
@@ -182,7 +185,8 @@ async def _help(here: Tryout, tool: Tool) -> _Shown:
     answers = [one for one in ran.values() if _helps(one)]
     if not answers:
         told = next(filter(None, map(observed_gates.complaint, ran.values())), None)
-        return _Shown({}, failure=f"; asked for help, it answers: {told}" if told else "")
+        failure = f"; asked for help, it answers: {told}" if told else ""
+        return _Shown({}, failure=failure, printed="\n".join(one.printed for one in ran.values()))
     best = max(
         answers,
         key=lambda ran: (len(observed_gates.listed(ran.printed)), observed_gates.is_usage(ran.printed), ran.ok),

@@ -9,6 +9,7 @@ import pytest
 from tests.make import sure
 from tidegate.authoring.build_systems import find_tools, has_favourite, programs_beside
 from tidegate.authoring.build_systems.node import with_less
+from tidegate.authoring.build_systems.python import with_advice
 from tidegate.authoring.tool import Tool
 
 SETUP_PY_TEXT = '''
@@ -352,6 +353,30 @@ def test_a_stale_lock_file_is_left_aside_only_where_npm_says_that_it_is_stale() 
     )
     assert with_less(tool, "npm error code E404") is None
     assert with_less(tool._replace(build=("npm install",)), "npm error code EUSAGE") is None
+
+
+def test_what_a_program_lacks_is_made_by_the_script_that_publishes_or_tests_if_none_builds(tmp_path: Path) -> None:
+    for script, command in (("prepublishOnly", "npm run prepublishOnly"), ("test", "npm run test || true")):
+        package = f'{{"name": "tally", "bin": "bin/a.js", "scripts": {{"{script}": "jake"}}}}'
+        write(tmp_path, {"package.json": package, "bin/a.js": "require('../lib/cjs/parse')\n"})
+        assert find_tools(tmp_path)[0].build[:2] == ("npm install", command)
+    write(tmp_path, {"lib/cjs/parse.js": ""})
+    assert find_tools(tmp_path)[0].build[0] == "npm install --omit=dev"
+
+
+def test_a_python_build_installs_the_extra_that_is_about_the_command_line_or_that_the_program_asks_for(
+    tmp_path: Path,
+) -> None:
+    scripts = '[project]\nname = "x"\n[project.scripts]\ntally = "a:b"\n'
+    write(tmp_path, {"pyproject.toml": f"{scripts}[project.optional-dependencies]\ndocs = []\ncli = ['click']\n"})
+    assert find_tools(tmp_path)[0].build[-1].endswith(" '.[cli]'")
+    write(tmp_path, {"pyproject.toml": scripts, "uv.lock": ""})
+    (tool,) = find_tools(tmp_path)
+    told = 'It seems that x is not installed with it.\nRun pip install "x[shell]" to fix this.'
+    pip = ".tidegate/venv/bin/pip install --quiet"
+    constrained = f"{pip} --constraint .tidegate/pins.txt '.[shell]' || {pip} '.[shell]'"
+    assert sure(with_advice(tool, told)).build[-1] == constrained
+    assert with_advice(tool, "pip install x") is None
 
 
 def test_a_script_that_fails_is_left_out_of_the_build() -> None:

@@ -14,6 +14,7 @@ from tidegate.authoring.build_systems.files import is_program, json_object, own_
 from tidegate.authoring.tool import Tool, inside
 
 PREFIX = ".tidegate/npm"
+_MAKING = ("build", "prepublishOnly", "prepack", "test")  # scripts that may make what a program needs, fittest first
 _PNPM = "npx --yes pnpm"
 _SDK = re.compile(r"mcp|modelcontextprotocol", re.IGNORECASE)
 _IMPORTED = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"]([^'"]+)['"]""")
@@ -32,7 +33,7 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for name in own_first(programs, short):
         build, path = _build(root, where, name, programs[name]), f"{PREFIX}/bin"
         file = root / where / str(programs[name])
-        is_made = any("npm run build" in command for command in build)
+        is_made = any("npm run " in command for command in build)
         if file.name == name and is_program(file) and not table(package, "dependencies") and not is_made:
             build, path = (), inside(where, str(PurePosixPath(programs[name]).parent))  # it is there
         yield Tool(name, build, (path,), inside(where, "package.json"), server=server, own=name == short)
@@ -51,8 +52,8 @@ def with_less(tool: Tool, failure: str) -> Tool | None:
     build = tool.build
     if "EUSAGE" in failure:
         build = tuple(re.sub(r"\bnpm ci\b", "npm install", command) for command in build)
-    elif "`npm run build` failed" in failure:
-        build = tuple(command for command in build if command != "npm run build")
+    elif failed := re.search(r"`(npm run \w+)` failed", failure):
+        build = tuple(command for command in build if command != failed[1])
     return tool._replace(build=build) if build != tool.build else None
 
 
@@ -96,14 +97,11 @@ def _build(root: Path, where: str, name: str, file: object) -> tuple[str, ...]:
     locked = "npm ci" if (root / where / "package-lock.json").exists() else "npm install"
     package = json_object(root / where / "package.json")
     scripts = table(package, "scripts")
-    makes = (
-        "build" in scripts
-        and "prepare" not in scripts
-        and not _is_whole(root / where / str(file), package, root / where)
-    )
-    others = "".join(f" -p {name}" for name in ("pnpm", "yarn") if name in str(scripts.get("build")))
-    run = f"npx --yes{others} -c 'npm run build'" if others else "npm run build"
-    made = (f"{enter}{run}",) if makes else ()
+    lacks = "prepare" not in scripts and not _is_whole(root / where / str(file), package, root / where)
+    script = next((one for one in _MAKING if one in scripts), "") if lacks else ""
+    others = "".join(f" -p {name}" for name in ("pnpm", "yarn") if name in str(scripts.get(script)))
+    run = f"npx --yes{others} -c 'npm run {script}'" if others else f"npm run {script}"
+    made = (f"{enter}{run}{' || true' if script == 'test' else ''}",) if script else ()
     omit = "" if made or "prepare" in scripts else " --omit=dev"  # what only tests need takes minutes
     if omit and "prepublish" in scripts:  # npm runs it here, too, and it may need what is left out
         omit += " --ignore-scripts && npm rebuild"

@@ -8,7 +8,7 @@ import contextlib
 import re
 import shlex
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ _PINNED = (  # prints the versions of uv.lock, without those that depend on the 
     r'import re, sys; found = re.findall("name = .(.+).\nversion = .(.+).\nsource = . registry", sys.stdin.read()); '
     r'print(*("==".join(one) for one in found if sum(one[0] == other[0] for other in found) == 1), sep="\n")'
 )
+_OF_PROGRAM = re.compile(r"cli|cmd|console|command[-_]?line")  # extras that its program needs
+_ADVICE = re.compile(r"pip3? install (?:-\S+ )*[\"']?[\w.-]+\[([\w, -]+)\]")
 _SDK = re.compile(r"^(fast)?mcp\b(?!-)", re.IGNORECASE)
 
 
@@ -37,7 +39,9 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     for other, read in (("setup.cfg", _of_setup_cfg), ("setup.py", _of_setup_py)) if older else ():
         if not names and (names := read(text(folder / other))):
             file = other
-    build = install_commands(root, where, " ".join(f"./{one}".removesuffix("/.") for one in _with_members(root, where)))
+    folders = " ".join(f"./{one}".removesuffix("/.") for one in _with_members(root, where))
+    extras = {**table(project, "optional-dependencies"), **table(data, "tool", "poetry", "extras")}
+    build = with_extras(install_commands(root, where, folders), filter(_OF_PROGRAM.fullmatch, extras))
     needs = [*_listed(project.get("dependencies")), *table(data, "tool", "poetry", "dependencies")]
     server = any(_SDK.match(need) for need in needs)
     for name in own_first(names, own):
@@ -71,6 +75,19 @@ def install_commands(root: Path, where: str, what: str) -> tuple[str, ...]:
         return f"python3 -m venv {VENV}", f"{pip} {what}"
     pins = f"python3 -c {shlex.quote(_PINNED)} < {shlex.quote(inside(project, 'uv.lock'))} > {PINS}"
     return f"python3 -m venv {VENV}", pins, f"{pip} --constraint {PINS} {what} || {pip} {what}"
+
+
+def with_extras(build: tuple[str, ...], extras: Iterable[str]) -> tuple[str, ...]:
+    """Return the build, which also installs what these extras of the project need."""
+    own = re.compile(rf"(?<={VENV}/bin/pip install --quiet )((?:--constraint \S+ )?)(\.[^\s\[]*)(?!\S)")
+    names = ",".join(extras)
+    return tuple(own.sub(rf"\1'\2[{names}]'", one) for one in build) if names else build
+
+
+def with_advice(tool: Tool, printed: str) -> Tool | None:
+    """Return the tool with the extras that its program asks for in an error; None if it does not."""
+    build = with_extras(tool.build, dict.fromkeys(",".join(_ADVICE.findall(printed)).replace(" ", "").split(",")))
+    return tool._replace(build=build) if build != tool.build else None
 
 
 def _of_setup_cfg(content: str) -> list[str]:
