@@ -7,6 +7,7 @@ import platform
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from tidegate.authoring.scenario_text import changes
@@ -22,6 +23,7 @@ MOST_OPTIONS = 2  # in an output other than a help text
 MOST_LINES, MOST_CHARACTERS = 120, 6_000  # of one output that is checked as a whole
 FIRST, LAST = 20, 10  # lines of a longer one
 LONGEST = 100
+MOST_TOLD = 4  # rows of an error
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 ERRORS = " 2>&1 >/dev/null"  # of a call whose output is on stderr alone
 _OPTION = re.compile(r"(?<![\w/-])--[a-zA-Z][\w-]+|^\s*-[a-zA-Z][\w-]*", re.MULTILINE)
@@ -49,6 +51,8 @@ _CRASH = re.compile(
     r"|: line \d+: .*(?:no such file|not found|unbound variable|syntax error|bad substitution)",
     re.MULTILINE | re.IGNORECASE,
 )
+_TRACE = re.compile(r"(?m)^(?:Traceback \(most recent|\s+at .+:\d+:\d+\)?$)[\s\S]*")
+_THROWN = re.compile(r"\A\S+:\d+\n.*\n\s*\^+\n+")  # where a program in JavaScript ends, by Node
 VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
 ABOUT_VERSION = re.compile(r" (?:--?version|-V|version)\b")
 _NUMBERED = re.compile(r"(?<!\S)(v?)\d\S*|\S*\d\S*")
@@ -154,9 +158,10 @@ def _is_first(text: str, word: str) -> bool:
 
 
 def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
-    """Return the gate that this call is refused as in all runs, with the first line of the error; None if it is not.
+    """Return the gate that this call is refused as in all runs, with the error; None if it is not.
 
-    Of a line that lists what is allowed, only what comes before the list. Of a crash, only that the call fails.
+    Of a line that lists what is allowed, only what comes before the list. Of a crash that says nothing before its
+    trace, only that the call fails.
     """
     first = runs[0].result
     code = first.exit_code
@@ -164,18 +169,21 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
     if not same or code is None or code >= 126 or not (code or complaint(first)):
         return None
     described = f"{_short(first.command)} is refused with exit {code}"
-    if _CRASH.search(first.printed):  # which may be fixed, but not for what is damaged or not there
-        fails = {"command": f"! ({first.command})", "description": f"{_short(first.command)} fails"}
-        return {"type": "command_succeeds", **fails} if code and _UNFIT.search(first.command) else None
+    is_crash = _CRASH.search(first.printed) is not None
+    if is_crash and not (code and _UNFIT.search(first.command)):  # which may be fixed
+        return None
     gate = {"type": "command_exits", "command": first.command, "status": code, "description": described}
     shown = [_where_it_complains(one.result) for one in runs]
     masked = [
         _masked(text, f"{given}\n{first.command}", facts, one) for (text, _), one in zip(shown, runs, strict=True)
     ]
-    told = [_first_error(text) for text in masked]
+    told = [_error(text, is_crash) for text in masked]
     if told[0] and len({*told}) == 1:
-        pattern = _literal(_LISTS.split(told[0])[0])
+        pattern = r"\s*\n\s*".join(map(_literal, told[0]))
         gate |= {"type": "command_output_matches", "command": shown[0][1], "pattern": pattern}
+    elif is_crash:  # the program may come to say why, but what is damaged or not there does not become right
+        fails = {"command": f"! ({first.command})", "description": f"{_short(first.command)} fails"}
+        return {"type": "command_succeeds", **fails}
     elif not any(one.result.printed.strip() for one in runs):
         gate |= {"type": "command_output_matches", "command": f"{first.command} 2>&1", "pattern": EMPTY}
     elif ABOUT_VERSION.search(first.command) and (pattern := whole(masked)):
@@ -183,17 +191,21 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
     return gate
 
 
-def _first_error(text: str) -> str:
-    """Return the first row that says what is wrong, else the first that is neither usage nor option, else ''."""
-    rows = [row.strip() for row in text.split("\n")]
-    fit = [
-        row
-        for row in rows
-        if tells(row.translate(_SHOWN)) and not _USAGE.search(row) and not row.startswith(("-", "["))
-    ]
-    return next(
-        (row for row in fit if _COMPLAINT.search(row) or re.search(r"(?i)\berror\b", row)), fit[0] if fit else ""
-    )
+def _error(text: str, is_crash: bool = False) -> tuple[str, ...]:
+    """Return the first row that says what is wrong, and the next ones, such as the place in the input; else the first
+    row that is neither usage nor option, unless the program crashed. Of a trace and of a list of what is allowed, nothing.
+    """
+    rows = [row.strip() for row in _TRACE.sub("", _THROWN.sub("", text)).split("\n")]
+    own = [bool(row) and not _USAGE.search(row) and not row.startswith(("-", "[")) for row in rows]
+    fit = [place for place, row in enumerate(rows) if own[place] and tells(row.translate(_SHOWN))]
+    wrong = (place for place in fit if _COMPLAINT.search(rows[place]) or re.search(r"(?i)error\b", rows[place]))
+    first = next(wrong, fit[0] if fit and not is_crash else None)
+    if first is None:
+        return ()
+    start, *more = _LISTS.split(rows[first])
+    after = zip(rows[first + 1 : first + MOST_TOLD], own[first + 1 :], strict=False)
+    context = takewhile(lambda one: one[1] and len(one[0]) <= LONGEST and not VOLATILE.search(one[0]), after)
+    return (start, *(row for row, _ in context if not more))
 
 
 def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:

@@ -15,7 +15,9 @@ import yaml
 
 from tidegate.authoring.build_systems.mcp_files import json_values
 
-_CODE = re.compile(r"^ *```\w*\s*$(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_SUFFIXES = {"javascript": "js", "python": "py", "markdown": "md", "yml": "yaml"}  # of files, by language
+_OF_SHELLS = re.compile(r"(?i)(?:ba|z|fi|c)?sh|shell\w*|console|text|plain\w*|output|diff|powershell|cmd|bat|docker\w*")
 _GIVEN = re.compile(r"\bcallTool\w*\(\s*(?=\{)|\barguments:\s*(?=\{)|\w\((?:\s*['\"][\w-]+['\"],)?\s*(?=\{)")
 _BRACE = re.compile(r"[{}]|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`")
 _TEXT = re.compile(  # with more than one line, that is given to something: a docstring is not
@@ -41,10 +43,17 @@ def shown_objects(documents: Iterable[str], tests: Iterable[str]) -> list[dict[s
 
     A call is an object with the name of what is called, and its arguments: an object, or a list in their order.
     """
-    blocks = [block for document in documents for block in _CODE.findall(document)]
+    blocks = [block for document in documents for _, block in _BLOCK.findall(document)]
     values = [value for block in blocks for value in (*json_values(block), *_in_python(block))]
     values += [value for code in tests for value in (*_in_python(code), *_in_javascript(code))]
     return [*_objects(values)]
+
+
+def shown_blocks(documents: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the blocks of documents in a language other than a shell's, each with that or its files' suffix."""
+    found = (block for document in documents for block in _BLOCK.findall(document))
+    fit = ((name.lower(), textwrap.dedent(text)) for name, text in found if name and not _OF_SHELLS.fullmatch(name))
+    return [*dict.fromkeys((_SUFFIXES.get(name, name), text) for name, text in fit if text.strip())]
 
 
 def shown_texts(tests: Iterable[str]) -> list[str]:
@@ -84,7 +93,7 @@ def shown_phrases(documents: Iterable[str], tests: Iterable[str]) -> list[str]:
     """Return the texts of one line in examples of documents and in the code of tests that have a character which no
     earlier one has, beside letters and digits of ASCII.
     """
-    code = (block for document in documents for block in _CODE.findall(document))
+    code = (block for document in documents for _, block in _BLOCK.findall(document))
     found = (_ESCAPED.sub(r"\1", given[2]) for text in (*code, *tests) for given in _PHRASE.finditer(text))
     fit = (one for one in found if re.search(r"\w.* ", one) and len(one) <= LONGEST_PHRASE and one.isprintable())
     known: set[str] = set()

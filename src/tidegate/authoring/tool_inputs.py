@@ -10,7 +10,7 @@ from itertools import accumulate, islice
 from pathlib import Path, PurePath
 
 from tidegate.authoring.samples import ROWS, kind_of
-from tidegate.authoring.shown_calls import shown_lines, shown_objects, shown_texts
+from tidegate.authoring.shown_calls import shown_blocks, shown_lines, shown_objects, shown_texts
 from tidegate.authoring.survey import find_cases, find_inputs, find_spec_examples
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
@@ -21,6 +21,7 @@ MOST_RELATED = 12  # texts of tests about a value of an option
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 _LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
 _MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
+_SAYS_LITTLE = re.compile(r"\s*\S?\s*|[\s\S]*[\x00-\x08\x0e-\x1a\x7f-\x9f][\s\S]*")  # one character, and controls
 
 
 def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
@@ -33,15 +34,19 @@ def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
     return {f"given{number}{kind}": text for number, text in enumerate(dict.fromkeys((*fit, *longest)), 1)}
 
 
-def cases(root: Path, code: Collection[str], texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def cases(root: Path, code: Collection[str], texts: Collection[str]) -> tuple[tuple[str, str], ...]:
     """Return small inputs of tests, by name: files, and what their code has. Texts fit any kind, and have no suffix.
 
-    Files of the kinds that the docs name come first, then the texts, and the code itself at last. Of each group, what
-    has marks that nothing before it has comes first, the smallest first.
+    Files of the kinds that the docs name, and what they show as such a file, come first, then the texts, and the code
+    itself at last. Of each group, what has marks that nothing before it has comes first, the smallest first.
     """
     kinds, known = kinds_named_in(texts), set[str]()
     fit = (text for text in (*shown_texts(code), *shown_lines(code)) if len(text) <= LONGEST_GIVEN)
+    fit = (text for text in fit if not _SAYS_LITTLE.fullmatch(text))
+    blocks = (text for suffix, text in shown_blocks(texts) if kind_of(f".{suffix}") in ("", *kinds))
+    shown = (text for text in blocks if len(text) <= LONGEST_GIVEN)
     found = find_cases(root) | find_spec_examples(root) | {f"case{number}": text for number, text in enumerate(fit, 1)}
+    found |= {f"shown{number}": text for number, text in enumerate(shown, 1)}
     if ".json" in kinds:
         objects = (f"{json.dumps(one)}\n" for one in shown_objects((), code) if one and "arguments" not in one)
         found |= {f"object{number}.json": text for number, text in enumerate(dict.fromkeys(objects), 1)}
@@ -51,9 +56,9 @@ def cases(root: Path, code: Collection[str], texts: Iterable[str]) -> tuple[tupl
         new[name] = bool(marks - known)
         known |= marks
     is_code = {name for name, text in found.items() if text in code}  # of the tests
+    first = {name for name in found if kind_of(name) in kinds or name.startswith("shown")}
     group = {
-        name: 2 if name in is_code else 0 if kind_of(name) in kinds else 2 if PurePath(name).suffix else 1
-        for name in found
+        name: 2 if name in is_code else 0 if name in first else 2 if PurePath(name).suffix else 1 for name in found
     }
     return tuple((name, found[name]) for name in sorted(new, key=lambda name: (group[name], not new[name])))
 

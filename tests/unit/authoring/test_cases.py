@@ -89,6 +89,15 @@ def test_code_of_tests_comes_after_the_texts_in_it(tmp_path: Path) -> None:
     assert (names[:2], names[-1]) == (["given.py", "case1"], "test_a.py")
 
 
+def test_a_text_of_code_that_is_one_character_or_has_controls_is_no_input(tmp_path: Path) -> None:
+    assert [text for _, text in cases(tmp_path, ["is('}'); is('\\x02;'); is('{};')"], [])] == ["{};\n"]
+
+
+def test_what_docs_show_as_a_file_of_the_tools_kind_comes_before_texts_of_tests(tmp_path: Path) -> None:
+    docs = "Reads a.js\n```javascript\nf(1);\n```\n```sh\nrun\n```\n```python\nf()\n```\n  ```tally\n  [a]\n  ```\n"
+    assert [text for _, text in cases(tmp_path, ["is('{};')"], [docs])] == ["[a]\n", "f(1);\n", "{};\n"]
+
+
 def test_a_value_of_an_option_gets_the_texts_of_the_tests_about_it(tmp_path: Path) -> None:
     parts = of_help({"": "usage: count FILE\n\n  --as {short,long}  How\n"}, "count")
     about = ["check('short', 'a,{b}')", "check('short', 'long', 'c,d,{e}')", "check('f,g')", "x", "y", "z"]

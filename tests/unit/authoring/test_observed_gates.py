@@ -234,6 +234,20 @@ def test_a_crash_for_what_is_not_there_is_a_failure_and_any_other_one_may_be_men
     assert (gate or {}).get("command") == fails
 
 
+def test_the_error_before_a_trace_is_checked_with_the_rows_about_its_place() -> None:
+    told = "Parse error at half-a.js:1,8\nvar a = = 2\n        ^\nERROR: operator\n"
+    trace = "    at js_error (eval at <anonymous>, <anonymous>:3135:11)\n    at main (/srv/tally.js:12:5)\n"
+    pattern = sure(refused_gate(seen(*[ran("", 1, told + trace, "tally half-a.js")] * 3)))["pattern"]
+    assert re.search(pattern, told)
+    assert not re.search(pattern, told.replace("var a = = 2", "var b = 3"))
+    thrown = "/srv/tally.js:330\n    throw err;\n    ^\n\n"
+    pattern = sure(refused_gate(seen(*[ran("", 1, f"{thrown}TypeError: no a\n{trace}", "tally half-a.js")] * 3)))[
+        "pattern"
+    ]
+    assert re.search(pattern, f"{thrown.replace('330', '331')}TypeError: no a\n")
+    assert not re.search(pattern, f"{thrown}TypeError: no b\n")
+
+
 def test_only_files_that_all_trials_wrote_alike_are_checked() -> None:
     def diff(text: str) -> str:
         head = "diff --git a/all.txt b/all.txt\nnew file mode 100644\n--- /dev/null\n+++ b/all.txt"
