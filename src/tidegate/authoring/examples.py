@@ -313,8 +313,10 @@ def configurations(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, text) for name, ways in both for text in dict.fromkeys(ways))
 
 
-def with_choices(part: Part, texts: Iterable[str]) -> Part:
-    """Return the option with the values that its description lists, if no others are known."""
+def with_choices(part: Part, texts: Sequence[str]) -> Part:
+    """Return the option with the values that its description lists, if no others are known; as a switch, if it lists
+    none and its value may be left out: `--comments [filter]`.
+    """
     if part.kind != "option" or not part.takes_value or part.choices:
         return part
     until = r"(?:(?!\n\s*-)[\s\S])"  # not beyond the next option
@@ -323,7 +325,10 @@ def with_choices(part: Part, texts: Iterable[str]) -> Part:
     found = (one for text in texts for one in row.finditer(text))
     values = (re.findall(r"\b(?!or\b)[\w-]+", one[1] or one[2] or "") or _named_values(one[3]) for one in found)
     under = (_under_heading(part.name.lstrip("-"), text) for text in texts)
-    return part.model_copy(update={"choices": next((tuple(one) for one in (*values, *under) if one), ())})
+    choices = next((tuple(one) for one in (*values, *under) if one), ())
+    left_out = re.compile(rf"(?m)^\s*(?:-\w, )?{re.escape(part.name)}(?: \[|\[=)<?\w[^]\n]*\](?: {{2}}|$)")
+    takes = bool(choices or part.default) or not any(map(left_out.search, texts))
+    return part.model_copy(update={"choices": choices, "takes_value": takes})
 
 
 def _under_heading(word: str, text: str) -> list[str]:

@@ -41,6 +41,7 @@ MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
+FEW_WAYS = 6  # values that a line gets after one on which none changes anything
 MOST_LISTED = 8  # values that another option lists
 MOST_PAIRS = 12  # lines that get a second option
 MOST_WRONG, MOST_AGAIN = 3, 4  # lines that are spoilt, and that are repeated
@@ -90,7 +91,7 @@ class Prober(Agent):
         bases = [*(await self._with_variables(probe, bases[:MOST_CONFIGURED])), *bases]
         await self._read_lists(probe)
         kept = list[tuple[Part, Call]]()
-        for part in sorted(self.parts, key=lambda part: part.takes_value):  # switches need one call
+        for part in self._in_order(session.scenario):
             if part.kind == "option" and not UNFIT.match(part.name):
                 kept += [(part, call) for call in (await self._try_option(probe, part, bases))[:1]]
         await self._try_aliases(probe, kept)
@@ -106,6 +107,14 @@ class Prober(Agent):
         self._used[session.scenario] = time.monotonic() - probe.began
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
+
+    def _in_order(self, name: str) -> list[Part]:
+        """Return the parts in the order in which this plan tries them: switches first, which need one call. Plans that
+        run at once begin at other ones.
+        """
+        parts = sorted(self.parts, key=lambda part: part.takes_value)
+        start = len(parts) * ([*self.plans].index(name) % AT_ONCE) // AT_ONCE
+        return [*parts[start:], *parts[:start]]
 
     async def _try_plan(self, probe: Probe, plan: Sequence[Try]) -> None:
         """Try the plan, then what failed again, then what comes last."""
@@ -256,7 +265,8 @@ class Prober(Agent):
                 return []
             if refused == MOST_REFUSING:
                 break
-            found = [call for one in tries if (call := await probe.tried(one, base=base)) is not None]
+            fewer = (one.model_copy(update={"ways": one.ways[: FEW_WAYS if silent else None]}) for one in tries)
+            found = [call for one in fewer if (call := await probe.tried(one, base=base)) is not None]
             if kept := [call for call in found if call.kind == "option"]:
                 self._told |= set() if probe.printed[base].endswith(" ") else {part.id}
                 return kept

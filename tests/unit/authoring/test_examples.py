@@ -281,6 +281,14 @@ def test_values_that_a_description_lists_are_those_of_an_option() -> None:
     assert found == {"--to": ("html", "xml", "man"), "--at": (), "--format": ("json", "plain")}
 
 
+def test_an_option_whose_value_may_be_left_out_is_a_switch_if_its_values_are_not_known() -> None:
+    text = (
+        "usage: tally\n\n  -c, --comments [filter]  Keep them\n  --to [F]  Possible values: a, b.\n  --in [FILE] [N]\n"
+    )
+    found = {part.name: with_choices(part, [text]).takes_value for part in of_help({"": text}, "tally")}
+    assert found == {"--comments": False, "--to": True, "--in": True}
+
+
 def test_values_that_have_a_list_under_the_options_name_are_those_of_it() -> None:
     text = "  Safe changes:\n\n    + arrow ... to arrows\n    + for-of .. to loops\n\n"
     text += "  Other changes:\n    let  to let\n\n"

@@ -102,6 +102,34 @@ def test_an_option_that_showed_something_in_one_plan_is_not_tried_in_another(tmp
     assert [one.of("option") for one in found] == [("count --long sample.py",), ()]
 
 
+def test_plans_that_run_at_once_begin_with_other_options(tmp_path: Path) -> None:
+    tried: dict[str, list[str]] = {"plan": [], "other": []}
+    for name, words_of_plan in tried.items():
+
+        def noting(words: list[str], files: dict[str, str], own: list[str] = words_of_plan) -> str:
+            own += [word for word in words if word.startswith("--") and word not in own]
+            return "same"
+
+        session = FakeSession(noting, tmp_path)
+        session.scenario = name
+        line = (Try(ways=("count sample.py",)),)
+        prober = Prober(plans={"plan": line, "other": line}, parts=of_help({"": HELP}, "count"))
+        asyncio.run(prober.run(cast("Session", session)))
+    assert tried == {"plan": ["--long", "--quick"], "other": ["--quick", "--long"]}
+
+
+def test_a_line_gets_few_values_of_an_option_that_changes_nothing_on_the_first(tmp_path: Path) -> None:
+    tried: list[str] = []
+
+    def noting(words: list[str], files: dict[str, str]) -> str:
+        tried.extend([words[-1]] * ("--as" in words))
+        return "same"
+
+    lines = tuple(Try(ways=(f"count {name}",)) for name in ("first", "second"))
+    probed(noting, tmp_path, lines, "options:\n  --as WORD  How\n")
+    assert 6 < tried.count("first") > tried.count("second") == 6
+
+
 def test_an_output_that_only_repeats_the_input_or_its_name_is_none(tmp_path: Path) -> None:
     def repeating(words: list[str], files: dict[str, str]) -> str | None:
         return files.get(words[-1])
