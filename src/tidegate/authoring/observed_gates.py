@@ -192,8 +192,8 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
 
 
 def _error(text: str, is_crash: bool = False) -> tuple[str, ...]:
-    """Return the first row that says what is wrong, and the next ones, such as the place in the input; else the first
-    row that is neither usage nor option, unless the program crashed. Of a trace and of a list of what is allowed, nothing.
+    """Return the first row that says what is wrong, and the next ones, such as the place in the input; else the first one
+    that is neither usage nor option, unless the program crashed. Of a trace and a list of what is allowed, nothing.
     """
     rows = [row.strip() for row in _TRACE.sub("", _THROWN.sub("", text)).split("\n")]
     own = [bool(row) and not _USAGE.search(row) and not row.startswith(("-", "[")) for row in rows]
