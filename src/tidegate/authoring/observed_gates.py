@@ -33,7 +33,8 @@ _COMPLAINT = re.compile(
     r"\b(?:cannot|can't|could not|couldn't|unable to|failed|failure|not found|no such|does not exist|doesn't exist"
     r"|permission denied|traceback|exception|invalid|unknown|unrecogni[sz]ed|unexpected|waiting for|is required"
     r"|(?:requires|expected|needs) (?:an?|one) (?:argument|value|parameter)|requires (?:argument|value)s?"
-    r"|missing|not installed|not (?:a )?recogni[sz]ed|aborted|fatal|panicked|not supported|please (?:run|set|specify)"
+    r"|missing|error (?:opening|reading)|not a directory"
+    r"|not installed|not (?:a )?recogni[sz]ed|aborted|fatal|panicked|not supported|please (?:run|set|specify)"
     r"|nothing to do|doing nothing|no (?:\w+ ){1,2}(?:(?:have|has) been |were )?(?:passed|given|specified|provided))\b"
     r"|^\W*(?:\w+: )*error\b",
     re.IGNORECASE,
@@ -43,7 +44,7 @@ _LISTS = re.compile(
 )
 _FINDING = re.compile(  # of a linter, and its sum: it may call this an error
     r"[\w./-]+\.\w+:\d+|^\s*\d+(?::\d+|  +\S)|\bline \d+|^\W*(?:results?|summary|total)\b|\d ?%"
-    r"|\b\d+ (?:\w+ )?(?:problem|error|warning|failure|issue|finding|violation|test|file|fail|pass)(?:s|ed)?\b",
+    r"|\b[1-9]\d* (?:\w+ )?(?:problem|error|warning|failure|issue|finding|violation|test|file|fail|pass)(?:s|ed)?\b",
     re.IGNORECASE,
 )
 _CRASH = re.compile(
@@ -53,6 +54,7 @@ _CRASH = re.compile(
 )
 _TRACE = re.compile(r"(?m)^(?:Traceback \(most recent|\s+at .+:\d+:\d+\)?$)[\s\S]*")
 _THROWN = re.compile(r"\A\S+:\d+\n.*\n\s*\^+\n+")  # where a program in JavaScript ends, by Node
+_OF_BUGS = re.compile(r"(?:Uncaught )?(?:Type|Reference|Range)Error\b")
 VERSION = re.compile(r"\bv?\d+\.\d+\.\d+[\w.+-]*")
 ABOUT_VERSION = re.compile(r" (?:--?version|-V|version)\b")
 _NUMBERED = re.compile(r"(?<!\S)(v?)\d\S*|\S*\d\S*")
@@ -192,15 +194,16 @@ def refused_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = (
 
 
 def _error(text: str, is_crash: bool = False) -> tuple[str, ...]:
-    """Return the first row that says what is wrong, and the next ones, such as the place in the input; else the first one
-    that is neither usage nor option, unless the program crashed. Of a trace and a list of what is allowed, nothing.
+    """Return the first row that says what is wrong, and the next ones, such as the place in the input; else the first
+    one that is neither usage nor option, unless the program crashed. Of a trace, a bug and a list of what is allowed,
+    nothing.
     """
     rows = [row.strip() for row in _TRACE.sub("", _THROWN.sub("", text)).split("\n")]
     own = [bool(row) and not _USAGE.search(row) and not row.startswith(("-", "[")) for row in rows]
     fit = [place for place, row in enumerate(rows) if own[place] and tells(row.translate(_SHOWN))]
     wrong = (place for place in fit if _COMPLAINT.search(rows[place]) or re.search(r"(?i)error\b", rows[place]))
     first = next(wrong, fit[0] if fit and not is_crash else None)
-    if first is None:
+    if first is None or (is_crash and _OF_BUGS.match(rows[first])):
         return ()
     start, *more = _LISTS.split(rows[first])
     after = zip(rows[first + 1 : first + MOST_TOLD], own[first + 1 :], strict=False)

@@ -194,6 +194,8 @@ def test_a_linter_that_exits_with_1_shows_a_result(printed: str) -> None:
             ran("", 1),
             ran("\x1b[24;1Hnotes.txt 3L\n"),
             ran("x\n", 1, "no such file\n"),
+            ran("a.txt  [error opening dir]\n\n0 directories, 1 file\n"),
+            ran("samples/  [error opening dir]\n\n0 directories, 0 files\n", 2),
         ),
         ran("Hello,\n" * 5 + "count: line 807: cd: demo: No such file or directory\n"),
         *(ran("ok\n", 127), ran(stderr="Traceback (most recent call last):\n  x\n", code=1)),
@@ -241,11 +243,11 @@ def test_the_error_before_a_trace_is_checked_with_the_rows_about_its_place() -> 
     assert re.search(pattern, told)
     assert not re.search(pattern, told.replace("var a = = 2", "var b = 3"))
     thrown = "/srv/tally.js:330\n    throw err;\n    ^\n\n"
-    pattern = sure(refused_gate(seen(*[ran("", 1, f"{thrown}TypeError: no a\n{trace}", "tally half-a.js")] * 3)))[
-        "pattern"
-    ]
-    assert re.search(pattern, f"{thrown.replace('330', '331')}TypeError: no a\n")
-    assert not re.search(pattern, f"{thrown}TypeError: no b\n")
+    pattern = sure(refused_gate(seen(*[ran("", 1, f"{thrown}Error: no a\n{trace}", "tally half-a.js")] * 3)))["pattern"]
+    assert re.search(pattern, f"{thrown.replace('330', '331')}Error: no a\n")
+    assert not re.search(pattern, f"{thrown}Error: no b\n")
+    of_bug = refused_gate(seen(*[ran("", 1, f"{thrown}TypeError: a is null\n{trace}", "tally half-a.js")] * 3))
+    assert sure(of_bug)["command"] == "! (tally half-a.js)"
 
 
 def test_only_files_that_all_trials_wrote_alike_are_checked() -> None:
