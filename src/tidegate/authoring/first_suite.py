@@ -80,7 +80,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
         unserved: str | None = None
         if built.server:
             options.progress.say(f"trying the MCP server `{tool.binary}`: its tools, and calls of them")
-            served = await server_suite(here, where, built, await _gates_of_start(here, built))
+            served = await server_suite(here, where, built, await _gates_of_program(here, built))
             if served.problem is None:
                 return served
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
@@ -94,7 +94,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
         return replace(tried, notes=(told, *tried.notes))
 
 
-async def _gates_of_start(here: Tryout, tool: Tool) -> tuple[dict[str, Any], ...]:
+async def _gates_of_program(here: Tryout, tool: Tool) -> tuple[dict[str, Any], ...]:
     """Return gates for the help of a server's program, and for an option that it refuses; none if it prints no help."""
     line, wrong = f"{tool.binary} --help", f"{tool.binary} {_WRONG}"
     page = (await _commands(here, tool, [line])).get(line)

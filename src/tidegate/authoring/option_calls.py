@@ -82,10 +82,14 @@ def with_option(
             yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
 
 
+def with_value(line: str, part: Part, value: str) -> str:
+    """Return the line with this value of the option in place of its own."""
+    return re.sub(rf"(?<!\S){re.escape(part.name)} \S+", lambda _: f"{part.name} {value}", line)
+
+
 def beyond(line: str, part: Part) -> str:
     """Return the line with a value that is not among those that the option lists."""
-    other = "99" if all(map(str.isdecimal, part.choices)) else "no-such-value"
-    return re.sub(rf"(?<!\S){re.escape(part.name)} \S+", f"{part.name} {other}", line)
+    return with_value(line, part, "99" if all(map(str.isdecimal, part.choices)) else "no-such-value")
 
 
 def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:

@@ -22,6 +22,7 @@ from tidegate.authoring.option_calls import (
     by_subcommand,
     with_configuration,
     with_option,
+    with_value,
     words_of,
 )
 from tidegate.authoring.probe import PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
@@ -249,7 +250,7 @@ class Prober(Agent):
             given = next(iter(_values_of(call.line)), "")
             for words in self._lists:
                 for word in words[:: len(words) // MOST_LISTED + 1] if given in words else ():
-                    await probe.vary(call.line.replace(f" {given}", f" {word}", 1), part.command)
+                    await probe.vary(with_value(call.line, part, word), part.command)
         return found
 
     async def _with_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:

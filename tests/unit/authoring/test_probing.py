@@ -48,7 +48,8 @@ class FakeSession:
         )
 
     def read_text(self, path: str) -> str | None:
-        return self.files.get(path)
+        text = self.files.get(path)
+        return text and text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
     def write_text(self, path: str, text: str) -> None:
         self.files[path] = text
@@ -412,7 +413,9 @@ def test_variations_that_show_other_things_are_kept_and_few_of_those_that_are_re
         return shown.get(words[-1])
 
     found = probed(small, tmp_path, (Try(ways=("count 5 3",)),))
-    assert {*found.of("variation")} >= {"count 5 12", "count 5 0", "count 0 3", "count 14 3", "count 1.05 3"}
+    kept = {*found.of("variation")}
+    assert {one for one in kept if one.startswith("count 5 ")} == {"count 5 12", "count 5 0"}
+    assert kept >= {"count 0 3", "count 14 3", "count 1.05 3"}
     assert found.of("refused") == ("count 5 5",)  # `count 5 14` and others are refused with the same words
 
 
@@ -657,7 +660,7 @@ def test_a_file_of_the_repository_keeps_its_bytes(tmp_path: Path) -> None:
     found = probed(reading, tmp_path, (Try(ways=("count data.gz",)),))
     candidate = Candidate("plan", "", (), files=found.files)
     tool = Tool("count", (), (), "Makefile")
-    assert template_files(tool, candidate)[f"{tool.scenarios}/plan/data.gz"] == b"\x1f\x8b\xff a"
+    assert template_files(tool, candidate) == {f"{tool.scenarios}/plan/data.gz": b"\x1f\x8b\xff a"}
 
 
 def test_a_configuration_that_an_error_names_is_taken_from_the_repository(

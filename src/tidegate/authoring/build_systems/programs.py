@@ -79,7 +79,6 @@ def find(root: Path, where: str) -> Iterator[Tool]:
 
 
 _OF_PERL = re.compile(r"\b(?:EXE_FILES|script_files)\s*=>\s*\[([^\]]*)\]")
-
 _ROOT = 'root=$(cd "${0%/*}/../.." && pwd)'
 
 
