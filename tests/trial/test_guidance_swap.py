@@ -110,16 +110,25 @@ def run(command: str) -> Act:
         "chmod 400 AGENTS.md",
         "rm AGENTS.md && mkdir AGENTS.md && touch AGENTS.md/x",
         "rm AGENTS.md && ln -s other AGENTS.md",
-        "mkdir docs && echo of-setup > docs/new.md",
-        "touch docs",
-        "mkdir other && ln -s other docs",
-        "mkdir docs && touch docs/other",
+        "rm -r docs",
+        "mv docs other && ln -s other docs",
+        "touch docs/other",
     ],
 )
 def test_what_the_setup_has_left_is_put_back_as_it_was(tmp_path: Path, setup: str) -> None:
-    seen = Seen(tmp_path, {"AGENTS.md": "old"}, {"AGENTS.md": "new", "docs/new.md": "new"}, run(setup))
+    base, head = {"AGENTS.md": "old", "docs/x": "same"}, {"AGENTS.md": "new", "docs/x": "same", "docs/new.md": "new"}
+    seen = Seen(tmp_path, base, head, run(setup))
     assert (seen.texts_by_agent["AGENTS.md"], seen.texts_by_agent["docs/new.md"]) == ("new", "new")
     assert seen.after == seen.before
+
+
+@pytest.mark.parametrize(
+    "setup",
+    ["mkdir docs && echo made > docs/new.md", "touch docs", "mkdir other && ln -s other docs", "mkdir -p docs/new.md"],
+)
+def test_what_the_setup_has_made_is_there_for_the_agent_in_place_of_the_side_s_own(tmp_path: Path, setup: str) -> None:
+    seen = Seen(tmp_path, {"x": "same"}, {"x": "same", "docs/new.md": "new"}, run(setup))
+    assert seen.by_agent == seen.after == seen.before
 
 
 def test_a_folder_that_the_setup_uses_stays(tmp_path: Path) -> None:

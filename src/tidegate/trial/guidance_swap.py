@@ -33,7 +33,10 @@ def guidance_for_agent(
 
 
 class _Swap:
-    """What is put, and what was in its place: kept aside with its times and rights, as the setup has left it."""
+    """What is put, and what was in its place: kept aside with its times and rights, as the setup has left it.
+
+    What the setup has made stays: it would have overwritten a file of the side, too.
+    """
 
     def __init__(self, prepared: Prepared, of_agent: Prepared, folders: Folders, account: Account | None) -> None:
         self._workspace, self._aside, self._account = folders.workspace, folders.scratch / "aside", account
@@ -41,7 +44,8 @@ class _Swap:
         before, after = prepared.contents, of_agent.contents
         differ = {name for name, _ in before.items() ^ after.items()}
         both = {name for name in differ if _is_folder(before.get(name)) and _is_folder(after.get(name))}
-        self._wanted = {name: after.get(name) for name in differ - both}
+        of_setup = {name for name in differ - both if (one := self._in_place_of(name)) and one not in before}
+        self._wanted = {name: after.get(name) for name in differ - both - of_setup}
         if differ and content_of(self._workspace / INDEX) == content_of(prepared.folder / INDEX):
             self._wanted[INDEX] = content_of(self._source / INDEX)
         self._kept: list[str] = []
@@ -74,15 +78,19 @@ class _Swap:
 
     def _clear(self, name: str) -> None:
         """Move aside what is in place of the file or folder, or of a folder around it."""
-        around = [*_folders_of(name), name]
-        name = next((one for one in around if not _is_folder(content_of(self._workspace / one, ()))), name)
-        place, wanted = self._workspace / name, self._wanted.get(name)
-        now = content_of(place, ())
-        is_used = _is_folder(now) and (_is_folder(wanted) or (wanted is None and any(place.iterdir())))
-        if now is not None and not is_used:
-            with _around(self._workspace, name) as (folder, last):
+        wanted, found = self._wanted[name], self._in_place_of(name)
+        place = self._workspace / found
+        stays = _is_folder(content_of(place, ())) and (_is_folder(wanted) or (wanted is None and any(place.iterdir())))
+        if found and not stays and (found == name or wanted is not None):
+            with _around(self._workspace, found) as (folder, last):
                 os.rename(last, self._aside / str(len(self._kept)), src_dir_fd=folder)
-            self._kept.append(name)
+            self._kept.append(found)
+
+    def _in_place_of(self, name: str) -> str:
+        """Return what is there, or in place of a folder around it; '' if nothing is."""
+        found = ((one, content_of(self._workspace / one, ())) for one in (*_folders_of(name), name))
+        one, now = next(pair for pair in found if pair[0] == name or not _is_folder(pair[1]))
+        return one if now is not None else ""
 
     def _put(self, name: str) -> None:
         """Copy the file, and make the folders around it that are missing. No link is on the way: see `_clear`."""
