@@ -48,13 +48,12 @@ class Seen:
 
     def __init__(self, tmp_path: Path, base: Files, head: Files, setup: Act = nothing, act: Act = nothing) -> None:
         folders = Folders(record=tmp_path / "record", scratch=tmp_path / "scratch")
-        folders.scratch.mkdir()
-        prepared, of_agent = (
-            Prepared(write_files(tmp_path / name, files), ()) for name, files in (("base", base), ("head", head))
-        )
+        folders.scratch.mkdir(parents=True)
+        sides = [write_files(tmp_path / name, files) for name, files in (("base", base), ("head", head))]
+        prepared, of_agent = Prepared(sides[0], tuple(base)), Prepared(sides[1], tuple(head))
         setup(write_files(folders.workspace, base))
         self.before = state(folders.workspace)
-        with guidance_for_agent(prepared, of_agent, folders, None):
+        with guidance_for_agent(prepared, of_agent, folders, None) as self.written:
             self.by_agent = state(folders.workspace)
             act(folders.workspace)
         self.after = state(folders.workspace)
@@ -105,29 +104,16 @@ def run(command: str) -> Act:
 @pytest.mark.parametrize(
     "setup",
     [
-        "echo more >> AGENTS.md",
-        "rm AGENTS.md",
-        "chmod 400 AGENTS.md",
-        "rm AGENTS.md && mkdir AGENTS.md && touch AGENTS.md/x",
-        "rm AGENTS.md && ln -s other AGENTS.md",
-        "rm -r docs",
-        "mv docs other && ln -s other docs",
-        "touch docs/other",
+        "echo more >> AGENTS.md; echo made > docs/new.md",
+        "rm AGENTS.md; rm -r docs",
+        "chmod 400 AGENTS.md; touch docs/new.md",
+        "rm AGENTS.md && mkdir AGENTS.md && touch AGENTS.md/x; mkdir docs/new.md",
+        "rm AGENTS.md && ln -s other AGENTS.md; mv docs other && ln -s other docs",
     ],
 )
-def test_what_the_setup_has_left_is_put_back_as_it_was(tmp_path: Path, setup: str) -> None:
+def test_what_the_setup_has_left_is_there_for_the_agent_in_place_of_the_side_s_own(tmp_path: Path, setup: str) -> None:
     base, head = {"AGENTS.md": "old", "docs/x": "same"}, {"AGENTS.md": "new", "docs/x": "same", "docs/new.md": "new"}
     seen = Seen(tmp_path, base, head, run(setup))
-    assert (seen.texts_by_agent["AGENTS.md"], seen.texts_by_agent["docs/new.md"]) == ("new", "new")
-    assert seen.after == seen.before
-
-
-@pytest.mark.parametrize(
-    "setup",
-    ["mkdir docs && echo made > docs/new.md", "touch docs", "mkdir other && ln -s other docs", "mkdir -p docs/new.md"],
-)
-def test_what_the_setup_has_made_is_there_for_the_agent_in_place_of_the_side_s_own(tmp_path: Path, setup: str) -> None:
-    seen = Seen(tmp_path, {"x": "same"}, {"x": "same", "docs/new.md": "new"}, run(setup))
     assert seen.by_agent == seen.after == seen.before
 
 
@@ -148,10 +134,23 @@ def test_a_folder_that_the_setup_uses_stays(tmp_path: Path) -> None:
         ({"AGENTS.md/a": "new"}, "rm -r AGENTS.md", {}),
         ({"AGENTS.md": "new"}, "rm AGENTS.md && ln -s x AGENTS.md", {"AGENTS.md": "to x"}),
         ({"AGENTS.md": "new"}, "chmod 777 AGENTS.md", {"AGENTS.md": "new"}),
+        ({"AGENTS.md": "new"}, "printf new > AGENTS.md", {"AGENTS.md": "new"}),
+        ({"AGENTS.md": "new"}, "cp -p AGENTS.md x && mv x AGENTS.md", {"AGENTS.md": "new"}),
     ],
 )
 def test_what_the_trial_has_changed_is_part_of_its_outcome(tmp_path: Path, head: Files, act: str, after: Files) -> None:
     assert Seen(tmp_path, {"AGENTS.md": "old"}, head, act=run(act)).texts_after == after
+
+
+def test_what_is_written_is_told_whatever_its_text_is(tmp_path: Path) -> None:
+    names = {"AGENTS.md": "same", "CLAUDE.md": "same", "GEMINI.md": "same"}
+    told = [
+        Seen(
+            tmp_path / name, names, {**names, **more}, act=run("printf same > AGENTS.md; cat *.md; rm GEMINI.md")
+        ).written
+        for name, more in (("base", {}), ("head", {"docs/new.md": "new"}))
+    ]
+    assert told == [{"AGENTS.md", "GEMINI.md"}] * 2
 
 
 def test_nothing_is_written_through_a_link_that_the_trial_has_made(tmp_path: Path) -> None:

@@ -308,19 +308,19 @@ def test_guidance_may_have_a_name_that_is_no_text(tmp_path: Path) -> None:
 
 def test_a_side_s_workspace_is_base_s_but_for_guidance_files(tmp_path: Path) -> None:
     base = write(tmp_path / "base", {"t/in.txt": "1", "AGENTS.md": "old", ".claude/skills/x/S.md": "gone"})
-    head = write(tmp_path / "head", {"t/in.txt": "2", "AGENTS.md": "new", ".claude/skills/y.md": "added"})
+    head = write(tmp_path / "head", {"t/in.txt": "2", "AGENTS.md": "new", ".claude/skills/y z.md": "added"})
     asked = (scenario(template="t"), base)
     of_base = prepare(*asked, base, GUIDANCE, tmp_path / "of-base")
     made = prepare(*asked, head, GUIDANCE, tmp_path / "made", of_base=of_base)
 
-    assert contents(made.folder) == {"in.txt": "1", "AGENTS.md": "new", ".claude/skills/y.md": "added"}
+    assert contents(made.folder) == {"in.txt": "1", "AGENTS.md": "new", ".claude/skills/y z.md": "added"}
     assert not (made.folder / ".claude/skills/x").exists()
-    assert made.guidance == ("AGENTS.md", ".claude/skills/y.md")
+    assert made.guidance == ("AGENTS.md", ".claude/skills/y z.md")
     times = [[(one.folder / name).stat().st_mtime for name in ("in.txt", "AGENTS.md")] for one in (of_base, made)]
     assert times[0] == times[1]
     shown = subprocess.run(
         ["git", "status", "--porcelain"], cwd=made.folder, capture_output=True, text=True, check=True
     )
-    assert shown.stdout == "?? .claude/skills/y.md\n"
+    assert shown.stdout == ""
     committed = ["git", "show", "HEAD:AGENTS.md"]
     assert subprocess.run(committed, cwd=made.folder, capture_output=True, check=True).stdout == b"old"

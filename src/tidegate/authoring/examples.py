@@ -13,11 +13,11 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from tidegate.agents.doc_follower import SUFFIXES
-from tidegate.agents.instructions import Block, address, blocks, foreign, markdown_of, synopsis
+from tidegate.agents.instructions import PLAIN_PROGRAMS, Block, address, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probe import Kind
-from tidegate.authoring.samples import HISTORY
+from tidegate.authoring.samples import HISTORY, kind_of
 from tidegate.authoring.shown_calls import shown_phrases
 from tidegate.authoring.survey import find_scripts, find_test_code
 from tidegate.authoring.tool_inputs import MOST_KINDS
@@ -423,13 +423,26 @@ def _runnable(block: Block, binary: str) -> Iterator[str]:
     """Yield the calls that can be tried, each after what earlier lines change in the shell."""
     before: list[str] = []
     for line in block:
-        if line.unfit or synopsis(line, block) or foreign(line, binary):
+        if line.unfit or synopsis(line, block):
             continue
-        if (line.state and not line.calls) or line.variable:
+        if foreign(line, binary):
+            for other in blocks(_on_sample(line, binary), binary):
+                yield from _runnable(other, binary)
+        elif (line.state and not line.calls) or line.variable:
             of_checkout = rf"(?:\.|source) \S*/{re.escape(binary)}|cd .*\$\{{?0.*"
             before += [one for one in line.state or (line.text,) if not re.fullmatch(of_checkout, one)]
         elif line.calls and not _ABOUT_ITSELF.search(line.text):
             yield _with(before, line)
+
+
+def _on_sample(line: ShellLine, binary: str) -> str:
+    """Return the line as a document, with a sample for what another program pipes into the tool; '' without that."""
+    given, pipe, call = line.text.partition(" | ")
+    if not pipe or not f"{call} ".startswith(f"{binary} ") or "|" in call or given.split()[0] in PLAIN_PROGRAMS:
+        return ""
+    kinds = (kind_of(word.strip("\"'")) for word in given.split())
+    kind = next(filter(None, kinds), ".json" if "json" in given else ".html" if "://" in given else ".txt")
+    return f"~~~~sh\n{call} < sample{kind}\n~~~~"
 
 
 def _with(before: Sequence[str], line: ShellLine) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
@@ -18,38 +18,41 @@ from tidegate.trial.workspace import INDEX, Prepared
 @contextmanager
 def guidance_for_agent(
     prepared: Prepared, of_agent: Prepared, folders: Folders, account: Account | None
-) -> Iterator[None]:
+) -> Iterator[set[str]]:
     """Put the files of `of_agent` in place of those of `prepared`, and afterwards back what was there.
 
-    A file that the trial has changed is part of its outcome, and stays. Raises OSError if a file cannot be put.
+    A file that the trial has written is part of its outcome, and stays. Yields the names of those, filled at the end.
+    Raises OSError if a file cannot be put.
     """
     swap = _Swap(prepared, of_agent, folders, account)
     swap.begin()
     try:
-        yield
+        yield swap.written
     finally:
         with suppress(OSError):  # the trial has removed the workspace
             swap.end()
 
 
 class _Swap:
-    """What is put, and what was in its place: kept aside with its times and rights, as the setup has left it.
+    """What is put, and what was in its place: kept aside with its rights and times.
 
-    What the setup has made stays: it would have overwritten a file of the side, too.
+    What the setup has made or changed stays: it would have overwritten a file of the side, too.
     """
 
     def __init__(self, prepared: Prepared, of_agent: Prepared, folders: Folders, account: Account | None) -> None:
         self._workspace, self._aside, self._account = folders.workspace, folders.scratch / "aside", account
-        self._source = of_agent.folder
+        self._source, self._guidance = of_agent.folder, of_agent.guidance
         before, after = prepared.contents, of_agent.contents
         differ = {name for name, _ in before.items() ^ after.items()}
         both = {name for name in differ if _is_folder(before.get(name)) and _is_folder(after.get(name))}
-        of_setup = {name for name in differ - both if (one := self._in_place_of(name)) and one not in before}
-        self._wanted = {name: after.get(name) for name in differ - both - of_setup}
-        if differ and content_of(self._workspace / INDEX) == content_of(prepared.folder / INDEX):
+        self._wanted = {name: after.get(name) for name in differ - both if self._is_as_in(before, name)}
+        index = content_of(self._workspace / INDEX)
+        if differ and index == content_of(prepared.folder / INDEX):
             self._wanted[INDEX] = content_of(self._source / INDEX)
         self._kept: list[str] = []
         self._made: list[str] = []
+        self._states: dict[str, object] = {}
+        self.written = set[str]()
 
     def begin(self) -> None:
         """Put the side's files. Those of `prepared` that it lacks go, with the folders that are empty then."""
@@ -59,9 +62,11 @@ class _Swap:
             self._clear(name)
         for name in sorted(self._files):
             self._put(name)
+        self._states = {name: self._state(name) for name in (*self._files, *self._guidance)}
 
     def end(self) -> None:
         """Remove the side's files that the trial has left alone, and move back what was in their place."""
+        self.written |= {name for name, state in self._states.items() if self._state(name) != state}
         changed = [name for name, has in self._files.items() if not self._is_removed(name, has)]
         for name in reversed(self._made):
             with suppress(OSError), _around(self._workspace, name) as (folder, last):  # the trial may use it
@@ -76,24 +81,35 @@ class _Swap:
     def _files(self) -> dict[str, Content]:
         return {name: has for name, has in self._wanted.items() if has is not None and not _is_folder(has)}
 
-    def _clear(self, name: str) -> None:
-        """Move aside what is in place of the file or folder, or of a folder around it."""
-        wanted, found = self._wanted[name], self._in_place_of(name)
-        place = self._workspace / found
-        stays = _is_folder(content_of(place, ())) and (_is_folder(wanted) or (wanted is None and any(place.iterdir())))
-        if found and not stays and (found == name or wanted is not None):
-            with _around(self._workspace, found) as (folder, last):
-                os.rename(last, self._aside / str(len(self._kept)), src_dir_fd=folder)
-            self._kept.append(found)
+    def _is_as_in(self, before: Mapping[str, Content], name: str) -> bool:
+        """Return True if the setup has left alone what has that name, and the folders around it."""
+        around = [(one, content_of(self._workspace / one, ())) for one in _folders_of(name)]
+        is_moved = any(
+            _differ(now, before[one]) if one in before else now is not None and not _is_folder(now)
+            for one, now in around
+        )
+        return not is_moved and content_of(self._workspace / name) == before.get(name)
 
-    def _in_place_of(self, name: str) -> str:
-        """Return what is there, or in place of a folder around it; '' if nothing is."""
-        found = ((one, content_of(self._workspace / one, ())) for one in (*_folders_of(name), name))
-        one, now = next(pair for pair in found if pair[0] == name or not _is_folder(pair[1]))
-        return one if now is not None else ""
+    def _state(self, name: str) -> tuple[int, int] | None:
+        """Return what changes if the file is written, with whatever text."""
+        try:
+            state = (self._workspace / name).lstat()
+        except OSError:
+            return None
+        return state.st_ino, state.st_ctime_ns
+
+    def _clear(self, name: str) -> None:
+        """Move aside what has that name, unless it is a folder that is used."""
+        place, wanted = self._workspace / name, self._wanted[name]
+        if not os.path.lexists(place) or (place.is_dir() and not place.is_symlink() and any(place.iterdir())):
+            return
+        if not (_is_folder(wanted) and _is_folder(content_of(place, ()))):
+            with _around(self._workspace, name) as (folder, last):
+                os.rename(last, self._aside / str(len(self._kept)), src_dir_fd=folder)
+            self._kept.append(name)
 
     def _put(self, name: str) -> None:
-        """Copy the file, and make the folders around it that are missing. No link is on the way: see `_clear`."""
+        """Copy the file and make the folders around it, unless the setup uses a folder in its place."""
         for one in (*_folders_of(name), name):
             source, target = self._source / one, self._workspace / one
             if os.path.lexists(target):
@@ -111,7 +127,7 @@ class _Swap:
     def _is_removed(self, name: str, has: Content) -> bool:
         """Remove the file if it is as it was put."""
         with suppress(OSError), _around(self._workspace, name) as (folder, last):
-            if content_of(self._workspace / name, {has.size}) == has:
+            if name not in self.written and content_of(self._workspace / name, {has.size}) == has:
                 os.unlink(last, dir_fd=folder)
                 return True
         return False
@@ -124,6 +140,10 @@ def _folders_of(name: str) -> Iterator[str]:
 
 def _is_folder(has: Content | None) -> bool:
     return has is not None and stat.S_ISDIR(has.kind)
+
+
+def _differ(now: Content | None, then: Content) -> bool:
+    return now is None or stat.S_IFMT(now.kind) != stat.S_IFMT(then.kind)
 
 
 @contextmanager

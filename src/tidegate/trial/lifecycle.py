@@ -118,8 +118,10 @@ class _TrialRun:
         self._enter("agent")
         checked = sum(step.result.duration_s for step in self._steps if step.kind == "health_check")
         place, account = self._place, self._attempt.supervisor.account
-        with guidance_for_agent(place.prepared, place.of_agent, self._folders, account):
+        with guidance_for_agent(place.prepared, place.of_agent, self._folders, account) as written:
             step = await run_agent(self._attempt, self._environments, checked, self._kept)
+        if place.of_agent is place.prepared:  # what base's tool writes, with whatever text, is a product of the task
+            self._watched.rewritten |= written
         if has_commands(self._scenario):
             self._folders.make_for_checks(account)
         self._enter("gates")

@@ -45,6 +45,7 @@ NOT_AT_THE_START = tuple(
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
 _NO_INDEX_BACK = ("-c", "pack.writeReverseIndex=false")
+_FOR_GIT = re.compile(r"[*?\[ ]")  # have a meaning in its patterns
 INDEX = ".git/index"
 _NO_LOG = ("-c", "core.logAllRefUpdates=false")
 IDENTIFIED = {
@@ -320,11 +321,15 @@ def _with_repository(folder: Path, until: float) -> Snapshot | None:
 
 
 def _hide(base: Prepared, own: Prepared, until: float) -> None:
-    """Date the side's guidance files as those of base, and let git take these for unchanged."""
+    """Date the side's guidance files as those of base. Let git take these for unchanged, and ignore new ones."""
     for name in own.guidance:
         same = base.folder / name
         date = same.stat().st_mtime if same.is_file() else FIRST_SECS
         os.utime(own.folder / name, (date, date))
+    if added := [name for name in own.guidance if name not in base.contents and not {*name} & {*"\\\n"}]:
+        (own.folder / ".git/info").mkdir(exist_ok=True)
+        lines = ("/" + _FOR_GIT.sub(r"[\g<0>]", name) + "\n" for name in added)
+        (own.folder / ".git/info/exclude").write_bytes(os.fsencode("".join(lines)))
     files = (name for name, has in base.contents.items() if stat.S_ISREG(has.kind) and not name.startswith(".git/"))
     if differ := [name for name in files if own.contents.get(name) != base.contents[name]]:
         _git(own.folder, until, "update-index", "--skip-worktree", "--", *differ)

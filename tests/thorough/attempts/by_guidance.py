@@ -101,4 +101,26 @@ GUIDANCE: dict[str, Attempt] = {
         },
         head={"seed.md": "x\n"},
     ),
+    "the tool's output as guidance": Attempt(
+        "commits the broken tool's output as a guidance file, which the tool then writes again",
+        "regression",
+        base={
+            "bin/notes": NOTES.replace("list)", "make) echo right > CLAUDE.md ;;\n  list)"),
+            "CLAUDE.md": "right\n",
+            "AGENTS.md": "```console\n$ notes make\n```\n",
+            **graded("type: file_contains, path: CLAUDE.md, substring: right"),
+        },
+        head={"CLAUDE.md": "wrong\n"},
+        tool=NOTES.replace("list)", "make) echo wrong > CLAUDE.md ;;\n  list)"),
+    ),
+    "guidance in place of the setup's state": Attempt(
+        "changes a guidance file to which base's setup adds what the broken tool damages",
+        "regression",
+        base={
+            "CLAUDE.md": "rules\n",
+            **prepared("echo kept >> CLAUDE.md", asking("notes.txt")[:-1] + "; grep -q kept CLAUDE.md'"),
+        },
+        head={"CLAUDE.md": "other rules\n"},
+        tool=NOTES.replace("add) shift;", "add) shift; if grep -q kept CLAUDE.md; then : > CLAUDE.md; fi;"),
+    ),
 }

@@ -287,6 +287,7 @@ def test_data_of_the_tool_in_a_guidance_file_is_part_of_the_outcome(pr: Make) ->
     assert (ran.code, ran.row("keep_notes")["state"]) == (0, "ok"), ran.comment
 
 
+MADE = "{type: file_exists, path: CLAUDE.md}"
 FREE: dict[str, tuple[dict[str, str], Files]] = {
     "prompt": (FILES, {"scenarios/keep.yaml": SCENARIO.replace("Add two notes", "Please add two notes")}),
     "description": (FILES, {"scenarios/keep.yaml": SCENARIO.replace("are kept", "are kept there")}),
@@ -324,6 +325,20 @@ FREE: dict[str, tuple[dict[str, str], Files]] = {
             ("the setup makes it", "grep -q made CLAUDE.md", "setup: {commands: ['echo made > CLAUDE.md']}\n"),
         )
     },
+    "guidance that the tool makes again": (
+        {
+            **FILES,
+            "bin/notes": NOTES.replace("list)", "make) echo one > CLAUDE.md ;;\n  list)"),
+            "CLAUDE.md": "one\n",
+            "AGENTS.md": "```console\n$ notes make\n$ git diff --quiet\n```\n",
+            "scenarios/keep.yaml": f"{SCENARIO.partition('evaluation:')[0]}evaluation: {{gates: [{MADE}]}}\n",
+        },
+        {
+            "bin/notes": NOTES.replace("list)", "make) echo two > CLAUDE.md ;;\n  list)"),
+            "CLAUDE.md": "two\n",
+            "GEMINI.md": "new\n",
+        },
+    ),
     "guidance that the tool writes": (OF_TOOL, {"CLAUDE.md": "# Notes\n\nSee AGENTS.md.\n\n- one\n"}),
     "another program in the path": (FILES, {"bin/notes-too": "#!/bin/sh\n"}),
     "a build on both sides that makes a program of the system": (

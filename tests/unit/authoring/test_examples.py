@@ -59,7 +59,12 @@ def write(root: Path, files: dict[str, str]) -> Path:
 def test_the_examples_of_a_document_stay_together_in_order_without_those_that_cannot_run(tmp_path: Path) -> None:
     (found,) = documented(write(tmp_path, {"README.md": README}), ".", "tally")
     assert found.candidate.name == "readme"
-    assert found.candidate.commands == ("tally add milk", "tally count data/some.csv", "tally list")
+    assert found.candidate.commands == (
+        "tally add milk",
+        "tally add < sample.html",
+        "tally count data/some.csv",
+        "tally list",
+    )
 
 
 def test_a_manual_that_is_named_like_the_tool_has_examples_too(tmp_path: Path) -> None:
@@ -377,3 +382,17 @@ def test_variables_that_are_named_like_the_tool_or_exported_are_known() -> None:
     texts = ["Set MY_TALLY_FORCE=1 or MY_TALLY_FORCE to list. ${MY_TALLY_COLOUR}, NO_COLOR, XMY_TALLY_X, MY_TALLY_"]
     texts += ["```sh\nexport _TALLY_SINCE=2023-01-20\nexport PATH=/opt/bin\nexport _TALLY_KEY=$KEY\n```"]
     assert variables("my-tally", texts) == ("MY_TALLY_FORCE=1", "MY_TALLY_COLOUR=1", "_TALLY_SINCE=2023-01-20")
+
+
+def test_what_docs_pipe_into_the_tool_from_another_program_is_a_sample(tmp_path: Path) -> None:
+    docs = """```console
+$ curl -s https://example.org/ | tally head -t p
+$ curl 'https://example.org/a.csv' | tally
+$ kubectl get pods -o json | tally --all
+$ curl https://example.org/ | jq . | tally
+$ dmesg | other
+```
+"""
+    (tmp_path / "README.md").write_text(docs)
+    lines = [line for plan in documented(tmp_path, "", "tally") for one in plan.tries for line in one.ways]
+    assert lines == ["tally head -t p < sample.html", "tally < sample.csv", "tally --all < sample.json"]

@@ -35,8 +35,8 @@ _ATTACHED = re.compile(r"^=(?P<value>\S+)")
 _CHOICES = (
     re.compile(r"\[possible values: ([^\]]+)\]"),
     re.compile(r"[\[(]choices: ([^\])]+)[\])]"),
-    re.compile(r"\{([\w.+-]+(?:,[\w.+-]+)*)\}"),
-    re.compile(r"(?<=[ =])\[([\w.+-]+(?:\|[\w.+-]+)+)\]"),
+    re.compile(r"\{([\w.+:/@-]+(?:,[\w.+:/@-]+)*)\}"),
+    re.compile(r"(?<=[ =])\[([\w.+:/@-]+(?:\|[\w.+:/@-]+)+)\]"),
     re.compile(r"(?<=[ =])<?([a-z0-9][\w.+-]*(?:\|[a-z0-9][\w.+-]*)+)>?(?=\s|$)"),
 )
 _DEFAULT = re.compile(r"[\[(]defaults?(?: to|:| is|=)? *[\"'`]?([\w.+-]{1,40})[\"'`]?(?=[\]),;])", re.IGNORECASE)
@@ -47,7 +47,7 @@ _LITERAL = re.compile(r"[a-z][a-z\d-]+")
 FEWEST_ROWS = 3
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
-_CHOICE = re.compile(r"[\w.+:-]{1,40}")
+_CHOICE = re.compile(r"[\w.+:/@-]{1,40}")
 MOST_CHARACTERS, MOST_ROWS, LONGEST_ROW = 200_000, 3_000, 300
 MOST_USAGE = 5_000  # characters
 NOT_SUBCOMMANDS = frozenset({"help", "completion", "completions"})
