@@ -101,14 +101,18 @@ def _matching(checkout: LinkedCheckout, patterns: Sequence[str]) -> set[str]:
     """Return the links that match a glob, and those instead of a folder that a glob begins with."""
     if not checkout.links:
         return set()
-    folders = {
-        link
-        for link in checkout.links
-        if any(_is_folder_of(pattern.split("/"), link.split("/")) for pattern in patterns)
-    }
+    parts = [PurePosixPath(pattern).parts for pattern in patterns]
+    parts = [one for one in parts if one[:1] != ("**",) or len(one) > 2]  # `**/NAME` matches what links lead to, too
+    folders = {link for link in checkout.links if any(_may_pass(one, link.split("/")) for one in parts)}
     return folders.union({*checkout.links}.intersection(tracked_matching(checkout.folder, patterns)))
 
 
-def _is_folder_of(pattern: list[str], link: list[str]) -> bool:
-    first = pattern[: len(link)]
-    return len(link) < len(pattern) and "**" not in first and all(map(fnmatchcase, link, first))
+def _may_pass(pattern: Sequence[str], link: Sequence[str]) -> bool:
+    """Return True if a path that the glob matches may lead through the link."""
+    if not link or not pattern:
+        return bool(pattern)
+    first, *rest = pattern
+    if first == "**":
+        return _may_pass(rest, link) or _may_pass(pattern, link[1:])
+    in_doubt = "[" in first or "\\" in first  # git reads some of these otherwise
+    return (in_doubt or fnmatchcase(link[0], first)) and _may_pass(rest, link[1:])

@@ -70,6 +70,9 @@ def test_each_place_on_the_way_is_found_and_none_outside_of_the_checkout(
         ("tools/**", {"tools", "impl", "impl/other", "data"}),
         ("**", set()),
         ("**/*.txt", set()),
+        ("impl/**/*.txt", {"impl/other", "data"}),
+        ("./impl//other/words.txt", {"impl/other", "data"}),
+        ("impl/[^b]ther/words.txt", {"impl/other", "data"}),
     ],
 )
 def test_globs_of_links_are_followed_and_links_in_the_place_of_folders_too(
@@ -81,6 +84,10 @@ def test_globs_of_links_are_followed_and_links_in_the_place_of_folders_too(
 
 def test_a_link_to_the_root_leads_to_all_files(root: Path) -> None:
     assert with_link_targets([LinkedCheckout(root)], ["home"]) == ("home", "**", "home/**")
+
+
+def test_each_link_may_lead_to_what_a_glob_finds_at_any_depth(root: Path) -> None:
+    assert {"data/**", "impl/**"} <= {*with_link_targets([LinkedCheckout(root)], ["**/other/*.txt"])}
 
 
 def test_a_link_is_followed_whatever_bytes_its_name_has(tmp_path: Path) -> None:
