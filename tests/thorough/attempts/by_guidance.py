@@ -118,7 +118,7 @@ GUIDANCE: dict[str, Attempt] = {
         "regression",
         base={
             "CLAUDE.md": "rules\n",
-            **prepared("echo kept >> CLAUDE.md", asking("notes.txt")[:-1] + "; grep -q kept CLAUDE.md'"),
+            **prepared("echo kept >> CLAUDE.md", "type: command_succeeds, command: grep -q kept CLAUDE.md"),
         },
         head={"CLAUDE.md": "other rules\n"},
         tool=NOTES.replace("add) shift;", "add) shift; if grep -q kept CLAUDE.md; then : > CLAUDE.md; fi;"),
