@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tidegate.agents.scripted import parameters
@@ -21,6 +21,9 @@ _WORD_END = r"(?!\S)"
 MOST_TOOLS = 60
 _MARK = "\0"  # what may differ, in a text that becomes a pattern
 _STAMP = re.compile(r"(?i)creat|updat|modif|changed|added|saved|stamp|_at$|^at$|(?-i:At$)")  # a field of a record
+_OF_NOW = re.compile(r"(?i)\b(?:now|today)\b|\bcurrent (?:\w+ )?(?:date|time|day|week|month|year)")  # what a tool tells
+_TAKES_TIME = re.compile(r"(?:^|_)(?:time|day|since|until|when)$|[a-z](?:Date|Time)$|date$")  # names of parameters
+_CLOCK = re.compile(r"\d+|\b[AaPp]\.?[Mm]\b")
 _OF_SDK = re.compile(r"(?i)validation|-32\d{3}")  # words of a library, in an error
 
 
@@ -38,9 +41,22 @@ def surface_checks(tools: Iterable[Tool]) -> Iterator[dict[str, Any]]:
             yield _check(LIST, _short(described), {"regex": f"{start}{has}{only}"})
 
 
-def answer_check(server: str, call: Example, outputs: Sequence[str], *, fails: bool = False) -> dict[str, Any]:
-    """Return a check that the call works or `fails`, and of what all its answers have in common."""
-    output = _alike([as_json(one) for one in outputs], json.dumps(call.input))
+def tells_time(tool: Tool, given: Mapping[str, Any]) -> bool:
+    """Return True if the answer is likely to depend on the time: the tool tells it, or is not given one it takes."""
+    left = [name for name in parameters(tool)[0] if not given.get(name)]
+    return _OF_NOW.search(f"{tool.name} {tool.description or ''}".replace("_", " ")) is not None or any(
+        map(_TAKES_TIME.search, left)
+    )
+
+
+def answer_check(
+    server: str, call: Example, outputs: Sequence[str], *, fails: bool = False, of_now: bool = False
+) -> dict[str, Any]:
+    """Return a check that the call works or `fails`, and of what all its answers have in common.
+
+    `of_now`: numbers in the answer depend on when it was given.
+    """
+    output = _alike([as_json(one) for one in outputs], json.dumps(call.input), of_now)
     if fails and any(map(_OF_SDK.search, outputs)):
         output = ANY
     told = f" to {', '.join(map(str, call.input.values()))}" if call.input else ""
@@ -71,7 +87,7 @@ def _check(tool: str, name: str, output: Any, given: dict[str, Any] | None = Non
     return {"type": "tool_trajectory", "name": name, "mode": "superset", "expected": [expected], "required": True}
 
 
-def _alike(values: Sequence[Any], given: str) -> Any:
+def _alike(values: Sequence[Any], given: str, of_now: bool = False) -> Any:
     """Return what matches all values: of texts a pattern, of objects their fields, of lists their items in order.
 
     Where one field of an object is a date or the like, others may depend on it: only those of the input are used. They
@@ -79,19 +95,23 @@ def _alike(values: Sequence[Any], given: str) -> Any:
     """
     first = values[0]
     if all(isinstance(value, str) for value in values):
-        pattern = lasting(_aligned(values, given), given)
+        texts = _aligned(values, given)
+        if of_now:
+            texts = [_CLOCK.sub(lambda one: one[0] if one[0] in given else _MARK, text) for text in texts]
+        pattern = lasting(texts, given)
         return {"regex": pattern} if pattern else ANY
     if all(isinstance(value, list) and len(value) == len(first) for value in values):
-        return [_alike(items, given) for items in zip(*values, strict=True)]
+        return [_alike(items, given, of_now) for items in zip(*values, strict=True)]
     if all(isinstance(value, dict) for value in values):
         shared = [key for key in first if all(key in value for value in values)]
         fields = [(key, field) for value in values for key, field in value.items() if not _STAMP.search(key)]
         moment = any(_passes(field, given) for _, field in fields)
         passing = {key for key in shared if moment or (_STAMP.search(key) and _passes(first[key], given))}
         known = [key for key in shared if key not in passing or json.dumps(first[key]) in given]
-        return {key: _alike([value[key] for value in values], given) if key in known else ANY for key in shared}
+        return {key: _alike([value[key] for value in values], given, of_now) if key in known else ANY for key in shared}
     same = all(value == first for value in values) and not _passes(first, given)
-    return first if same else ANY
+    counts = of_now and isinstance(first, int | float) and not isinstance(first, bool)
+    return first if same and not counts else ANY
 
 
 def _aligned(texts: Sequence[str], given: str) -> list[str]:

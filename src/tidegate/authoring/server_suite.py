@@ -19,7 +19,7 @@ from tidegate.authoring.build_systems.mcp_files import Start, environment, sourc
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
 from tidegate.authoring.server_calls import HERE, Example, Missing, examples, is_risky, step, with_files
-from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks
+from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks, tells_time
 from tidegate.authoring.server_values import FILES, SQL
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
@@ -146,8 +146,10 @@ async def server_suite(here: Tryout, where: str, server: Server, program: tuple[
     worked = {call.tool for call in seen.worked}
     reached = worked | {call.tool for call in tried.calls if call.tries == "unknown"}
     pairs = [(call, pair) for call, pair in seen.pairs if call.tool in reached]
+    by_name = {tool.name: tool for tool in tools}
     for call, pair in pairs:
-        checks.append(answer_check(NAME, call, [one.output for one in pair], fails=pair[0].status != "ok"))
+        of_now, fails = tells_time(by_name[call.tool], call.input), pair[0].status != "ok"
+        checks.append(answer_check(NAME, call, [one.output for one in pair], fails=fails, of_now=of_now))
     made = replace(tried, calls=tuple(call for call, _ in pairs), checks=of_each_call(checks), gates=seen.gates)
     kept = await _confirmed(here, made)
     if kept is None:

@@ -35,7 +35,7 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _EPOCH = re.compile(r"(?<![\w.])(?P<n>\d{10})(?P<ms>\d{3}|\d{6}|\d{9})?(?:\.\d+)?(?![\w])")
-_OF_DAY = re.compile(rf"(?<![\w:.-]){_CLOCK}(?![\w:])")
+_OF_DAY = re.compile(rf"(?i)(?<![\w:.-]){_CLOCK}(?: ?(?P<half>[AP])M)?(?![\w:])")
 _TOOK = re.compile(
     r"(?<![\w.])(?P<n>\d+(?:\.\d+)?(?:e-\d+)?)(?P<gap>\s?)(?P<u>ns|µs|us|ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b"
 )
@@ -340,7 +340,8 @@ def _noon(year: int, month: int, day: int) -> float | None:
 
 def _is_now(found: re.Match[str], at: float, secs: float) -> bool:
     """Return True if the time of day is now in a time zone: they differ by quarters of an hour."""
-    said = int(found["h"]) * 3600 + int(found["m"]) * 60 + int(found["s"] or 0)
+    hour = int(found["h"]) % 12 + 12 * (found["half"] in "Pp") if found["half"] else int(found["h"])
+    said = hour * 3600 + int(found["m"]) * 60 + int(found["s"] or 0)
     if found["s"] is None:
         return -SHORT_SECS <= (said - at + 43_200) % 86_400 - 43_200 <= SHORT_SECS
     behind = (at - said + LATER) % 900 - LATER

@@ -16,6 +16,7 @@ from tidegate.authoring.server_checks import (
     answer_check,
     of_each_call,
     surface_checks,
+    tells_time,
 )
 from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking, workspace_files
 from tidegate.authoring.server_values import made_value
@@ -465,6 +466,30 @@ def test_answers_are_checked_for_what_they_have_in_common(
     assert (check["input"], check["exact"], check["fails"]) == ({"to": "x"}, True, False)
     assert all(matches(check["output"], as_json(one)) for one in (*answers, *fits))
     assert not any(matches(check["output"], as_json(one)) for one in wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "description", "takes", "given", "tells"),
+    [
+        ("clock", "Tell the current UTC time.", (), {}, True),
+        ("days_in_month", "Count days.", ("date",), {}, True),
+        ("days_in_month", "Count days.", ("date",), {"date": "2024-02-29"}, False),
+        ("move", "Change the current folder.", ("timeout", "timezone"), {}, False),
+    ],
+)
+def test_a_tool_tells_the_time_if_it_is_asked_for_it_or_given_no_date(
+    name: str, description: str, takes: tuple[str, ...], given: dict[str, Any], tells: bool
+) -> None:
+    asked = tool(name, **dict.fromkeys(takes, TEXT))
+    assert tells_time(Tool(name, description, asked.schema, {}), given) == tells
+
+
+def test_numbers_of_an_answer_that_tells_the_time_may_differ_on_another_day() -> None:
+    answers = ['{"in": "New York", "told": "week 48, 5 AM", "days": 30}'] * 2
+    check = answer_check("target", Example("clock", {}), answers, of_now=True)["expected"][0]
+    assert matches(check["output"], as_json('{"in": "New York", "told": "week 2, 11 PM", "days": 31}'))
+    assert not matches(check["output"], as_json('{"in": "Tokyo", "told": "week 48, 5 AM", "days": 30}'))
+    assert not matches(check["output"], as_json('{"in": "New York", "told": "day 48, 5 AM", "days": 30}'))
 
 
 def test_what_a_server_does_not_find_by_the_name_that_it_was_given_it_may_find_by_another_word() -> None:

@@ -76,6 +76,8 @@ def test_ids_that_a_tool_generates_replace_the_recorded_ones() -> None:
         ("took 80 ms", "took <duration>"),
         ("wait 80 s", "wait 80 s"),
         ("-rw 1 u 12 Nov 22 07:13 x", "-rw 1 u 12 <time> x"),
+        ("at 7:13 AM, 07:13", "at <time>, <time>"),
+        ("at 7:13 PM", "at 7:13 PM"),
         ("1795331640 and 1234567890", "<time> and 1234567890"),
         ("version 2026.11.22.1", "version 2026.11.22.1"),
     ],
