@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.make import scenario
 from tidegate.trial.directories import Folders
 from tidegate.trial.guidance_swap import guidance_for_agent
-from tidegate.trial.workspace import Prepared
+from tidegate.trial.workspace import Prepared, copy_workspace, prepare
 
 Files = Mapping[str, str]
 Act = Callable[[Path], object]
@@ -163,3 +165,61 @@ def test_nothing_is_written_through_a_link_that_the_trial_has_made(tmp_path: Pat
 def test_a_workspace_that_the_trial_has_removed_stays_away(tmp_path: Path) -> None:
     seen = Seen(tmp_path, {"a.md": "old"}, {"a.md": "new"}, act=run("rm -r ../workspace"))
     assert seen.after == {}
+
+
+GUIDANCE = ("AGENTS.md", "docs/*.md")
+
+
+def with_git(tmp_path: Path, head: Files, act: str, setup: str = ":") -> tuple[str, str]:
+    """Return what the command prints in the agent's place, and what git finds changed afterwards."""
+    files = {"t/in.txt": "x", "AGENTS.md": "old", "docs/a.md": "old"}
+    base, side = write_files(tmp_path / "base", files), write_files(tmp_path / "head", head)
+    prepared = prepare(scenario(template="t"), base, base, GUIDANCE, tmp_path / "of base")
+    of_agent = prepare(scenario(template="t"), base, side, GUIDANCE, tmp_path / "of head", of_base=prepared)
+    folders = Folders(record=tmp_path / "record", scratch=tmp_path / "scratch")
+    folders.scratch.mkdir(parents=True)
+    copy_workspace(prepared, folders.workspace)
+
+    def printed(command: str) -> str:
+        done = subprocess.run(
+            ["/bin/sh", "-ec", command], cwd=folders.workspace, stdout=subprocess.PIPE, check=True, text=True
+        )
+        return done.stdout
+
+    printed(setup)
+    with guidance_for_agent(prepared, of_agent, folders, None):
+        told = printed(act)
+    return told, printed("git status --short")
+
+
+COMMIT = "git -c user.name=n -c user.email=e commit --quiet --allow-empty --message=x"
+HEADS = [
+    pytest.param({"AGENTS.md": "longer", "docs/a.md": "new"}, id="changed"),
+    pytest.param({"AGENTS.md": "old"}, id="removed"),
+    pytest.param({"AGENTS.md": "old", "docs/a.md": "old", "docs/b.md": "new"}, id="added"),
+]
+
+
+@pytest.mark.parametrize("setup", [":", "git status", COMMIT, "git switch --quiet --create x", "git gc --quiet"])
+@pytest.mark.parametrize("head", HEADS)
+def test_for_git_the_guidance_of_the_side_is_no_change_whatever_the_setup_did(
+    tmp_path: Path, head: Files, setup: str
+) -> None:
+    assert with_git(tmp_path, head, "git status --short", setup) == ("", "")
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_commit_of_all_that_changed_has_what_the_trial_has_written_alone(tmp_path: Path, head: Files) -> None:
+    act = f"echo y > in.txt; git add --all; {COMMIT}; git show --name-only --format="
+    assert with_git(tmp_path, head, act) == ("in.txt\n", "")
+
+
+@pytest.mark.parametrize("remove", ["git rm --quiet", "git rm --quiet --cached", "rm -f"])
+def test_guidance_that_differs_can_be_removed(tmp_path: Path, remove: str) -> None:
+    told, _ = with_git(tmp_path, {"AGENTS.md": "longer"}, f"{remove} AGENTS.md; git status --short -- AGENTS.md")
+    assert told.split()[:2] == ["D", "AGENTS.md"]
+
+
+def test_git_finds_what_is_written_to_guidance_that_differs(tmp_path: Path) -> None:
+    told, after = with_git(tmp_path, {"AGENTS.md": "new", "docs/a.md": "old"}, "printf own > AGENTS.md; git status -s")
+    assert told == after == " M AGENTS.md\n"

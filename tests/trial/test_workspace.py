@@ -318,9 +318,7 @@ def test_a_side_s_workspace_is_base_s_but_for_guidance_files(tmp_path: Path) -> 
     assert made.guidance == ("AGENTS.md", ".claude/skills/y z.md")
     times = [[(one.folder / name).stat().st_mtime for name in ("in.txt", "AGENTS.md")] for one in (of_base, made)]
     assert times[0] == times[1]
-    shown = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=made.folder, capture_output=True, text=True, check=True
-    )
-    assert shown.stdout == ""
+    untracked = ["git", "ls-files", "--others", "--exclude-standard"]
+    assert subprocess.run(untracked, cwd=made.folder, capture_output=True, check=True).stdout == b""
     committed = ["git", "show", "HEAD:AGENTS.md"]
     assert subprocess.run(committed, cwd=made.folder, capture_output=True, check=True).stdout == b"old"

@@ -10,9 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from tidegate.trial.directories import Folders
+from tidegate.trial.git_index import blobs, with_states
 from tidegate.trial.processes import Account
-from tidegate.trial.safe_files import Content, content_of, folder_below
+from tidegate.trial.safe_files import Content, content_of, copy_below, folder_below, open_regular
 from tidegate.trial.workspace import INDEX, Prepared
+
+LARGEST_INDEX = 64 << 20  # bytes
 
 
 @contextmanager
@@ -41,14 +44,12 @@ class _Swap:
 
     def __init__(self, prepared: Prepared, of_agent: Prepared, folders: Folders, account: Account | None) -> None:
         self._workspace, self._aside, self._account = folders.workspace, folders.scratch / "aside", account
-        self._source, self._guidance = of_agent.folder, of_agent.guidance
+        self._base, self._source, self._guidance = prepared.folder, of_agent.folder, of_agent.guidance
         before, after = prepared.contents, of_agent.contents
         differ = {name for name, _ in before.items() ^ after.items()}
         both = {name for name in differ if _is_folder(before.get(name)) and _is_folder(after.get(name))}
         self._wanted = {name: after.get(name) for name in differ - both if self._is_as_in(before, name)}
-        index = content_of(self._workspace / INDEX)
-        if differ and index == content_of(prepared.folder / INDEX):
-            self._wanted[INDEX] = content_of(self._source / INDEX)
+        self._assumed = set[str]()
         self._kept: list[str] = []
         self._made: list[str] = []
         self._states: dict[str, object] = {}
@@ -61,7 +62,9 @@ class _Swap:
         for name in sorted(self._wanted, reverse=True):
             self._clear(name)
         for name in sorted(self._files):
-            self._put(name)
+            self._put(name, self._source)
+        if self._wanted:
+            self._put_index()
         self._states = {name: self._state(name) for name in (*self._files, *self._guidance)}
 
     def end(self) -> None:
@@ -76,6 +79,52 @@ class _Swap:
             if is_free and not any(f"{one}/".startswith(f"{name}/") for one in changed):
                 with suppress(OSError), _around(self._workspace, name) as (folder, last):
                     os.rename(self._aside / str(number), last, dst_dir_fd=folder)
+        if INDEX in changed:
+            self._look_again()
+
+    def _put_index(self) -> None:
+        """Let git take the side's files for unchanged until the trial writes to them, and those that it lacks."""
+        if (index := self._index()) is None:
+            return
+        names = self._as_in_base(index)
+        states = {name: self._lstat(name) for name in names if name in self._files}
+        made = self._aside / "made"
+        (made / INDEX).parent.mkdir(parents=True)
+        self._assumed = names - states.keys()
+        (made / INDEX).write_bytes(with_states(index, states, dict.fromkeys(self._assumed, True)))
+        shutil.copystat(self._workspace / INDEX, made / INDEX)
+        self._wanted[INDEX] = content_of(made / INDEX)
+        self._clear(INDEX)
+        self._put(INDEX, made)
+
+    def _look_again(self) -> None:
+        """Let git find what is there now, in an index that the trial has written."""
+        if (index := self._index()) is not None:
+            names = self._as_in_base(index)
+            states = {name: None if name in self.written else self._lstat(name) for name in names}
+            about, made = (self._workspace / INDEX).lstat(), self._aside / "made" / INDEX
+            made.write_bytes(with_states(index, states, dict.fromkeys(self._assumed, False)))
+            made.chmod(stat.S_IMODE(about.st_mode))
+            copy_below(self._workspace, INDEX, made, self._account)
+            os.utime(self._workspace / INDEX, ns=(about.st_atime_ns, about.st_mtime_ns))
+
+    def _as_in_base(self, index: bytes) -> set[str]:
+        """Return the names of files that differ between the sides, and that the index has as base does."""
+        base = blobs((self._base / INDEX).read_bytes())
+        return {name for name, blob in blobs(index).items() if name in self._wanted and blob == base.get(name)}
+
+    def _lstat(self, name: str) -> os.stat_result | None:
+        with suppress(OSError):
+            return (self._workspace / name).lstat()
+        return None
+
+    def _index(self) -> bytes | None:
+        with suppress(OSError), _around(self._workspace, INDEX) as (folder, last):
+            if file := open_regular(last, folder):
+                with file:
+                    index = file.read(LARGEST_INDEX + 1)
+                    return index if len(index) <= LARGEST_INDEX else None
+        return None
 
     @property
     def _files(self) -> dict[str, Content]:
@@ -92,11 +141,8 @@ class _Swap:
 
     def _state(self, name: str) -> tuple[int, int] | None:
         """Return what changes if the file is written, with whatever text."""
-        try:
-            state = (self._workspace / name).lstat()
-        except OSError:
-            return None
-        return state.st_ino, state.st_ctime_ns
+        state = self._lstat(name)
+        return state and (state.st_ino, state.st_ctime_ns)
 
     def _clear(self, name: str) -> None:
         """Move aside what has that name, unless it is a folder that is used."""
@@ -108,19 +154,19 @@ class _Swap:
                 os.rename(last, self._aside / str(len(self._kept)), src_dir_fd=folder)
             self._kept.append(name)
 
-    def _put(self, name: str) -> None:
+    def _put(self, name: str, source: Path) -> None:
         """Copy the file and make the folders around it, unless the setup uses a folder in its place."""
         for one in (*_folders_of(name), name):
-            source, target = self._source / one, self._workspace / one
+            own, target = source / one, self._workspace / one
             if os.path.lexists(target):
                 continue
             with _around(self._workspace, one):
-                if source.is_dir():
+                if own.is_dir():
                     target.mkdir()
                     self._made.append(one)
                 else:
-                    shutil.copyfile(source, target)
-                shutil.copystat(source, target)
+                    shutil.copyfile(own, target)
+                shutil.copystat(own, target)
                 if self._account is not None:
                     os.chown(target, *self._account)
 

@@ -99,7 +99,7 @@ def prepare(
     """Create the workspace in `folder`: the template from `definitions`, the guidance files from `side`.
 
     Files of the template that match `guidance` are also taken from the side (github.md, The two sides). If `of_base` is
-    given, base's workspace, all else is a copy of it; its git takes guidance files that differ for unchanged. Raises
+    given, base's workspace, all else is a copy of it; its git ignores guidance files that are new. Raises
     ConfigurationError if the template is gone.
     """
     until = time.monotonic() + seconds
@@ -118,7 +118,7 @@ def prepare(
     entries = tuple(matching_files(folder, guidance))
     if of_base is not None:
         prepared = Prepared(folder, entries, warnings=of_base.warnings)
-        _hide(of_base, prepared, until)
+        _hide(of_base, prepared)
     else:
         _date(folder)
         prepared = Prepared(folder, entries, _with_repository(folder, until), warnings)
@@ -320,8 +320,8 @@ def _with_repository(folder: Path, until: float) -> Snapshot | None:
     return take(str(folder))
 
 
-def _hide(base: Prepared, own: Prepared, until: float) -> None:
-    """Date the side's guidance files as those of base. Let git take these for unchanged, and ignore new ones."""
+def _hide(base: Prepared, own: Prepared) -> None:
+    """Date the side's guidance files as those of base, and let git ignore new ones."""
     for name in own.guidance:
         same = base.folder / name
         date = same.stat().st_mtime if same.is_file() else FIRST_SECS
@@ -330,9 +330,6 @@ def _hide(base: Prepared, own: Prepared, until: float) -> None:
         (own.folder / ".git/info").mkdir(exist_ok=True)
         lines = ("/" + _FOR_GIT.sub(r"[\g<0>]", name) + "\n" for name in added)
         (own.folder / ".git/info/exclude").write_bytes(os.fsencode("".join(lines)))
-    files = (name for name, has in base.contents.items() if stat.S_ISREG(has.kind) and not name.startswith(".git/"))
-    if differ := [name for name in files if own.contents.get(name) != base.contents[name]]:
-        _git(own.folder, until, "update-index", "--skip-worktree", "--", *differ)
 
 
 def _compact(folder: Path, until: float) -> None:
