@@ -480,8 +480,8 @@ def test_answers_are_checked_for_what_they_have_in_common(
 def test_a_tool_tells_the_time_if_it_is_asked_for_it_or_given_no_date(
     name: str, description: str, takes: tuple[str, ...], given: dict[str, Any], tells: bool
 ) -> None:
-    asked = tool(name, **dict.fromkeys(takes, TEXT))
-    assert tells_time(Tool(name, description, asked.schema, {}), given) == tells
+    schema = {"type": "object", "properties": dict.fromkeys(takes, TEXT)}
+    assert tells_time(Tool(name, description, schema), given) == tells
 
 
 def test_numbers_of_an_answer_that_tells_the_time_may_differ_on_another_day() -> None:
