@@ -48,7 +48,7 @@ FEWEST_ROWS = 3
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
 _CHOICE = re.compile(r"[\w.+:/@-]{1,40}")
-MOST_CHARACTERS, MOST_ROWS, LONGEST_ROW = 200_000, 3_000, 300
+MOST_CHARACTERS, MOST_ROWS, LONGEST_ROW = 200_000, 3_000, 1_000
 MOST_USAGE = 5_000  # characters
 NOT_SUBCOMMANDS = frozenset({"help", "completion", "completions"})
 
@@ -79,6 +79,9 @@ def read_help(text: str, called: str) -> HelpText:
         known = next((one for one in found.values() if not set(one.names).isdisjoint(option.names)), None)
         if known is None:
             found[option.names[0]] = option
+        elif known.choices and option.choices:  # in two places, of which one may be out of date
+            both = tuple(value for value in known.choices if value in option.choices)
+            found[known.names[0]] = known._replace(choices=both)
         elif option.takes_value and not known.takes_value and option.names[0] in known.names:
             found[known.names[0]] = known._replace(takes_value=True)  # lists of options often leave the value out
     usage = next(_usage(text, called), "")

@@ -264,3 +264,21 @@ def test_options_and_their_other_names_in_a_usage_below_its_heading_are_read() -
     )
     found = read_help(text, "css").options
     assert [(one.names, one.takes_value) for one in found] == [(("--wrap", "-w"), False), (("--out", "-o"), True)]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "usage: x [--prio {low,mid}]\n\nOptions:\n  --prio {low,mid,high}  soon\n",
+        "Options:\n  --prio {low,mid,high}  removed: soon\n  --prio {low,mid}       soon\n",
+        "Examples:\n  --prio low|mid|high\n\nOptions:\n  --prio {low,mid}  soon\n",
+    ],
+)
+def test_an_option_takes_the_values_that_all_places_list(place: str) -> None:
+    assert read_help(place, "x").options == (HelpOption(("--prio",), True, ("low", "mid")),)
+
+
+def test_values_of_a_long_row_are_read() -> None:
+    values = tuple(f"value-{number}" for number in range(40))
+    (option,) = read_help(f"  --prio <PRIO>  soon [possible values: {', '.join(values)}]\n", "x").options
+    assert option.choices == values
