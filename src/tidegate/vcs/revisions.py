@@ -18,6 +18,7 @@ from tidegate.vcs.git import IDENTITY, git, must, names
 
 _MODULES = "--ignore-submodules=none"  # whatever a commit's .gitmodules says
 _MAIN = ("main", "master", "trunk", "develop")  # usual names of the target branch
+MOST_NAMED = 500  # files in one command of git, whose length has a limit
 
 
 def repository_root(folder: Path) -> Path:
@@ -251,6 +252,11 @@ def tree_hash(root: Path, revision: Revision, patterns: Sequence[str]) -> str:
 
 def file_diffs(root: Path, base: Revision, head: Revision, paths: Sequence[str]) -> dict[str, str]:
     """Return the unified diffs of these files by path. Diff programs configured in the repository are not run."""
+    parts = (paths[start : start + MOST_NAMED] for start in range(0, len(paths), MOST_NAMED))
+    return {name: diff for part in parts for name, diff in _file_diffs(root, base, head, part).items()}
+
+
+def _file_diffs(root: Path, base: Revision, head: Revision, paths: Sequence[str]) -> dict[str, str]:
     flags = ("--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--submodule=short", _MODULES)
     asked = ("-O/dev/null", *flags, base.sha, head.sha, "--", *(f":(literal){path}" for path in paths))
     changed = git(root, "diff", "--name-only", "-z", *asked).stdout.split("\0")

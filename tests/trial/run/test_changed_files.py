@@ -99,6 +99,15 @@ def test_each_file_has_its_own_diff(make_repository: Make) -> None:
     assert [f"+new {number}\n" in found[name] for number, name in enumerate(names)] == [False, *[True] * 4]
 
 
+def test_more_files_are_compared_than_one_command_can_name(make_repository: Make) -> None:
+    repo = make_repository()
+    names = [f"{number:05d}{'-' * 240}" for number in range(9_000)]
+    repo.commit({"a": "old\n"})
+    repo.branch("pr", dict.fromkeys(names, "new\n"))
+    found = file_diffs(repo.root, resolve(repo.root, "main"), resolve(repo.root, "pr"), names)
+    assert list(found) == names
+
+
 def test_no_attribute_of_a_commit_starts_a_program(make_repository: Make, tmp_path: Path) -> None:
     """A diff driver that the machine knows could be named by anyone's .gitattributes."""
     repo = make_repository()
