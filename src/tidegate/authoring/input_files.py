@@ -54,4 +54,5 @@ def content_of(repo: Path, word: str, number: int, known: Iterable[str]) -> Iter
         yield from ((f"{folder}/{name}{kinds[0]}", sample(kinds[0])) for name in ("copy", "inner/the copy"))
         yield from ((f"{folder}/{name}{kinds[0]}", sample(kinds[0], 1)) for name in (".hidden", "Upper Case"))
         yield f"{folder}/empty{kinds[0]}", ""
+        yield f"{folder}/odd #1 & 100%{kinds[0]}", sample(kinds[0])[:1].ljust(1024, "\n")
         yield f"{folder}/large.txt", sample(".txt") * 20

@@ -44,7 +44,7 @@ MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a varia
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
 MOST_LISTED = 8  # values that another option lists
-MOST_PAIRS = 12  # lines that get a second option
+MOST_PAIRS = 24  # lines that get a second option: the next one, and others
 MOST_WRONG, MOST_AGAIN = 3, 4  # lines that are spoilt, and that are repeated
 
 
@@ -96,7 +96,8 @@ class Prober(Agent):
             if part.kind == "option" and not UNFIT.match(part.name):
                 kept += [(part, call) for call in (await self._try_option(probe, part, bases))[:1]]
         await self._try_aliases(probe, kept)
-        await self._try_pairs(probe, kept)
+        of_options = [(part, call.line) for part, call in kept if call.kind == "option"]
+        await self._try_pairs(probe, pairwise(of_options))
         shown = [call for _, call in kept if call.kind == "option"]
         await self._with_variables(probe, [call.line for call in shown[:MOST_SET]])
         await self._with_options(probe, shown)
@@ -105,6 +106,8 @@ class Prober(Agent):
         for line in [line for line in probe.found().of("option") + lines if line in probe.writing][:MOST_AGAIN]:
             await probe.again(line)
         await self._vary(probe, lines, [call.line for call in shown])
+        apart = range(2, len(of_options))
+        await self._try_pairs(probe, (pair for by in apart for pair in zip(of_options, of_options[by:], strict=False)))
         self._used[session.scenario] = time.monotonic() - probe.began
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
@@ -197,10 +200,9 @@ class Prober(Agent):
                 found.append(call.line)
         return found
 
-    async def _try_pairs(self, probe: Probe, kept: Sequence[tuple[Part, Call]]) -> None:
-        """Keep the lines with an option that get the next one too, if both show something."""
-        shown = [(part, call.line) for part, call in kept if call.kind == "option"]
-        for (_, line), (part, _) in islice(pairwise(shown), MOST_PAIRS):
+    async def _try_pairs(self, probe: Probe, pairs: Iterable[tuple[tuple[Part, str], tuple[Part, str]]]) -> None:
+        """Keep the lines with an option that get another one too, if both show something."""
+        for (_, line), (part, _) in islice(pairs, MOST_PAIRS):
             for one in islice(with_option(line, probe.session.binary, part, self.parts, probe.printed[line]), 1):
                 call = await probe.tried(one, base=line)
                 probe.keep(call if call is not None and call.kind == "option" else None)

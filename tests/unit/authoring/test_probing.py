@@ -278,6 +278,7 @@ def test_a_folder_that_an_example_stands_for_gets_a_sample_of_each_kind(tmp_path
         "path/inner/other.txt",
         "path/.hidden.txt",
         "path/Upper Case.txt",
+        "path/odd #1 & 100%.txt",
         "path/large.txt",
     }
 
