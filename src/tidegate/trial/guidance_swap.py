@@ -84,9 +84,8 @@ class _Swap:
 
     def _put_index(self) -> None:
         """Let git take the side's files for unchanged until the trial writes to them, and those that it lacks."""
-        if (index := self._index()) is None:
+        if (index := self._index()) is None or not (names := self._as_in_base(index)):
             return
-        names = self._as_in_base(index)
         states = {name: self._lstat(name) for name in names if name in self._files}
         made = self._aside / "made"
         (made / INDEX).parent.mkdir(parents=True)
