@@ -24,6 +24,7 @@ from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS
 
 MOST_OF_JUDGE = 2.0  # times as many tokens as for base's trials; what a judge's answer takes varies
+MOST_OF_HEAD = 1.25  # times as much of a limit as base's trials; agents' use varies
 AnyTrial = PastTrial | TrialResult
 Amount = Callable[[AnyTrial], float | None]
 _Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, Amount, int]
@@ -70,11 +71,21 @@ def _ran(sides: Sequence[RowTrials]) -> int:
 
 
 def _expected(sides: Sequence[RowTrials], of: Amount) -> float:
-    """Return what the trials that were asked for would have used as on base. Rows without an amount take the mean."""
+    """Return what the trials that were asked for would have used as on base.
+
+    Rows without an amount take the mean; nothing if head used more than base in the others, since they may need less.
+    """
     means = [_mean(side, of) for side in sides]
     known = [mean for mean in means if mean is not None]
-    usual = fmean(known) if known else 0.0
+    usual = fmean(known) if known and not _costs_more(sides, means, of) else 0.0
     return sum((usual if mean is None else mean) * _asked(side) for mean, side in zip(means, sides, strict=True))
+
+
+def _costs_more(sides: Sequence[RowTrials], means: Sequence[float | None], of: Amount) -> bool:
+    """Return True if trials of head used clearly more than those of base, in the rows where both are known."""
+    own = ([amount for trial in side.head if (amount := of(trial)) is not None] for side in sides)
+    pairs = [(mean, fmean(amounts)) for mean, amounts in zip(means, own, strict=True) if amounts and mean is not None]
+    return sum(head for _, head in pairs) > MOST_OF_HEAD * sum(base for base, _ in pairs)
 
 
 def _asked(side: RowTrials) -> int:

@@ -52,6 +52,12 @@ def test_a_row_that_was_not_tried_is_head_s_doing_unless_base_is_as_slow(
     assert bool(found(row(base, head), UNTRIED, budget=Budget(minutes=1))) is by_head
 
 
+@pytest.mark.parametrize(("head", "by_head"), [(24, False), (26, True), (200, True)])
+def test_rows_that_were_not_tried_may_need_less_if_head_used_more_in_the_others(head: float, by_head: bool) -> None:
+    """The other row is the dearest of base, or like the others: it is not known."""
+    assert bool(found(row(20, head), UNTRIED, budget=Budget(usd=50))) is by_head
+
+
 def test_the_sentence_has_the_numbers() -> None:
     (use,) = found(row(10, 40), UNTRIED, budget=Budget(minutes=1))
     assert overuse_text(use) == "at base's rate, all trials take 40 of the budget's 60 s"
