@@ -443,7 +443,8 @@ def overuse_text(use: Overuse) -> str:
         return f"the judge read {use.limit:,.0f} tokens for a trial of head, and {use.base:,.0f} for one of base"
     if use.what == "s" and not use.base:
         return f"no history of base shows that base takes the budget's {use.limit:,.3g} s, too"
-    return f"at base's rate, all trials take {use.base:,.3g} of the budget's {use.limit:,.3g} {use.what}"
+    of_budget = f"{use.base:,.3g} of the budget's {use.limit:,.3g} {use.what}"
+    return f"at base's rate, as far as it is known, all trials take {of_budget}"
 
 
 def _metric(comparison: Comparison, name: str) -> str:

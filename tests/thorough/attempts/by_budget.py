@@ -27,6 +27,13 @@ def paid(budget: str) -> dict[str, str]:
     return {**agent, "agent.sh": PAID_AGENT, "scenarios/a.yaml": VERSION.replace("name: version", "name: a")}
 
 
+def dear(size: int, tool: str = NOTES) -> str:
+    """The tool, which prints so many characters as `big`."""
+    return tool.replace("  list)", f"  big) printf '%0{size}d' 0 ;;\n  list)")
+
+
+FIRST = FILES["scenarios/version.yaml"].replace("name: version", "name: a").replace("Print the", "Print the big")
+OF_BIG = 'notes $(grep -o big "$TIDEGATE_PROMPT_FILE" || echo list)'
 SLOW = suite("budget: {minutes: 0.1}\n")
 
 BUDGET = {
@@ -134,6 +141,20 @@ BUDGET = {
         base=paid("tokens: 100"),
         head={f"scenarios/z{n}.yaml": VERSION.replace("name: version", f"name: z{n}") for n in range(20)},
         tool=LOUD,
+        arguments=("--jobs", "1"),
+    ),
+    "dear first scenario": Attempt(
+        "has the tool print more where base prints most, so that the tokens end before cheap scenarios are tried",
+        "unproven",
+        5,
+        base={
+            **paid("tokens: 1500"),
+            **{f"scenarios/m{n}.yaml": VERSION.replace("name: version", f"name: m{n}") for n in range(8)},
+            "scenarios/a.yaml": FIRST,
+            "bin/notes": dear(200),
+            "agent.sh": PAID_AGENT.replace("notes list", OF_BIG),
+        },
+        tool=dear(5000, FORGETFUL),
         arguments=("--jobs", "1"),
     ),
     "agent by chance": Attempt(

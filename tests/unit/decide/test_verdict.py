@@ -413,7 +413,7 @@ def test_a_budget_that_a_slower_head_has_used_up_exits_with_5() -> None:
     assert (made.exit_code, made.reason, made.reasons[0]) == (
         5,
         "unproven",
-        "at base's rate, all trials take 40 of the budget's 60 s",
+        "at base's rate, as far as it is known, all trials take 40 of the budget's 60 s",
     )
     assert made.own_reasons == made.reasons[:1]
     assert decide(Comparison(rows=rows), Policy()).exit_code == 0

@@ -73,19 +73,19 @@ def _ran(sides: Sequence[RowTrials]) -> int:
 def _expected(sides: Sequence[RowTrials], of: Amount) -> float:
     """Return what the trials that were asked for would have used as on base.
 
-    Rows without an amount take the mean; nothing if head used more than base in the others, since they may need less.
+    Rows without an amount take the mean, if head used about as much as base in others; else nothing: they may be cheap.
     """
     means = [_mean(side, of) for side in sides]
     known = [mean for mean in means if mean is not None]
-    usual = fmean(known) if known and not _costs_more(sides, means, of) else 0.0
+    usual = fmean(known) if _are_alike(sides, means, of) else 0.0
     return sum((usual if mean is None else mean) * _asked(side) for mean, side in zip(means, sides, strict=True))
 
 
-def _costs_more(sides: Sequence[RowTrials], means: Sequence[float | None], of: Amount) -> bool:
-    """Return True if trials of head used clearly more than those of base, in the rows where both are known."""
+def _are_alike(sides: Sequence[RowTrials], means: Sequence[float | None], of: Amount) -> bool:
+    """Return True if head's trials used no more than those of base, in the rows where both are known."""
     own = ([amount for trial in side.head if (amount := of(trial)) is not None] for side in sides)
     pairs = [(mean, fmean(amounts)) for mean, amounts in zip(means, own, strict=True) if amounts and mean is not None]
-    return sum(head for _, head in pairs) > MOST_OF_HEAD * sum(base for base, _ in pairs)
+    return bool(pairs) and sum(head for _, head in pairs) <= MOST_OF_HEAD * sum(base for base, _ in pairs)
 
 
 def _asked(side: RowTrials) -> int:
