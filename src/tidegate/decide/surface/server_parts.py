@@ -168,11 +168,12 @@ class _Reader:
         for key in _REFERENCES:
             if isinstance(schema.get(key), str):
                 found = _both(found, self._shape(self._named(schema[key]), depth + 1))
-        for one in _objects(schema.get("allOf")):
+        for one in _schemas(schema.get("allOf")):
             found = _both(found, self._shape(one, depth + 1))
         for key in ("anyOf", "oneOf"):
-            if branches := [self._shape(one, depth + 1) for one in _objects(schema.get(key))]:
-                found = _both(found, _alternatives(key, branches))
+            if branches := [self._shape(one, depth + 1) for one in _schemas(schema.get(key))]:
+                possible = [one for one in branches if one.types]
+                found = _both(found, _alternatives(key, possible) if possible else _NONE)
         return found
 
     def _named(self, reference: str) -> object:
@@ -192,15 +193,15 @@ class _Reader:
 
 def _own_shape(schema: Mapping[str, Any]) -> _Shape:
     """Return what the keywords of the schema itself allow."""
-    values = [schema["const"]] if "const" in schema else schema.get("enum")
-    values = values if isinstance(values, list) else []
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    values = listed if isinstance(listed, list) else []
     required, fields = schema.get("required"), schema.get("properties")
     required = required if isinstance(required, list) else []
     limits = {key: one for key, one in schema.items() if not _READ.match(key) and one != _NO_LIMIT.get(key, "")}
     if isinstance(schema.get("items"), (list, bool)):
         limits["items"] = schema["items"]
     return _Shape(
-        types=_types(schema, values),
+        types=_types(schema, values) if values or listed != [] else frozenset(),
         choices=tuple(dict.fromkeys(json.dumps(one, sort_keys=True) for one in values if one is not None)),
         limits={key: _written(value) for key, value in limits.items()},
         fields=fields if isinstance(fields, dict) else {},
@@ -218,7 +219,7 @@ def _types(schema: Mapping[str, Any], values: Iterable[object]) -> frozenset[str
     else:
         types = of_values | ({"object"} if "properties" in schema else {"array"} if "items" in schema else set())
     types |= {"integer"} if "number" in types else set()
-    return frozenset(types - {"null"} if of_values and "null" not in of_values else types) or _TYPES
+    return frozenset(types & of_values) if of_values else frozenset(types) or _TYPES
 
 
 def _both(one: _Shape, other: _Shape) -> _Shape:
@@ -284,6 +285,10 @@ def _written(rule: object) -> str:
 
 def _without_texts(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: one for key, one in schema.items() if key not in ("title", "description") or not isinstance(one, str)}
+
+
+def _schemas(given: object) -> list[Any]:
+    return [one for one in given if isinstance(one, (dict, bool))] if isinstance(given, list) else []
 
 
 def _objects(given: object) -> list[dict[str, Any]]:
