@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice, pairwise, product
+from itertools import islice, product
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -96,8 +96,7 @@ class Prober(Agent):
             if part.kind == "option" and not UNFIT.match(part.name):
                 kept += [(part, call) for call in (await self._try_option(probe, part, bases))[:1]]
         await self._try_aliases(probe, kept)
-        of_options = [(part, call.line) for part, call in kept if call.kind == "option"]
-        await self._try_pairs(probe, pairwise(of_options))
+        await self._try_pairs(probe, kept, [1])
         shown = [call for _, call in kept if call.kind == "option"]
         await self._with_variables(probe, [call.line for call in shown[:MOST_SET]])
         await self._with_options(probe, shown)
@@ -106,8 +105,7 @@ class Prober(Agent):
         for line in [line for line in probe.found().of("option") + lines if line in probe.writing][:MOST_AGAIN]:
             await probe.again(line)
         await self._vary(probe, lines, [call.line for call in shown])
-        apart = range(2, len(of_options))
-        await self._try_pairs(probe, (pair for by in apart for pair in zip(of_options, of_options[by:], strict=False)))
+        await self._try_pairs(probe, kept, range(2, len(kept)))
         self._used[session.scenario] = time.monotonic() - probe.began
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
@@ -200,8 +198,10 @@ class Prober(Agent):
                 found.append(call.line)
         return found
 
-    async def _try_pairs(self, probe: Probe, pairs: Iterable[tuple[tuple[Part, str], tuple[Part, str]]]) -> None:
-        """Keep the lines with an option that get another one too, if both show something."""
+    async def _try_pairs(self, probe: Probe, kept: Sequence[tuple[Part, Call]], apart: Iterable[int]) -> None:
+        """Keep the lines with an option that get one too that is so many places after it, if both show something."""
+        shown = [(part, call.line) for part, call in kept if call.kind == "option"]
+        pairs = (pair for by in apart for pair in zip(shown, shown[by:], strict=False))
         for (_, line), (part, _) in islice(pairs, MOST_PAIRS):
             for one in islice(with_option(line, probe.session.binary, part, self.parts, probe.printed[line]), 1):
                 call = await probe.tried(one, base=line)

@@ -32,6 +32,7 @@ _VALUE = re.compile(
     r"(?:string|strings|stringArray|stringToString|int|ints|uint|float|float64|duration|bool|value|file|path|bytes)\b)"
 )
 _ATTACHED = re.compile(r"^=(?P<value>\S+)")
+_WORD = re.compile(r"^ [a-z#][\w-]*$")  # between the name and the description
 _CHOICES = (
     re.compile(r"\[possible values: ([^\]]+)\]"),
     re.compile(r"[\[(]choices: ([^\])]+)[\])]"),
@@ -203,6 +204,7 @@ def _option(spec: str, description: str) -> HelpOption | None:
         return None
     after = [spec[match.end() :] for match in found]
     takes = any(_VALUE.match(rest) or _ATTACHED.match(rest) for rest in after) or bool(_TYPED.search(description))
+    takes = takes or (bool(description.strip()) and _WORD.match(after[-1]) is not None)
     choices = next((_split(match[1]) for way in _CHOICES[2:] if (match := way.search(spec))), ())
     choices = choices or next((_split(match[1]) for way in _CHOICES[:2] if (match := way.search(description))), ())
     takes, default = takes or bool(choices), _DEFAULT.search(description)

@@ -89,12 +89,18 @@ def interface(
 
 
 def _more_arguments(tool: str, before: Iterable[Part], after: Iterable[Part]) -> Iterator[InterfaceChange]:
-    """Yield the calls that need more arguments, by their usage; it names them as it likes, and may name none."""
+    """Yield the calls that need more arguments, by their usage, or whose usage shows none any more."""
+    before, after = [*before], [*after]
     base, head = ([part for part in side if part.kind == "argument"] for side in (before, after))
+    offered = {"", *(part.name for part in after if part.kind == "subcommand")}
     for command in dict.fromkeys(part.command for part in base):
         old, new = ([part.name for part in side if part.command == command and part.required] for side in (base, head))
+        detail = ""
         if len(new) > len(old):
             detail = f"needs {' '.join(new)}, and on base {' '.join(old) or 'no argument'}"
+        elif old and command in offered and all(part.command != command for part in head):
+            detail = f"no longer lists {' '.join(old)}"
+        if detail:
             yield InterfaceChange(impact="breaking", part=f"`{f'{tool} {command}'.strip()}`", detail=detail)
 
 

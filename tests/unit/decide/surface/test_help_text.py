@@ -282,3 +282,16 @@ def test_values_of_a_long_row_are_read() -> None:
     values = tuple(f"value-{number}" for number in range(40))
     (option,) = read_help(f"  --prio <PRIO>  soon [possible values: {', '.join(values)}]\n", "x").options
     assert option.choices == values
+
+
+@pytest.mark.parametrize(
+    ("row", "takes"),
+    [
+        ("  -L level  Descend so many levels", True),
+        ("  --filelimit #      No more files", True),
+        ("  --all  Everything", False),
+        ("  --quiet says nothing", False),
+    ],
+)
+def test_one_word_between_an_option_and_its_description_is_its_value(row: str, takes: bool) -> None:
+    assert [option.takes_value for option in read_help(row, "x").options] == [takes]
