@@ -73,7 +73,8 @@ def _ran(sides: Sequence[RowTrials]) -> int:
 def _expected(sides: Sequence[RowTrials], of: Amount) -> float:
     """Return what the trials that were asked for would have used as on base.
 
-    Rows without an amount take the mean, if head used about as much as base in others; else nothing: they may be cheap.
+    Rows that were not tried take the mean, if head used about as much as base in others. Else they may be cheap, as
+    rows are whose trials reported no amount: they take nothing.
     """
     means = [_mean(side, of) for side in sides]
     known = [mean for mean in means if mean is not None]
@@ -97,7 +98,7 @@ def _mean(side: RowTrials, of: Amount) -> float | None:
     trials: tuple[AnyTrial, ...] = (*side.past, *side.base)
     amounts = [of(trial) for trial in trials if trial.decides]
     known = [amount for amount in amounts if amount is not None]
-    return fmean(known) if known else None
+    return fmean(known or [0.0]) if amounts else None
 
 
 def _seconds(trial: AnyTrial) -> float | None:

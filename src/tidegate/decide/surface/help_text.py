@@ -16,7 +16,7 @@ _HEADING = re.compile(
 )
 _SECTION = re.compile(r"^\s{0,4}[A-Za-z][^.]{0,60}:\s*$")
 _GONE = re.compile(
-    r"(?i)^\s*(?:(?!-).*\b(?:removed|former|obsolete)\b.*:\s*$"
+    r"(?i)^\s*(?:(?!-).*\b(?:removed|former|obsolete|earlier|unknown)\b.*:\s*$|-.*\((?:removed|dropped)\)\s*$"
     r"|-[\w-]+(?:[ =]\S+)?:? +(?:(?:was|were|has been|is) (?:removed|dropped|gone)|(?:is )?no longer)\b)"
 )
 _WITH_ENTRY = re.compile(r"^\s*(?:sub)?commands?:\s+(?=[a-z][\w-]*\s{2,}\S)", re.IGNORECASE)
@@ -48,6 +48,7 @@ _LITERAL = re.compile(r"[a-z][a-z\d-]+")
 FEWEST_ROWS = 3
 _ARGUMENT = re.compile(r"<([\w .-]+)>|\b([A-Z][A-Z0-9_-]+)\b")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_ALTERNATIVES = re.compile(r"\(([^()|]*)\|[^()]*\)")
 _CHOICE = re.compile(r"[\w.+:/@-]{1,40}")
 MOST_CHARACTERS, MOST_ROWS, LONGEST_ROW = 200_000, 3_000, 1_000
 MOST_USAGE = 5_000  # characters
@@ -89,6 +90,7 @@ def read_help(text: str, called: str) -> HelpText:
     required = usage
     while "[" in required and (inner := _BRACKETS.sub(" ", required)) != required:
         required = inner
+    required = _ALTERNATIVES.sub(r"\1", required)
     arguments = (tuple(_arguments(line)) for line in (usage, required))
     return HelpText(tuple(subcommands(text, called)), tuple(found.values()), *arguments)
 
@@ -132,7 +134,9 @@ def _under_headings(text: str, called: str) -> Iterator[str]:
         elif listing and (found := _ENTRY.match(_without_call(row, called))):
             indent = len(found["indent"]) if indent is None else indent
             if len(found["indent"]) == indent and _is_entry(found["rest"]):
-                yield from (name.strip() for name in re.split(r"[,|]", found["words"])[:1])
+                names = [name.strip() for name in re.split(r"[,|]", found["words"])]
+                # `a, add`: a letter stands for a name
+                yield next((name for name in names if len(name) > 1), names[0])
 
 
 def _with_own_headings(rows: Iterable[str]) -> Iterator[str]:

@@ -167,7 +167,7 @@ def _differences(old: Part, new: Part) -> Iterator[Finding]:
         yield from _hints(old, new)
     yield from _limits(old, new)
     if old.default != new.default:
-        impact: Impact = "breaking" if old.default and new.default and not result else "text"
+        impact: Impact = "breaking" if old.default and not result else "text"  # it may be another one if none is listed
         yield impact, f"default {old.default or 'not listed'} → {new.default or 'not listed'}"
     if old.text != new.text:
         yield "text", "new description" if not old.text else "other description" if new.text else "description gone"
@@ -194,7 +194,7 @@ def _values(old: Part, new: Part) -> Iterator[Finding]:
 
 def _types(old: Part, new: Part) -> Iterator[Finding]:
     """Yield a change of the type: callers may no longer pass what it took, or get what it never returned."""
-    narrow, wide = (old, new) if new.kind != "output" else (new, old)
+    narrow, wide = (new, old) if new.kind in ("output", "resource", "template") else (old, new)
     if set(old.types) != set(new.types):
         harmless = not wide.types or (narrow.types and {*narrow.types} - {"nothing"} <= {*wide.types})
         said = [" or ".join(part.types).replace("integer or number", "number") or "any" for part in (old, new)]

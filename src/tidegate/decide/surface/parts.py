@@ -25,7 +25,7 @@ def of_help(pages: Mapping[str, str], binary: str) -> tuple[Part, ...]:
         for name in (name for name in found.subcommands if command or name != "help"):
             _put(parts, Part(kind="subcommand", name=f"{command} {name}".strip()))
         for option in found.options:
-            if not GENERAL.intersection(option.names) and not (command and shared.intersection(option.names)):
+            if option.names[0] not in GENERAL and not (command and shared.intersection(option.names)):
                 _put(parts, _option(option, command))
                 shared |= set() if command else {*option.names}
         for name in found.arguments:

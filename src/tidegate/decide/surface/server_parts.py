@@ -62,11 +62,16 @@ def of_server(offered: Mapping[str, Any]) -> tuple[Part, ...]:
         prompt = _named("prompt", one, "name")
         parts.append(prompt)
         for given in _objects(one.get("arguments")):
-            more = {"command": prompt.name, "required": given.get("required") is True}
+            more = {"command": prompt.name, "required": bool(given.get("required"))}
             parts.append(_named("prompt_argument", given, "name").model_copy(update=more))
     if offered.get("instructions"):
         parts.append(Part(kind="instructions", name="instructions", text=str(offered["instructions"])))
-    return tuple({part.id: part for part in (*parts, *_capabilities(offered.get("capabilities")))}.values())
+    found: dict[tuple[str, str, str], Part] = {}
+    for part in (*parts, *_capabilities(offered.get("capabilities"))):
+        known = found.setdefault(part.id, part)
+        if known != part:  # clients may read either
+            found[part.id] = known.model_copy(update={"limits": {**known.limits, "listed twice": "true"}})
+    return tuple(found.values())
 
 
 def _named(kind: Any, given: Mapping[str, Any], name: str) -> Part:

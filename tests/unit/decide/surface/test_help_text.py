@@ -185,6 +185,7 @@ def test_arguments_are_those_of_the_usage_line() -> None:
         ("tally [-h] [--out FILE] SOURCE [MORE [MORE ...]]", ("SOURCE",)),
         ("tally --due DATE [OPTIONS] SOURCE DEST", ("SOURCE", "DEST")),
         ("tally [<file>]", ()),
+        ("tally (TEXT | FILE) DEST", ("TEXT", "DEST")),
     ],
 )
 def test_arguments_outside_of_brackets_are_required(usage: str, required: tuple[str, ...]) -> None:
@@ -198,6 +199,7 @@ def test_a_removed_subcommand_is_none() -> None:
 
 def test_a_removed_option_is_none() -> None:
     gone = "Removed options:\n  --due D  Use --until\n\nOther:\n  --by WHO was removed in 2.0\n  --at  no longer used\n"
+    gone += "  --on  Day (removed)\n\nEarlier releases had:\n  --of  Day\n\nOther:\n"
     page = f"Usage: t\n\nOptions:\n  --tag T  A tag\n  --gone   Files that were removed\n\n{gone}  --last   Kept\n"
     assert [option.names for option in read_help(page, "t").options] == [("--tag",), ("--gone",), ("--last",)]
 
@@ -295,3 +297,8 @@ def test_values_of_a_long_row_are_read() -> None:
 )
 def test_one_word_between_an_option_and_its_description_is_its_value(row: str, takes: bool) -> None:
     assert [option.takes_value for option in read_help(row, "x").options] == [takes]
+
+
+def test_a_letter_before_the_name_of_a_subcommand_stands_for_it() -> None:
+    page = "Usage: t\n\nCommands:\n  a, add   Adds\n  ls, list  Lists\n"
+    assert read_help(page, "t").subcommands == ("add", "ls")

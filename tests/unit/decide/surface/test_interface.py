@@ -52,6 +52,7 @@ BREAKING = [
     (server(TEXT), server({**TEXT, "maxLength": 9}), "`p` of `t`: maxLength none → 9"),
     (server({**TEXT, "minLength": 1}), server({**TEXT, "minLength": 2}), "`p` of `t`: minLength 1 → 2"),
     (server({"default": 5}), server({"default": 6}), "`p` of `t`: default 5 → 6"),
+    (server({"default": 5}), server({}), "`p` of `t`: default 5 → not listed"),
     (server(outputs=TEXT), server(), "the structured result of `t`: gone"),
     (
         server(outputs=PERSON),
@@ -85,6 +86,12 @@ BREAKING = [
         server(resources=[{"uri": "a", "mimeType": "y"}]),
         "resource `a`: type x → y",
     ),
+    (server(resources=[{"uri": "a", "mimeType": "x"}]), server(resources=[{"uri": "a"}]), "resource `a`: type x → any"),
+    (
+        server(prompts=[{"name": "q", "arguments": [{"name": "x"}]}]),
+        server(prompts=[{"name": "q", "arguments": [{"name": "x", "required": True}, {"name": "x"}]}]),
+        "`x` of `q`: required, listed twice none → true",
+    ),
     (server(resourceTemplates=[{"uriTemplate": "a/{b}"}]), server(), "template `a/{b}`: gone"),
     (server(prompts=[{"name": "t"}]), server(), "prompt `t`: gone"),
     (
@@ -117,7 +124,6 @@ def test_what_callers_rely_on_is_breaking(base: Any, head: Any, said: str) -> No
         (server(), server(instructions="Be quick."), "text"),
         (server(instructions="Be quick."), server(), "text"),
         (server(TEXT), server({**TEXT, "description": "A text."}), "text"),
-        (server({"default": 5}), server({}), "text"),
     ],
 )
 def test_what_breaks_no_caller_is_additive_or_text(base: Any, head: Any, kind: str) -> None:

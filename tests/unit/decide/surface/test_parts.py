@@ -93,3 +93,8 @@ def test_a_change_names_what_is_new_gone_and_different() -> None:
     assert [str(part) for part in change.added] == ["`undo`", "`--silent`", "`--quiet` of `add`"]
     assert [str(part) for part in change.removed] == ["`remote`", "`--quiet`"]
     assert [str(new) for _, new in change.changed] == ["`--due` of `add`"]
+
+
+def test_an_option_with_a_general_name_beside_its_own_is_one() -> None:
+    page = "Options:\n  -h, --human  Sizes\n  -V, --quiet  Nothing\n  -V, --version  Version\n  -h  Help\n"
+    assert [part.name for part in of_help({"": page}, "t")] == ["--human", "--quiet"]
