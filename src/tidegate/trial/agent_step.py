@@ -194,7 +194,8 @@ def _with_program(attempt: Attempt, environments: Environments) -> tuple[TrialSe
         invocations += bypassed(session.events, target, invocations, session.started_at)
         without: tuple[NotMeasured, str] | None = None if lost is None else ("record_lost", lost)
         if was_never_found(invocations):
-            without = "record_lost", f"the agent's shell does not find {target.binary}: it resets PATH"
+            why = "it resets PATH, or names a place where the tool is not"
+            without = "record_lost", f"the agent's shell does not find {target.binary}: {why}"
         return _Recorded(invocations, without=without)
 
     return session, read

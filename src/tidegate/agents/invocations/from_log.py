@@ -150,7 +150,7 @@ def with_refused(
 
 
 def was_never_found(invocations: Sequence[Invocation]) -> bool:
-    """Return True if the agent called the target but its shell never found it, because PATH was changed."""
+    """Return True if the shell never found the target that the agent called: PATH was changed, or the place is wrong."""
     return bool(invocations) and all(call.source == "events" and call.exit_code == 127 for call in invocations)
 
 
