@@ -150,7 +150,7 @@ def with_refused(
 
 
 def was_never_found(invocations: Sequence[Invocation]) -> bool:
-    """Return True if the shell never found the target that the agent called: PATH was changed, or the place is wrong."""
+    """Return True if the shell never found the target that the agent called: PATH or the place is another one."""
     return bool(invocations) and all(call.source == "events" and call.exit_code == 127 for call in invocations)
 
 
