@@ -63,7 +63,8 @@ _OF_WEEK = re.compile(r"\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[Ww]eek 
 NEAR_SECS = 45 * 86_400.0  # a date that is not farther from now may be one of the clock
 _SCREEN = re.compile(r"\x1b\[\d*;\d*H|\x1b\[\?1049h|\x1b\[[HJ]|\f")  # of an editor or a pager
 _RELATIVE = re.compile(
-    r"(?i)\b(?:\d+|an?) (?:second|minute|hour|day|week|month|year)s? ago\b|\b(?:today|yesterday|tomorrow|just now)\b"
+    r"(?i)\b(?:\d+|an?) (?:(?:second|minute|hour)s? ago\b|(?:day|week|month|year)s?(?= ago\b))"
+    r"|\b(?:today|yesterday|tomorrow|just now)\b"
     r"|\bin \d+ (?:second|minute|hour|day|week|month|year)s?\b"
 )
 _PLACE = re.compile(r"/(?:tmp|root|home|dev/shm|var|usr|opt|work)\b[^\s'\":,;)\]]*")

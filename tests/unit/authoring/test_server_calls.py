@@ -490,6 +490,9 @@ def test_numbers_of_an_answer_that_tells_the_time_may_differ_on_another_day() ->
     assert matches(check["output"], as_json('{"in": "New York", "told": "week 2, 11 PM", "days": 31}'))
     assert not matches(check["output"], as_json('{"in": "Tokyo", "told": "week 48, 5 AM", "days": 30}'))
     assert not matches(check["output"], as_json('{"in": "New York", "told": "day 48, 5 AM", "days": 30}'))
+    relative = answer_check("target", Example("since", {"time": "1999"}), ["27 years ago"] * 2)["expected"][0]
+    assert matches(relative["output"], "28 years ago")
+    assert not matches(relative["output"], "in 27 years")
 
 
 def test_what_a_server_does_not_find_by_the_name_that_it_was_given_it_may_find_by_another_word() -> None:
