@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 from typing import Literal
 
@@ -24,10 +25,9 @@ from tidegate.model.run_row import RunRow
 from tidegate.model.trial_spec import SETUP_KINDS
 
 MOST_OF_JUDGE = 2.0  # times as many tokens as for base's trials; what a judge's answer takes varies
-MOST_OF_HEAD = 1.25  # times as much of a limit as base's trials; agents' use varies
 AnyTrial = PastTrial | TrialResult
 Amount = Callable[[AnyTrial], float | None]
-_Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, Amount, int]
+_Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, Callable[[RowTrials], float], int]
 
 
 def used_by_head(
@@ -47,19 +47,22 @@ def used_by_head(
 
 
 def _why(head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[Overuse]:
-    """Yield what base would have used of each limit, unless it would have exceeded one that can have ended the run."""
+    """Yield what base would have used of each limit, as far as that is known, for all trials that were asked for.
+
+    Nothing if it would have exceeded one that can have ended the run.
+    """
     found: list[Overuse] = []
     limits: tuple[_Limit, ...] = (
-        ("s", 60 * head.budget.minutes if head.budget.minutes else None, _seconds, head.slots),
-        ("US dollars", head.budget.usd, lambda one: one.metrics.cost_usd, 1),
-        ("tokens", head.budget.tokens, _tokens, 1),
-        ("trials", head.budget.trials, lambda one: 1.0, 1),
+        ("s", 60 * head.budget.minutes if head.budget.minutes else None, partial(_mean, _seconds), head.slots),
+        ("US dollars", head.budget.usd, partial(_mean, lambda one: one.metrics.cost_usd), 1),
+        ("tokens", head.budget.tokens, partial(_mean, _tokens), 1),
+        ("trials", head.budget.trials, lambda _: 1.0, 1),
     )
-    for name, limit, of, share in limits:
+    for name, limit, of_base, share in limits:
         if limit is None:
             continue
         limit = limit if name == "s" else limit / parts
-        expected = _expected(sides, of) / share
+        expected = sum(of_base(side) * _asked(side) for side in sides) / share
         if expected > limit and (name != "trials" or _ran(sides) >= limit):
             return
         found.append(Overuse(what=name, base=expected, limit=limit))
@@ -70,35 +73,16 @@ def _ran(sides: Sequence[RowTrials]) -> int:
     return sum(one.not_measured != "budget" for side in sides for one in (*side.base, *side.head) if not one.reused)
 
 
-def _expected(sides: Sequence[RowTrials], of: Amount) -> float:
-    """Return what the trials that were asked for would have used as on base.
-
-    Rows that were not tried take the mean, if head used about as much as base in others. Else they may be cheap, as
-    rows are whose trials reported no amount: they take nothing.
-    """
-    means = [_mean(side, of) for side in sides]
-    known = [mean for mean in means if mean is not None]
-    usual = fmean(known) if _are_alike(sides, means, of) else 0.0
-    return sum((usual if mean is None else mean) * _asked(side) for mean, side in zip(means, sides, strict=True))
-
-
-def _are_alike(sides: Sequence[RowTrials], means: Sequence[float | None], of: Amount) -> bool:
-    """Return True if head's trials used no more than those of base, in the rows where both are known."""
-    own = ([amount for trial in side.head if (amount := of(trial)) is not None] for side in sides)
-    pairs = [(mean, fmean(amounts)) for mean, amounts in zip(means, own, strict=True) if amounts and mean is not None]
-    return bool(pairs) and sum(head for _, head in pairs) <= MOST_OF_HEAD * sum(base for base, _ in pairs)
-
-
 def _asked(side: RowTrials) -> int:
     """Return how many trials the screening of both sides asked for; further ones are head's doing."""
     return sum(not trial.reused and trial.phase == "screen" for trial in (*side.base, *side.head))
 
 
-def _mean(side: RowTrials, of: Amount) -> float | None:
+def _mean(of: Amount, side: RowTrials) -> float:
+    """Return what a trial of the row used on base, now or before; 0 if that is not known, since it may be nothing."""
     trials: tuple[AnyTrial, ...] = (*side.past, *side.base)
-    amounts = [of(trial) for trial in trials if trial.decides]
-    known = [amount for amount in amounts if amount is not None]
-    return fmean(known or [0.0]) if amounts else None
+    known = [amount for trial in trials if trial.decides and (amount := of(trial)) is not None]
+    return fmean(known) if known else 0.0
 
 
 def _seconds(trial: AnyTrial) -> float | None:

@@ -58,10 +58,9 @@ def test_the_time_of_a_row_without_history_is_not_known() -> None:
     assert found(row(20, 20), UNTRIED, budget=Budget(minutes=1))
 
 
-@pytest.mark.parametrize(("head", "by_head"), [(24, False), (26, True), (200, True)])
-def test_rows_that_were_not_tried_may_need_less_if_head_used_more_in_the_others(head: float, by_head: bool) -> None:
-    """The other row is the dearest of base, or like the others: it is not known."""
-    assert bool(found(row(20, head), UNTRIED, budget=Budget(usd=50))) is by_head
+def test_a_row_that_base_has_not_tried_may_need_nothing() -> None:
+    """The other row is as dear as this one, or cheap: it is not known, whatever head has used."""
+    assert found(row(20, 20), UNTRIED, budget=Budget(usd=50))
 
 
 def test_the_sentence_has_the_numbers() -> None:
@@ -84,16 +83,16 @@ def test_a_row_for_which_base_s_history_stands_counts() -> None:
     assert found(reused, budget=Budget(minutes=1))
 
 
-@pytest.mark.parametrize(("budget", "by_head"), [(Budget(usd=30), False), (Budget(usd=50), True)])
+@pytest.mark.parametrize(("budget", "by_head"), [(Budget(usd=19), False), (Budget(usd=21), True)])
 def test_money_counts_as_time_does(budget: Budget, by_head: bool) -> None:
     assert bool(found(row(10, 10), UNTRIED, budget=budget)) is by_head
 
 
 @pytest.mark.parametrize(
-    ("budget", "by_head"), [({"trials": 3}, False), ({"trials": 4}, True), ({"usd": 3.5}, False), ({"usd": 4.5}, True)]
+    ("budget", "by_head"), [({"trials": 3}, False), ({"trials": 4}, True), ({"usd": 1.5}, False), ({"usd": 2.5}, True)]
 )
 def test_trials_that_only_head_s_failures_asked_for_do_not_count(budget: dict[str, Any], by_head: bool) -> None:
-    """Four were asked for without the one that confirms a failure, each of which takes $1 on base."""
+    """Four were asked for without the one that confirms a failure. On base, two of them take $1 each."""
     more = RowTrials((), (trial("base", 1),), (trial("head", 1), trial("head", 1, phase="confirm")))
     assert bool(found(more, UNTRIED, budget=Budget.model_validate({"minutes": None, **budget}))) is by_head
 
