@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|.\x08")
@@ -86,12 +87,12 @@ def read_help(text: str, called: str) -> HelpText:
             found[known.names[0]] = known._replace(choices=both)
         elif option.takes_value and not known.takes_value and option.names[0] in known.names:
             found[known.names[0]] = known._replace(takes_value=True)  # lists of options often leave the value out
-    usage = next(_usage(text, called), "")
-    required = usage
+    usages = [*_usages(text, called)]
+    required = usages[0] if usages else ""
     while "[" in required and (inner := _BRACKETS.sub(" ", required)) != required:
         required = inner
     required = _ALTERNATIVES.sub(r"\1", required)
-    arguments = (tuple(_arguments(line)) for line in (usage, required))
+    arguments = (tuple(dict.fromkeys(_arguments(line))) for line in (" ".join(usages), required))
     return HelpText(tuple(subcommands(text, called)), tuple(found.values()), *arguments)
 
 
@@ -237,6 +238,14 @@ def _usage(text: str, called: str) -> Iterator[str]:
     """Yield the rows of the usage, without the call that they begin with."""
     for row in _usage_rows(text):
         yield row.removeprefix(called).strip() if row.startswith(called) else row
+
+
+def _usages(text: str, called: str) -> Iterator[str]:
+    """Yield each usage without its call, which may go on in rows that do not begin as the first one."""
+    rows = [*_usage_rows(text)]
+    starts = [number for number, row in enumerate(rows) if row.split()[:1] == rows[0].split()[:1]]
+    for start, end in pairwise((*starts, len(rows))):
+        yield " ".join(rows[start:end]).removeprefix(called).strip()
 
 
 def _usage_rows(text: str) -> Iterator[str]:

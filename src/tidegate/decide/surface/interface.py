@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tidegate.decide.causes.seen import named_in
 from tidegate.decide.surface.docs import misnamed
+from tidegate.decide.surface.server_parts import UNREAD
 from tidegate.decide.surface.used import Scenario, Users, surface_change, users
 from tidegate.model.cause import Place
 from tidegate.model.result import FileChange
@@ -147,6 +148,8 @@ def _naming(part: Part, tool: str, docs: Iterable[Place]) -> tuple[str, ...]:
 def _new(part: Part) -> Finding:
     if part.required and part.kind != "output":
         return "breaking", "new and required"
+    if part.name == UNREAD:
+        return "breaking", "not read whole"
     return ("text" if part.kind == "instructions" else "additive"), "new"
 
 

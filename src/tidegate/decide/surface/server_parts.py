@@ -15,7 +15,7 @@ from tidegate.model.surface import Part, PartKind
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _READ = re.compile(  # keywords that are compared one by one, or do not restrict a value; every other one is a limit
     r"(?:type|enum|const|properties|required|items|additionalProperties|allOf|anyOf|oneOf|\$ref|\$defs|definitions"
-    r"|default|title|description|examples?|deprecated|readOnly|writeOnly|\$schema|\$id|\$anchor|\$comment)$|x-"
+    r"|default|title|description|examples?|deprecated|\$schema|\$id|\$anchor|\$comment)$|x-"
 )
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _REFERS = re.compile(r'"\$(?:ref|dynamicRef|recursiveRef)": "')
@@ -26,6 +26,7 @@ _OBJECT: Mapping[str, Any] = {}
 MOST_SCHEMAS = 3_000  # that are read of one tool: references can multiply them without end
 MOST_DEEP = 12
 MOST_PARTS = 500  # of one tool
+UNREAD = "…"  # the name of the part that stands for a schema which is not read whole
 
 
 class _Shape(NamedTuple):
@@ -124,7 +125,7 @@ class _Reader:
         found = [*islice(self._inside(whole, "", 0, {}), MOST_PARTS)]
         yield from found
         if self._cut or self._misses or len(found) == MOST_PARTS:
-            yield Part(kind=self._kind, name="…", command=self._tool, limits={"schema": _written(self._root)})
+            yield Part(kind=self._kind, name=UNREAD, command=self._tool, limits={"schema": _written(self._root)})
 
     def _inside(self, shape: _Shape, path: str, depth: int, above: Mapping[str, _Shape]) -> Iterator[Part]:
         """Yield what an object or a list holds, at any depth (`filter.tags[]`), but nothing inside itself again."""
@@ -198,7 +199,9 @@ class _Reader:
 
 def _own_shape(schema: Mapping[str, Any]) -> _Shape:
     """Return what the keywords of the schema itself allow."""
-    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    listed = schema.get("enum")
+    if "const" in schema:
+        listed = [one for one in (listed if isinstance(listed, list) else [schema["const"]]) if one == schema["const"]]
     values = listed if isinstance(listed, list) else []
     required, fields = schema.get("required"), schema.get("properties")
     required = required if isinstance(required, list) else []

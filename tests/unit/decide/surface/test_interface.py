@@ -103,6 +103,11 @@ BREAKING = [
 ]
 
 
+def test_a_constant_that_its_list_lacks_is_no_value() -> None:
+    changes = found(server({"const": "a"}), server({"const": "a", "enum": ["b"]}))
+    assert ("breaking", "`p` of `t`: type string → nothing") in changes
+
+
 @pytest.mark.parametrize(("base", "head", "said"), BREAKING)
 def test_what_callers_rely_on_is_breaking(base: Any, head: Any, said: str) -> None:
     assert [one for one in found(base, head) if one != ("additive", "prompt `q`: new")] == [("breaking", said)]
@@ -172,6 +177,8 @@ def inputs(**keywords: Any) -> dict[str, Any]:
         server({"oneOf": [TEXT, TEXT]}),
         server({"allOf": [TEXT, {"type": "integer"}]}),
         server({**TEXT, "const": None}),
+        server({**TEXT, "readOnly": True}),
+        server({**TEXT, "properties": {f"p{number}": TEXT for number in range(MOST_PARTS)}}),
         server({**TEXT, "enum": []}),
         server({**TEXT, "enum": [None]}),
         server({**TEXT, "allOf": [False]}),
@@ -494,6 +501,9 @@ def test_the_names_that_are_gone_are_those_that_head_does_not_list(
         ("note", "note FILE", []),  # base's usage may have left it out
         ("note FILE", "note file and another", ["`note`: no longer lists FILE"]),
         ("note [FILE]", "note", []),
+        ("note FILE", "note [--all] [--due DATE]\n            FILE", []),
+        ("note FILE", "note [--all]\n            FILE DEST", ["`note`: needs FILE DEST, and on base FILE"]),
+        ("note FILE", "note --from DIR\n       note FILE", []),
     ],
 )
 def test_a_call_that_needs_more_arguments_is_breaking(before: str, after: str, found: list[str]) -> None:
