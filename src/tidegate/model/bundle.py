@@ -72,6 +72,17 @@ class ShardPlan(Value):
             trials=(budget.trials or 0) * after // whole - (budget.trials or 0) * before // whole,
         )
 
+    def budget_of(self, number: int) -> Budget:
+        """Return the budget of shard `number`: its part of each limit that there is."""
+        part, budget = self.part_of_budget(number), self.budget
+        limited = ((name, getattr(part, name)) for name in Spent.model_fields if getattr(budget, name) is not None)
+        return budget.model_copy(update=dict(limited))
+
+    @property
+    def budgets(self) -> tuple[tuple[tuple[RowKey, ...], Budget], ...]:
+        """The rows of each shard, with its budget."""
+        return tuple((share.rows, self.budget_of(number)) for number, share in enumerate(self.shares, 1))
+
 
 class BundleContents(Value):
     """What a bundle of results states about itself.

@@ -61,11 +61,6 @@ class Joined:
         """Return the rows that shards have run on head, and those of lost shards."""
         return {result.key for result, _ in self._trials.values() if result.side == "head"} | self._lost_rows.keys()
 
-    @property
-    def shares(self) -> list[tuple[RowKey, ...]]:
-        """Return the rows of each shard."""
-        return [share.rows for share in self.plan.shares]
-
     def leave_other_versions(self, versions: Mapping[str, str | None]) -> None:
         """Count the shards as lost whose agents' programs had other versions than here: their trials do not compare."""
         for shard, bundle in list(self.bundles.items()):

@@ -23,12 +23,12 @@ from tidegate.decide.comparison.compare import past_by_row
 from tidegate.decide.procedure.steps import State, shard_trials, start
 from tidegate.errors import CannotRunError, ConfigurationError
 from tidegate.history.known_results import Known, KnownResults
-from tidegate.model.bundle import BundleContents, ShardPlan, Share, Spent
+from tidegate.model.bundle import BundleContents, ShardPlan, Share
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, RowKey, key_of
 from tidegate.model.revision import Revision
 from tidegate.model.run_row import RunRow
-from tidegate.model.suite import DEFAULT_TIMEOUT_SECS, Budget
+from tidegate.model.suite import DEFAULT_TIMEOUT_SECS
 from tidegate.model.trial_spec import TrialSpec
 from tidegate.run.adaptive_run import with_replays
 from tidegate.run.bundle import bundle_name, write_results
@@ -135,9 +135,14 @@ def makespan(shards: Sequence[Sequence[Load]], jobs: int) -> float:
     return max((max(sum(load.seconds for load in shard) / jobs, _longest(shard)) for shard in shards), default=0.0)
 
 
-def in_rounds(specs: Sequence[TrialSpec], seconds: Mapping[RowKey, float]) -> list[TrialSpec]:
-    """Return a shard's trials in rounds, the longest of each round first. `seconds` is a trial's time."""
-    return sorted(specs, key=lambda spec: (spec.index, -seconds[key_of(spec)]))
+def in_rounds(
+    specs: Sequence[TrialSpec], seconds: Mapping[RowKey, float], turns: Mapping[RowKey, int]
+) -> list[TrialSpec]:
+    """Return a shard's trials in rounds, the longest of each round first, and those of added rows last.
+
+    `seconds` is a trial's time, `turns` is `RunRow.turn`.
+    """
+    return sorted(specs, key=lambda spec: (turns[key_of(spec)], spec.index, -seconds[key_of(spec)]))
 
 
 def shards_for(loads: Sequence[Load], goal: float, jobs: int) -> int:
@@ -286,10 +291,9 @@ def part_of(work: RunJob, plan: ShardPlan, number: int, options: Options) -> Run
     assert options.shards is not None
     require_plan_of(plan, work)
     keys = set(plan.shares[number - 1].rows)
-    budget = _within(work.suite.budget, plan.part_of_budget(number))
     return replace(
         work,
-        suite=work.suite.model_copy(update={"budget": budget}),
+        suite=work.suite.model_copy(update={"budget": plan.budget_of(number)}),
         plan=Plan(rows=tuple(row for row in work.plan.rows if row.key in keys)),
     )
 
@@ -305,18 +309,7 @@ async def _screened(repo: Path, own: RunJob, runner: Runner, options: Options) -
     replays = await replay_first(Surveys(runner, own, options.environ.get("PATH", "")), own, begun, options)
     specs = shard_trials(state_of(own, with_replays(rows, replays), known))
     seconds = seconds_of(own, known.past)
-    return await runner.run(in_rounds(specs, seconds))
-
-
-def _within(budget: Budget, part: Spent) -> Budget:
-    """Return the budget with these amounts where it has limits."""
-    return budget.model_copy(
-        update={
-            "usd": None if budget.usd is None else part.usd,
-            "tokens": None if budget.tokens is None else part.tokens,
-            "trials": None if budget.trials is None else part.trials,
-        }
-    )
+    return await runner.run(in_rounds(specs, seconds, {row.key: row.turn for row in rows}))
 
 
 def read_plan(path: Path) -> ShardPlan:
@@ -362,7 +355,9 @@ def joining(work: RunJob, options: Options) -> Iterator[RunJob]:
     plan = read_plan(path)
     require_plan_of(plan, work)
     joined = join(options.shards, plan)
-    options.progress.say(f"{joined.left} trials of {len(joined.bundles)} of {len(joined.shares)} shards are joined")
+    options.progress.say(
+        f"{joined.left} trials of {len(joined.bundles)} of {len(joined.plan.shares)} shards are joined"
+    )
     for sentence in joined.say():
         options.progress.say(sentence)
     try:

@@ -6,9 +6,11 @@ from random import Random
 
 import pytest
 
+from tests import make
 from tidegate.model.plan import RowKey
 from tidegate.run.sharding import (
     Load,
+    in_rounds,
     longest_first,
     makespan,
     most_shards,
@@ -28,6 +30,13 @@ def key(number: int) -> RowKey:
 def test_each_row_goes_to_the_shard_with_the_least_time_the_longest_first() -> None:
     shards = longest_first(loads(1, 7, 2, 5, 4), 2)
     assert [[load.seconds for load in shard] for shard in shards] == [[7, 2, 1], [5, 4]]
+
+
+def test_trials_of_added_rows_come_last_however_long_they_are() -> None:
+    """They must not use up the money of the judge, nor another limit, before those of base."""
+    specs = [make.spec(scenario=f"s{n:04}", agent="a", index=index) for index in (1, 2) for n in range(3)]
+    ordered = in_rounds(specs, {key(0): 1, key(1): 2, key(2): 99}, {key(0): 0, key(1): 0, key(2): 1})
+    assert [f"{one.scenario[-1]}/{one.index}" for one in ordered] == ["1/1", "0/1", "1/2", "0/2", "2/1", "2/2"]
 
 
 def test_rows_that_take_no_time_are_spread_too() -> None:

@@ -22,46 +22,45 @@ from tidegate.model.comparison import Comparison, DefinitionChange, Note, Overus
 from tidegate.model.measurement import PastTrial, Run, TrialResult, by_row, files_of_passes
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import RunRow
+from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import SETUP_KINDS
 
-MOST_OF_JUDGE = 2.0  # times as many tokens as for base's trials; what a judge's answer takes varies
 AnyTrial = PastTrial | TrialResult
 Amount = Callable[[AnyTrial], float | None]
 _Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, Callable[[RowTrials], float], int]
 
 
 def used_by_head(
-    head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[Iterable[RowKey]] = ()
+    head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[tuple[Iterable[RowKey], Budget]] = ()
 ) -> tuple[Overuse, ...]:
     """Return why head can have ended the budget; nothing if base's trials on both sides would have ended it, too.
 
     `rows`: those that base has. Of time, only trials apart from a pull request show that: head can keep base waiting.
-    `shares`: each shard's rows.
+    `shares`: each shard's rows, with its part of the budget.
     """
-    parts = [[rows[key] for key in keys if key in rows] for keys in shares] or [list(rows.values())]
+    of_shards = [([rows[key] for key in keys if key in rows], budget) for keys, budget in shares]
     found: dict[Overuse, None] = {}
-    for sides in parts:
+    for sides, budget in of_shards or [(list(rows.values()), head.budget)]:
         if any(trial.not_measured == "budget" for side in sides for trial in (*side.base, *side.head)):
-            found |= dict.fromkeys(_why(head, sides, len(parts)))
+            found |= dict.fromkeys(_why(head.slots, sides, budget))
     return (*found, *_of_judge(list(rows.values())))
 
 
-def _why(head: Run, sides: Sequence[RowTrials], parts: int) -> Iterator[Overuse]:
+def _why(slots: int, sides: Sequence[RowTrials], budget: Budget) -> Iterator[Overuse]:
     """Yield what base would have used of each limit, as far as that is known, for all trials that were asked for.
 
     Nothing if it would have exceeded one that can have ended the run.
     """
     found: list[Overuse] = []
     limits: tuple[_Limit, ...] = (
-        ("s", 60 * head.budget.minutes if head.budget.minutes else None, partial(_mean, _seconds), head.slots),
-        ("US dollars", head.budget.usd, partial(_mean, lambda one: one.metrics.cost_usd), 1),
-        ("tokens", head.budget.tokens, partial(_mean, _tokens), 1),
-        ("trials", head.budget.trials, lambda _: 1.0, 1),
+        ("s", 60 * budget.minutes if budget.minutes else None, partial(_mean, _seconds), slots),
+        ("US dollars", budget.usd, partial(_mean, lambda one: one.metrics.cost_usd), 1),
+        ("tokens", budget.tokens, partial(_mean, _tokens), 1),
+        ("trials", budget.trials, lambda _: 1.0, 1),
     )
     for name, limit, of_base, share in limits:
         if limit is None:
             continue
-        limit = limit if name == "s" else limit / parts
         expected = sum(of_base(side) * _asked(side) for side in sides) / share
         if expected > limit and (name != "trials" or _ran(sides) >= limit):
             return
@@ -95,17 +94,18 @@ def _tokens(trial: AnyTrial) -> float | None:
 
 
 def _of_judge(sides: Sequence[RowTrials]) -> Iterator[Overuse]:
-    """Yield the judge's use if the judge's limit ended, and head's trials gave it much more to read than base's."""
+    """Yield the judge's use if its limit ended, and base's trials on both sides would have used less than was used."""
     if not any(trial.not_measured == "judge" for side in sides for trial in side.head):
         return
-    means = [_judged([trial for side in sides for trial in getattr(side, name)]) for name in ("base", "head")]
-    if means[0] and means[1] > MOST_OF_JUDGE * means[0]:
-        yield Overuse(what="judge", base=means[0], limit=means[1])
+    expected = sum(_mean(_read_by_judge, side) * _asked(side) for side in sides)
+    used = sum(_read_by_judge(trial) or 0 for side in sides for trial in (*side.base, *side.head))
+    if expected < used:
+        yield Overuse(what="judge", base=expected, limit=used)
 
 
-def _judged(trials: Iterable[TrialResult]) -> float:
-    uses = [trial.judge_use for trial in trials if trial.judge_use is not None and trial.judge_use.calls]
-    return fmean((use.tokens_in or 0) + (use.tokens_out or 0) for use in uses) if uses else 0.0
+def _read_by_judge(trial: AnyTrial) -> float | None:
+    use = trial.judge_use if isinstance(trial, TrialResult) else None
+    return (use.tokens_in or 0) + (use.tokens_out or 0) if use is not None and use.calls else None
 
 
 MOST_BY_CHANCE = 1 / 6  # as with 2 trials a side; that agents who use the tool now and then show this difference
@@ -119,12 +119,12 @@ def compare(
     definitions: Sequence[DefinitionChange] = (),
     *,
     stored: bool = False,
-    shares: Iterable[Iterable[RowKey]] = (),
+    shares: Iterable[tuple[Iterable[RowKey], Budget]] = (),
 ) -> Comparison:
     """Return the comparison of two runs under head's policy. Pure: each run may be new or loaded from disk.
 
     `stored`: both runs are from disk, so no trials could be run to confirm a difference; the detection table allows
-    for that. `shares`: the rows of each shard, in the merge.
+    for that. `shares`: the rows of each shard, in the merge, with its budget.
     """
     base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
     past = () if stored else base.history

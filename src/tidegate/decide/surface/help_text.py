@@ -29,7 +29,7 @@ _BRACES = re.compile(r"(?<![\w=\]-])\{([a-z][\w-]*(?:,[\w-]+)*)\}")
 _SPEC = re.compile(r"^\s{0,16}(?P<spec>-{1,2}[A-Za-z0-9?#@\[].*)$")
 _NAME = re.compile(r"(?<![\w-])(--?\[no-\][a-zA-Z][\w-]*|--?[A-Za-z0-9?][\w.-]*)")
 _VALUE = re.compile(
-    r"^(?:=|\[=|\s=\s|\s)\[?(?P<value><[^>]*>|\[[A-Za-z][\w|,. -]*\]|\{[^}]*\}|[A-Z][A-Z0-9_:,./|-]*|"
+    r"^(?:=|\[=|\s=\s|\s)\[?(?P<value><[^>]*>|\[[A-Za-z][\w|,. -]*\]|\{[^}]*\}|[A-Z][A-Z0-9_:,./|-]*(?![a-z])|"
     r"(?:string|strings|stringArray|stringToString|int|ints|uint|float|float64|duration|bool|value|file|path|bytes)\b)"
 )
 _ATTACHED = re.compile(r"^=(?P<value>\S+)")

@@ -124,11 +124,11 @@ def surface_change(base: Iterable[Part], head: Iterable[Part]) -> SurfaceDiff:
     added = [part for key, part in after.items() if key not in before]
     removed = [part for key, part in before.items() if key not in after]
     both = [(before[key], part) for key, part in after.items() if key in before]
-    for old, new in [(old, new) for old in removed for new in added if _is_same_option(old, new)]:
-        if old in removed and new in added:  # it only has another first name
-            both.append((old, new))
+    for old in [*removed]:
+        if new := next((part for part in after.values() if _is_same_option(old, part)), None):
+            both.append((old, new))  # it only has another first name, or is one of several of another option
             removed.remove(old)
-            added.remove(new)
+            added = [part for part in added if part is not new]
     return SurfaceDiff(
         _outermost(added), _outermost(removed), tuple((old, new) for old, new in both if _form(old) != _form(new))
     )

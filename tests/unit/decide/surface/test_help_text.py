@@ -293,6 +293,7 @@ def test_values_of_a_long_row_are_read() -> None:
         ("  --filelimit #      No more files", True),
         ("  --all  Everything", False),
         ("  --quiet says nothing", False),
+        ("  --quiet Says nothing", False),
     ],
 )
 def test_one_word_between_an_option_and_its_description_is_its_value(row: str, takes: bool) -> None:

@@ -482,6 +482,7 @@ def test_rare_characters_take_more_tokens_than_others() -> None:
         ("  -f, --full   Whole page", "  -f, --all   Whole page", [("--full",)]),
         ("  -t, --tables   Enable tables", "  --jobs   Run in parallel", [("--tables", "-t")]),
         ("  --tables   Enable tables", "  --tables   Draw tables", []),
+        ("  --tables   Draw\n  --grid   Draw", "  -t, --tables, --grid   Draw", []),
     ],
 )
 def test_the_names_that_are_gone_are_those_that_head_does_not_list(
