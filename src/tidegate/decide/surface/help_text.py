@@ -42,6 +42,9 @@ _CHOICES = (
     re.compile(r"(?<=[ =])<?([a-z0-9][\w.+-]*(?:\|[a-z0-9][\w.+-]*)+)>?(?=\s|$)"),
 )
 _DEFAULT = re.compile(r"[\[(]defaults?(?: to|:| is|=)? *[\"'`]?([\w.+-]{1,40})[\"'`]?(?=[\]),;])", re.IGNORECASE)
+_IN_SENTENCE = re.compile(
+    r"(?i)\bdefaults?(?: to| is|:) +(?:[\"'`]([\w.+-]{1,40})[\"'`]|(-?\d[\w.+-]{0,40}?)(?=[.,;)]*(?:\s|$)))"
+)
 _TYPED = re.compile(r"\[(?:string|number|array|count)\]")
 _USAGE = re.compile(r"^\s*(?:usage|synopsis):?\s*(?P<line>.*)$", re.IGNORECASE)
 _IN_USAGE = re.compile(r"\[(--?[A-Za-z][\w-]*(?: ?[|,] ?--?[A-Za-z][\w-]*)*)((?:[ =][^\]\[|]+)?)\]")
@@ -212,9 +215,11 @@ def _option(spec: str, description: str) -> HelpOption | None:
     takes = takes or (bool(description.strip()) and _WORD.match(after[-1]) is not None)
     choices = next((_split(match[1]) for way in _CHOICES[2:] if (match := way.search(spec))), ())
     choices = choices or next((_split(match[1]) for way in _CHOICES[:2] if (match := way.search(description))), ())
-    takes, default = takes or bool(choices), _DEFAULT.search(description)
+    default = _DEFAULT.search(description) or _IN_SENTENCE.search(description)
+    takes = takes or bool(choices)
     ordered = tuple(sorted(names, key=lambda name: not name.startswith("--")))
-    return HelpOption(ordered, takes, choices, default[1] if default and takes else "")
+    value = default[1] or default[default.lastindex or 1] if default else ""
+    return HelpOption(ordered, takes, choices, value if takes else "")
 
 
 def _is_name(spec: str, start: int) -> bool:

@@ -217,6 +217,8 @@ def test_an_option_that_a_sentence_mentions_is_none() -> None:
         "  --depth int  how deep (default 3)",
         '  --depth <N>  how deep (default: "3")',
         "  --depth N  how deep\n             [default: 3; required]",
+        "  --depth N  how deep; the default is 3.",
+        "  --depth N  how deep. Defaults to '3', or",
     ],
 )
 def test_the_default_of_an_option_is_read(entry: str) -> None:
