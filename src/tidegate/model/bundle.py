@@ -78,11 +78,6 @@ class ShardPlan(Value):
         limited = ((name, getattr(part, name)) for name in Spent.model_fields if getattr(budget, name) is not None)
         return budget.model_copy(update=dict(limited))
 
-    @property
-    def budgets(self) -> tuple[tuple[tuple[RowKey, ...], Budget], ...]:
-        """The rows of each shard, with its budget."""
-        return tuple((share.rows, self.budget_of(number)) for number, share in enumerate(self.shares, 1))
-
 
 class BundleContents(Value):
     """What a bundle of results states about itself.

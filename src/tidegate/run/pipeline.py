@@ -60,7 +60,7 @@ async def _run_and_compare(
 
     with joining(loaded.job, options) as job:
         runs = await run_both(root, job, options)
-    shares = job.joined.plan.budgets if job.joined else ()
+    shares = [share.rows for share in job.joined.plan.shares] if job.joined else []
     comparison = compare(runs.base, runs.head, loaded.definitions, shares=shares)
     comparison = comparison.model_copy(update={"interfaces": runs.interfaces})
     return runs, await with_tip(root, target, loaded.job, comparison, options)

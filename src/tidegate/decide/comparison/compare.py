@@ -22,7 +22,6 @@ from tidegate.model.comparison import Comparison, DefinitionChange, Note, Overus
 from tidegate.model.measurement import PastTrial, Run, TrialResult, by_row, files_of_passes
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import RunRow
-from tidegate.model.suite import Budget
 from tidegate.model.trial_spec import SETUP_KINDS
 
 AnyTrial = PastTrial | TrialResult
@@ -31,29 +30,32 @@ _Limit = tuple[Literal["s", "US dollars", "tokens", "trials"], float | None, Cal
 
 
 def used_by_head(
-    head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[tuple[Iterable[RowKey], Budget]] = ()
+    head: Run, rows: Mapping[RowKey, RowTrials], shares: Iterable[Iterable[RowKey]] = ()
 ) -> tuple[Overuse, ...]:
     """Return why head can have ended the budget; nothing if base's trials on both sides would have ended it, too.
 
     `rows`: those that base has. Of time, only trials apart from a pull request show that: head can keep base waiting.
-    `shares`: each shard's rows, with its part of the budget.
+    `shares`: each shard's rows. A shard has its part of the budget, by number of trials: here, by that of base's rows.
     """
-    of_shards = [([rows[key] for key in keys if key in rows], budget) for keys, budget in shares]
+    parts = [[rows[key] for key in keys if key in rows] for keys in shares] or [list(rows.values())]
+    asked = sum(map(_asked, rows.values())) or 1
     found: dict[Overuse, None] = {}
-    for sides, budget in of_shards or [(list(rows.values()), head.budget)]:
+    for sides in parts:
         if any(trial.not_measured == "budget" for side in sides for trial in (*side.base, *side.head)):
-            found |= dict.fromkeys(_why(head.slots, sides, budget))
-    return (*found, *_of_judge(list(rows.values())))
+            found |= dict.fromkeys(_why(head, sides, sum(map(_asked, sides)) / asked))
+        found |= dict.fromkeys(_of_judge(sides))
+    return tuple(found)
 
 
-def _why(slots: int, sides: Sequence[RowTrials], budget: Budget) -> Iterator[Overuse]:
+def _why(head: Run, sides: Sequence[RowTrials], part: float) -> Iterator[Overuse]:
     """Yield what base would have used of each limit, as far as that is known, for all trials that were asked for.
 
     Nothing if it would have exceeded one that can have ended the run.
     """
     found: list[Overuse] = []
+    budget = head.budget
     limits: tuple[_Limit, ...] = (
-        ("s", 60 * budget.minutes if budget.minutes else None, partial(_mean, _seconds), slots),
+        ("s", 60 * budget.minutes if budget.minutes else None, partial(_mean, _seconds), head.slots),
         ("US dollars", budget.usd, partial(_mean, lambda one: one.metrics.cost_usd), 1),
         ("tokens", budget.tokens, partial(_mean, _tokens), 1),
         ("trials", budget.trials, lambda _: 1.0, 1),
@@ -61,6 +63,7 @@ def _why(slots: int, sides: Sequence[RowTrials], budget: Budget) -> Iterator[Ove
     for name, limit, of_base, share in limits:
         if limit is None:
             continue
+        limit = limit if name == "s" else limit * part
         expected = sum(of_base(side) * _asked(side) for side in sides) / share
         if expected > limit and (name != "trials" or _ran(sides) >= limit):
             return
@@ -94,18 +97,18 @@ def _tokens(trial: AnyTrial) -> float | None:
 
 
 def _of_judge(sides: Sequence[RowTrials]) -> Iterator[Overuse]:
-    """Yield the judge's use if its limit ended, and base's trials on both sides would have used less than was used."""
+    """Yield the judge's use if its limit ended, and base's trials on both sides would have cost less than was paid."""
     if not any(trial.not_measured == "judge" for side in sides for trial in side.head):
         return
-    expected = sum(_mean(_read_by_judge, side) * _asked(side) for side in sides)
-    used = sum(_read_by_judge(trial) or 0 for side in sides for trial in (*side.base, *side.head))
+    expected = sum(_mean(_of_judging, side) * _asked(side) for side in sides)
+    used = sum(_of_judging(trial) or 0 for side in sides for trial in (*side.base, *side.head))
     if expected < used:
         yield Overuse(what="judge", base=expected, limit=used)
 
 
-def _read_by_judge(trial: AnyTrial) -> float | None:
+def _of_judging(trial: AnyTrial) -> float | None:
     use = trial.judge_use if isinstance(trial, TrialResult) else None
-    return (use.tokens_in or 0) + (use.tokens_out or 0) if use is not None and use.calls else None
+    return use.usd if use is not None and use.calls else None
 
 
 MOST_BY_CHANCE = 1 / 6  # as with 2 trials a side; that agents who use the tool now and then show this difference
@@ -119,12 +122,12 @@ def compare(
     definitions: Sequence[DefinitionChange] = (),
     *,
     stored: bool = False,
-    shares: Iterable[tuple[Iterable[RowKey], Budget]] = (),
+    shares: Iterable[Iterable[RowKey]] = (),
 ) -> Comparison:
     """Return the comparison of two runs under head's policy. Pure: each run may be new or loaded from disk.
 
     `stored`: both runs are from disk, so no trials could be run to confirm a difference; the detection table allows
-    for that. `shares`: the rows of each shard, in the merge, with its budget.
+    for that. `shares`: the rows of each shard, in the merge.
     """
     base_trials, head_trials = base.as_side("base").trials, head.as_side("head").trials
     past = () if stored else base.history

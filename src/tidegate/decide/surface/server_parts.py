@@ -201,7 +201,9 @@ def _own_shape(schema: Mapping[str, Any]) -> _Shape:
     """Return what the keywords of the schema itself allow."""
     listed = schema.get("enum")
     if "const" in schema:
-        listed = [one for one in (listed if isinstance(listed, list) else [schema["const"]]) if one == schema["const"]]
+        only = json.dumps(schema["const"], sort_keys=True)  # in Python, true is 1
+        listed = listed if isinstance(listed, list) else [schema["const"]]
+        listed = [one for one in listed if json.dumps(one, sort_keys=True) == only]
     values = listed if isinstance(listed, list) else []
     required, fields = schema.get("required"), schema.get("properties")
     required = required if isinstance(required, list) else []

@@ -28,7 +28,7 @@ def lost(side: Side = "head", why: str = "budget") -> TrialResult:
 
 def found(*sides: RowTrials, budget: Budget, slots: int = 1, shares: Any = ()) -> tuple[Overuse, ...]:
     rows = {RowKey(scenario=f"row{number}", agent="docs"): side for number, side in enumerate(sides)}
-    given = [([RowKey(scenario=name, agent="docs") for name in share], part) for share, part in shares]
+    given = [[RowKey(scenario=name, agent="docs") for name in share] for share in shares]
     head = make.run(side="head").model_copy(update={"budget": budget, "slots": slots})
     return used_by_head(head, rows, given)
 
@@ -110,22 +110,32 @@ def test_a_run_that_ended_by_itself_says_nothing() -> None:
 
 def test_each_shard_has_its_own_part_of_the_budget() -> None:
     """A slow row of another shard does not hide what used up this shard's part."""
-    sides, minute = (row(100, 100), row(1, 40), UNTRIED), Budget(minutes=1)
-    assert found(*sides, budget=minute) == ()
-    assert found(*sides, budget=minute, shares=[(["row0"], minute), (["row1", "row2"], minute)])
+    sides = (row(100, 100), row(1, 40), UNTRIED)
+    assert found(*sides, budget=Budget(minutes=1)) == ()
+    assert found(*sides, budget=Budget(minutes=1), shares=[["row0"], ["row1", "row2"]])
 
 
-@pytest.mark.parametrize(("part", "by_head"), [(19, False), (21, True)])
-def test_what_a_shard_may_spend_is_its_part_and_not_an_equal_one(part: float, by_head: bool) -> None:
-    shares = [(["row0", "row1"], Budget(usd=part)), (["row2"], Budget(usd=1))]
-    assert bool(found(row(10, 10), UNTRIED, row(1, 1), budget=Budget(usd=40), shares=shares)) is by_head
+@pytest.mark.parametrize(("usd", "by_head"), [(29, False), (31, True)])
+def test_a_shard_has_the_part_of_the_trials_that_base_s_rows_have_there(usd: float, by_head: bool) -> None:
+    """Two thirds of the money, whatever rows head adds."""
+    shares = [["row0", "row1", "new"], ["row2"]]
+    assert bool(found(row(10, 10), UNTRIED, row(1, 1), budget=Budget(usd=usd), shares=shares)) is by_head
 
 
-@pytest.mark.parametrize(("tokens", "by_head"), [(9, False), (11, True), (18, True)])
-def test_a_judge_that_reads_more_of_head_s_trials_than_of_base_s(tokens: int, by_head: bool) -> None:
-    def judged(side: Side, count: int) -> TrialResult:
-        return trial(side, 1, judge_use=JudgeUse(calls=1, tokens_in=count))
+def judged(side: Side, usd: float) -> TrialResult:
+    return trial(side, 1, judge_use=JudgeUse(calls=1, usd=usd, tokens_in=7))
 
-    side = RowTrials((), (judged("base", 10),), (judged("head", tokens),))
-    unjudged = RowTrials((), (lost("base", why="judge"),), (lost(why="judge"),))
-    assert bool(found(side, unjudged, budget=Budget())) is by_head
+
+UNJUDGED = RowTrials((), (lost("base", why="judge"),), (lost(why="judge"),))
+
+
+@pytest.mark.parametrize(("usd", "by_head"), [(9, False), (11, True), (18, True)])
+def test_a_judge_that_costs_more_for_head_s_trials_than_for_base_s(usd: float, by_head: bool) -> None:
+    side = RowTrials((), (judged("base", 10),), (judged("head", usd),))
+    assert bool(found(side, UNJUDGED, budget=Budget())) is by_head
+
+
+def test_each_shard_has_the_judge_s_money_for_itself() -> None:
+    cheap = RowTrials((), (judged("base", 10),), (judged("head", 1),))
+    dear = RowTrials((), (judged("base", 10),), (judged("head", 15),))
+    assert found(cheap, dear, UNJUDGED, budget=Budget(), shares=[["row0"], ["row1", "row2"]])
