@@ -76,11 +76,8 @@ CHANGES = [
     ("decide/comparison/compare.py", "(base and passes and all(base))", "(base and passes and any(base))"),
     ("decide/comparison/compare.py", "chance <= MOST_BY_CHANCE", "chance > MOST_BY_CHANCE"),
     ("decide/comparison/compare.py", 'not trial.reused and trial.phase == "screen"', "not trial.reused"),
-    (
-        "decide/comparison/compare.py",
-        "means[0] and means[1] > MOST_OF_JUDGE * means[0]",
-        "means[0] and means[1] > means[0]",
-    ),
+    ("decide/comparison/compare.py", "if expected < used:", "if expected:"),
+    ("decide/comparison/compare.py", 'limit if name == "s" else limit * part', "limit"),
     ("decide/comparison/whole_suite.py", "row.head.passes == row.base.passes == 0", "row.head.passes == 0"),
     ("decide/comparison/whole_suite.py", "if not row.deterministic],", "],"),
     ("decide/verdict.py", '0 if self.mode == "advisory" else self.code', "self.code"),

@@ -58,7 +58,11 @@ def steady(base: Survey, head: Survey) -> tuple[Survey, Survey]:
     def as_base(part: Part) -> Part:
         old, second = once.get(part.id, part), again.get(part.id, part)
         fields = [name for name in Part.model_fields if getattr(old, name) != getattr(second, name)]
-        return part.model_copy(update={name: getattr(old, name) for name in fields if name != "characters"})
+        varying = {key for key, _ in old.limits.items() ^ second.limits.items()}
+        limits = {key: one for key, one in part.limits.items() if key not in varying}
+        limits |= {key: one for key, one in old.limits.items() if key in varying}
+        own = {name: getattr(old, name) for name in fields if name != "characters"}
+        return part.model_copy(update={**own, "limits": limits})
 
     kept = tuple(as_base(part) for part in head.parts if is_compared(part))
     return base._replace(parts=tuple(filter(is_compared, base.parts))), head._replace(parts=kept)

@@ -511,3 +511,10 @@ def test_a_call_that_needs_more_arguments_is_breaking(before: str, after: str, f
     base, head = (Survey(of_help({"": f"usage: {usage}\n\n  --out FILE  x"}, "note")) for usage in (before, after))
     changes = interface("note", base, head, {}).breaking
     assert [f"{one.part}: {one.detail}" for one in changes] == found
+
+
+def test_of_a_limit_that_base_changes_each_time_the_others_are_compared() -> None:
+    base = asked_twice(server({**TEXT, "maxLength": 1}), server({**TEXT, "maxLength": 2}))
+    head = asked_twice(*[server({**TEXT, "maxLength": 3, "pattern": "a"})] * 2)
+    changes = interface("s", *steady(base, head), {}).changes
+    assert [(one.impact, one.detail) for one in changes] == [("breaking", 'pattern none → "a"')]
