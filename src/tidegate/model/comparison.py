@@ -241,8 +241,8 @@ class DefinitionChange(Value):
 class Overuse(Value):
     """Of what head used so much more than base that it can have ended the budget.
 
-    `base`: what all trials take at base's rate, as far as it is known, of the `limit`; of the judge, US dollars, and
-    those that it cost.
+    `base`: what all trials take at base's rate, as far as it is known, of the `limit`; of the judge, US dollars
+    for base's trials, and for all.
     """
 
     what: Literal["s", "US dollars", "tokens", "trials", "judge"]

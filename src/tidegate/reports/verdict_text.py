@@ -440,7 +440,7 @@ def _reasons(
 def overuse_text(use: Overuse) -> str:
     """Return of what head used so much more than base."""
     if use.what == "judge":
-        return f"at base's rate, the judge costs ${use.base:,.3g} for all trials, and it cost ${use.limit:,.3g}"
+        return f"the judge costs ${use.base:,.3g} for base's trials, and it cost ${use.limit:,.3g} in all"
     if use.what == "s" and not use.base:
         return f"no history of base shows that base takes the budget's {use.limit:,.3g} s, too"
     of_budget = f"{use.base:,.3g} of the budget's {use.limit:,.3g} {use.what}"

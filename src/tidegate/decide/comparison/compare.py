@@ -97,10 +97,13 @@ def _tokens(trial: AnyTrial) -> float | None:
 
 
 def _of_judge(sides: Sequence[RowTrials]) -> Iterator[Overuse]:
-    """Yield the judge's use if its limit ended, and base's trials on both sides would have cost less than was paid."""
+    """Yield the judge's use if its limit ended, and base's trials alone would have cost less than was paid.
+
+    Those of an unchanged head may cost nothing: equal questions are asked once.
+    """
     if not any(trial.not_measured == "judge" for side in sides for trial in side.head):
         return
-    expected = sum(_mean(_of_judging, side) * _asked(side) for side in sides)
+    expected = sum(_mean(_of_judging, side) * len(side.base) for side in sides)
     used = sum(_of_judging(trial) or 0 for side in sides for trial in (*side.base, *side.head))
     if expected < used:
         yield Overuse(what="judge", base=expected, limit=used)
