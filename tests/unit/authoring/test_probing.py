@@ -713,3 +713,13 @@ def test_a_line_that_writes_a_file_is_repeated_where_the_file_is_there(tmp_path:
     asyncio.run(prober.run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
     assert "count sample.txt >/dev/null 2>&1; count sample.txt && cat out.txt" in found.of("variation")
+
+
+def test_an_option_is_combined_with_others_than_the_next_one(tmp_path: Path) -> None:
+    def marking(words: list[str], files: dict[str, str]) -> str | None:
+        own = [word for word in words if word in files]
+        return f"{files[own[0]]} {' '.join(sorted({*words} - {*own}))}" if own else None
+
+    options = "Options:\n  --all  A\n  --big  B\n  --odd  C\n"
+    found = probed(marking, tmp_path, (Try(ways=("count sample.py",)),), options)
+    assert any("--all" in line and "--odd" in line and "--big" not in line for line in found.of("option"))

@@ -240,8 +240,9 @@ def test_a_call_that_takes_several_times_as_long() -> None:
     head = [trial("head", (ADD, "ok", ""), index=number, seconds=4.0) for number in (1, 2)]
     assert kinds(base, head) == [f"`{ADD}` is 4× slower: 1.1 s on base, 4.0 s on head"]
     assert kinds(base[:1], head[:1]) == [f"`{ADD}` is 4× slower: 1.0 s on base, 4.0 s on head"]
+    assert kinds([trial("base", (ADD, "ok", ""), seconds=0.2)], [trial("head", (ADD, "ok", ""), seconds=1.8)]) == []
     less = [trial("head", (ADD, "ok", ""), seconds=1.9)]
-    assert kinds(base[:1], less) == [], "one run of each side has to take three times as long, and a second more"
+    assert kinds(base[:1], less) == [], "one run of each side has to take three times as long, and two seconds more"
 
 
 def test_the_changed_line_is_the_one_that_names_it_and_tests_come_last() -> None:
