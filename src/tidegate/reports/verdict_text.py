@@ -439,12 +439,12 @@ def _reasons(
 
 def overuse_text(use: Overuse) -> str:
     """Return of what head used so much more than base."""
+    base, limit = (f"{amount:,.{0 if amount >= 100 else 2}f}".removesuffix(".00") for amount in (use.base, use.limit))
     if use.what == "judge":
-        return f"the judge costs ${use.base:,.3g} for base's trials, and it cost ${use.limit:,.3g} in all"
+        return f"the judge costs ${base} for base's trials, and it cost ${limit} in all"
     if use.what == "s" and not use.base:
-        return f"no history of base shows that base takes the budget's {use.limit:,.3g} s, too"
-    of_budget = f"{use.base:,.3g} of the budget's {use.limit:,.3g} {use.what}"
-    return f"at base's rate, as far as it is known, all trials take {of_budget}"
+        return f"no history of base shows that base takes the budget's {limit} s, too"
+    return f"at base's rate, as far as it is known, all trials take {base} of the budget's {limit} {use.what}"
 
 
 def _metric(comparison: Comparison, name: str) -> str:

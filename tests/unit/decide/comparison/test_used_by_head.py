@@ -68,6 +68,14 @@ def test_the_sentence_has_the_numbers() -> None:
     assert overuse_text(use) == "at base's rate, as far as it is known, all trials take 20 of the budget's 60 s"
 
 
+def test_large_numbers_of_the_sentence_can_be_read() -> None:
+    use = Overuse(what="tokens", base=852.4, limit=1400)
+    assert (
+        overuse_text(use) == "at base's rate, as far as it is known, all trials take 852 of the budget's 1,400 tokens"
+    )
+    assert overuse_text(use.model_copy(update={"what": "judge", "base": 0.125})).startswith("the judge costs $0.12 for")
+
+
 def test_trials_run_side_by_side() -> None:
     assert found(row(20, 20), UNTRIED, budget=Budget(minutes=1), slots=2)
 
