@@ -25,7 +25,7 @@ from tidegate.text.noise import VOLATILE
 
 SECONDS = 5.0  # of one call
 PLANS_SECONDS = 80.0  # of all plans, two of which run at once
-TRIES_SHARE = 0.5  # of a plan's seconds, after which nothing more of it is tried
+TRIES_SHARE = 0.45  # of a plan's seconds, after which nothing more of it is tried
 MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others; so with other arguments
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
@@ -129,8 +129,8 @@ class Probe:
             failed=tuple((line, why) for line, why in self.failed.items() if line not in lines),
         )
 
-    async def repeatable(self, lines: Sequence[str]) -> list[str]:
-        """Return the lines that print the same twice: one with the first input and one with the input that has most
+    async def repeatable(self, lines: Sequence[str], most: int = MOST_BASES) -> list[str]:
+        """Return `most` lines that print the same twice: one with the first input and one with the input that has most
         marks, then by the length of their outputs, longest first; some of all if none does.
         """
         rows = {line: self.printed[line].count("\n") for line in lines}
@@ -140,11 +140,13 @@ class Probe:
         longest = sorted(lines, key=lambda line: (rows[line] > MOST_LINES, -rows[line]))
         fit = [*dict.fromkeys((*main, *longest))][:MOST_BASES]
         steady: list[str] = []
-        for line in fit if not self.is_late else ():
+        for line in fit:
+            if self.is_late or len(steady) == most:
+                break
             first, second = [self._shown(line, await self.session.shell(line, timeout_secs=SECONDS)) for _ in range(2)]
             self.printed[line] = second
             steady += [line] if first == second else []
-        return steady or fit
+        return steady or fit[:most]
 
     def bare(self, plan: Iterable[Try]) -> list[str]:
         """Return calls that may need an option to show something: with an input that they repeat, and without one."""

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, product
 from pathlib import PurePosixPath
@@ -35,8 +35,9 @@ from tidegate.model.surface import Part
 
 AT_ONCE = 2  # plans
 MOST_SLOW = 3.0  # times that a machine with other work may take
-CASES_SHARE = 0.62  # of a plan's seconds, after which options come
-OPTIONS_SHARE = 0.88  # of a plan's seconds, after which variations come
+MAIN_SHARE = 0.62  # of a plan's seconds, in which each option is tried on one line
+CASES_SHARE = 0.72  # of them, after which options that showed nothing come again, on other lines
+OPTIONS_SHARE = 0.9  # of them, after which variations come
 ENOUGH = 12  # calls that have to print what no other did, such as those with samples
 MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
@@ -77,24 +78,16 @@ class Prober(Agent):
         plan = self.plans.get(session.scenario, ())
         probe.allow(TRIES_SHARE)
         await self._try_plan(probe, plan)
+        probe.allow(MAIN_SHARE)
+        kept = await self._try_main_options(probe)
         probe.allow(CASES_SHARE)
         await self._try_cases(probe, probe.found().of("call"))
         lines = probe.found().of("call")
         probe.allow(OPTIONS_SHARE)
-        single = [line for line in dict.fromkeys(lines) if "\n" not in line]
-        bases = await probe.repeatable(single) or probe.bare(plan)
-        covered = by_subcommand(bases, session.binary, self.parts)
-        of_each = by_subcommand(single, session.binary, self.parts)
-        for own in of_each.values():
-            await probe.from_stdin(own)
-        bases += [own[-1] for name, own in of_each.items() if name not in covered]  # such as what it adds
+        bases = await self._bases(probe, lines, plan)
         await self._try_configurations(probe, bases[:MOST_CONFIGURED])
         bases = [*(await self._with_variables(probe, bases[:MOST_CONFIGURED])), *bases]
-        await self._read_lists(probe)
-        kept = list[tuple[Part, Call]]()
-        for part in self._in_order(session.scenario):
-            if part.kind == "option" and not UNFIT.match(part.name):
-                kept += [(part, call) for call in (await self._try_option(probe, part, bases))[:1]]
+        kept += await self._try_options(probe, bases, [part for part, _ in kept], is_last=True)
         await self._try_aliases(probe, kept)
         await self._try_pairs(probe, kept, [1])
         shown = [call for _, call in kept if call.kind == "option"]
@@ -109,6 +102,23 @@ class Prober(Agent):
         self._used[session.scenario] = time.monotonic() - probe.began
         session.emit(Message(text=json.dumps(probe.found().model_dump())))
         return End(end="completed")
+
+    async def _try_main_options(self, probe: Probe) -> list[tuple[Part, Call]]:
+        """Keep the options that show something on one line of each subcommand."""
+        of_each = by_subcommand(_single(probe.found().of("call")), probe.session.binary, self.parts)
+        main = [line for own in of_each.values() for line in await probe.repeatable(own, 1)]
+        await self._read_lists(probe)
+        return await self._try_options(probe, main, ())
+
+    async def _bases(self, probe: Probe, lines: Sequence[str], plan: Sequence[Try]) -> list[str]:
+        """Return lines that get options, some of each subcommand. Those with an input also get that on stdin."""
+        single = _single(lines)
+        bases = await probe.repeatable(single) or probe.bare(plan)
+        covered = by_subcommand(bases, probe.session.binary, self.parts)
+        of_each = by_subcommand(single, probe.session.binary, self.parts)
+        for own in of_each.values():
+            await probe.from_stdin(own)
+        return bases + [own[-1] for name, own in of_each.items() if name not in covered]  # such as what it adds
 
     def _in_order(self, name: str) -> list[Part]:
         """Return the parts in the order in which this plan tries them: switches first, which need one call. Plans that
@@ -237,14 +247,29 @@ class Prober(Agent):
             for one in islice(with_option(line, probe.session.binary, part, self.parts), 1):
                 await probe.vary(one.ways[0], part.command)
 
-    async def _try_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
-        """Keep the option with a line on which it shows something; else with one on which it shows nothing."""
+    async def _try_options(
+        self, probe: Probe, bases: Sequence[str], known: Collection[Part], *, is_last: bool = False
+    ) -> list[tuple[Part, Call]]:
+        """Keep the options that show something on these lines. Return each with its first call.
+
+        `known`: those that are left out. What shows nothing is kept if this `is_last`.
+        """
+        kept = list[tuple[Part, Call]]()
+        for part in self._in_order(probe.session.scenario):
+            if part.kind == "option" and not UNFIT.match(part.name) and part not in known:
+                kept += [(part, call) for call in (await self._try_option(probe, part, bases, is_last))[:1]]
+        return kept
+
+    async def _try_option(self, probe: Probe, part: Part, bases: Sequence[str], is_last: bool) -> list[Call]:
+        """Keep the option with a line on which it shows something; else, at last, with one on which it does not."""
         found = await self._with_option(probe, part, bases)
-        if not found and not part.choices and part.id not in self._told:  # help may not show if it takes a value
+        if not is_last:
+            found = [call for call in found if call.kind == "option"]
+        elif not found and not part.choices and part.id not in self._told:  # help may not show if it takes a value
             other = part.model_copy(update={"takes_value": not part.takes_value})
             found = await self._with_option(probe, other, bases)
         probe.calls += found
-        if not found and part.id not in self._told:
+        if is_last and not found and part.id not in self._told:
             probe.keep_refusal()
         for call in found[:1]:
             if part.choices:
@@ -287,6 +312,11 @@ def slowness() -> float:
 def _values_of(line: str) -> list[str]:
     """Return the words that follow an option."""
     return re.findall(r"(?<!\S)--?[\w-]+[ =]([\w-]+)", line)
+
+
+def _single(lines: Iterable[str]) -> list[str]:
+    """Return the lines that are not scripts, each once."""
+    return [line for line in dict.fromkeys(lines) if "\n" not in line]
 
 
 def _kind(name: str) -> str:
