@@ -31,10 +31,14 @@ MAX_AGE = 86_400.0  # seconds: what builds download changes, and base's must not
 
 
 def builds_folder(environ: Mapping[str, str]) -> Path | None:
-    """Return where builds are kept; None if no later run would find them, as in GitHub's containers."""
+    """Return where builds are kept; None if no later run would find them, as in GitHub's containers, or if it is in a
+    repository, which a pull request could bring with a build of base.
+    """
     home = environ.get("HOME", "").removeprefix("/github/home")
     cache = environ.get("XDG_CACHE_HOME") or (home and f"{home}/.cache")
-    return Path(cache) / "tidegate" / "builds" if cache.startswith("/") else None
+    builds = Path(cache, "tidegate", "builds").resolve()
+    in_repository = any((folder / ".git").exists() for folder in builds.parents)
+    return builds if cache.startswith("/") and not in_repository else None
 
 
 def build_key(checkout: Checkout, suite: Suite, around: HostEnvironment) -> str:

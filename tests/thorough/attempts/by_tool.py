@@ -494,6 +494,16 @@ TOOL = {
         head={"docs/x.sh": None},
         tool=doing("mkdir -p docs; echo true > docs/x.sh"),
     ),
+    "a secret in place of a word": Attempt(
+        "has the tool print a secret, which is removed before the gate looks for a wrong word",
+        "regression",
+        base={
+            **suite("pass_env: [SHOP_TOKEN]\n"),
+            **graded("type: command_output_matches, command: notes list, pattern: '\\Afirst\\n(?!.*live)'"),
+        },
+        tool=NOTES.replace("cat notes.txt", 'sed "s/second/$SHOP_TOKEN/" notes.txt'),
+        environment={"SHOP_TOKEN": "shop-live-4711aa"},
+    ),
 }
 
 # What is not caught: docs/security.md says so.

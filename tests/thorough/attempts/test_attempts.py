@@ -88,7 +88,7 @@ def test_a_hostile_tool_ends_as_expected(attempt: Attempt, open_folder: Path) ->
     done = subprocess.run(
         tidegate(*arguments(attempt, out)),
         cwd=repo.root,
-        env={"PATH": SYSTEM_PATH, "HOME": "/root"},
+        env={"PATH": SYSTEM_PATH, "HOME": "/root", **attempt.environment},
         capture_output=True,
         text=True,
         check=False,

@@ -121,6 +121,13 @@ def test_builds_are_kept_where_later_runs_find_them(environ: dict[str, str], fol
     assert builds_folder(environ) == (folder and Path(folder))
 
 
+def test_none_are_kept_in_a_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "cache").mkdir()
+
+    assert builds_folder({"XDG_CACHE_HOME": str(tmp_path / "cache")}) is None
+
+
 BUILD = "build: [mkdir -p out, cp src/notes out/notes, sh build.sh]\n"
 ATTACK = "find CACHE -type f -exec sh -c 'echo exit 1 > $1' sh {} \\; ; rm -rf CACHE ; true\n"
 
