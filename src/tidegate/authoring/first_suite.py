@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from tidegate.authoring.manual_pages import manual
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS, Call, Found, Kind
 from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
+from tidegate.authoring.protected import left_out, protected
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.subcommand_calls import MOST_SUBCOMMANDS, UNFIT_COMMANDS, state
 from tidegate.authoring.tool import Tool
@@ -79,8 +79,7 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
             return Tried(tool, {}, problem=f"the build made no program `{tool.binary}`")
         unserved: str | None = None
         if built.server:
-            options.progress.say(f"trying the MCP server `{tool.binary}`: its tools, and calls of them")
-            served = await server_suite(here, where, built, await _gates_of_program(here, built))
+            served = await _served(here, where, built)
             if served.problem is None:
                 return served
             unserved, built = served.problem, built._replace(server=False)  # it may be a command-line tool, too
@@ -92,6 +91,16 @@ async def first_suite(root: Path, where: str, tool: Tool, options: Options) -> T
             return Tried(tool, {}, problem=unserved)
         told = f"it is tested as a program, since it did not start as an MCP server: {unserved}"
         return replace(tried, notes=(told, *tried.notes))
+
+
+async def _served(here: Tryout, where: str, tool: Tool) -> Tried:
+    """Return the suite of an MCP server; of one that fails with version 2 of the SDK, with version 1."""
+    here.options.progress.say(f"trying the MCP server `{tool.binary}`: its tools, and calls of them")
+    served = await server_suite(here, where, tool, await _gates_of_program(here, tool))
+    older = python.with_older_sdk(tool, served.problem)
+    if older is None or await _build(here, older) is not None:
+        return served
+    return await server_suite(here, where, older, await _gates_of_program(here, older))
 
 
 async def _gates_of_program(here: Tryout, tool: Tool) -> tuple[dict[str, Any], ...]:
@@ -132,11 +141,17 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
     kept = await _confirmed(here, tool, kept)
     if not kept:
         return Tried(tool, {}, problem=f"no check passed three times out of three{shown.failure}")
-    protected = [note for program in probed for note in _protected(program, kept, tool)]
+    told = [
+        note
+        for one in probed
+        for note in protected(
+            one.tool.binary, len(one.shown.pages), one.shown.parts, kept, is_main=one.tool.binary == tool.binary
+        )
+    ]
     spoilt = await _build(here, tool)
     excluded = f"Exclude `{tool.scenarios}` from what it checks, before you commit the suite"
     broken = (f"the build fails with the suite's files: {spoilt}. {excluded}",) if spoilt else ()
-    notes = (*_left_out(probed[0].found), *protected, *tryout.needs_network(here), *broken)
+    notes = (*left_out(probed[0].found), *told, *tryout.needs_network(here), *broken)
     return Tried(tool, _files(tool, kept, here), notes)
 
 
@@ -422,53 +437,6 @@ def _is_proof(seen: TriedTrial) -> bool:
 def _always(runs: Sequence[TriedTrial], place: int) -> bool:
     """Return True if the gate at this place passed in each trial, and there is one."""
     return bool(runs) and all(seen.result.gates[place].passed for seen in runs)
-
-
-def _left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
-    """Return notes about the lines of the docs that failed."""
-    documented = {name: one for name, one in found.items() if name not in ("main_use", "subcommands", "phrases")}
-    lost = [f"{name}: `{line}`: {why}" for name, one in documented.items() for line, why in one.failed]
-    if not lost:
-        return ()
-    count = len(lost) + sum(len(one.of("call")) for one in documented.values())
-    advice = "Fix the docs, or give the tool what it needs (`--setup`, `--env`):"
-    head = f"{len(lost)} of {count} example lines failed and are left out. {advice}"
-    return (head, *observed_gates.listed_rows(lost))
-
-
-def _protected(program: _Probed, kept: Sequence[Candidate], tool: Tool) -> tuple[str, ...]:
-    """Return the sentence about what the suite protects of this program, and what it does not reach."""
-    shown, binary = program.shown, program.tool.binary
-    kept = [one for one in kept if (one.binary or tool.binary) == binary]
-    silent = {line for one in kept for line, kind in one.kinds.items() if kind == "silent"}
-    counted = [(gate, one) for one in kept for gate in one.gates if gate.get("pattern") != observed_gates.EMPTY]
-    counted = [
-        (gate, one)
-        for gate, one in counted
-        if gate.get("command", "").removesuffix(observed_gates.ERRORS) not in silent
-    ]
-    kinds = [(gate["type"], gate.get("status", 0), one) for gate, one in counted]
-    results = sum(kind == "command_output_matches" for kind, *_ in kinds)
-    files = sum(kind.startswith("file_") for kind, *_ in kinds)
-    refused = sum(one.is_help and status != 0 for kind, status, one in kinds if "words" not in kind)
-    counts = {"help page": len(shown.pages), "result": results, "written file": files, "refused input": refused}
-    told = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count)
-    lines = [line for one in kept if not one.is_help for line in (*one.commands, *one.more)]
-    refusals = {line for one in kept for line, kind in one.kinds.items() if kind == "refused"}
-    called = "\n".join(line for line in lines if line not in silent | refusals)
-    used = partial(_is_used, binary, called)
-    left = [f"`{part.name}`" for part in shown.parts if part.kind in ("subcommand", "option") and not used(part)]
-    unreached = dict.fromkeys(left)
-    more = f" and {len(unreached) - 12} more" if len(unreached) > 12 else ""
-    missing = f" Not reached: {', '.join([*unreached][:12])}{more}." if unreached else ""
-    whose = "" if binary == tool.binary else f" of `{binary}`"
-    return (f"Protected{whose}: {told}.{missing}",) if kept else ()
-
-
-def _is_used(binary: str, called: str, part: Part) -> bool:
-    names = "|".join(map(re.escape, (part.name, *part.aliases)))
-    before = rf"\b{re.escape(binary)} (?:-\S+ )*" if part.kind == "subcommand" else r"(?<![\w-])"
-    return re.search(rf"{before}(?:{names})(?![\w-])", called) is not None
 
 
 def _files(tool: Tool, kept: Sequence[Candidate], here: Tryout) -> dict[str, bytes]:

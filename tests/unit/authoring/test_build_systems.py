@@ -9,7 +9,7 @@ import pytest
 from tests.make import sure
 from tidegate.authoring.build_systems import find_tools, has_favourite, programs_beside
 from tidegate.authoring.build_systems.node import with_less
-from tidegate.authoring.build_systems.python import with_advice
+from tidegate.authoring.build_systems.python import with_advice, with_older_sdk
 from tidegate.authoring.tool import Tool
 
 SETUP_PY_TEXT = '''
@@ -379,6 +379,16 @@ def test_a_python_build_installs_the_extra_that_is_about_the_command_line_or_tha
     assert with_advice(tool, "pip install x") is None
 
 
+def test_a_server_that_needs_a_module_of_the_older_sdk_gets_that(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": '[project]\nname = "x"\n[project.scripts]\ntally = "a:b"\n'})
+    (tool,) = find_tools(tmp_path)
+    error = "ModuleNotFoundError: No module named 'mcp.server.fastmcp'"
+    pip = ".tidegate/venv/bin/pip install --quiet"
+    assert sure(with_older_sdk(tool, error)).build == (*tool.build, f"{pip} 'mcp<2'")
+    assert with_older_sdk(tool, "ModuleNotFoundError: No module named 'other'") is None
+    assert with_older_sdk(tool._replace(build=("make",)), error) is None
+
+
 def test_a_script_that_fails_is_left_out_of_the_build() -> None:
     tool = Tool("tally", ("npm ci", "npm run build", "npm install --global ."), (".",), "package.json")
     less = with_less(tool, "build on head: `npm run build` failed (exit 1): no tsc")
@@ -439,6 +449,12 @@ def test_programs_that_cmake_installs_are_built_together_and_a_name_is_the_last_
     assert [tool.binary for tool in tools] == ["kit", "more", "sample"]
     assert tools[0].build[-1].endswith("--target kit more")
     assert programs_beside(tools[0], tools) == ("more",)
+
+
+def test_a_makefile_s_program_is_made_after_what_comes_before_it_in_all(tmp_path: Path) -> None:
+    tally = tmp_path / "tally"
+    write(tally, {"Makefile": "all: objects tally docs\nobjects:\n\tmkdir o\ntally: a.c\n\tcc a.c\ndocs:\n\tman\n"})
+    assert find_tools(tally)[0].build == ("make objects tally",)
 
 
 def test_a_variable_for_a_folder_names_no_program_of_a_makefile(tmp_path: Path) -> None:

@@ -212,13 +212,14 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
         prepare or _ABSOLUTE.search(content)
     ):  # it looks for files where it installs them
         make, built = f"{make} install prefix=$PWD/{MAKE_FOLDER} PREFIX=$PWD/{MAKE_FOLDER}", f"{MAKE_FOLDER}/bin"
-    if own in _RULE.findall(content) and not (folder / own).is_dir():
-        yield Tool(own, (*prepare, f"{make} {own}"), (built,), inside(where, file))
+    rules = _RULE.findall(content)
+    of_all = [word for words in _ALL.findall(content) for word in words.split() if word in rules]
+    if own in rules and not (folder / own).is_dir():
+        before = of_all[: of_all.index(own)] if own in of_all else []  # such as a folder for objects
+        yield Tool(own, (*prepare, " ".join([make, *before, own])), (built,), inside(where, file))
     values = {name: words[0] for name, words in assigned(content).items() if len(words) == 1}
     naming = (name for name in values if name in _NAMING or name.endswith(("_EXE", "_EXEC")))
     named = [_expanded(values[name], values) for name in naming if not re.search(rf"\$[({{]{name}[)}}]/", content)]
-    rules = _RULE.findall(content)
-    of_all = [word for words in _ALL.findall(content) for word in words.split() if word in rules]
     for value in dict.fromkeys((*named, *of_all[:1], *installed(content))):
         program = Path(value)
         if re.fullmatch(r"[\w./-]+", value) and not (folder / value).is_dir() and not is_program(folder / value):
