@@ -18,6 +18,7 @@ from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
 from tidegate.authoring.protected import left_out, protected
 from tidegate.authoring.server_suite import server_suite
 from tidegate.authoring.subcommand_calls import MOST_SUBCOMMANDS, UNFIT_COMMANDS, state
+from tidegate.authoring.survey import find_binary
 from tidegate.authoring.tool import Tool
 from tidegate.authoring.tryout import AGENT, Tried, TriedTrial, Tryout, draft, write_files
 from tidegate.authoring.variations import in_turn
@@ -162,7 +163,8 @@ async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: f
     shown.texts += [*documents, shown.manual]
     code = examples.code_of_tests(here.folder / where)
     given = tool_inputs.given_in_tests(code, shown.texts)
-    inputs = tool_inputs.inputs(here.folder / where, shown.texts, given)
+    binary = find_binary(here.folder / where, shown.texts)
+    inputs = tool_inputs.inputs(here.folder / where, shown.texts, given, binary)
     plans = _plans(here.folder, where, tool, shown, inputs, code)
     parts = examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary))
     prober = Prober(
@@ -171,7 +173,7 @@ async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: f
         related=tool_inputs.related(code, parts),
         inputs=inputs,
         given=given,
-        cases=tool_inputs.cases(here.folder / where, code, shown.texts),
+        cases=tool_inputs.cases(here.folder / where, code, shown.texts, binary),
         configurations=examples.configurations(documents),
         environment=examples.variables(tool.binary, shown.texts),
         seconds=PLANS_SECONDS * share,

@@ -30,9 +30,9 @@ def input_words(line: str, binary: str) -> list[str]:
     return [word for word in files if _WORD.fullmatch(word) and not word.startswith("-")]
 
 
-def _read(path: Path) -> str:
-    """Return the file as a text, in which surrogates stand for bytes that are not UTF-8."""
-    return path.read_bytes().decode("utf-8", "surrogateescape")
+def read(path: Path) -> str:
+    """Return the file as a text, in which surrogates stand for bytes that are not UTF-8; empty if it is none."""
+    return path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else ""
 
 
 def content_of(repo: Path, word: str, number: int, known: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -41,9 +41,9 @@ def content_of(repo: Path, word: str, number: int, known: Iterable[str]) -> Iter
     if here.is_dir():
         for path in sorted(here.rglob("*"))[:MOST_FILES]:
             if path.is_file() and not path.is_symlink() and path.stat().st_size <= LARGEST_FILE:
-                yield path.relative_to(repo).as_posix(), _read(path)
+                yield path.relative_to(repo).as_posix(), read(path)
     elif found := here if here.is_file() else named_like(repo, PurePosixPath(word).name):
-        yield word, _read(found)[:LARGEST_NAMED]
+        yield word, read(found)[:LARGEST_NAMED]
     elif FILE.fullmatch(word):
         yield word, sample(word, number)
     else:

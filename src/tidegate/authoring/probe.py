@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from stat import S_ISREG
 from typing import Literal
 
-from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, told_words
+from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, read, told_words
 from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, crashed, is_usage
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.samples import HISTORY, kind_of, sample
@@ -42,7 +42,7 @@ _NO_FILES = re.compile(
     r"(?i)\bno (?:[\w-]+ ){0,4}files?\b.{0,40}\b(?:found|given|matched)|\bno (?:[\w-]+ ){0,2}input files"
 )
 _NO_FILE = re.compile(r"(?i)\bfile\b.{0,30}\b(?:not exist|not found|n't exist)")
-_BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd]")
+_BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd\udc80-\udcff]")
 _REDIRECTED = re.compile(r"[<>|]")
 _QUOTED = re.compile(r"""(['\"])(?:(?!\1).)*\1""")
 
@@ -254,8 +254,8 @@ class Probe:
         yield "empty", ""
 
     async def on_case(self, line: str, name: str, text: str, kind: Kind = "call") -> None:
-        """Try the line with this input in place of its own. Keep it if it shows something new, or is refused in a new
-        way.
+        """Try the line with this input in place of its own: without a text, the repository's file of this name. Keep it
+        if it shows something new, or is refused in a new way.
         """
         own = self.input_of(line)
         name += "" if PurePosixPath(name).suffix else PurePosixPath(own or "").suffix
@@ -263,8 +263,8 @@ class Probe:
         if own in (None, name) or self.is_late or (is_new and self.session.read_text(name) is not None):
             return
         if is_new:
-            self.session.write_text(name, text)
-            self.files[name] = text
+            self.files[name] = text or read(self.session.repo / name)
+            self.session.write_text(name, self.files[name])
         case, ran, why = await self._run(line.replace(own or "", name), provides=False)
         before = len(self.calls)
         shown = self._shown(case, ran).replace(name, "input")
@@ -295,6 +295,12 @@ class Probe:
         ):
             ran = await self.session.shell(before + line.replace(own, other), timeout_secs=SECONDS)
             self._refused(ran, ran.printed.replace(other, ""))
+
+    async def refuse(self, line: str) -> None:
+        """Try the line, and keep it if it fails."""
+        ran = None if self.is_late else await self.session.shell(line, timeout_secs=SECONDS)
+        if ran is not None and ran.exit_code:
+            self._refused(ran, _shape(ran, line))
 
     async def again(self, line: str) -> None:
         """Try the line, if it writes files, where these are there already."""
@@ -362,7 +368,7 @@ class Probe:
             if on_copy := self._on_copy(line, ran, rewritten):
                 line, ran = on_copy, await self.session.shell(on_copy, timeout_secs=SECONDS)
             elif written := self._written(line, there, now):
-                shown = _then_cat(line, ran, *written)
+                shown = _then("cat", line, ran, *written)
                 line, self.writing[shown] = shown, line
                 ran = ran.model_copy(update={"command": line, "stdout": ran.stdout + "".join(written.values())})
             elif rewritten:
@@ -409,13 +415,14 @@ class Probe:
         return names
 
     def _on_copy(self, line: str, ran: CommandResult, rewritten: Sequence[str]) -> str | None:
-        """Return the line on a copy of the only file that it has changed, which it prints; None without one."""
-        own = next((name for name in rewritten if name in line and "/" not in name), None)
+        """Return the line on a copy of the only file that it has changed, and what shows that; None without one."""
+        own = next((name for name in rewritten if name in line), None)
         copy = f"copy{PurePosixPath(own or '').suffix}"
         if own is None or len(rewritten) > 1 or copy in line:
             return None
         told = " 2>/dev/null" if ran.exit_code and ran.stderr else ""  # such as which file it changed: no error
-        return _then_cat(f"cp {own} {copy} && {line.replace(own, copy)}{told}", ran, copy)
+        show = "cksum" if _BINARY.search(self.files[own]) else "cat"
+        return _then(show, f"cp {own} {copy} && {line.replace(own, copy)}{told}", ran, copy)
 
     def _provide(self, line: str, printed: str) -> bool:
         """Write the files that the line lacks: from the repository, or samples. Return True if there are any."""
@@ -446,9 +453,9 @@ class Probe:
         return len(self.files) > before
 
 
-def _then_cat(line: str, ran: CommandResult, *names: str) -> str:
-    """Return the line, which then shows the files, with the status that it had."""
-    shown = shlex.join(["cat", *names])
+def _then(show: str, line: str, ran: CommandResult, *names: str) -> str:
+    """Return the line, and a command that shows the files, with the status that the line had."""
+    shown = shlex.join([show, *names])
     return f"{line}; status=$?; {shown}; (exit $status)" if ran.exit_code else f"{line} && {shown}"
 
 

@@ -46,6 +46,7 @@ MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
 MOST_LISTED = 8  # values that another option lists
 MOST_PAIRS = 24  # lines that get a second option: the next one, and others
+_UNKNOWN = Part(kind="option", name="--no-such-option")
 MOST_WRONG, MOST_AGAIN = 3, 4  # lines that are spoilt, and that are repeated
 
 
@@ -239,8 +240,10 @@ class Prober(Agent):
                 await probe.vary(re.sub(named, alias, call.line, count=1), part.command)
 
     async def _try_faults(self, probe: Probe, bases: Sequence[str], silent: Iterable[Part]) -> None:
-        """Keep what is refused: damaged inputs, and lines with options that changed nothing else, such as `--quiet`."""
+        """Keep what is refused: an unknown option, damaged inputs, and lines with options that are silent otherwise."""
         for line in bases[:MOST_WRONG]:
+            for one in with_option(line, probe.session.binary, _UNKNOWN, self.parts):
+                await probe.refuse(one.ways[0])
             await probe.spoil(line)
         lines = [line for line in probe.found().of("refused") if line.count(probe.session.binary) == 1][:MOST_REFUSING]
         for part, line in product(silent, lines):

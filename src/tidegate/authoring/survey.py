@@ -18,6 +18,8 @@ MOST_FILES = 5_000
 MOST_OF_KIND, MOST_INPUTS = 8, 16  # files of the repository that become inputs
 LARGEST_CODE, LARGEST_CASE = 300_000, 6_000
 MEDIUM, LARGEST = 1_500, 10_000  # bytes of a good input, and of the largest
+MOST_BINARY, LARGEST_BINARY = 40, 50_000  # inputs that are no texts, and bytes of one
+_KIND = re.compile(r"\b[A-Za-z]\w{2,4}\b")  # such as `png`
 _SPEC_EXAMPLE = re.compile(r"^`{8,} example[^\n]*\n(.*?)^\.$", re.MULTILINE | re.DOTALL)
 _SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
 _BINARY = frozenset("\0\ufffd")
@@ -76,12 +78,12 @@ def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(path.relative_to(root).as_posix() for path in fit)
 
 
-def _of_each_folder(found: Iterable[tuple[bool, int, Path]]) -> Iterator[Path]:
-    """Yield the first file of each folder, then the second of each, MOST_OF_KIND at most."""
+def _of_each_folder(found: Iterable[tuple[bool, int, Path]], most: int = MOST_OF_KIND) -> Iterator[Path]:
+    """Yield the first file of each folder, then the second of each, `most` at most."""
     folders: dict[Path, list[Path]] = {}
     for *_, path in found:
         folders.setdefault(path.parent, []).append(path)
-    return itertools.islice(in_turn(map(iter, folders.values())), MOST_OF_KIND)
+    return itertools.islice(in_turn(map(iter, folders.values())), most)
 
 
 def find_cases(root: Path) -> dict[str, str]:
@@ -92,6 +94,17 @@ def find_cases(root: Path) -> dict[str, str]:
     fit = [*filter(_is_input, found)]
     known = Counter(path.name for path in fit)
     return {path.name if known[path.name] == 1 else f"{path.parent.name}-{path.name}": text(path) for path in fit}
+
+
+def find_binary(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return files of tests and examples that are not texts, such as images, if the texts name their kind; in turn from
+    each folder.
+    """
+    words = {word.lower() for text in texts for word in _KIND.findall(text)}
+    fit = (path for path in _for_tests(root) if path.suffix[1:].lower() in words)
+    fit = (path for path in fit if 0 < path.stat().st_size < LARGEST_BINARY and not _BINARY.isdisjoint(text(path)))
+    found = _of_each_folder(sorted((False, path.stat().st_size, path) for path in fit), MOST_BINARY)
+    return tuple(path.relative_to(root).as_posix() for path in found)
 
 
 def find_spec_examples(root: Path) -> dict[str, str]:

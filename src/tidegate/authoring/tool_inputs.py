@@ -34,8 +34,11 @@ def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
     return {f"given{number}{kind}": text for number, text in enumerate(dict.fromkeys((*fit, *longest)), 1)}
 
 
-def cases(root: Path, code: Collection[str], texts: Collection[str]) -> tuple[tuple[str, str], ...]:
+def cases(
+    root: Path, code: Collection[str], texts: Collection[str], binary: Iterable[str] = ()
+) -> tuple[tuple[str, str], ...]:
     """Return small inputs of tests, by name: files, and what their code has. Texts fit any kind, and have no suffix.
+    The `binary` files of the repository come first, without a text.
 
     Files of the kinds that the docs name, and what they show as such a file, come first, then the texts, and the code
     itself at last. Of each group, what has marks that nothing before it has comes first, the smallest first.
@@ -60,7 +63,8 @@ def cases(root: Path, code: Collection[str], texts: Collection[str]) -> tuple[tu
     group = {
         name: 2 if name in is_code else 0 if name in first else 2 if PurePath(name).suffix else 1 for name in found
     }
-    return tuple((name, found[name]) for name in sorted(new, key=lambda name: (group[name], not new[name])))
+    texts_first = sorted(new, key=lambda name: (group[name], not new[name]))
+    return *((name, "") for name in binary), *((name, found[name]) for name in texts_first)
 
 
 def related(code: Collection[str], parts: Iterable[Part]) -> dict[str, tuple[str, ...]]:
@@ -84,10 +88,10 @@ def kinds_named_in(texts: Iterable[str]) -> list[str]:
     return [kind for kind, _ in named.most_common() if kind][:MOST_KINDS]
 
 
-def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return samples and files of the repository: its files of kinds without a sample, which the tool is likely to be
-    made for, in turn with samples of the kinds that the docs name, and of usual ones, and with what is given; then its
-    other files.
+def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = (), binary: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return samples and files of the repository: `binary` ones and those of kinds without a sample, which the tool is
+    likely to be made for, in turn with samples of the kinds that the docs name, and of usual ones, and with what is
+    given; then its other files.
     """
     kinds = kinds_named_in(texts)
     usual = [kind for kind in (".txt", ".json", ".md", ".csv", ".py") if kind not in kinds]
@@ -95,4 +99,4 @@ def inputs(root: Path, texts: Sequence[str], given: Iterable[str] = ()) -> tuple
     samples = [name for kind in (*kinds, *usual) for name in (f"sample{kind}", *([ROWS] if kind == ".json" else []))]
     kinds_of_own = dict.fromkeys(PurePath(name).suffix for name in own if not kind_of(name))
     groups = [[name for name in own if name.endswith(kind)] for kind in kinds_of_own]
-    return *in_turn(map(iter, (*groups, samples, given))), *(name for name in own if kind_of(name))
+    return *in_turn(map(iter, (binary[:MOST_GIVEN], *groups, samples, given))), *(name for name in own if kind_of(name))

@@ -25,6 +25,9 @@ from tidegate.model.surface import Part
 Does = Callable[[list[str], dict[str, str]], str | None]
 
 
+UNKNOWN = "--no-such-option"  # is tried at last
+
+
 class FakeSession:
     """Runs a function in place of the tool: it gets the words and the files, and returns what is printed, or None."""
 
@@ -116,7 +119,7 @@ def test_plans_that_run_at_once_begin_with_other_options(tmp_path: Path) -> None
         line = (Try(ways=("count sample.py",)),)
         prober = Prober(plans={"plan": line, "other": line}, parts=of_help({"": HELP}, "count"))
         asyncio.run(prober.run(cast("Session", session)))
-    assert tried == {"plan": ["--long", "--quick"], "other": ["--quick", "--long"]}
+    assert tried == {"plan": ["--long", "--quick", UNKNOWN], "other": ["--quick", "--long", UNKNOWN]}
 
 
 def test_a_line_gets_few_values_of_an_option_that_changes_nothing_on_the_first(tmp_path: Path) -> None:
@@ -485,6 +488,31 @@ def test_a_value_of_an_option_is_one_that_another_option_lists(tmp_path: Path) -
 
     found = probed(drawing, tmp_path, (Try(ways=("count hi",)),), "options:\n  -f NAME  Figure\n  -l  List them\n")
     assert "count -f tux hi" in found.of("option")
+
+
+def test_an_unknown_option_is_also_tried_with_an_input(tmp_path: Path) -> None:
+    def strict(words: list[str], files: dict[str, str]) -> str | None:
+        return None if UNKNOWN in words else "3" * len(words)
+
+    found = probed(strict, tmp_path, (Try(ways=("count sample.txt",)),))
+    assert f"count {UNKNOWN} sample.txt" in found.of("refused")
+
+
+def test_a_file_of_the_repository_that_is_no_text_is_an_input(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\0\xff")
+    (tmp_path / "b.png").write_bytes(b"\x89PNG\0\xfe\xff")
+
+    def measuring(words: list[str], files: dict[str, str]) -> str | None:
+        sizes = [len(files[word].encode("utf-8", "surrogateescape")) for word in words if word in files]
+        return f"{sizes}" if sizes else None
+
+    session = FakeSession(measuring, tmp_path)
+    line = (Try(ways=("count a.png",)),)
+    asyncio.run(Prober(plans={"plan": line}, inputs=("a.png",), cases=(("b.png", ""),)).run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert {"count a.png", "count b.png"} < {*found.of("call")}
+    written = template_files(Tool("count"), Candidate("main", "", (), files=found.files))
+    assert written["scenarios/main/b.png"] == b"\x89PNG\0\xfe\xff"
 
 
 def test_the_first_line_with_an_input_is_tried_with_that_on_stdin(tmp_path: Path) -> None:

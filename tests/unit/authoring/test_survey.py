@@ -9,6 +9,7 @@ import pytest
 from tidegate.authoring.build_systems import find_tools
 from tidegate.authoring.starter import bare_files, suite_text
 from tidegate.authoring.survey import (
+    find_binary,
     find_cases,
     find_inputs,
     find_programs,
@@ -129,3 +130,10 @@ def test_inputs_of_different_folders_come_first_and_cases_of_one_name_are_named_
     )
     assert {Path(name).parent.name for name in find_inputs(tmp_path, [".txt"])[:3]} == {"a", "b", "c"}
     assert sorted(find_cases(tmp_path)) == ["a-one.txt", "a.txt", "b-one.txt", "b.txt", "c-one.txt", "c.txt"]
+
+
+def test_files_that_are_no_texts_are_found_if_the_docs_name_their_kind(tmp_path: Path) -> None:
+    for name in ("tests/a/x.PNG", "tests/a/y.png", "tests/b/z.png", "tests/a/x.mp3", "docs/logo.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"\x89\0")
+    assert find_binary(tmp_path, ["It reads JPEG and PNG."]) == ("tests/a/x.PNG", "tests/b/z.png", "tests/a/y.png")
