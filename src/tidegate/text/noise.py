@@ -167,13 +167,15 @@ def with_names(text: str, names: Mapping[str, str]) -> str:
 
 
 def _masked(printed: Printed) -> str:
-    """Return the text without what differs by the clock; of times, the form stays: `2026-11-28` is not `28 Nov`."""
+    """Return the text without what differs by the clock. Of times, the form stays, the day, and whether they are now:
+    `2026-11-28` is not `28 Nov`, and not yesterday.
+    """
     return without_clock(printed.text, printed.at, printed.secs, mark=_time_of_form)
 
 
-def _time_of_form(time: str) -> str:
+def _time_of_form(time: str, near: str) -> str:
     form = re.sub(r"\d", "9", re.sub(r"[A-Za-z]{2,}", "a", re.sub(r"\s+", " ", time)))  # 99:99 is not a time
-    return f"{TIME[:-1]} {form}>"
+    return f"{TIME[:-1]} {form} {near}>"
 
 
 def _lines(text: str) -> tuple[str, ...]:
@@ -249,14 +251,15 @@ def _is_mixed(word: str) -> bool:
 
 
 def _fits(word: str, one: str, other: str) -> bool:
-    """Return True if the word looks like the two: the same kinds of characters, and as long."""
+    """Return True if the word looks like the two: the same kinds of characters, and as long; numbers about as long."""
+    near = min(len(one), len(other)) - 3 <= len(word) <= max(len(one), len(other)) + 3
     if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
-        return _NUMBER.fullmatch(word) is not None and _kinds(word) <= _kinds(one + other)
+        return near and _NUMBER.fullmatch(word) is not None and _kinds(word) <= _kinds(one + other)
     if len(one) == len(other) != len(word):
         return False
     if _has_id(one, other):
         return _ID.fullmatch(word) is not None and _fixed_part(one, other, word)
-    if not min(len(one), len(other)) - 3 <= len(word) <= max(len(one), len(other)) + 3:
+    if not near:
         return False
     if _HEX.fullmatch(one) and _HEX.fullmatch(other) and not _HEX.fullmatch(word):
         return False
@@ -286,8 +289,8 @@ def _kinds(word: str) -> set[str]:
 
 
 def _renamed(base: str, head: str, names: Names) -> bool:
-    """Return True if the id is renamed as before, and no other id is renamed to the same."""
-    if len(base) < SHORTEST_ID or _NUMBER.fullmatch(base):
+    """Return True if the word is renamed as before, and no other word is renamed to the same; short numbers may be."""
+    if len(base) < SHORTEST_ID and _NUMBER.fullmatch(base):
         return True
     if base in names:
         return names[base] == head
@@ -298,31 +301,38 @@ def _renamed(base: str, head: str, names: Names) -> bool:
 
 
 def without_clock(
-    text: str, at: float, secs: float, near_secs: float = NEAR_SECS, mark: Callable[[str], str] = lambda _: TIME
+    text: str, at: float, secs: float, near_secs: float = NEAR_SECS, mark: Callable[[str, str], str] = lambda *_: TIME
 ) -> str:
     """Return the text with these masked. `at`: when it was printed (seconds since the epoch); 0 leaves times alone.
 
-    `mark` returns what stands for a time.
+    `mark` returns what stands for a time: for its text, and for its day, such as `-1` for yesterday, or `+0 now`.
     """
+
+    def masked(found: re.Match[str], when: float | None, most: float, is_now: bool = False) -> str:
+        if when is None or abs(when - at) >= most:
+            return found[0]
+        return mark(found[0], f"{when // 86_400 - at // 86_400:+.0f}{' now' if is_now else ''}")
+
+    def of_clock(found: re.Match[str]) -> str:
+        return masked(found, at, NEAR_SECS, is_now=True) if _is_now(found, at, secs) else found[0]
+
+    def of_date(found: re.Match[str], when: float | None) -> str:
+        has_clock = found["h"] is not None
+        return masked(found, when, near_secs, is_now=has_clock and _is_now(found, at, secs))
+
+    def of_epoch(found: re.Match[str]) -> str:
+        when = float(found["n"])
+        return masked(found, when, NEAR_SECS, is_now=-LATER <= at - when <= secs + SOONER)
+
     if at:
-        text = _ISO.sub(_if_near(at, _of_iso, near_secs, mark), text)
-        text = _NAMED.sub(_if_near(at, _of_named, near_secs, mark), text)
-        text = _EPOCH.sub(lambda found: mark(found[0]) if abs(float(found["n"]) - at) < NEAR_SECS else found[0], text)
-        text = _OF_DAY.sub(lambda found: mark(found[0]) if _is_now(found, at, secs) else found[0], text)
+        text = _ISO.sub(lambda found: of_date(found, _of_iso(found)), text)
+        text = _NAMED.sub(lambda found: of_date(found, _of_named(found, at)), text)
+        text = _EPOCH.sub(of_epoch, text)
+        text = _OF_DAY.sub(of_clock, text)
     return _TOOK.sub(lambda found: DURATION if _took(found) <= secs + 0.05 else found[0], text)
 
 
-def _if_near(
-    at: float, read: Callable[[re.Match[str], float], float | None], near_secs: float, mark: Callable[[str], str]
-) -> Callable[[re.Match[str]], str]:
-    def masked(found: re.Match[str]) -> str:
-        when = read(found, at)
-        return mark(found[0]) if when is not None and abs(when - at) < near_secs else found[0]
-
-    return masked
-
-
-def _of_iso(found: re.Match[str], _: float) -> float | None:
+def _of_iso(found: re.Match[str]) -> float | None:
     return _noon(int(found["y"]), int(found["mo"]), int(found["d"]))
 
 
@@ -340,7 +350,8 @@ def _noon(year: int, month: int, day: int) -> float | None:
 
 def _is_now(found: re.Match[str], at: float, secs: float) -> bool:
     """Return True if the time of day is now in a time zone: they differ by quarters of an hour."""
-    hour = int(found["h"]) % 12 + 12 * (found["half"] in "Pp") if found["half"] else int(found["h"])
+    half = found.groupdict().get("half")
+    hour = int(found["h"]) % 12 + 12 * (half in "Pp") if half else int(found["h"])
     said = hour * 3600 + int(found["m"]) * 60 + int(found["s"] or 0)
     if found["s"] is None:
         return -SHORT_SECS <= (said - at + 43_200) % 86_400 - 43_200 <= SHORT_SECS

@@ -98,7 +98,10 @@ def test_cut_and_reordered_records_are_found_in_a_replay() -> None:
 @pytest.mark.parametrize(
     ("before", "now", "agrees"),
     [
-        ("2026-11-22", "2026-11-23", True),
+        ("2026-11-22", "2026-11-23", False),
+        ("2026-11-22T07:14:00Z", "2026-11-22T07:14:02Z", True),
+        ("2026-11-22T07:14:00Z", "2026-11-21T07:14:00Z", False),
+        ("1795331640", "1795245240", False),
         ("2026-11-22", "Nov 22 2026", False),
         ("2026-11-22", "2026/11/22", False),
         ("2026-11-22", "2026-11-22 07:14", False),
@@ -110,7 +113,7 @@ def test_cut_and_reordered_records_are_found_in_a_replay() -> None:
         ("2026-11-22T07:14:00.123Z", "2026-11-22T07:14:00.123456Z", False),
     ],
 )
-def test_a_time_in_another_form_is_a_difference(before: str, now: str, agrees: bool) -> None:
+def test_a_time_in_another_form_or_of_another_day_is_a_difference(before: str, now: str, agrees: bool) -> None:
     found = sure(steady(Printed(f"due {before}", NOW, 0.1), Printed(f"due {before}", NOW, 0.1)))
     assert found.agrees(Printed(f"due {now}", NOW, 0.1), {}) == agrees
 
@@ -126,3 +129,10 @@ def test_only_what_differs_between_base_s_runs_is_masked(now: str) -> None:
 def test_a_key_that_occurs_twice_is_a_difference() -> None:
     found = sure(steady(Printed('{"a": 1}'), Printed('{"a": 1}')))
     assert not found.agrees(Printed('{"a": 2, "a": 1}'), {})
+
+
+def test_numbers_that_differ_on_base_differ_on_head_and_are_about_as_long() -> None:
+    found = sure(steady(Printed("made 412345678, 998877665"), Printed("made 312345678, 598877665")))
+    assert found.agrees(Printed("made 712345678, 698877665"), {})
+    assert not found.agrees(Printed("made 712345678, 712345678"), {})
+    assert not found.agrees(Printed("made 0, 698877665"), {})

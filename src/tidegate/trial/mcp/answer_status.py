@@ -8,6 +8,7 @@ from typing import Any
 
 CALL, READ, PROMPT, COMPLETE = "tools/call", "resources/read", "prompts/get", "completion/complete"
 ANY_STRUCTURE_FROM = "2026-07-28"  # the version in which `structuredContent` may be any JSON; they sort as text
+RESULT_TYPES = ("complete", "input_required", "task")  # from that version on
 INVALID_STATUS = 3  # of a call whose answer has the first of these faults; the next one is 4, and so on
 FAULTS = (
     "it has both `result` and `error`",
@@ -21,8 +22,9 @@ FAULTS = (
     "it has half of a surrogate pair, which is not a character",
     "a field that may be left out is null, or a hint is neither true nor false",
     "it has a key twice in one object",
+    "its `resultType` is not one of the protocol's",
 )
-NOT_JSON_RPC, NOT_TEXT, NOT_STRICT, DOUBLED = range(INVALID_STATUS + 7, INVALID_STATUS + 11)
+NOT_JSON_RPC, NOT_TEXT, NOT_STRICT, DOUBLED, UNKNOWN_TYPE = range(INVALID_STATUS + 7, INVALID_STATUS + 12)
 DOUBLED_KEY = "tidegate/doubled"  # of an answer in which an object has a key twice: parsers disagree on which counts
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 OPTIONAL = ("title", "description", "instructions", "nextCursor", "mimeType", "annotations", "_meta", "outputSchema")
@@ -57,6 +59,8 @@ def status_of(answer: dict[str, Any], method: str = CALL, version: str = "") -> 
         return NOT_TEXT
     if is_loose(result):
         return NOT_STRICT
+    if version >= ANY_STRUCTURE_FROM and result.get("resultType", "complete") not in RESULT_TYPES:
+        return UNKNOWN_TYPE
     if method != CALL:
         return _status_without_tool(result, method)
     content = result.get("content")

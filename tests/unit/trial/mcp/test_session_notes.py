@@ -212,3 +212,18 @@ def test_an_answer_that_strict_clients_refuse_is_a_failed_call(
 )
 def test_a_list_with_null_or_a_hint_that_is_no_boolean_is_loose(tool: dict[str, Any], is_loose: bool) -> None:
     assert answer_status.is_loose({"tools": [tool]}) == is_loose
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "status"),
+    [
+        ("complete", "2026-07-28", 0),
+        ("later", "2026-07-28", answer_status.UNKNOWN_TYPE),
+        ("later", "2025-11-25", 0),
+    ],
+)
+def test_a_result_of_an_unknown_type_is_not_valid_where_the_protocol_has_types(
+    kind: str, version: str, status: int
+) -> None:
+    result = {"content": [{"type": "text", "text": "done"}], "resultType": kind}
+    assert answer_status.status_of({"jsonrpc": "2.0", "id": 1, "result": result}, version=version) == status
