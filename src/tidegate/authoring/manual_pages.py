@@ -13,6 +13,7 @@ MOST_CHARACTERS = 200_000
 _ESCAPES = (
     (re.compile(r"\\f(?:I|\(CI|2)(.+?)\\f(?:[BRP123]|\(CW)"), r"<\1>"),  # an argument
     (re.compile(r"\\f(?:\(..|\[\w*\]|.)|\\[&/,|^%]|\\s[-+]?\d"), ""),
+    (re.compile(r"\\\."), "."),
     (re.compile(r"\\(?:-|\((?:em|en|hy))"), "-"),
     (re.compile(r"\\(?:\(aq|\(cq|')"), "'"),
     (re.compile(r"\\(?:e|\(rs)"), r"\\"),

@@ -82,4 +82,5 @@ def test_the_page_is_the_one_of_the_program(tmp_path: Path) -> None:
 
 
 def test_a_page_with_odd_rows_is_read() -> None:
+    assert as_text("$ tally \\-f names\\.json", "tally").strip() == "$ tally -f names.json"
     assert "an open" in as_text('.B "an open\n.Fl\n.\n.It\n\\fI\n', "tally")
