@@ -167,13 +167,16 @@ class Prober(Agent):
                 await probe.on_case(line, name, text)
 
     async def _with_options(self, probe: Probe, calls: Iterable[Call]) -> None:
-        """Keep the lines with an option also with other inputs, those with most marks, if they show something new."""
+        """Keep the lines with an option also with other inputs, if they show something new: those with most marks, and
+        their own with other line ends, and with empty lines.
+        """
         rich = sorted(probe.files, key=lambda name: -len({*re.findall(r"\W+", probe.files[name])}))
         for call in calls:
             own = probe.input_of(call.line)
-            fit = (name for name in rich if own and name != own and _kind(name) == _kind(own))
-            for name in islice(fit, CASES_OF_OPTION):
-                await probe.on_case(call.line, name, probe.files[name], kind="variation")
+            fit = ((name, probe.files[name]) for name in rich if own and name != own and _kind(name) == _kind(own))
+            changed = probe.changed_inputs(call.line) if own else iter(())
+            for name, text in (*islice(fit, CASES_OF_OPTION), *islice(changed, CASES_OF_OPTION)):
+                await probe.on_case(call.line, name, text, kind="variation")
         of_each = (
             iter([(call.line, f"{value}{number}", text) for number, text in enumerate(self.related[value], 1)])
             for call in calls

@@ -490,6 +490,15 @@ def test_a_value_of_an_option_is_one_that_another_option_lists(tmp_path: Path) -
     assert "count -f tux hi" in found.of("option")
 
 
+def test_a_line_with_an_option_is_also_tried_on_its_input_with_other_line_ends(tmp_path: Path) -> None:
+    def counting(words: list[str], files: dict[str, str]) -> str | None:
+        texts = [files[word] for word in words if word in files]
+        return None if not texts else f"ends {texts[0].count(chr(13))}" if "--long" in words else "text"
+
+    found = probed(counting, tmp_path, (Try(ways=("count sample.txt",)),), HELP)
+    assert "count --long crlf.txt" in found.of("variation")
+
+
 def test_an_unknown_option_is_also_tried_with_an_input(tmp_path: Path) -> None:
     def strict(words: list[str], files: dict[str, str]) -> str | None:
         return None if UNKNOWN in words else "3" * len(words)
