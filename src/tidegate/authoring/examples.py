@@ -69,7 +69,7 @@ _EXPORTED = re.compile(r"""(?m)^\s*(?:[$>] )?export ([A-Z_][A-Z0-9_]*)=("[^"$`\n
 _OF_SYSTEM = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_PATH", "SHELL", "TMPDIR")
 _SWITCH = re.compile(r"\b(?:true|false)\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
-_PHRASE = "\"C'est déjà l'été: 1,000 影 & #A_1\""
+_TEXTS = (" \"C'est déjà l'été: 1,000 影 & #A_1\"", " ' Čšžů üÿß æø чшщЖ λω — “it’s” ½ 𝗄𝗆 '")
 
 
 class Candidate(NamedTuple):
@@ -215,7 +215,7 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
         [f"{binary} < {file}" for file in files],
         [f"{binary} {file} other{PurePath(file).suffix}" for file in files[:MOST_KINDS]],
         [f"{binary} {one} {other}" for one, other in pairwise(files[:3])],
-        [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", f" {_PHRASE}", " 42", " '1 + 2 * 3'")],
+        [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", *_TEXTS, " 42", " '1 + 2 * 3'")],
         [f"{binary} {word}" for word in islice(dict.fromkeys(choices), MOST_CHOICES)],
     ]
     description = f"`{binary}` does its main work on samples."

@@ -383,7 +383,7 @@ def _proposed(tool: Tool, candidate: Candidate, runs: Sequence[TriedTrial], vers
             gate is None or gate.get("status") or observed_gates.helps(seen[0].result)
         ):
             gate = observed_gates.refused_gate(seen, given, facts)
-        gates.append(gate)
+        gates += [gate, observed_gates.digest_gate(seen, given, facts)]
     ran = [command for one in runs for command in one.commands] if candidate.guidance else []
     failing = dict.fromkeys(one.command for one in ran if observed_gates.complaint(one))
     statuses = {code for one in runs for code in one.statuses if code} if candidate.commands else set[int]()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 import platform
 import re
 import time
@@ -234,6 +235,22 @@ def result_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()
     if pattern := whole(masked):
         return {**out, "pattern": pattern, "description": _prints(command, masked[0].translate(_SHOWN))}
     return gate
+
+
+def digest_gate(runs: Sequence[Seen], given: str = "", facts: Iterable[str] = ()) -> dict[str, Any] | None:
+    """Return the gate that a long output is the same to the byte; None if it is short, or differs in any run."""
+    first = runs[0].result
+    text, facts = first.stdout, [*facts]
+    is_long = text.count("\n") >= MOST_LINES or len(text) > MOST_CHARACTERS
+    same = all(one.result.stdout == text and not one.result.truncated for one in runs)
+    if not (is_long and same and first.ok) or _masked(text, f"{given}\n{first.command}", facts, runs[0]) != text:
+        return None
+    return {
+        "type": "command_output_matches",
+        "command": f"({first.command}\n) | sha256sum",
+        "pattern": rf"\A{hashlib.sha256(text.encode()).hexdigest()}\b",
+        "description": f"all {len(text)} characters of {_short(first.command)} are as before",
+    }
 
 
 def file_gates(diffs: Sequence[str], given: str = "", facts: Iterable[str] = ()) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
-from tidegate.authoring.build_systems import find_tools, has_favourite, programs_beside
+from tidegate.authoring.build_systems import find_tools, has_favourite, with_beside
 from tidegate.authoring.callers import (
     FOLDER,
     PULL_REQUEST,
@@ -211,7 +211,7 @@ def _tool(root: Path, where: str, binary: str | None, *, needed: bool) -> Tool |
 
 def _chosen(tool: Tool, found: tuple[Tool, ...]) -> Tool:
     """Return the tool with the programs beside it, and say which they are."""
-    tool = tool._replace(beside=programs_beside(tool, found))
+    tool = with_beside(tool, found)
     print(f"the tool is `{tool.binary}`, from {tool.found_in}")
     if tool.beside:
         print(f"the same build provides {_listed(tool.beside)}, which the suite calls, too")

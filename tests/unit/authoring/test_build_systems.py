@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.make import sure
-from tidegate.authoring.build_systems import find_tools, has_favourite, programs_beside
+from tidegate.authoring.build_systems import find_tools, has_favourite, with_beside
 from tidegate.authoring.build_systems.node import with_less
 from tidegate.authoring.build_systems.python import with_advice, with_older_sdk
 from tidegate.authoring.tool import Tool
@@ -173,6 +173,15 @@ CASES: dict[str, tuple[dict[str, str], tuple[str, str, str]]] = {  # files; tool
             "Makefile": "build:\n\tcat src/* > tally\ninstall:\n\tinstall -m 755 tally $(BINDIR)/tally\n",
         },
         ("tally", "make", "."),
+    ),
+    "script, made of its source in another folder": (
+        {
+            "src/tally": SCRIPT,
+            "README.md": "    tally add\n",
+            "Makefile": "build: bin/tally\nbin/tally:\n\tcat src/* > $@\n"
+            "install: build\n\tinstall -m 755 bin/tally $(BINDIR)/tally\n",
+        },
+        ("tally", "make", "bin"),
     ),
     "script, with an older copy": (
         {"tally": SCRIPT, "old/tally": SCRIPT, "README.md": "    tally add milk\n"},
@@ -435,7 +444,18 @@ def test_of_programs_that_are_as_likely_and_of_one_build_any_is_the_tool_and_the
     write(tmp_path, {"pyproject.toml": scripts, "cmd/other": "#!/bin/sh\n"})
     tools = find_tools(tmp_path)
     assert has_favourite(tmp_path, ".", tools[:2])
-    assert programs_beside(tools[0], tools) == ("two",)
+    assert with_beside(tools[0], tools).beside == ("two",)
+
+
+def test_programs_of_one_build_in_several_folders_are_all_in_path(tmp_path: Path) -> None:
+    top = "project(kit)\nadd_subdirectory(a)\nadd_subdirectory(b)\nadd_executable(perf p.c)\n"
+    own = "add_executable({0} x.c)\ninstall(TARGETS {0} DESTINATION bin)\n"
+    files = {"a/CMakeLists.txt": own.format("kit_a"), "b/CMakeLists.txt": own.format("kit_b"), "CMakeLists.txt": top}
+    tools = find_tools(write(tmp_path, files))
+    tool = with_beside(tools[0], tools)
+    assert (tool.binary, tool.beside) == ("kit_a", ("kit_b",))
+    assert tool.path == (".tidegate/cmake/a", ".tidegate/cmake/b")
+    assert has_favourite(tmp_path, ".", tools)
 
 
 def test_programs_that_cmake_installs_are_built_together_and_a_name_is_the_last_one_before_it(tmp_path: Path) -> None:
@@ -446,9 +466,9 @@ def test_programs_that_cmake_installs_are_built_together_and_a_name_is_the_last_
         "set(name later)\ninstall(TARGETS kit more DESTINATION bin)\n"
     )
     tools = find_tools(write(tmp_path, {"CMakeLists.txt": content}))
-    assert [tool.binary for tool in tools] == ["kit", "more", "sample"]
+    assert [tool.binary for tool in tools] == ["kit", "more"]  # what is not installed is not the product
     assert tools[0].build[-1].endswith("--target kit more")
-    assert programs_beside(tools[0], tools) == ("more",)
+    assert with_beside(tools[0], tools).beside == ("more",)
 
 
 def test_a_makefile_s_program_is_made_after_what_comes_before_it_in_all(tmp_path: Path) -> None:

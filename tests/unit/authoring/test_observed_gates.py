@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import time
 
@@ -12,6 +13,7 @@ from tidegate.authoring.observed_gates import (
     EMPTY,
     Seen,
     complaint,
+    digest_gate,
     distinct,
     file_gates,
     help_gates,
@@ -168,6 +170,15 @@ def test_of_a_long_output_the_beginning_and_the_end_are_checked() -> None:
     gate = sure(result_gate(seen(*[ran(output)] * 3)))
     assert re.search(gate["pattern"], output.replace("row 50", "row x"))
     assert not re.search(gate["pattern"], output.replace("row 199", "row x"))
+
+
+def test_of_a_long_output_the_digest_is_checked_unless_a_part_of_it_may_differ() -> None:
+    output = "".join(f"row {number}\n" for number in range(200))
+    gate = sure(digest_gate(seen(*[ran(output)] * 3)))
+    assert re.search(gate["pattern"], f"{hashlib.sha256(output.encode()).hexdigest()}  -\n")
+    assert digest_gate(seen(*[ran("row 1\n")] * 3)) is None
+    assert digest_gate(seen(ran(output), ran(output.replace("50", "51")))) is None
+    assert digest_gate(seen(*[ran(output + f"{time.strftime('%Y-%m-%d')}\n")] * 3)) is None
 
 
 @pytest.mark.parametrize(

@@ -51,14 +51,16 @@ def has_favourite(root: Path, where: str, tools: tuple[Tool, ...]) -> bool:
     a suite is about all of them.
     """
     likely = [tool.binary for tool in tools if _rank(root, where, tool) == _rank(root, where, tools[0])]
-    return len(likely) < 2 or {*likely[1:]} <= {*programs_beside(tools[0], tools)}
+    return len(likely) < 2 or {*likely[1:]} <= {*with_beside(tools[0], tools).beside}
 
 
-def programs_beside(tool: Tool, found: Iterable[Tool]) -> tuple[str, ...]:
-    """Return the names of other programs that the same build provides, MOST_BESIDE at most."""
-    same = (one for one in found if (one.build, one.path, one.found_in) == (tool.build, tool.path, tool.found_in))
-    others = (one.binary for one in same if one.binary != tool.binary and not one.server)
-    return tuple(islice((name for name in others if not programs.HOUSEKEEPING.match(name)), MOST_BESIDE))
+def with_beside(tool: Tool, found: Iterable[Tool]) -> Tool:
+    """Return the tool with other programs that the same build provides, MOST_BESIDE at most."""
+    same = (one for one in found if (one.build, one.found_in) == (tool.build, tool.found_in))
+    fit = (one for one in same if one.binary != tool.binary and not one.server)
+    others = [*islice((one for one in fit if not programs.HOUSEKEEPING.match(one.binary)), MOST_BESIDE)]
+    path = dict.fromkeys((*tool.path, *(folder for one in others for folder in one.path)))
+    return tool._replace(beside=tuple(one.binary for one in others), path=tuple(path))
 
 
 def _lacks_a_program(tool: Tool) -> bool:

@@ -123,7 +123,7 @@ _SET = r"set_target_properties\s*\(\s*{}(?![\w-])[^)]*?\bOUTPUT_NAME\s+\"?([^\s\
 
 
 def find_cmake(root: Path, where: str) -> Iterator[Tool]:
-    """Yield the executables of the project, by the name of the file that CMake writes."""
+    """Yield the executables that the project installs, else all, by the name of the file that CMake writes."""
     top = text(root / where / "CMakeLists.txt")
     project = _CMAKE_PROJECT.search(top)
     if project is None:
@@ -143,7 +143,7 @@ def find_cmake(root: Path, where: str) -> Iterator[Tool]:
             if "$" not in name + target and not _TEST.search(name):
                 found.setdefault(name, (target, folder))
     together = [target for target, _ in found.values() if target in installed]
-    for name in own_first(found, own):
+    for name in own_first({name: of for name, of in found.items() if not together or of[0] in together}, own):
         target, folder = found[name]
         targets = " ".join(together if target in together else [target])
         build = (

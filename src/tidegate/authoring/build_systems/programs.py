@@ -50,7 +50,8 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     readmes = [text(path) for path in sorted(folder.glob("README*"))]
     shown = {name for content in readmes for name in _SHOWN.findall(content)}
     in_root = [path for path in sorted(folder.glob("*")) if is_program(path)]
-    elsewhere = {*installed(text(folder / "Makefile")), *(path.name for path in in_root)}  # made, or nearer
+    made = (Path(file).name for file in installed(text(folder / "Makefile")))
+    elsewhere = {*made, *(path.name for path in in_root)}  # or nearer
     for program in sorted(path for path in folder.glob("*/*") if path.name in shown and is_program(path)):
         if (
             program.name not in elsewhere
