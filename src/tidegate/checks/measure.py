@@ -96,6 +96,9 @@ def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
         yield "a call of the target had not ended when the agent did"
     if any(event.unread for event in trial.events if isinstance(event, Warning)):
         yield "a line of the agent's events cannot be read"
+    ids = [event.id for event in trial.events if isinstance(event, ToolResult)]
+    if len(ids) > len({*ids}):
+        yield "two results of calls have one id"
     for event in trial.events:
         if isinstance(event, End) and event.status:
             yield f"the agent's program ended with exit {event.status}"

@@ -214,6 +214,11 @@ PASSED = exited(0, stdout='{"passed": true}')
         ({"events": (End(end="crashed", status=3),)}, ["the agent's program ended with exit 3"]),
         ({"events": (End(end="crashed", status=0),)}, []),
         ({"events": (End(end="completed"),)}, []),
+        ({"events": (ToolResult(id="1", status="ok"), ToolResult(id="2", status="ok"))}, []),
+        (
+            {"events": (ToolResult(id="1", status="error"), ToolResult(id="1", status="ok"))},
+            ["two results of calls have one id"],
+        ),
         ({"answers": (PASSED,)}, []),
         ({"answers": (exited(0, stdout='{"passed": false}'),)}, []),
         ({"answers": (exited(0, stdout='{"passed": true, "x": {"passed": false}}'),)}, [FAILED]),
