@@ -373,6 +373,13 @@ def test_what_a_program_lacks_is_made_by_the_script_that_publishes_or_tests_if_n
     assert find_tools(tmp_path)[0].build[0] == "npm install --omit=dev"
 
 
+def test_modules_that_import_each_other_are_read_once(tmp_path: Path) -> None:
+    package = '{"name": "tally", "bin": "bin/tally.js"}'
+    files = {"bin/tally.js": "require('../a/x')\n", "a/x.js": "require('../b/y')\n", "b/y.js": "require('../a/x')\n"}
+    write(tmp_path, {"package.json": package, **files})
+    assert find_tools(tmp_path)[0].build[0] == "npm install --omit=dev"
+
+
 def test_a_python_build_installs_the_extra_that_is_about_the_command_line_or_that_the_program_asks_for(
     tmp_path: Path,
 ) -> None:

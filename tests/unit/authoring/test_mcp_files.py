@@ -76,6 +76,16 @@ def test_a_server_that_nothing_installs_is_found_where_a_file_starts_it(
     assert started in tool.build[-1]
 
 
+def test_one_line_that_two_files_call_by_other_names_is_one_server(tmp_path: Path) -> None:
+    start = '{{"mcpServers": {{"{}": {{"command": "node", "args": ["dist/index.js"]}}}}}}'
+    readme = f"```json\n{start.format('tally_stdio')}\n```\n"
+    files = {"mcp.json": start.format("@acme/tally"), "README.md": readme, "package.json": '{"main": "dist/index.js"}'}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    (tool,) = find_tools(tmp_path)
+    assert (tool.binary, tool.found_in) == ("tally", "mcp.json")
+
+
 def test_npm_start_says_which_file_is_run_before_main_does(tmp_path: Path) -> None:
     package = {"name": "calc", "main": "build/index.js", "scripts": {"start": "node --no-warnings ./dist/server.js"}}
     (tmp_path / "package.json").write_text(json.dumps(package | {"dependencies": {"@modelcontextprotocol/sdk": "1"}}))

@@ -70,7 +70,7 @@ def _is_whole(program: Path, package: dict[str, Any], folder: Path) -> bool:
             continue
         seen.add(file)
         imported = _IMPORTED.findall(text(file))
-        named = [file.parent / name for name in imported if name.startswith(".")]
+        named = [Path(os.path.normpath(file.parent / name)) for name in imported if name.startswith(".")]
         if package.get("name") in imported:
             named += [folder / part for part in re.findall(r'"(\./[^"*]+)"', json.dumps(package.get("exports")))]
         found = [[one] if one.exists() else [*one.parent.glob(f"{escape(one.name)}.*")] for one in named]
