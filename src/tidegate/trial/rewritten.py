@@ -31,9 +31,11 @@ class WatchedFiles:
         self._start: dict[str, Content | None] = {**dict.fromkeys(OF_GIT), **prepared.contents}
         self.rewritten = set[str]()
         self._made = set[str]()
+        self._mode = workspace.lstat().st_mode
 
     def begin(self) -> None:
         """Add what a setup command has made."""
+        self._mode = self._workspace.lstat().st_mode
         self.look()
         has = contents(self._workspace)
         made = has.keys() - self._start.keys()
@@ -56,14 +58,17 @@ class WatchedFiles:
         return named(self._made) if len(self._made) <= MOST_MADE else None
 
     def look(self, read: Snapshot | None = None) -> None:
-        """Note which of the files and folders differ now: all if the workspace's owner cannot use it.
+        """Note which of the files and folders differ now, `.` for the workspace's own rights: all if its owner cannot
+        use it.
 
         Their contents are compared, since a mapped file changes without a new time. `read`: what the agent has left,
         without `.git`.
         """
         new = (name for name in (*NOT_AT_THE_START, *self._hiding) if name not in self._start)
         self.rewritten |= {name for name in new if os.path.lexists(f"{self._workspace}/{name}")}
-        usable = self._workspace.lstat().st_mode & USABLE == USABLE
+        mode = self._workspace.lstat().st_mode
+        self.rewritten |= {"."} if mode != self._mode else set()
+        usable = mode & USABLE == USABLE
         for name, has in self._start.items():
             if read is None or name.startswith(".git/"):
                 found = content_of(self._workspace / name, {has.size} if has else ())

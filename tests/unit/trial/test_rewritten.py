@@ -197,7 +197,13 @@ def test_a_change_that_leaves_all_times_as_they_were_is_listed(watched: WatchedF
 
 @pytest.mark.parametrize(
     ("place", "rights", "listed"),
-    [("a", 0o200, {"a"}), ("a", 0o640, {"a"}), ("sub", 0o600, {"sub"}), (".", 0o300, {"a", "sub", "sub/b"})],
+    [
+        ("a", 0o200, {"a"}),
+        ("a", 0o640, {"a"}),
+        ("sub", 0o600, {"sub"}),
+        (".", 0o711, {"."}),
+        (".", 0o300, {".", "a", "sub", "sub/b"}),
+    ],
 )
 def test_what_has_other_rights_is_listed(
     watched: WatchedFiles, workspace: Path, place: str, rights: int, listed: set[str]
