@@ -61,8 +61,8 @@ class CompositeEvaluator(Evaluator):
     - `{type: weighted_average, weights: {NAME: WEIGHT}}`: the default, with the members' own weights
     - `{type: code_judge, path: SCRIPT}`: the script reads
     `{results: {NAME: {score, verdict, hits, misses, reasoning}}}` and prints the output of a code_judge.
-    After members that ask the judge, its workspace is rebuilt from the diff: without times, other modes than executable,
-    changes of HOME, and branches. Check these in a gate
+    After members that ask the judge, its workspace is rebuilt from the diff: without times, other modes than
+    executable, changes of HOME, and branches. Check these in a gate
     - `{type: llm_judge, prompt: FILE}`: the judge scores the same results, which replace `{{EVALUATOR_RESULTS_JSON}}`
     in your prompt, or are part of the default prompt
 
