@@ -326,7 +326,7 @@ class Attempts:
         # If base's `path` has the target, a program of the system is another one.
         is_ours = target.is_named and base.program(name) is not None
         found = find_target(name, base, own) if is_ours else None
-        if found is not None:
+        if found is not None and side.program(name) != found:
             side = side._replace(path=[found.parent, *side.path])
         system = self.context.around.path
         missing = write_missing(self._new_folder(), base, Built(Path("/"), system.split(":")))

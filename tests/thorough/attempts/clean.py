@@ -40,8 +40,10 @@ def edits(word: str) -> dict[str, tuple[Files, Files]]:
     evaluated = SCENARIO + f"  evaluators: [{judge.replace('NAME', word)}]\n"
     seeded: Files = {"scenarios/keep.yaml": IN_TEMPLATE, "scenarios/state/readme": f"{word}\n"}
     made = "build: ['mkdir -p out; cp bin/notes out/notes']\n"
+    folders = {"tidegate.yaml": SUITE.replace("[bin]", "[other, bin]"), "other/list": "1\n", "bin/list": f"{word}\n"}
     return {
         "a new subcommand": ({}, {"bin/notes": tool}),
+        "files of one name in two folders of `path`": (folders, {"bin/notes": tool}),
         "documentation": ({}, {"README.md": f"{word}\n", "AGENTS.md": AGENTS_MD + f"\n{word}\n"}),
         "a new scenario": ({}, {f"scenarios/{word}.yaml": scenario(word)}),
         "a scenario for a new subcommand": (

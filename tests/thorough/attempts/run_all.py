@@ -41,7 +41,7 @@ def ended(name: str) -> tuple[int, str]:
         env = {**os.environ, **attempt.environment}
         if name in HOSTILE:  # each trial as a user of its own, as in the container
             Path(folder).chmod(0o755)
-            env = {"PATH": SYSTEM_PATH, "HOME": "/root"}
+            env = {"PATH": SYSTEM_PATH, "HOME": "/root", **attempt.environment}
             done = subprocess.run(
                 tidegate(*arguments(attempt, out)), cwd=repo.root, env=env, capture_output=True, text=True, check=False
             )
