@@ -14,7 +14,7 @@ from tidegate.authoring.build_systems.mcp_files import local
 from tidegate.authoring.server_values import FILES, OLD, PROSE, RICH, made_value, schema_of, shown_values
 from tidegate.model.agent import Tool
 
-MOST_CALLS, MOST_OF_TOOL = 60, 3
+MOST_CALLS, MOST_OF_TOOL, MOST_OF_FEW = 60, 3, 10  # in all, of a tool, and of all tools if these are few
 MOST_READERS = 3  # after a call that changes something
 MOST_OPTIONS, MOST_ODD, MOST_VALUES = 60, 40, 6  # calls with one more parameter, odd ones; values of a parameter
 _SUFFIX = re.compile(r"(?<![\w.])\.([a-z][a-z0-9]{1,4})\b|\bone of:? \W?([a-z][a-z0-9]{1,4})\b")
@@ -91,7 +91,7 @@ def examples(
     written: list[dict[str, Any]] = []  # inputs with which tools write
     for tool in ranked:
         documented = [Example(tool.name, given) for given in _documented(tool, shown, tools)]
-        most = min(fair, max(MOST_OF_TOOL, _most_values(tool)))
+        most = min(fair, max(MOST_OF_TOOL, MOST_OF_FEW // len(ranked), _most_values(tool)))
         known = _known_values(tool, written, shared, missing)
         calls = (_made_call(tool, turn, shared, answers, known) for turn in range(most))
         made = [one._replace(input=_with_old(one.input, written)) for one in calls if one is not None]

@@ -559,3 +559,11 @@ def test_what_needs_no_input_is_asked_again_after_each_usual_call_of_another_too
 def test_each_of_two_texts_is_given_in_turn() -> None:
     describe = tool("describe_table", ("table",), table={"type": "string"})
     assert {one.input["table"] for one in examples([describe], []) if not one.tries} == {"people", "first"}
+
+
+def test_the_tool_of_a_server_with_one_gets_more_calls_than_one_of_three() -> None:
+    one = tool("calculate", ("expression",), expression=TEXT)
+    asked = [call.input["expression"] for call in examples([one], []) if call.tries == ""]
+    assert len(asked) > 6 and "2^10" in asked
+    three = [one, *(tool(name, ("title",), title=TEXT) for name in ("greet", "find"))]
+    assert len([call for call in examples(three, []) if call.tool == "calculate" and call.tries == ""]) == 3
