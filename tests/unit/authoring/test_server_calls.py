@@ -564,6 +564,7 @@ def test_each_of_two_texts_is_given_in_turn() -> None:
 def test_the_tool_of_a_server_with_one_gets_more_calls_than_one_of_three() -> None:
     one = tool("calculate", ("expression",), expression=TEXT)
     asked = [call.input["expression"] for call in examples([one], []) if call.tries == ""]
-    assert len(asked) > 6 and "2^10" in asked
+    assert len(asked) > 6
+    assert "2^10" in asked
     three = [one, *(tool(name, ("title",), title=TEXT) for name in ("greet", "find"))]
     assert len([call for call in examples(three, []) if call.tool == "calculate" and call.tries == ""]) == 3
