@@ -108,7 +108,7 @@ class Probe:
 
     def allow(self, share: float) -> None:
         """Let what comes next use this share of the seconds, less what was used before. It has at least its own part of
-        them, since there may have been more seconds before, at a higher load.
+        them, since there may have been more seconds before: other plans can take longer than their part.
         """
         seconds = self.seconds()
         own = time.monotonic() + (share - self.share) * seconds

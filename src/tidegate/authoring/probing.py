@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice, product
 from pathlib import PurePosixPath
 from typing import Literal
@@ -309,8 +309,12 @@ class Prober(Agent):
         return silent
 
 
+@cache
 def slowness() -> float:
-    """Return how many times longer everything takes here than on a machine without other work, MOST_SLOW at most."""
+    """Return how many times longer everything takes here than on a machine without other work, MOST_SLOW at most.
+
+    It is that of the first call: later, the load is also that of what is tried.
+    """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return min(MOST_SLOW, max(1.0, load / (os.cpu_count() or 1)))
 

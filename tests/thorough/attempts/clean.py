@@ -40,7 +40,11 @@ def edits(word: str) -> dict[str, tuple[Files, Files]]:
     evaluated = SCENARIO + f"  evaluators: [{judge.replace('NAME', word)}]\n"
     seeded: Files = {"scenarios/keep.yaml": IN_TEMPLATE, "scenarios/state/readme": f"{word}\n"}
     made = "build: ['mkdir -p out; cp bin/notes out/notes']\n"
-    folders = {"tidegate.yaml": SUITE.replace("[bin]", "[other, bin]"), "other/list": "1\n", "bin/list": f"{word}\n"}
+    folders: Files = {
+        "tidegate.yaml": SUITE.replace("[bin]", "[other, bin]"),
+        "other/list": "1\n",
+        "bin/list": f"{word}\n",
+    }
     return {
         "a new subcommand": ({}, {"bin/notes": tool}),
         "files of one name in two folders of `path`": (folders, {"bin/notes": tool}),

@@ -721,10 +721,16 @@ def test_a_configuration_that_an_error_names_is_taken_from_the_repository(
 def test_a_busy_machine_gets_more_time(monkeypatch: pytest.MonkeyPatch, load: float, cores: int, times: float) -> None:
     monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
     monkeypatch.setattr("os.cpu_count", lambda: cores)
+    slowness.cache_clear()
     assert slowness() == times
+    monkeypatch.setattr("os.getloadavg", lambda: (load + 9, 0.0, 0.0))
+    assert slowness() == times  # what came later is its own work
+    slowness.cache_clear()
 
 
-def test_what_is_tried_later_has_its_own_part_of_the_time_if_the_load_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_tried_later_has_its_own_part_of_the_time_if_the_plan_s_part_falls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now, seconds = [0.0], [300.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     probe = Probe(cast("Session", None), seconds=lambda: seconds[0], began=0.0)
