@@ -461,6 +461,8 @@ def test_programs_of_one_build_in_several_folders_are_all_in_path(tmp_path: Path
     tools = find_tools(write(tmp_path, files))
     tool = with_beside(tools[0], tools)
     assert (tool.binary, tool.beside) == ("kit_a", ("kit_b",))
+    others = [tools[0], *(tools[0]._replace(binary=name) for name in ("genkit", "gen.sh", "prettify", "run_tests"))]
+    assert with_beside(tools[0], others).beside == ("genkit", "prettify")
     assert tool.path == (".tidegate/cmake/a", ".tidegate/cmake/b")
     assert has_favourite(tmp_path, ".", tools)
 

@@ -34,8 +34,8 @@ _ENTRY = re.compile(r'^\s*ENTRYPOINT\s*\[\s*"(?:[^"]*/)?([\w.+-]+)"', re.MULTILI
 _CALLED = re.compile(r"(?<![\w./])\./([\w.+-]*\w)(?![\w/])")
 _SHOWN = re.compile(r"^(?: {4,}|\t)?(?:[$%>] )?([a-z][\w.-]+)(?= +\S)", re.MULTILINE)
 HOUSEKEEPING = re.compile(
-    r"(auto|boot|build|config|format|gen|install|make|mvnw|gradlew|pre|release|run|setup|test|update|version"
-    r"|\w+[_-]tests?\b)",
+    r"(?:(?:autogen|bootstrap|build|config(?:ure)?|format|gen(?:erate)?|(?:un)?install|make|mvnw|gradlew|pre(?:pare)?"
+    r"|release|run|setup|tests?|update|version)(?:$|[-_.])|\w+[_-]tests?\b)",
     re.IGNORECASE,
 )
 
