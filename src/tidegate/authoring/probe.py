@@ -253,31 +253,33 @@ class Probe:
         yield "unended", text.rstrip("\n")
         yield "empty", ""
 
-    async def on_case(self, line: str, name: str, text: str, kind: Kind = "call") -> None:
-        """Try the line with this input in place of its own: without a text, the repository's file of this name. Keep it
-        if it shows something new, or is refused in a new way.
+    async def on_cases(self, line: str, cases: Iterable[tuple[str, str]], kind: Kind = "call") -> bool:
+        """Try the line with these inputs in place of its own: without a text, the repository's file of this name. Keep
+        it if it shows something new, or if a single one is refused in a new way. Return True if it is kept.
         """
-        own = self.input_of(line)
-        name += "" if PurePosixPath(name).suffix else PurePosixPath(own or "").suffix
-        is_new = name not in self.files
-        if own in (None, name) or self.is_late or (is_new and self.session.read_text(name) is not None):
-            return
-        if is_new:
-            self.files[name] = text or read(self.session.repo / name)
+        own, before = self.input_of(line), len(self.calls)
+        suffix = PurePosixPath(own or "").suffix
+        named = {name if PurePosixPath(name).suffix else f"{name}{suffix}": text for name, text in cases}
+        new = [name for name in named if name not in self.files]
+        texts = {name: text for name, text in named.items() if name not in new or self.session.read_text(name) is None}
+        if own is None or own in texts or not texts or self.is_late:
+            return False
+        for name in (new := [name for name in new if name in texts]):
+            self.files[name] = texts[name] or read(self.session.repo / name)
             self.session.write_text(name, self.files[name])
-        case, ran, why = await self._run(line.replace(own or "", name), provides=False)
-        before = len(self.calls)
-        shown = self._shown(case, ran).replace(name, "input")
+        case, ran, why = await self._run(line.replace(own, " ".join(texts)), provides=False)
+        shown = re.sub("|".join(map(re.escape, texts)), "input", self._shown(case, ran))
         if why is None and shown not in self.known and not shown.endswith(" "):
             self.known.add(shown)
             self.printed[case] = shown
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
-        elif why and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
+        elif why and len(texts) == 1 and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
             self.refused["case", ran.exit_code] += 1
             self._refused(ran, _shape(ran, case))
-        if is_new and len(self.calls) == before:
-            del self.files[name]
-            await self.session.shell(shlex.join(["rm", "-f", name]), timeout_secs=SECONDS)
+        if len(self.calls) == before and new:
+            self.files = {name: text for name, text in self.files.items() if name not in new}
+            await self.session.shell(shlex.join(["rm", "-f", *new]), timeout_secs=SECONDS)
+        return len(self.calls) > before
 
     async def spoil(self, line: str) -> None:
         """Try the line with a damaged file in place of its own, with half of it, and with one that is not there, alone

@@ -41,6 +41,7 @@ OPTIONS_SHARE = 0.9  # of them, after which variations come
 ENOUGH = 12  # calls that have to print what no other did, such as those with samples
 MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
+MOST_AT_ONCE = 32  # inputs of tests in one call
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
@@ -150,7 +151,9 @@ class Prober(Agent):
         probe.calls += [call for _, call in islice(probe.repeating.values(), MOST_REPEATING)]
 
     async def _try_cases(self, probe: Probe, lines: Sequence[str]) -> None:
-        """Keep the lines of each subcommand with other inputs in place of their own, if they show something new."""
+        """Keep the lines of each subcommand with other inputs in place of their own, if they show something new: first
+        with many at once, since a slow tool has no time for each.
+        """
         of_each: list[Iterator[tuple[str, str, str]]] = []
         for number, own in enumerate(by_subcommand(lines, probe.session.binary, self.parts).values()):
             named = [(probe.input_of(line), line) for line in own if "\n" not in line]
@@ -160,11 +163,16 @@ class Prober(Agent):
                 fit = [(_kind(name) if PurePosixPath(name).suffix else main, name, text) for name, text in self.cases]
                 calls = [(forms[kind], name, text) for kind, name, text in fit if kind in forms]
                 changed = ((forms[main], name, text) for name, text in probe.changed_inputs(forms[main]))
+                every = [(name, text) for line, name, text in calls if line == forms[main]][:MOST_AT_ONCE]
+                half = len(every) // 2
+                if half and not await probe.on_cases(forms[main], every):
+                    for part in (every[:half], every[half:]):
+                        await probe.on_cases(forms[main], part)
                 of_each.append(iter((*changed, *calls[number:], *calls[:number])))  # each begins with others
         before = len(probe.calls)
         for line, name, text in in_turn(of_each):
             if len(probe.calls) - before < MOST_CASES:
-                await probe.on_case(line, name, text)
+                await probe.on_cases(line, [(name, text)])
 
     async def _with_options(self, probe: Probe, calls: Iterable[Call]) -> None:
         """Keep the lines with an option also with other inputs, if they show something new: those with most marks, and
@@ -176,7 +184,7 @@ class Prober(Agent):
             fit = ((name, probe.files[name]) for name in rich if own and name != own and _kind(name) == _kind(own))
             changed = probe.changed_inputs(call.line) if own else iter(())
             for name, text in (*islice(fit, CASES_OF_OPTION), *islice(changed, CASES_OF_OPTION)):
-                await probe.on_case(call.line, name, text, kind="variation")
+                await probe.on_cases(call.line, [(name, text)], kind="variation")
         of_each = (
             iter([(call.line, f"{value}{number}", text) for number, text in enumerate(self.related[value], 1)])
             for call in calls
@@ -184,7 +192,7 @@ class Prober(Agent):
             if value in self.related
         )
         for line, name, text in in_turn(of_each):
-            await probe.on_case(line, name, text, kind="variation")
+            await probe.on_cases(line, [(name, text)], kind="variation")
 
     def _seconds(self, name: str) -> float:
         """Return the plan's share of the seconds that are left by those that have ended."""

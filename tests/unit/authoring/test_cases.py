@@ -177,3 +177,14 @@ EXAMPLES:
 """
     plan = in_help("tally", [page])
     assert [one.ways[0] for one in plan.tries] == ["tally list", "tally 1,5,22", "echo 9 13 | tally", "tally add milk"]
+
+
+def test_many_inputs_of_tests_are_tried_in_one_call_and_in_halves_if_that_fails(tmp_path: Path) -> None:
+    def joined(words: list[str], files: dict[str, str]) -> str | None:
+        text = "".join(files.get(word, "{") for word in words)
+        return None if "{" in text else text
+
+    found = found_with(joined, tmp_path, {f"{number}.txt": "a,b\n" * number for number in range(1, 5)})
+    assert "count 1.txt 2.txt 3.txt 4.txt" in found.of("call")
+    found = found_with(joined, tmp_path, {"1.txt": "a,\n", "2.txt": "b,,\n", "3.txt": "{\n", "4.txt": "c,,,\n"})
+    assert "count 1.txt 2.txt" in found.of("call")
