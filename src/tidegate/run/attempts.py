@@ -36,9 +36,10 @@ from tidegate.trial.judge_script import RestoredWorkspace, ScriptContext
 from tidegate.trial.lifecycle import run_trial
 from tidegate.trial.processes import Supervisor, SupervisorLost, SupervisorPool
 from tidegate.trial.program_lookup import Built, find_target, system_path, untested, write_missing
-from tidegate.trial.safe_files import redact_folder, redacted, remove_trees
+from tidegate.trial.safe_files import redact_folder, remove_trees
 from tidegate.trial.sandbox.readable import parts_of_checkout, protected_in
 from tidegate.trial.sandbox.users import remove_left_in_memory
+from tidegate.trial.shown_secrets import without_secrets
 from tidegate.trial.workspace import MOST_SECS, Prepared, prepare
 from tidegate.vcs.revisions import main_folder
 
@@ -219,16 +220,9 @@ class Attempts:
                     trial = await run_trial(lent)
                     around = max(0.0, time.monotonic() - began - (trial.duration_s or 0.0))
                     trial = trial.model_copy(update={"around_s": round(around, 3)})
-                    return self._without_secrets(trial)
+                    return without_secrets(trial, self.context.around.redaction, row.scenario)
         except OSError as error:
             return Trial(spec=spec, not_measured="resources", reason=f"the trial could not be run: {error}")
-
-    def _without_secrets(self, trial: Trial) -> Trial:
-        """Return the trial without the secrets. One in what checks read is a fault, since these do not see it."""
-        clean = redacted(trial, self.context.around.redaction)
-        if clean.answers == trial.answers:
-            return clean
-        return clean.model_copy(update={"faults": {**clean.faults, "it shows a secret": ""}})
 
     @asynccontextmanager
     async def _attempt_of(

@@ -52,6 +52,11 @@ class Redaction:
         """True if there is any secret to replace."""
         return bool(self._forms)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables whose values are replaced."""
+        return tuple(self._names)
+
     def text(self, text: str) -> str:
         """Return the text without the secrets."""
         whole = text.encode(errors="surrogatepass")

@@ -276,7 +276,7 @@ class McpClient:
             return ToolAnswer("invalid" if fault or is_neither else error.status, fault or error.why)
         status = status_of(answers[method], method, client.protocol_version)
         fault = fault_of(status)
-        return ToolAnswer("invalid" if fault else "error" if status else "ok", fault or _text(result))
+        return ToolAnswer("invalid" if fault else "error" if status else "ok", fault or _text(method, result))
 
     def _result(self, method: str) -> dict[str, Any]:
         """Return the result that the SDK has taken. Raises NoAnswerFromServerError if it is not known."""
@@ -391,14 +391,18 @@ def _tool(given: Mapping[str, Any]) -> Tool:
     )
 
 
-def _text(result: Mapping[str, Any]) -> str:
-    """Return what agents are shown of a result: its structured content if it has some, else its text."""
+def _text(method: str, result: Mapping[str, Any]) -> str:
+    """Return what agents are shown of a result: its structured content if it has some, else its text.
+
+    Only the fields that the method's result has are read: clients ignore others.
+    """
+    if method == PROMPT:
+        return "\n".join(f"{_string(one.get('role'))}: {_said(one.get('content') or {})}" for one in result["messages"])
+    if method == READ:
+        return BETWEEN.join(_part({"type": "resource", "resource": part}) for part in result["contents"])
     if "structuredContent" in result:
         return _string(json.dumps(result["structuredContent"], ensure_ascii=False))
-    messages = result.get("messages")
-    if isinstance(messages, list):
-        return "\n".join(f"{_string(one.get('role'))}: {_said(one.get('content') or {})}" for one in messages)
-    return BETWEEN.join(_part(part) for part in result.get("content", result.get("contents", [])))
+    return BETWEEN.join(map(_part, result["content"]))
 
 
 def _said(content: Mapping[str, Any]) -> str:
@@ -420,9 +424,9 @@ _OF_URI = ":/?#[]@!$&'()*+,;=%"
 
 def _part(part: Mapping[str, Any]) -> str:
     """Return the text of a content block; for other content, its type and name in brackets."""
-    resource = part.get("resource")
-    inner = resource if isinstance(resource, dict) else part
-    if isinstance(inner.get("text"), str):
+    kind, resource = part.get("type"), part.get("resource")
+    inner = resource if kind == "resource" and isinstance(resource, dict) else part
+    if kind in ("text", "resource") and isinstance(inner.get("text"), str):
         return _string(inner["text"])
     named = map(_string, (part.get("type"), inner.get("mimeType"), inner.get("uri")))
     return f"[{' '.join(quote(one, safe=_OF_URI) for one in named if one)}]"  # no place for a sentence

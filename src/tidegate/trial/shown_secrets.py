@@ -1,0 +1,33 @@
+"""Removes secrets from a trial's record, and notes where its checks would have seen one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidegate.model.suite import Scenario
+from tidegate.model.trial import Trial
+from tidegate.text.redaction import Redaction
+from tidegate.trial.safe_files import redacted
+
+
+def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario) -> Trial:
+    """Return the trial without the secrets. Each in what a check reads is a fault, since checks do not see it."""
+    clean = redacted(trial, redaction)
+    if clean is trial:
+        return trial
+    faults = {
+        f"{what} shows {name}": ""
+        for what, before, after in _read(trial, clean, scenario)
+        for name in redaction.names
+        if repr(after).count(f"[{name}]") > repr(before).count(f"[{name}]")
+    }
+    return clean.model_copy(update={"faults": {**clean.faults, **faults}})
+
+
+def _read(trial: Trial, clean: Trial, scenario: Scenario) -> Iterator[tuple[str, object, object]]:
+    """Yield what each check reads, before and after the secrets were removed, with the check's name."""
+    yield from zip((gate.label for gate in scenario.gates), trial.answers, clean.answers, strict=False)
+    labels = [evaluator.label for evaluator in scenario.evaluators]
+    yield from zip(labels, trial.evaluator_answers, clean.evaluator_answers, strict=False)
+    if labels:
+        yield "what evaluators read of the agent", trial.events, clean.events
