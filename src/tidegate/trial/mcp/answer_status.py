@@ -83,8 +83,8 @@ def _status_without_tool(result: dict[str, Any], method: str) -> int:
 
 
 def _is_entry(one: Any) -> bool:
-    """Return True for an object, whose blob is base64 if it has one."""
-    return isinstance(one, dict) and is_base64(str(one.get("blob", "")))
+    """Return True for an object, whose blob is base64 if it has one, and which then has no text."""
+    return isinstance(one, dict) and is_base64(str(one.get("blob", ""))) and not {"blob", "text"} <= one.keys()
 
 
 def is_loose(result: Any) -> bool:
@@ -130,7 +130,9 @@ def is_block(part: Any) -> bool:
 
 
 def is_contents(part: dict[str, Any]) -> bool:
-    """Return True for what a resource contains: a text, or a blob in base64."""
+    """Return True for what a resource contains: a text, or a blob in base64, not both."""
+    if {"blob", "text"} <= part.keys():
+        return False
     return _has_texts(part, ("uri", "text")) or (_has_texts(part, ("uri", "blob")) and is_base64(part["blob"]))
 
 

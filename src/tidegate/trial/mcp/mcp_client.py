@@ -397,7 +397,7 @@ def _text(method: str, result: Mapping[str, Any]) -> str:
     Only the fields that the method's result has are read: clients ignore others.
     """
     if method == PROMPT:
-        return "\n".join(f"{_string(one.get('role'))}: {_said(one.get('content') or {})}" for one in result["messages"])
+        return "\n".join(f"{_string(one.get('role'))}: {_said(one.get('content'))}" for one in result["messages"])
     if method == READ:
         return BETWEEN.join(_part({"type": "resource", "resource": part}) for part in result["contents"])
     if "structuredContent" in result:
@@ -405,9 +405,10 @@ def _text(method: str, result: Mapping[str, Any]) -> str:
     return BETWEEN.join(map(_part, result["content"]))
 
 
-def _said(content: Mapping[str, Any]) -> str:
+def _said(content: Any) -> str:
     """Return the text of a message, in which no line but the first begins as a message does."""
-    return re.sub(r"(?m)^(?=(?:user|assistant): )", "  ", _part(content))
+    parts = [part for part in (content if isinstance(content, list) else [content]) if isinstance(part, dict)]
+    return re.sub(r"(?m)^(?=(?:user|assistant): )", "  ", BETWEEN.join(map(_part, parts)))
 
 
 def _has_no_text(result: Any) -> bool:

@@ -88,6 +88,12 @@ def test_a_field_that_the_result_of_a_method_does_not_have_is_not_read(method: s
     assert "other" not in _text(method, others | own)
 
 
+def test_a_message_may_have_several_blocks_or_none() -> None:
+    messages = [{"role": "user", "content": [block("a"), block("b"), "c"]}, {"role": "user", "content": None}]
+    assert _text(PROMPT, {"messages": messages}).startswith("user: a")
+    assert _text(PROMPT, {"messages": messages}).endswith("user: ")
+
+
 def test_only_text_and_resources_have_a_text() -> None:
     assert _part({**IMAGE, "text": "other"}) == "[image image/png]"
     assert _part({**block("own"), "resource": {"uri": "a:b", "text": "other"}}) == "own"

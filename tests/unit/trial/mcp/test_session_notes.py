@@ -227,3 +227,10 @@ def test_a_result_of_an_unknown_type_is_not_valid_where_the_protocol_has_types(
 ) -> None:
     result = {"content": [{"type": "text", "text": "done"}], "resultType": kind}
     assert answer_status.status_of({"jsonrpc": "2.0", "id": 1, "result": result}, version=version) == status
+
+
+def test_what_a_resource_contains_is_a_text_or_a_blob() -> None:
+    assert answer_status.is_contents({"uri": "a:b", "text": "x"})
+    assert not answer_status.is_contents({"uri": "a:b", "text": "x", "blob": ""})
+    both = {"jsonrpc": "2.0", "id": 1, "result": {"contents": [{"uri": "a:b", "text": "x", "blob": ""}]}}
+    assert answer_status.status_of(both, answer_status.READ) > 0
