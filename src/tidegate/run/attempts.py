@@ -220,7 +220,8 @@ class Attempts:
                     trial = await run_trial(lent)
                     around = max(0.0, time.monotonic() - began - (trial.duration_s or 0.0))
                     trial = trial.model_copy(update={"around_s": round(around, 3)})
-                    return without_secrets(trial, self.context.around.redaction, row.scenario)
+                    machine = self.context.around
+                    return without_secrets(trial, machine.redaction, row.scenario, machine.passed)
         except OSError as error:
             return Trial(spec=spec, not_measured="resources", reason=f"the trial could not be run: {error}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
@@ -10,8 +10,11 @@ from tidegate.text.redaction import Redaction
 from tidegate.trial.safe_files import redacted
 
 
-def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario) -> Trial:
-    """Return the trial without the secrets. Each in what a check reads is a fault, since checks do not see it."""
+def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario, passed: Collection[str]) -> Trial:
+    """Return the trial without the secrets. Each in what a check reads is a fault, since checks do not see it.
+
+    `passed`: the variables that the trial has. Others it cannot show, but a text may be equal to one by chance.
+    """
     clean = redacted(trial, redaction)
     if clean is trial:
         return trial
@@ -19,7 +22,7 @@ def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario) -> T
         f"{what} shows {name}": ""
         for what, before, after in _read(trial, clean, scenario)
         for name in redaction.names
-        if repr(after).count(f"[{name}]") > repr(before).count(f"[{name}]")
+        if name in passed and repr(after).count(f"[{name}]") > repr(before).count(f"[{name}]")
     }
     return clean.model_copy(update={"faults": {**clean.faults, **faults}})
 

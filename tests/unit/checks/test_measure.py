@@ -231,6 +231,10 @@ PASSED = exited(0, stdout='{"passed": true}')
             [f"{JUDGE.label}: prints more than one score"],
         ),
         ({"answers": (PASSED,), "evaluator_answers": ((exited(0),),)}, [f"{JUDGE.label}: prints no score"]),
+        (
+            {"answers": (PASSED,), "evaluator_answers": ((exited(1, stdout='{"score": 1}'),),)},
+            [f"{JUDGE.label}: prints a score and ends with exit 1"],
+        ),
     ],
 )
 def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: list[str]) -> None:

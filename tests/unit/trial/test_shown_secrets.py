@@ -12,6 +12,7 @@ from tidegate.text.redaction import Redaction
 from tidegate.trial.shown_secrets import without_secrets
 
 SECRETS = Redaction({"SHOP_TOKEN": "shop-live-4711aa", "OTHER_KEY": "other-live-77"})
+PASSED = ("SHOP_TOKEN", "OTHER_KEY")
 GATES = (CommandSucceeds(command="notes header"), CommandSucceeds(command="notes show"))
 
 
@@ -21,7 +22,7 @@ def printed(text: str) -> CommandAnswer:
 
 def noted(*texts: str, **fields: object) -> Trial:
     trial = make.trial(answers=tuple(map(printed, texts)), **fields)
-    return without_secrets(trial, SECRETS, make.scenario(gates=GATES))
+    return without_secrets(trial, SECRETS, make.scenario(gates=GATES), PASSED)
 
 
 def test_each_check_that_would_have_read_a_secret_is_named_with_it() -> None:
@@ -35,12 +36,19 @@ def test_each_check_that_would_have_read_a_secret_is_named_with_it() -> None:
     ]
 
 
+def test_a_text_that_equals_a_secret_which_the_trial_does_not_have_is_not_a_fault() -> None:
+    trial = make.trial(answers=(printed("db: shop-live-4711aa"),))
+    assert without_secrets(trial, SECRETS, make.scenario(gates=GATES), ()).faults == {}
+
+
 def test_a_name_that_the_tool_prints_itself_is_not_a_secret() -> None:
     assert noted("[SHOP_TOKEN]", "b").faults == {}
 
 
 def test_what_the_agent_was_shown_counts_if_evaluators_read_it() -> None:
     trial = make.trial(events=(ToolResult(id="1", status="ok", output="shop-live-4711aa"),))
-    assert without_secrets(trial, SECRETS, make.scenario()).faults == {}
+    assert without_secrets(trial, SECRETS, make.scenario(), PASSED).faults == {}
     judged = make.scenario(evaluators=(CodeJudge(name="j", script="sh j.sh"),))
-    assert [*without_secrets(trial, SECRETS, judged).faults] == ["what evaluators read of the agent shows SHOP_TOKEN"]
+    assert [*without_secrets(trial, SECRETS, judged, PASSED).faults] == [
+        "what evaluators read of the agent shows SHOP_TOKEN"
+    ]

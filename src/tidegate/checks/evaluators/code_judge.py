@@ -89,8 +89,9 @@ def _said(result: CommandResult) -> Score:
     misses = _texts(said.get("misses"))
     reasoning = said.get("reasoning")
     reason = excerpt(reasoning, 500) if isinstance(reasoning, str) and reasoning else "; ".join(misses)
-    notes = ("prints more than one score",) if result.stdout.count('"score"') > 1 else ()
-    return Score(value=score, reason=reason, hits=_texts(said.get("hits")), misses=misses, notes=notes)
+    notes = [] if not result.exit_code else [f"prints a score and ends with exit {result.exit_code}"]
+    notes += ["prints more than one score"] if result.stdout.count('"score"') > 1 else []
+    return Score(value=score, reason=reason, hits=_texts(said.get("hits")), misses=misses, notes=tuple(notes))
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -269,8 +269,8 @@ def _of_test(entry: RowSeen, row: RowTest, q_better: float) -> Conclusion:
     cut: dict[str, Any] = {**ended, "done": (entry.heads_run, entry.screening)} if entry.cut_short else {}
     if row.hit or (row.in_doubt and not entry.cut_short):
         return _concluded(entry, "unconfirmed", "screened", **why, **ended)
-    if entry.cut_short and _worse(row):
-        # Another row's regression or the budget ended the run while this row was looking worse: "ok" would be wrong.
+    if (entry.cut_short or row.head[1] < entry.trials_per_side["head"]) and _worse(row):
+        # A regression, the budget or an outage ended the row's trials while it was looking worse: "ok" would be wrong.
         return _concluded(entry, "unconfirmed", "screened", **why, **cut)
     if q_better <= IMPROVED * TIES:
         return _concluded(entry, "improved", "screened", **why, p=q_better, limit=IMPROVED)
