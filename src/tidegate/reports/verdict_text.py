@@ -159,7 +159,8 @@ def _repeats(state: RowState, why: Reason) -> str:
     if state == "ok":
         return f"{_nothing(state, why)}{_needs(why)}"
     if why.carried:
-        return f"regressed in an earlier run, and is not shown to be fixed: {_passes(why)}; this takes {_to_pass(why)}"
+        shown = f"{_passes(why)}; this takes {_to_pass(why)}" if why.enough else "its trials could not be measured"
+        return f"regressed in an earlier run, and is not shown to be fixed: {shown}"
     lost = f"; {_what(why)} in {why.lost[0]} more" if why.lost[0] else ""
     return f"{_passes(why)}{lost}{_needs(why)}"
 

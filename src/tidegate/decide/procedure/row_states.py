@@ -225,7 +225,10 @@ def _loss(entry: RowSeen, side: Side) -> dict[str, Any]:
 
 
 def _unmeasured(entry: RowSeen, sides: tuple[Side, ...]) -> Conclusion:
-    """Return `not_measured`, with its cause and the first reason given for that cause."""
+    """Return `not_measured`, with its cause and the first reason given for that cause; a row that was red stays so."""
+    if entry.row.earlier.state == "regressed":
+        enough = entry.passes_to_clear
+        return _concluded(entry, "regressed", "repeats", carried=True, enough=enough, **_counts(entry))
     trials = [trial for side in sides for trial in entry.of(side)]
     cause = entry.cause(sides)
     detail = next((trial.reason for trial in trials if trial.not_measured == cause and trial.reason), "")

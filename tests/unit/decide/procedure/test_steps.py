@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import make
+from tests.make import sure
 from tidegate.decide.procedure.observed import Past, RowSeen
 from tidegate.decide.procedure.pairs import Paired, RowTest, look
-from tidegate.decide.procedure.row_states import Conclusion
+from tidegate.decide.procedure.row_states import Conclusion, _settled
 from tidegate.decide.procedure.rules import Facts
 from tidegate.decide.procedure.steps import (
     State,
@@ -277,6 +278,14 @@ def test_too_few_trials_allowed_to_confirm_leave_a_suspicion(limit: str) -> None
 def test_a_row_that_failed_earlier_is_cleared_by_no_more_passes_than_it_may_have(most: int | None, needed: int) -> None:
     row = RunRow(scenario="s", agent="a", deterministic=True, earlier=EarlierPushes(failed=True))
     assert RowSeen(row=row, most=most).passes_to_clear == needed
+
+
+def test_a_row_that_was_red_stays_red_where_an_outage_takes_its_trials() -> None:
+    row = RunRow(scenario="s", agent="a", deterministic=False)
+    assert sure(_settled(RowSeen(row=row))).state == "not_measured"
+    carried = sure(_settled(RowSeen(row=row.model_copy(update={"earlier": EarlierPushes(state="regressed")}))))
+    assert carried.state == "regressed"
+    assert words(carried).endswith("its trials could not be measured")
 
 
 def test_evidence_that_equals_the_limit_reaches_it() -> None:
