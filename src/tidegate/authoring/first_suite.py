@@ -144,16 +144,13 @@ async def _suite_of_program(here: Tryout, where: str, tool: Tool, *, may_serve: 
     if not kept:
         return Tried(tool, {}, problem=f"no check passed three times out of three{shown.failure}")
     told = [
-        note
-        for one in probed
-        for note in protected(
-            one.tool.binary, len(one.shown.pages), one.shown.parts, kept, is_main=one.tool.binary == tool.binary
-        )
+        protected(binary, len(one.shown.pages), one.shown.parts, kept, is_main=binary == tool.binary)
+        for binary, one in ((one.tool.binary, one) for one in probed)
     ]
     spoilt = await _build(here, tool)
     excluded = f"Exclude `{tool.scenarios}` from what it checks, before you commit the suite"
     broken = (f"the build fails with the suite's files: {spoilt}. {excluded}",) if spoilt else ()
-    notes = (*left_out(probed[0].found), *told, *tryout.needs_network(here), *broken)
+    notes = (*left_out(probed[0].found), *filter(None, told), *tryout.needs_network(here), *broken)
     return Tried(tool, _files(tool, kept, here), notes)
 
 

@@ -267,7 +267,7 @@ class Probe:
         for name in (new := [name for name in new if name in texts]):
             self.files[name] = texts[name] or read(self.session.repo / name)
             self.session.write_text(name, self.files[name])
-        case, ran, why = await self._run(line.replace(own, " ".join(texts)), provides=False)
+        case, ran, why = await self._run(line.replace(own, shlex.join(texts)), provides=False)
         shown = re.sub("|".join(map(re.escape, texts)), "input", self._shown(case, ran))
         if why is None and shown not in self.known and not shown.endswith(" "):
             self.known.add(shown)
@@ -423,7 +423,7 @@ class Probe:
         if own is None or len(rewritten) > 1 or copy in line:
             return None
         told = " 2>/dev/null" if ran.exit_code and ran.stderr else ""  # such as which file it changed: no error
-        show = "cksum" if _BINARY.search(self.files[own]) else "cat"
+        show = "sha256sum" if _BINARY.search(self.files[own]) else "cat"
         return _then(show, f"cp {own} {copy} && {line.replace(own, copy)}{told}", ran, copy)
 
     def _provide(self, line: str, printed: str) -> bool:

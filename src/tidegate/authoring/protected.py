@@ -26,10 +26,8 @@ def left_out(found: Mapping[str, Found]) -> tuple[str, ...]:
     return (head, *observed_gates.listed_rows(lost))
 
 
-def protected(
-    binary: str, pages: int, parts: Iterable[Part], candidates: Iterable[Candidate], *, is_main: bool
-) -> tuple[str, ...]:
-    """Return the sentence about what the suite protects of a program, and what it does not reach.
+def protected(binary: str, pages: int, parts: Iterable[Part], candidates: Iterable[Candidate], *, is_main: bool) -> str:
+    """Return the sentence about what the suite protects of a program, and what not; '' without checks of it.
 
     `pages`: of its help. `parts`: what it offers. `candidates`: of all programs; those of the main one name none.
     """
@@ -56,7 +54,7 @@ def protected(
     more = f" and {len(unreached) - MOST_NAMED} more" if len(unreached) > MOST_NAMED else ""
     missing = f" Not reached: {', '.join([*unreached][:MOST_NAMED])}{more}." if unreached else ""
     whose = "" if is_main else f" of `{binary}`"
-    return (f"Protected{whose}: {told}.{missing}",) if kept else ()
+    return f"Protected{whose}: {told}.{missing}" if kept else ""
 
 
 def _is_used(binary: str, called: str, part: Part) -> bool:

@@ -159,7 +159,8 @@ def _repeats(state: RowState, why: Reason) -> str:
     if state == "ok":
         return f"{_nothing(state, why)}{_needs(why)}"
     if why.carried:
-        shown = f"{_passes(why)}; this takes {_to_pass(why)}" if why.enough else "its trials could not be measured"
+        measured = (why.head or (0, 0))[1] and (why.base or (0, 0))[1]
+        shown = f"{_passes(why)}; this takes {_to_pass(why)}" if measured else "no trial was measured on a side"
         return f"regressed in an earlier run, and is not shown to be fixed: {shown}"
     lost = f"; {_what(why)} in {why.lost[0]} more" if why.lost[0] else ""
     return f"{_passes(why)}{lost}{_needs(why)}"
@@ -181,6 +182,8 @@ def _screened(state: RowState, why: Reason) -> str:
         return _passes(why)
     if state != "unconfirmed":
         return f"{_nothing(state, why)}{cut}"
+    if why.done and not why.ended:
+        return f"looks worse: {_passes(why)}; {why.done[0]} of {why.done[1]} trials on head were measured"
     if cut:
         return f"looks worse: {_passes(why)}{cut}"
     return f"{_passes(why)}: looks worse, but the {why.ended} ended before it was confirmed"

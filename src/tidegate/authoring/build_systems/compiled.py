@@ -145,7 +145,7 @@ def find_cmake(root: Path, where: str) -> Iterator[Tool]:
     together = [target for target, _ in found.values() if target in installed]
     for name in own_first({name: of for name, of in found.items() if not together or of[0] in together}, own):
         target, folder = found[name]
-        targets = " ".join(together if target in together else [target])
+        targets = " ".join(together or [target])
         build = (
             f"cmake -S {where} -B {CMAKE_FOLDER} -DCMAKE_BUILD_TYPE=Release",
             f"cmake --build {CMAKE_FOLDER} --parallel --target {targets}",

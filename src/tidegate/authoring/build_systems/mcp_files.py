@@ -48,10 +48,11 @@ def find(root: Path, where: str) -> Iterator[Tool]:
     folder = root / where
     if any(tool.server for tool in (*python.find(root, where), *node.find(root, where))):
         return
-    configured = [(file, name, _own_file(folder, start)) for file, name, start in _configured(folder)]
-    found = {line: (file, name) for file, name, line in reversed(configured) if line}  # of a line with two names, one
-    lines = [(file, name, line) for line, (file, name) in reversed(found.items())]
-    for file, name, line in lines or _undocumented(folder):
+    found: dict[tuple[str, ...], tuple[str, str]] = {}  # of a line with two names, the first
+    for file, name, start in _configured(folder):
+        if line := _own_file(folder, start):
+            found.setdefault(line, (file, name))
+    for file, name, line in [(*of, line) for line, of in found.items()] or _undocumented(folder):
         binary = re.sub(r"[^\w.-]", "-", name.rpartition("/")[2])
         yield Tool(binary, _build(root, where, binary, line), (FOLDER,), inside(where, file), server=True, own=True)
 

@@ -29,7 +29,7 @@ class CodeJudge(Evaluator):
 
     A script that prints nothing scores 1 if it exits with status 0, else 0, so `python -m py_compile x.py` works as a
     script. The evaluator is not measured if the output is anything else, the score is not a number from 0 to 1, or the
-    script crashes or times out.
+    script crashes or times out. A score with another status is a fault: a pass with it on head alone is a failure.
 
     `script` runs by `sh -c` in `cwd` (default: the scenario's folder) with the script variables in its environment;
     `TIDEGATE_FIXTURE_DIR` is the workspace. Files named in the command, and files next to them that those name or

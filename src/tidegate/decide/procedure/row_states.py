@@ -226,7 +226,7 @@ def _loss(entry: RowSeen, side: Side) -> dict[str, Any]:
 
 def _unmeasured(entry: RowSeen, sides: tuple[Side, ...]) -> Conclusion:
     """Return `not_measured`, with its cause and the first reason given for that cause; a row that was red stays so."""
-    if entry.row.earlier.state == "regressed":
+    if entry.row.earlier.state == "regressed" and entry.row.presence == "both":
         enough = entry.passes_to_clear
         return _concluded(entry, "regressed", "repeats", carried=True, enough=enough, **_counts(entry))
     trials = [trial for side in sides for trial in entry.of(side)]
@@ -272,9 +272,10 @@ def _of_test(entry: RowSeen, row: RowTest, q_better: float) -> Conclusion:
     cut: dict[str, Any] = {**ended, "done": (entry.heads_run, entry.screening)} if entry.cut_short else {}
     if row.hit or (row.in_doubt and not entry.cut_short):
         return _concluded(entry, "unconfirmed", "screened", **why, **ended)
-    if (entry.cut_short or row.head[1] < entry.trials_per_side["head"]) and _worse(row):
-        # A regression, the budget or an outage ended the row's trials while it was looking worse: "ok" would be wrong.
-        return _concluded(entry, "unconfirmed", "screened", **why, **cut)
+    planned = entry.trials_per_side["head"]
+    if (entry.cut_short or row.head[1] < planned) and _worse(row):
+        # A regression, the budget or an outage took trials of the row while it was looking worse: "ok" would be wrong.
+        return _concluded(entry, "unconfirmed", "screened", **why, **(cut or {"done": (row.head[1], planned)}))
     if q_better <= IMPROVED * TIES:
         return _concluded(entry, "improved", "screened", **why, p=q_better, limit=IMPROVED)
     return _concluded(entry, "flaky" if is_flaky(entry.history) else "ok", "screened", **why, **cut)

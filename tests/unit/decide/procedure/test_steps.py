@@ -285,7 +285,15 @@ def test_a_row_that_was_red_stays_red_where_an_outage_takes_its_trials() -> None
     assert sure(_settled(RowSeen(row=row))).state == "not_measured"
     carried = sure(_settled(RowSeen(row=row.model_copy(update={"earlier": EarlierPushes(state="regressed")}))))
     assert carried.state == "regressed"
-    assert words(carried).endswith("its trials could not be measured")
+    assert words(carried).endswith("no trial was measured on a side")
+    added = row.model_copy(update={"earlier": EarlierPushes(state="regressed"), "presence": "added"})
+    assert sure(_settled(RowSeen(row=added))).state == "not_measured"
+
+
+def test_a_row_that_looked_worse_when_an_outage_took_its_other_trials_is_unconfirmed_not_ok() -> None:
+    worse = only("docs past:20/40 base:P head:FOO")
+    assert (worse.state, words(worse).rpartition("; ")[2]) == ("unconfirmed", "1 of 3 trials on head were measured")
+    assert only("docs past:20/40 base:P head:POO").state == "flaky"
 
 
 def test_evidence_that_equals_the_limit_reaches_it() -> None:
