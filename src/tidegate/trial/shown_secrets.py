@@ -19,7 +19,7 @@ def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario, pass
     if clean is trial:
         return trial
     faults = {
-        f"{what} shows {name}": ""
+        f"it shows the value of {name}, in: {what}": ""
         for what, before, after in _read(trial, clean, scenario)
         for name in redaction.names
         if name in passed and repr(after).count(f"[{name}]") > repr(before).count(f"[{name}]")

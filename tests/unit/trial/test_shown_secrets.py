@@ -28,11 +28,11 @@ def noted(*texts: str, **fields: object) -> Trial:
 def test_each_check_that_would_have_read_a_secret_is_named_with_it() -> None:
     assert noted("a", "b").faults == {}
     clean = noted("Bearer shop-live-4711aa", "b")
-    assert [*clean.faults] == [f"{GATES[0].label} shows SHOP_TOKEN"]
+    assert [*clean.faults] == [f"it shows the value of SHOP_TOKEN, in: {GATES[0].label}"]
     assert "shop-live" not in clean.model_dump_json()
     assert [*noted("Bearer shop-live-4711aa", "other-live-77").faults] == [
-        f"{GATES[0].label} shows SHOP_TOKEN",
-        f"{GATES[1].label} shows OTHER_KEY",
+        f"it shows the value of SHOP_TOKEN, in: {GATES[0].label}",
+        f"it shows the value of OTHER_KEY, in: {GATES[1].label}",
     ]
 
 
@@ -50,5 +50,5 @@ def test_what_the_agent_was_shown_counts_if_evaluators_read_it() -> None:
     assert without_secrets(trial, SECRETS, make.scenario(), PASSED).faults == {}
     judged = make.scenario(evaluators=(CodeJudge(name="j", script="sh j.sh"),))
     assert [*without_secrets(trial, SECRETS, judged, PASSED).faults] == [
-        "what evaluators read of the agent shows SHOP_TOKEN"
+        "it shows the value of SHOP_TOKEN, in: what evaluators read of the agent"
     ]
