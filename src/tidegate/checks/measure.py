@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 from pydantic import Field, FiniteFloat, ValidationError
@@ -19,12 +19,11 @@ from tidegate.agents.invocations.metrics import (
     trial_metrics,
 )
 from tidegate.checks.evaluators.assess import Assessment, assess, detail_means, judge_result, judge_score, judge_use
-from tidegate.checks.evaluators.tool_trajectory import ToolTrajectory
+from tidegate.checks.faults import faults_of, kinds, not_shown
 from tidegate.checks.gates.assertion import parse_json
-from tidegate.checks.gates.command_gate import Script, says_failed, says_passed, what_went_wrong
-from tidegate.checks.rubrics.work import line as transcript_line
+from tidegate.checks.gates.command_gate import what_went_wrong
 from tidegate.model.evaluator import Score
-from tidegate.model.event import End, Event, ToolResult, Warning
+from tidegate.model.event import End, Event
 from tidegate.model.gate import Gate, GateInput
 from tidegate.model.judge_result import JudgeResult
 from tidegate.model.measurement import Call, EvaluatorResult, GateResult, Metrics, Outcome, TrialResult
@@ -35,7 +34,7 @@ from tidegate.model.trial import Step, Trial
 from tidegate.model.trial_spec import NotMeasured
 from tidegate.model.value import Value
 from tidegate.text.scores import score_text
-from tidegate.text.shorten import clipped, excerpt, is_partial, without_stack
+from tidegate.text.shorten import clipped, excerpt, without_stack
 
 MAX_CALLS = 200
 MAX_COMMAND = 500  # characters
@@ -66,7 +65,7 @@ def measure_trial(
     }
     metrics = Metrics(**{**vars(trial_metrics(trial, scenario.minimum_steps, price)), **scores})
     evaluators, warnings = script_results(trial.steps)
-    faults = dict.fromkeys((*_faults(trial, scenario), *checks.faults, *_kinds(checks.gates)), "")
+    faults = dict.fromkeys((*faults_of(trial, scenario), *checks.faults, *kinds(checks.gates)), "")
     scored = composite_score(scenario.composite, checks.gates, metrics, checks.judge) if checks.outcome else (None, ())
     return TrialResult(
         **trial.spec.model_dump(),
@@ -88,53 +87,6 @@ def measure_trial(
 
 def _read_as(scenario: Scenario, trial: Trial) -> Trial:
     return trial.model_copy(update={"invocations": as_defined(trial.invocations, scenario.target)})
-
-
-def _faults(trial: Trial, scenario: Scenario) -> Iterator[str]:
-    """Yield the faults that the record shows."""
-    if any(call.status == "unfinished" for call in trial.invocations):
-        yield "a call of the target had not ended when the agent did"
-    if any(event.unread for event in trial.events if isinstance(event, Warning)):
-        yield "a line of the agent's events cannot be read"
-    ids = [event.id for event in trial.events if isinstance(event, ToolResult)]
-    if len(ids) > len({*ids}):
-        yield "two results of calls have one id"
-    for event in trial.events:
-        if isinstance(event, End) and event.status:
-            yield f"the agent's program ended with exit {event.status}"
-    for gate, answer in zip(scenario.gates, trial.answers, strict=False):
-        if isinstance(gate, Script) and isinstance(answer, CommandAnswer):
-            if not says_passed(answer.result.stdout):
-                yield f"{gate.label} prints no `passed`"
-            if says_failed(answer.result.stdout):
-                yield f"{gate.label} prints that it failed, beside something else"
-
-
-def _cut(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> Iterator[str]:
-    """Yield the checks that decide and did not see all: a break could be in what is left out."""
-    partly = "is not given all that happened: a text is too long, or not in UTF-8"
-    cut = any(is_partial(event.output) for event in trial.events if isinstance(event, ToolResult))
-    scripts = [gate.label for gate in scenario.gates if isinstance(gate, Script) and gate.required]
-    scripts += ["`post`"] if scenario.post else []
-    in_transcript = any(is_partial(transcript_line(event)) for event in trial.events) if scripts else False
-    yield from (f"{label} {partly}" for label in scripts if in_transcript)
-    of_evaluators = zip(scenario.evaluators, trial.evaluator_answers, strict=False)
-    answered = [(evaluator, answers) for evaluator, answers in of_evaluators if evaluator.decides]
-    if scenario.judge:
-        answered.append((scenario.judge, trial.judge_answers))
-    if judge_blocks and (trial.workspace_lost or trial.unshown) and any(one.judged for one, _ in answered):
-        yield "judges are not shown all that changed"
-    for evaluator, answers in answered:
-        reads = any(isinstance(one, ToolTrajectory) and one.reads_outputs for one in (evaluator, *evaluator.members))
-        given = any(one.cut for one in answers if not isinstance(one, FileAnswer))
-        if ((cut and reads) or given) and (judge_blocks or not evaluator.judged):
-            yield f"{evaluator.label} {partly}"
-
-
-def _kinds(gates: Iterable[GateResult]) -> Iterator[str]:
-    """Yield what kind of value was counted or searched."""
-    with_kinds = (gate for gate in gates if gate.type != "script" and gate.detail)
-    return (f"{gate.label}: {found}" for gate in with_kinds for found in gate.detail["found"])
 
 
 def _unused(trial: Trial, scenario: Scenario, decides: Outcome | None) -> tuple[str, ...]:
@@ -181,7 +133,7 @@ def _checks(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> _Checks:
         evaluators=assessment.results,
         case_score=assessment.case_score,
         judge=judge,
-        faults=(*assessment.notes, *_cut(trial, scenario, judge_blocks=judge_blocks)),
+        faults=(*assessment.notes, *not_shown(trial, scenario, judge_blocks=judge_blocks)),
     )
     if checks.decides == "pass" and _ended_in_a_call(trial):
         checks = checks._replace(outcome="fail", decides="fail", reason="a call of the target did not end")

@@ -1,5 +1,7 @@
 """The gate interface: a request about the workspace, and a pure decision on the answer."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -56,3 +58,13 @@ class Gate(Value):
     def decide(self, seen: GateInput) -> GateDecision:
         """Decide on what was observed. Pure, so a stored trial can be decided again."""
         raise NotImplementedError
+
+
+def told_apart(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the labels. If several are the same, each but the first gets its number: `test`, `test (2)`."""
+    seen = Counter[str]()
+    found = []
+    for label in labels:
+        seen[label] += 1
+        found.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return tuple(found)

@@ -270,8 +270,8 @@ _SENTENCES: dict[str, Callable[[Reason], str]] = {
     "base_lost": lambda why: f"{_what(why)} on base alone, so there is nothing to compare with; {_passes(why)}",
     "unmeasured": _unmeasured,
     "key_refused": lambda why: "the agent's key was refused ({}) in {} of {} trials".format(why.detail, *why.lost),
-    "some_lost": lambda why: (
-        f"{_what(why)} in {why.lost[0]} of {why.lost[1]} trials on head and never on base; {_passes(why)}"
+    "some_lost": lambda why: "{} in {} of {} trials on head and {} on base; {}".format(
+        _what(why), *why.lost, "less often" if why.cause in ("outage", "judge") else "never", _passes(why)
     ),
     "base_fails": _base_fails,
     "never_passes": lambda why: f"{_passes(why)}: what head does may make base fail now and then, too",

@@ -24,10 +24,13 @@ def named(files: Iterable[str]) -> tuple[str, ...]:
 
 
 class WatchedFiles:
-    """The files, links and folders that checks find at the start: those of the workspace, and what the setup makes."""
+    """The files, links and folders that checks find at the start: those of the workspace, and what the setup makes
+    there and in HOME.
+    """
 
-    def __init__(self, prepared: Prepared, workspace: Path) -> None:
-        self._workspace = workspace
+    def __init__(self, prepared: Prepared, workspace: Path, home: Path) -> None:
+        self._workspace, self._home = workspace, home
+        self._at_home: dict[str, Content] = {}
         self._start: dict[str, Content | None] = {**dict.fromkeys(OF_GIT), **prepared.contents}
         self.rewritten = set[str]()
         self._made = set[str]()
@@ -41,6 +44,8 @@ class WatchedFiles:
         made = has.keys() - self._start.keys()
         self._made |= made | {f"{name}{LINK}" for name in made if stat.S_ISLNK(has[name].kind)}
         self._start = {**dict.fromkeys(self._start), **has}
+        self._at_home = contents(self._home)
+        self._made |= {f"~/{name}" for name in self._at_home}
 
     @property
     def _hiding(self) -> Iterator[str]:
@@ -76,3 +81,5 @@ class WatchedFiles:
                 found = read[name].content if name in read else None
             if found != has or (has and not usable):
                 self.rewritten.add(name)
+        changed = (name for name, has in self._at_home.items() if content_of(self._home / name, (has.size,)) != has)
+        self.rewritten |= {f"~/{name}" for name in changed}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from tidegate.model.gate import told_apart
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
 from tidegate.text.redaction import Redaction
@@ -29,8 +30,8 @@ def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario, pass
 
 def _read(trial: Trial, clean: Trial, scenario: Scenario) -> Iterator[tuple[str, object, object]]:
     """Yield what each check reads, before and after the secrets were removed, with the check's name."""
-    yield from zip((gate.label for gate in scenario.gates), trial.answers, clean.answers, strict=False)
-    labels = [evaluator.label for evaluator in scenario.evaluators]
+    yield from zip(told_apart(gate.label for gate in scenario.gates), trial.answers, clean.answers, strict=False)
+    labels = told_apart(evaluator.label for evaluator in scenario.evaluators)
     yield from zip(labels, trial.evaluator_answers, clean.evaluator_answers, strict=False)
     if labels:
         yield "what evaluators read of the agent", trial.events, clean.events

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import httpx2
+import pytest
 
+from tidegate.model.agent import ToolAnswer
 from tidegate.model.target import McpServer
 from tidegate.trial.mcp.mcp_client import AS_AGENTS, MODES, Mode, connected_at
 from tidegate.trial.mcp.over_socket import OverSocket
@@ -39,19 +41,54 @@ class Strict(BaseHTTPRequestHandler):
             self.able.append({*message["params"]["capabilities"]})
         if message["method"] == "server/discover":
             return  # without an answer
+        self.send(self.body(message), 200 if "id" in message else 202)
+
+    def body(self, message: dict[str, Any]) -> str:
         result = GREETING if message["method"] == "initialize" else {"tools": []}
-        body = json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}).encode()
-        self.send_response_only(200 if "id" in message else 202)
-        self.send_header("Content-Type", "application/json")
+        return json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result})
+
+    def send(self, body: str, status: int, kind: str = "application/json") -> None:
+        self.send_response_only(status)
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body.encode())
 
     def do_GET(self) -> None:
         self.send_error(405)
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
+
+
+class Doubled(Strict):
+    """Answers to calls with a key twice in one object; to those of `stream` with an event."""
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if message["method"] != "tools/call":
+            self.send(self.body(message), 200 if "id" in message else 202)
+            return
+        told = {"content": [{"type": "text", "text": "added"}], "isError": False}
+        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": told})
+        body = body.replace('"isError"', '"isError": true, "isError"')
+        is_stream = message["params"]["name"] == "stream"
+        self.send(*((f"data: {body}\n\n", 200, "text/event-stream") if is_stream else (body, 200)))
+
+
+@pytest.mark.parametrize("tool", ["plain", "stream"])
+def test_an_answer_with_a_key_twice_is_refused_as_over_stdio(tool: str, tmp_path: Path) -> None:
+    async def work() -> ToolAnswer:
+        server = McpServer(command="x", url="http://127.0.0.1:1/mcp")
+        async with connected_at(server, tmp_path / "s", modes=AS_AGENTS) as client:
+            return await client.ask("tool", tool, {}, 9)
+
+    with ThreadingUnixStreamServer(str(tmp_path / "s"), Doubled) as listening:
+        threading.Thread(target=listening.serve_forever, args=(0.05,), daemon=True).start()
+        told = asyncio.run(work())
+        listening.shutdown()
+    why = "the server's answer is not a valid result: it has a key twice in one object"
+    assert told == ToolAnswer("invalid", why)
 
 
 def opened(folder: Path, modes: Sequence[Mode]) -> tuple[str, list[str], list[str], list[set[str]]]:

@@ -191,11 +191,15 @@ NO_VERDICT = "script: ./check prints no `passed`"
 FAILED = "script: ./check prints that it failed, beside something else"
 
 
-UNREAD = "a line of the agent's events cannot be read"
+UNREAD = "a line of the agent's events cannot be read: "
+NO_EVENT = f"{UNREAD}line N is not an event: Unable to extract tag using discriminator 'type'"
+NO_JSON = f"{UNREAD}line N is not JSON (expected value at line N column N): added{{}}"
+MORE = f"{UNREAD}N more warnings of this kind were left out"
 CALLS = [
     f'{{"type": "item.{when}", "item": {{"id": "1", "type": "command_execution", "command": "taskmgr list"}}}}'
     for when in ("started", "completed")
 ]
+NO_OBJECT = f"{UNREAD}line N is not a JSON object: added{CALLS[1].replace('1', 'N')[:75]}"
 LOUD = 20 * (Warning(text="deprecated"),)
 PASSED = exited(0, stdout='{"passed": true}')
 
@@ -204,20 +208,24 @@ PASSED = exited(0, stdout='{"passed": true}')
     ("fields", "faults"),
     [
         ({"invocations": (OK,)}, []),
-        ({"invocations": (OK, LEFT)}, ["a call of the target had not ended when the agent did"]),
+        ({"invocations": (OK, LEFT)}, ["a call had not ended when the agent did: `taskmgr add`"]),
         ({"events": codex.STREAM.parse("\n".join(CALLS))}, []),
-        ({"events": codex.STREAM.parse("\n".join((CALLS[0], f"added{CALLS[1]}")))}, [UNREAD]),
-        ({"events": events.parse(25 * "{}\n")}, [UNREAD]),
-        ({"events": (*LOUD, *events.parse("added{}"))}, [UNREAD]),
-        ({"events": bounded((*LOUD, *events.parse("added{}")))}, [UNREAD]),
+        ({"events": codex.STREAM.parse("\n".join((CALLS[0], f"added{CALLS[1]}")))}, [NO_OBJECT]),
+        ({"events": events.parse(25 * "{}\n")}, [NO_EVENT, MORE]),
+        ({"events": (*LOUD, *events.parse("added{}"))}, [NO_JSON]),
+        ({"events": bounded((*LOUD, *events.parse("added{}")))}, [MORE]),
         ({"events": bounded((*LOUD, *LOUD))}, []),
         ({"events": (End(end="crashed", status=3),)}, ["the agent's program ended with exit 3"]),
+        (
+            {"events": (End(end="crashed", status=3),), "invocations": (OK,)},
+            ["the agent's program ended with exit 3, after `taskmgr list` with exit 0"],
+        ),
         ({"events": (End(end="crashed", status=0),)}, []),
         ({"events": (End(end="completed"),)}, []),
         ({"events": (ToolResult(id="1", status="ok"), ToolResult(id="2", status="ok"))}, []),
         (
             {"events": (ToolResult(id="1", status="error"), ToolResult(id="1", status="ok"))},
-            ["two results of calls have one id"],
+            ["two results of calls have one id: of `1`"],
         ),
         ({"answers": (PASSED,)}, []),
         ({"answers": (exited(0, stdout='{"passed": false}'),)}, []),
@@ -240,6 +248,26 @@ PASSED = exited(0, stdout='{"passed": true}')
 def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: list[str]) -> None:
     one = scenario(Script(command="./check"), evaluators=(JUDGE,))
     assert [*measure_trial(make.trial(spec=SPEC, **fields), one).faults] == faults
+
+
+def test_of_two_scripts_with_one_description_each_has_faults_of_its_own() -> None:
+    """Otherwise base's fault in one of them would excuse head's in the other."""
+    gates = (Script(command="./a", description="it is there"), Script(command="./b", description="it is there"))
+    found = measure_trial(trial(PASSED, exited(0, stdout="added")), scenario(*gates)).faults
+    assert [*found] == ["it is there (2) prints no `passed`"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (ToolCall(id="1", tool="shell", command="taskmgr add"), "taskmgr add"),
+        (ToolCall(id="1", tool="Read"), "Read"),
+    ],
+)
+def test_of_two_results_with_one_id_the_call_is_named(call: ToolCall, said: str) -> None:
+    twice = (call, ToolResult(id="1", status="ok"), ToolResult(id="1", status="ok"))
+    found = measure_trial(trial(THERE, events=twice), scenario(OUT)).faults
+    assert [*found] == [f"two results of calls have one id: of `{said}`"]
 
 
 READS = ToolTrajectory.model_validate(
@@ -277,10 +305,14 @@ def test_an_evaluator_that_is_not_given_all_makes_a_pass_doubtful(
     ]
 
 
-@pytest.mark.parametrize("fields", [{"unshown": ("log",)}, {"workspace_lost": True}])
-def test_a_judge_that_decides_and_is_not_shown_all_that_changed_makes_a_pass_doubtful(fields: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("fields", "fault"), [({"unshown": ("log",)}, "`log`"), ({"workspace_lost": True}, "what changed")]
+)
+def test_a_judge_that_decides_and_is_not_shown_all_that_changed_makes_a_pass_doubtful(
+    fields: dict[str, Any], fault: str
+) -> None:
     one = scenario(OUT, evaluators=(WARNS,))
-    for blocks, faults in ((True, ["judges are not shown all that changed"]), (False, [])):
+    for blocks, faults in ((True, [f"judges are not shown {fault}"]), (False, [])):
         found = measure_trial(trial(THERE, evaluator_answers=((),), **fields), one, judge_blocks=blocks).faults
         assert [*found] == faults
     plain = scenario(OUT, evaluators=(JUDGE,))

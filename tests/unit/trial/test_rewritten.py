@@ -28,7 +28,8 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def watched(tmp_path: Path, workspace: Path) -> WatchedFiles:
-    return WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), workspace)
+    (tmp_path / "home").mkdir()
+    return WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), workspace, tmp_path / "home")
 
 
 def taken(workspace: Path) -> Snapshot:
@@ -45,6 +46,17 @@ def looked(watched: WatchedFiles) -> set[str]:
 def test_what_is_left_alone_and_what_is_new_is_not_listed(watched: WatchedFiles, workspace: Path) -> None:
     fill(workspace, "new", ".git/index")
     assert looked(watched) == set()
+
+
+def test_a_file_that_the_setup_made_in_home_is_watched_too(
+    watched: WatchedFiles, workspace: Path, tmp_path: Path
+) -> None:
+    fill(tmp_path / "home", ".config/rules", "kept")
+    watched.begin()
+    fill(tmp_path / "home", "new")
+    (tmp_path / "home/.config/rules").write_text("others")
+    assert looked(watched) == {"~/.config/rules"}
+    assert watched.made == ("~/.config", "~/.config/rules", "~/kept")
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ class Codex(JsonLines):
                 yield from self._other_tool(item, tool, ended, mapping(item, "arguments"), said)
             case "file_change":
                 yield from self._other_tool(item, "file_change", ended, {"changes": item.get("changes")}, "")
-            case "web_search":
+            case "web_search" if ended:  # its query may be missing until then
                 yield from self._other_tool(item, "web_search", ended, {"query": item.get("query")}, "")
             case "agent_message" if ended and (said := text(item, "text")):
                 self._trouble = None

@@ -28,7 +28,7 @@ def _events(text: str) -> Iterator[Event]:
         except ValidationError as error:
             yield Warning(text=f"line {number} is not an event: {_first_problem(error)}", unread=True)
         except ValueError as error:
-            yield Warning(text=f"line {number} is not JSON: {error}", unread=True)
+            yield Warning(text=f"line {number} is not JSON ({error}): {line[:80]}", unread=True)
 
 
 def _short(event: Event) -> Event:

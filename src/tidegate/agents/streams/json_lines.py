@@ -94,6 +94,7 @@ class JsonLines:
     def __init__(self) -> None:
         self._lines = 0
         self._tools: dict[str, str] = {}  # the tool of every call, by id
+        self._given: dict[str, tuple[str | None, Json]] = {}  # what each was called with
         self._open: dict[str, None] = {}
         self._trouble: End | None = None  # set if the model could not be reached and nothing followed
 
@@ -144,8 +145,10 @@ class JsonLines:
         raise NotImplementedError
 
     def _call(self, identity: str, tool: str, command: str | None = None, given: Json | None = None) -> Iterator[Event]:
-        """Yield a call, unless it was reported before."""
+        """Yield a call, unless it was reported before; a warning if another one had its id."""
         self._trouble = None
+        if self._given.setdefault(identity, (command, given or {})) != (command, given or {}):
+            yield Warning(text=f"line {self._lines} calls `{tool}` with the id of another call", unread=True)
         if identity not in self._tools:
             self._tools[identity] = tool
             self._open[identity] = None

@@ -9,7 +9,7 @@ from typing import TypeVar
 from tidegate.agents.invocations.metrics import as_defined
 from tidegate.checks.evaluators.rubric_judge import RubricJudge
 from tidegate.model.evaluator import PASS, Evaluator, EvaluatorRecord, Score
-from tidegate.model.gate import Gate
+from tidegate.model.gate import Gate, told_apart
 from tidegate.model.judge import AskModel, ModelAnswer
 from tidegate.model.judge_result import JudgeResult, JudgeUse
 from tidegate.model.measurement import DETAILS, EvaluatorResult, EvaluatorScore
@@ -105,6 +105,7 @@ def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessme
         if judged or not evaluator.judged:
             evaluators.append(evaluator)
             scores.append(_score(evaluator, record, trial.answers_of(number)))
+    names = told_apart(evaluator.label for evaluator in evaluators)
     results = tuple(map(_result, evaluators, scores))
     case_score = _case_score(results)
     failure = _failure(results, scores, case_score)
@@ -119,7 +120,7 @@ def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessme
         failure=failure,
         missing=missing[0][1].missing if missing else None,
         reason=f"evaluator {missing[0][0]}: {missing[0][1].reason}" if missing else "",
-        notes=tuple(note for one, score in zip(evaluators, scores, strict=True) for note in _notes(one.label, score)),
+        notes=tuple(note for name, score in zip(names, scores, strict=True) for note in _notes(name, score)),
     )
 
 

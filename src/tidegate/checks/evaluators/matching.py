@@ -13,7 +13,7 @@ from tidegate.agents.invocations.metrics import in_order
 from tidegate.checks.gates.assertion import kind, parse_json, same, shown
 from tidegate.checks.gates.fields import NonEmpty
 from tidegate.model.evaluator import EvaluatorRecord
-from tidegate.model.event import ToolCall, ToolResult, is_traced
+from tidegate.model.event import CallStatus, ToolCall, ToolResult, is_traced
 from tidegate.model.target import is_of_target
 from tidegate.model.value import Value
 from tidegate.text.patterns import check_pattern, search
@@ -30,7 +30,7 @@ class ComparedCall(Value):
     tool: str
     input: dict[str, Any] = {}
     output: Any = None
-    failed: bool = False
+    failed: bool | None = False  # None if its end is not known
     at: float = 0.0
 
 
@@ -55,9 +55,12 @@ def _agent_calls(record: EvaluatorRecord) -> list[ComparedCall]:
 
 
 def _compared(call: ToolCall, result: ToolResult | None) -> ComparedCall:
-    failed = result is not None and result.status not in ("ok", "unknown")
-    output = as_json(result.output) if result else None
+    output, failed = (as_json(result.output), _failed(result.status)) if result else (None, None)
     return ComparedCall(tool=call.tool, input=_input(call), output=output, failed=failed, at=call.at)
+
+
+def _failed(status: CallStatus) -> bool | None:
+    return None if status in ("unknown", "unfinished", "background") else status != "ok"
 
 
 def _input(call: ToolCall) -> dict[str, Any]:
@@ -81,7 +84,7 @@ def _target_calls(record: EvaluatorRecord) -> list[ComparedCall]:
             tool=f"{name}:{call.subcommand}" if call.subcommand else name,
             input={"argv": list(call.argv), "command": shlex.join([name, *call.argv])},
             output={"exit_code": call.exit_code, "status": call.status},
-            failed=call.status in ("error", "timeout"),
+            failed=_failed(call.status),
             at=call.started_at - record.agent_started_at,
         )
         for call in in_order(record.invocations)
@@ -140,7 +143,8 @@ class ExpectedCall(Value):
         if (given := self.input_mismatch(call)) is not None:
             return given
         if self.fails is not None and self.fails != call.failed:
-            return f"it {'failed' if call.failed else 'did not fail'}, with {shown(call.output)}"
+            how = {None: "may have failed or not", True: "failed", False: "did not fail"}[call.failed]
+            return f"it {how}, with {shown(call.output)}"
         return None if self.output is None else mismatch(self.output, call.output, "output", subset=not self.exact)
 
     def input_mismatch(self, call: ComparedCall) -> str | None:

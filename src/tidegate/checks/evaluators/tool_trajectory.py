@@ -37,9 +37,10 @@ class ToolTrajectory(Evaluator):
     An expected call is `{tool, input, output}`. The output of a command is what it prints on both streams. The actual
     call may have more fields than `input` and `output` name. A list in `output` may have more items, in any order; one
     in `input` must be the whole list. With `exact: true` the call has no other input, and lists in its output have
-    these items in this order. With `fails: true` it has to fail, with `fails: false` to work. A string can also be
-    `{regex: PATTERN}`, and any value `{any: true}`. In every mode, a call of a `forbidden` tool or more calls than
-    `max_calls` make the score 0. Not measured if the agent does not report its tool calls.
+    these items in this order. With `fails: true` it has to fail, with `fails: false` to work; a call of unknown end did
+    neither. A string can also be `{regex: PATTERN}`, and any value `{any: true}`. In every mode, a call of a
+    `forbidden` tool or more calls than `max_calls` make the score 0. Not measured if the agent does not report its
+    tool calls.
     """
 
     type: Literal["tool_trajectory"] = "tool_trajectory"

@@ -17,6 +17,7 @@ from tidegate.model.suite import RowState
 from tidegate.model.trial_spec import NotMeasured, Side
 from tidegate.model.value import Value
 
+UNANSWERED = 0.25  # limit of p for "more of head's trials met an outage": two of three, and none of base's
 FLAKY_BELOW, FLAKY_FROM = 0.7, 10  # a row is flaky below this pass rate, over at least this many base trials
 GREEN: tuple[RowState, ...] = ("ok", "improved", "flaky")
 
@@ -49,7 +50,8 @@ def conclusions_of(entries: Sequence[RowSeen], alpha: float, tests: Mapping[RowK
     once = _compared_once([entry for entry in open_ones if entry.row.key not in tests], alpha)
     found = settled | once | _screened([entry for entry in open_ones if entry.row.key in tests], tests)
     said = ((entry, _doubting_failures(entry, found[entry.row.key])) for entry in entries)
-    doubted = ((entry, _doubting_loss(entry, _doubting_base(entry, conclusion))) for entry, conclusion in said)
+    based = ((entry, _doubting_base(entry, conclusion)) for entry, conclusion in said)
+    doubted = ((entry, _doubting_outages(entry, _doubting_loss(entry, conclusion))) for entry, conclusion in based)
     return tuple(_without_key(entry, _doubting_passes(entry, conclusion)) for entry, conclusion in doubted)
 
 
@@ -162,6 +164,18 @@ def _doubting_loss(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
     if conclusion.state not in GREEN:
         return conclusion
     return conclusion.doubted("some_lost", _kind(head), **_loss(entry, "head"))
+
+
+def _doubting_outages(entry: RowSeen, conclusion: Conclusion) -> Conclusion:
+    """State that models left more of head's trials unanswered than of base's: what a tool prints can be why."""
+    base, head = entry.tally("base"), entry.tally("head")
+    if conclusion.state not in GREEN or not head.outages or entry.row.presence != "both":
+        return conclusion
+    asked = head.measured + head.outages
+    of_base = max(asked, base.measured + base.outages)
+    if fisher_less(head.measured, asked, of_base - base.outages, of_base) > UNANSWERED * TIES:
+        return conclusion
+    return conclusion.doubted("some_lost", "unmeasurable", **_loss(entry, "head"))
 
 
 def _doubting_passes(entry: RowSeen, conclusion: Conclusion) -> Conclusion:

@@ -155,10 +155,14 @@ def lines_of(answers: Answers, server: ServerProcess | None) -> Transport:
 
 @asynccontextmanager
 async def _noting(answers: Answers, server: McpServer, path: Path) -> AsyncIterator[Streams]:
+    def heard(data: bytes) -> None:
+        for message in messages(data, answers.version):
+            answers.answered(message)
+
     def over_socket(
         headers: dict[str, str] | None = None, timeout: object = None, auth: object = None
     ) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(transport=OverSocket(path), timeout=None)
+        return httpx2.AsyncClient(transport=OverSocket(path, heard), timeout=None)
 
     url = urlsplit(server.url)._replace(scheme="http").geturl()  # the recorder speaks TLS, if the server does
     carrier: AbstractAsyncContextManager[Streams]
@@ -172,8 +176,6 @@ async def _noting(answers: Answers, server: McpServer, path: Path) -> AsyncItera
             async def down(client: Down) -> None:
                 async with client:
                     async for item in received:
-                        if isinstance(item, SessionMessage):
-                            answers.answered(item.message.model_dump(by_alias=True, exclude_unset=True))
                         await client.send(item)
 
             async def up(client: Up) -> None:

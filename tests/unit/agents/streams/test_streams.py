@@ -66,3 +66,14 @@ def test_long_output_in_an_event_is_cut() -> None:
     (result,) = STREAMS["events"].parse(line)
     assert isinstance(result, ToolResult)
     assert len(result.output) < MAX_CHARACTERS + 100
+
+
+@pytest.mark.parametrize(("second", "is_read"), [("taskmgr list", True), ("taskmgr drop", False)])
+def test_a_second_call_with_the_id_of_another_one_cannot_be_read(second: str, is_read: bool) -> None:
+    """A client that reports one call twice repeats its command."""
+    lines = [
+        {"type": f"item.{when}", "item": {"id": "1", "type": "command_execution", "command": command}}
+        for when, command in (("started", "taskmgr list"), ("started", second))
+    ]
+    events = STREAMS["codex"].parse("\n".join(map(json.dumps, lines)))
+    assert is_read != any(event.unread for event in events if isinstance(event, Warning))

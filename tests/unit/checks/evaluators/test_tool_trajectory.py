@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.unit.checks.evaluators.records import record, score
-from tidegate.checks.evaluators.matching import ComparedCall, ExpectedCall, common_length, matched, matches
+from tidegate.checks.evaluators.matching import (
+    ComparedCall,
+    ExpectedCall,
+    calls_of,
+    common_length,
+    matched,
+    matches,
+)
+from tidegate.model.event import ToolCall, ToolResult
 
 
 def calls(names: str) -> list[dict[str, str]]:
@@ -179,6 +187,8 @@ LISTED = ComparedCall(tool="list", input={"limit": 2}, output=[{"id": 2}, {"id":
         ({"exact": True, "fails": False}, LISTED, None),
         ({"fails": True}, LISTED, 'it did not fail, with [{"id": 2}, {"id": 1}]'),
         ({"fails": False}, ComparedCall(tool="list", output="no", failed=True), 'it failed, with "no"'),
+        ({"fails": False}, ComparedCall(tool="list", failed=None), "it may have failed or not, with null"),
+        ({"fails": True}, ComparedCall(tool="list", failed=None), "it may have failed or not, with null"),
     ],
 )
 def test_an_exact_call_has_no_other_input_and_its_lists_are_in_order_and_one_that_fails_has_to_fail(
@@ -229,3 +239,11 @@ def test_args_are_agentvs_name_of_the_input() -> None:
 def test_expected_calls_in_any_order_are_another_mode() -> None:
     with pytest.raises(ValidationError, match="`expected` calls in any order are the mode `superset`"):
         score(record(), type="tool_trajectory", mode="any_order", expected=calls("A"))
+
+
+def test_a_call_without_a_result_has_neither_worked_nor_failed() -> None:
+    events = (ToolCall(id="8", tool="list"), ToolCall(id="9", tool="list"), ToolResult(id="9", status="unknown"))
+    traced = record()
+    compared = calls_of(traced.model_copy(update={"events": (*events, *traced.events)}), {"list"})
+    assert compared is not None
+    assert [call.failed for call in compared] == [None, None]

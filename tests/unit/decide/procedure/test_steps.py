@@ -293,7 +293,7 @@ def test_a_row_that_was_red_stays_red_where_an_outage_takes_its_trials() -> None
 def test_a_row_that_looked_worse_when_an_outage_took_its_other_trials_is_unconfirmed_not_ok() -> None:
     worse = only("docs past:20/40 base:P head:FOO")
     assert (worse.state, words(worse).rpartition("; ")[2]) == ("unconfirmed", "1 of 3 trials on head were measured")
-    assert only("docs past:20/40 base:P head:POO").state == "flaky"
+    assert only("docs past:20/40 base:P head:PPO").state == "flaky"
 
 
 def test_evidence_that_equals_the_limit_reaches_it() -> None:
@@ -433,6 +433,23 @@ def test_an_outage_that_only_head_s_trials_meet_leaves_the_row_in_doubt(line: st
 )
 def test_an_outage_beside_which_base_is_not_measured_is_no_doubt(line: str) -> None:
     assert only(line).state == "not_measured"
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        ("docs min:3 base:PPP head:POO", "unconfirmed"),
+        ("docs min:3 base:POP head:POO", "ok"),
+        ("docs min:3 base:PPP head:PPO", "ok"),
+        ("docs past:40/40 base: head:POO", "unconfirmed"),
+    ],
+)
+def test_outages_that_meet_more_of_head_s_trials_leave_the_row_in_doubt(line: str, state: str) -> None:
+    conclusion = only(line)
+    assert conclusion.state == state
+    if state == "unconfirmed":
+        text = "no outcome (outage: because) in 2 of 3 trials on head and less often on base; passes 1 of 1"
+        assert words(conclusion).startswith(text)
 
 
 def test_three_lost_trials_are_no_evidence_where_both_sides_may_lose_them_at_random() -> None:
