@@ -69,9 +69,13 @@ class Warm:
             )
 
     def stop(self) -> None:
-        """End it."""
+        """End it, at once if it does not end by itself."""
         self._line.close()
-        self._process.wait()
+        try:
+            self._process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
     def run(self, arguments: list[str], cwd: Path, env: Mapping[str, str], stdin: str, timeout: float) -> Finished:
         """One run; TimeoutExpired if it takes longer, and then it is killed."""
