@@ -23,6 +23,7 @@ _KIND = re.compile(r"\b[A-Za-z]\w{2,4}\b")  # such as `png`
 _SPEC_EXAMPLE = re.compile(r"^`{8,} example[^\n]*\n(.*?)^\.$", re.MULTILINE | re.DOTALL)
 _SHEBANG = re.compile(r"#!\S*[/ ](?:env )?(?:ba|da|z)?sh\b")
 _BINARY = frozenset("\0\ufffd")
+_UNSAFE = re.compile(r"[^\w./@%+=:,-]+")  # what a shell does not take as a part of a word
 _CODE = frozenset({".py", ".js", ".c", ".sh", ".css", ".sql"})
 _SCRIPTS = frozenset({"", ".sh", ".bats", ".t"})
 _TEST_CODE = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".go", ".rs", ".pl", ".json", ".toml"})
@@ -71,7 +72,8 @@ def find_inputs(root: Path, kinds: Sequence[str]) -> tuple[str, ...]:
     for path in _files(root):
         kind = kind_of(path.name) or path.suffix
         for_tests = _is_for_tests(root, path)
-        if kind and (for_tests or (kind in kinds and kind in _CODE)) and _is_input(path):
+        name = path.relative_to(root).as_posix()
+        if kind and (for_tests or (kind in kinds and kind in _CODE)) and _is_input(path) and not _UNSAFE.search(name):
             found.setdefault(kind, []).append((not for_tests, abs(path.stat().st_size - MEDIUM), path))
     kinds = sorted(found, key=lambda kind: (bool(kind_of(kind)), -len(found[kind])))
     fit = [path for kind in kinds for path in _of_each_folder(sorted(found[kind]))][:MOST_INPUTS]
@@ -88,12 +90,13 @@ def _of_each_folder(found: Iterable[tuple[bool, int, Path]], most: int = MOST_OF
 
 def find_cases(root: Path) -> dict[str, str]:
     """Return the small texts of tests and examples that have a suffix, by the name of the file; if several have it,
-    with that of the folder.
+    with that of the folder. What a shell would not take as one word becomes `_`.
     """
     found = (path for path in _for_tests(root) if path.suffix and path.stat().st_size <= LARGEST_CASE)
     fit = [*filter(_is_input, found)]
     known = Counter(path.name for path in fit)
-    return {path.name if known[path.name] == 1 else f"{path.parent.name}-{path.name}": text(path) for path in fit}
+    named = {path.name if known[path.name] == 1 else f"{path.parent.name}-{path.name}": text(path) for path in fit}
+    return {_UNSAFE.sub("_", name): text for name, text in named.items()}
 
 
 def find_binary(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
@@ -101,7 +104,8 @@ def find_binary(root: Path, texts: Iterable[str]) -> tuple[str, ...]:
     each folder.
     """
     words = {word.lower() for text in texts for word in _KIND.findall(text)}
-    fit = (path for path in _for_tests(root) if path.suffix[1:].lower() in words)
+    usable = (path for path in _for_tests(root) if not _UNSAFE.search(path.relative_to(root).as_posix()))
+    fit = (path for path in usable if path.suffix[1:].lower() in words)
     fit = (path for path in fit if 0 < path.stat().st_size < LARGEST_BINARY and not _BINARY.isdisjoint(text(path)))
     found = _of_each_folder(sorted((False, path.stat().st_size, path) for path in fit), MOST_BINARY)
     return tuple(path.relative_to(root).as_posix() for path in found)

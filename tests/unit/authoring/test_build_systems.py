@@ -486,6 +486,13 @@ def test_a_makefile_s_program_is_made_after_what_comes_before_it_in_all(tmp_path
     assert find_tools(tally)[0].build == ("make objects tally",)
 
 
+def test_programs_that_a_makefile_installs_are_built_together_and_a_library_is_none(tmp_path: Path) -> None:
+    rules = "all: libkit.so kit more\nlibkit.so: kit.o\nkit: kit.o\nmore: more.o\n"
+    root = write(tmp_path / "kit", {"Makefile": f"{rules}install:\n\tinstall -m755 kit more $(BINDIR)\n"})
+    kit, more = find_tools(root)
+    assert kit.build == more.build == ("make libkit.so kit more",)
+
+
 def test_a_variable_for_a_folder_names_no_program_of_a_makefile(tmp_path: Path) -> None:
     makefile = "BIN = bin\nTALLY = tally\nTALLY_EXEC = $(BIN)/$(TALLY)\n$(BIN):\n\tmkdir $(BIN)\nall: $(TALLY_EXEC)\n"
     (tool, *_) = find_tools(write(tmp_path, {"Makefile": makefile}))

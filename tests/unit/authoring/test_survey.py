@@ -132,6 +132,13 @@ def test_inputs_of_different_folders_come_first_and_cases_of_one_name_are_named_
     assert sorted(find_cases(tmp_path)) == ["a-one.txt", "a.txt", "b-one.txt", "b.txt", "c-one.txt", "c.txt"]
 
 
+def test_a_name_that_is_no_word_of_a_shell_is_that_of_a_case_alone_with_other_characters(tmp_path: Path) -> None:
+    write(tmp_path, {"tests/Auto links (old).md": "a\n", "tests/plain.md": "b\n", "tests/it's.bin": "\0"})
+    assert find_inputs(tmp_path, [".md"]) == ("tests/plain.md",)
+    assert find_cases(tmp_path) == {"Auto_links_old_.md": "a\n", "plain.md": "b\n"}
+    assert find_binary(tmp_path, ["a bin file"]) == ()
+
+
 def test_files_that_are_no_texts_are_found_if_the_docs_name_their_kind(tmp_path: Path) -> None:
     for name in ("tests/a/x.PNG", "tests/a/y.png", "tests/b/z.png", "tests/a/x.mp3", "docs/logo.png"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

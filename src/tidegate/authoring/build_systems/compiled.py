@@ -179,6 +179,7 @@ def find_autotools(root: Path, where: str) -> Iterator[Tool]:
         yield Tool(name, (*prepare, f"{enter}./configure", f"{enter}make"), (found[name],), inside(where, file))
 
 
+_NO_LIBRARY = re.compile(r"(?!\S*\.(?:so|a)\b)[\w./-]+")
 _RULE = re.compile(r"^([A-Za-z0-9_.-]+)\s*:(?!=)", re.MULTILINE)
 _ALL = re.compile(r"^all\s*:(?!=)(.*)", re.MULTILINE)
 MAKE_FOLDER = ".tidegate/make"
@@ -214,13 +215,15 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
         make, built = f"{make} install prefix=$PWD/{MAKE_FOLDER} PREFIX=$PWD/{MAKE_FOLDER}", f"{MAKE_FOLDER}/bin"
     rules = _RULE.findall(content)
     of_all = [word for words in _ALL.findall(content) for word in words.split() if word in rules]
+    together = tuple(of_all[: of_all.index(own)]) if own in of_all else ()  # such as a folder for objects
+    together = tuple(dict.fromkeys((*together, own, *(name for name in installed(content) if name in of_all))))
     if own in rules and not (folder / own).is_dir():
-        before = of_all[: of_all.index(own)] if own in of_all else []  # such as a folder for objects
-        yield Tool(own, (*prepare, " ".join([make, *before, own])), (built,), inside(where, file))
+        yield Tool(own, (*prepare, " ".join((make, *together))), (built,), inside(where, file))
     values = {name: words[0] for name, words in assigned(content).items() if len(words) == 1}
     naming = (name for name in values if name in _NAMING or name.endswith(("_EXE", "_EXEC")))
     named = [_expanded(values[name], values) for name in naming if not re.search(rf"\$[({{]{name}[)}}]/", content)]
     for value in dict.fromkeys((*named, *of_all[:1], *installed(content))):
         program = Path(value)
-        if re.fullmatch(r"[\w./-]+", value) and not (folder / value).is_dir() and not is_program(folder / value):
-            yield Tool(program.name, (*prepare, make), (inside(built, str(program.parent)),), inside(where, file))
+        if re.fullmatch(_NO_LIBRARY, value) and not (folder / value).is_dir() and not is_program(folder / value):
+            build = " ".join((make, *together)) if own in rules and value in together else make
+            yield Tool(program.name, (*prepare, build), (inside(built, str(program.parent)),), inside(where, file))
