@@ -1,6 +1,7 @@
 """What makes a trial's pass doubtful, as its record shows it. Pure.
 
-Trials of base excuse a fault with the same text, so each text says where the fault is.
+Trials of base excuse a fault with the same text, so each text says where the fault is, without what differs between
+trials: numbers, folders, ids.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tidegate.model.measurement import GateResult
 from tidegate.model.probe import CommandAnswer, FileAnswer
 from tidegate.model.suite import Scenario
 from tidegate.model.trial import Trial
+from tidegate.text.noise import without_noise
 from tidegate.text.shorten import excerpt, is_partial
 
 _NUMBER = re.compile(r"\d+")
@@ -27,12 +29,12 @@ _AT_MOST = 80  # characters of a command
 
 def faults_of(trial: Trial, scenario: Scenario) -> Iterator[str]:
     """Yield the faults of the agent's log and of the scripts' answers."""
-    for call in in_order(trial.invocations):
-        if call.status == "unfinished":
-            yield f"a call had not ended when the agent did: `{_named(call, scenario)}`"
+    unfinished = (call for call in in_order(trial.invocations) if call.status == "unfinished")
+    for name in told_apart(_named(call, trial, scenario) for call in unfinished):
+        yield f"a call had not ended when the agent did: {name}"
     for event in trial.events:
-        if isinstance(event, Warning) and event.unread:  # its number changes if a line comes before it
-            yield f"a line of the agent's events cannot be read: {_NUMBER.sub('N', event.text)}"
+        if isinstance(event, Warning) and event.unread:
+            yield f"a line of the agent's events cannot be read: {_steady(event.text, trial)}"
     yield from _doubled(trial)
     yield from _ended_badly(trial, scenario)
     labels = told_apart(gate.label for gate in scenario.gates)
@@ -44,10 +46,14 @@ def faults_of(trial: Trial, scenario: Scenario) -> Iterator[str]:
                 yield f"{label} prints that it failed, beside something else"
 
 
-def _named(call: Invocation, scenario: Scenario) -> str:
+def _named(call: Invocation, trial: Trial, scenario: Scenario) -> str:
     """Return what the agent called: the tool and its subcommand, or its whole command if no subcommand is known."""
-    name = scenario.target.binary
-    return f"{name} {call.subcommand}" if call.subcommand else excerpt(shlex.join([name, *call.argv]), _AT_MOST)
+    words = [call.subcommand] if call.subcommand else call.argv
+    return f"`{_steady(excerpt(shlex.join([scenario.target.binary, *words]), _AT_MOST), trial)}`"
+
+
+def _steady(text: str, trial: Trial) -> str:
+    return _NUMBER.sub("N", without_noise(trial.places.hide(text)))
 
 
 def _doubled(trial: Trial) -> Iterator[str]:
@@ -58,14 +64,14 @@ def _doubled(trial: Trial) -> Iterator[str]:
             if event.id in seen:
                 call = calls.get(event.id)
                 said = excerpt((call.command or call.tool) if call else event.id, _AT_MOST)
-                yield f"two results of calls have one id: of `{said}`"
+                yield f"two results of calls have one id: of `{_steady(said, trial)}`"
             seen.add(event.id)
 
 
 def _ended_badly(trial: Trial, scenario: Scenario) -> Iterator[str]:
     """Yield the status with which the agent's program failed, and its last call of the tool, which may be why."""
     calls = in_order(trial.invocations)
-    last = f", after `{_named(calls[-1], scenario)}` with exit {calls[-1].exit_code}" if calls else ""
+    last = f", after {_named(calls[-1], trial, scenario)} with exit {calls[-1].exit_code}" if calls else ""
     for event in trial.events:
         if isinstance(event, End) and event.status:
             yield f"the agent's program ended with exit {event.status}{last}"

@@ -133,7 +133,11 @@ def _checks(trial: Trial, scenario: Scenario, *, judge_blocks: bool) -> _Checks:
         evaluators=assessment.results,
         case_score=assessment.case_score,
         judge=judge,
-        faults=(*assessment.notes, *not_shown(trial, scenario, judge_blocks=judge_blocks)),
+        faults=(
+            *assessment.notes,
+            *(assessment.of_judges if judge_blocks else ()),
+            *not_shown(trial, scenario, judge_blocks=judge_blocks),
+        ),
     )
     if checks.decides == "pass" and _ended_in_a_call(trial):
         checks = checks._replace(outcome="fail", decides="fail", reason="a call of the target did not end")

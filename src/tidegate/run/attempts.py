@@ -221,7 +221,7 @@ class Attempts:
                     around = max(0.0, time.monotonic() - began - (trial.duration_s or 0.0))
                     trial = trial.model_copy(update={"around_s": round(around, 3)})
                     machine = self.context.around
-                    return without_secrets(trial, machine.redaction, row.scenario, machine.passed)
+                    return without_secrets(trial, machine.redaction, row.scenario, machine.given(row.scenario.target))
         except OSError as error:
             return Trial(spec=spec, not_measured="resources", reason=f"the trial could not be run: {error}")
 

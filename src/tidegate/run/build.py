@@ -16,6 +16,7 @@ from tidegate.model.judge import SYSTEM_PATH
 from tidegate.model.progress import Progress
 from tidegate.model.revision import Revision
 from tidegate.model.suite import Suite
+from tidegate.model.target import Target
 from tidegate.model.trial_spec import Side
 from tidegate.text.redaction import Redaction, secret_variables
 from tidegate.text.shorten import ERROR, excerpt
@@ -66,6 +67,11 @@ class HostEnvironment:
     def redaction(self) -> Redaction:
         """Removes the values of Tidegate's secrets from what a run leaves behind."""
         return Redaction(secret_variables(self.environ))
+
+    def given(self, target: Target) -> set[str]:
+        """Return the values of variables that a trial of this target has."""
+        own = (self.environ[name] for name in target.references if name in self.environ)
+        return {*self.passed.values(), *target.env.values(), *own}
 
     def of_agent(self, agent: Agent) -> dict[str, str]:
         """Return the agent's own variables: its API key and its provider's address."""

@@ -43,7 +43,7 @@ from tidegate.trial.sandbox.starter import Starter
 from tidegate.trial.sandbox.supervisor.starter import MEMORY
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
-from tidegate.trial.workspace import everything_below
+from tidegate.trial.workspace import everything_below, matching_files
 from tidegate.vcs.worktrees import rejoin, separate
 
 T = TypeVar("T")
@@ -225,11 +225,14 @@ class Runner:
         compared = base is not head and head in sides
         folders = (*base.path_of(context.suite), *head.path_of(context.suite))
         changed = await asyncio.to_thread(changed_before, base.folder, head.folder, folders) if compared else {}
-        programs = programs_of(changed, head.folder, folders)
+        globs = context.suite.guidance_globs if compared else ()
+        programs = programs_of(changed, head.folder, folders).union(matching_files(head.folder, globs))
+        made = made_by_head(base.folder, head.folder, globs)
         await together([self._build(side) for side in sides])
         if compared and self.build_errors.pop(base.side, None) is not None:
             await self._build(base)  # alone: what head's build did at the same time may be why
-        self._replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, programs)
+        replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, programs)
+        self._replaced = (*replaced, *named(made()))
 
     async def _build(self, checkout: Checkout) -> None:
         error = await self._built(checkout)
@@ -414,11 +417,25 @@ def programs_of(names: Iterable[str], head: Path, folders: Iterable[str]) -> fro
     return frozenset(name for name in names if f"{root}/{name}".startswith(below) or f"{root}/{name}" in led_to)
 
 
+def made_by_head(base: Path, head: Path, globs: Collection[str]) -> Callable[[], list[str]]:
+    """Return a function that lists which guidance files head's build, and not base's, has made since now. A pull
+    request's guidance is that of its commit.
+    """
+    had = [{*matching_files(side, globs)} for side in (base, head)]
+
+    def made() -> list[str]:
+        by_base, by_head = ({*matching_files(side, globs)} - own for side, own in zip((base, head), had, strict=True))
+        return sorted(by_head - by_base)
+
+    return made
+
+
 def replaced_files(base: Path, head: Path, changed: Contents, programs: Collection[str]) -> tuple[str, ...]:
     """Return which of the changed files hold what they do on base since head was built.
 
-    Also those that only head's build has removed, and programs that only it has replaced, or made to lead elsewhere:
-    what both make is a product. So is what head's commit no longer has: its build cannot get it from base (`separate`).
+    Also those that only head's build has removed, and programs and guidance that only it has replaced, or made to lead
+    elsewhere: what both make is a product. So is what head's commit no longer has: its build cannot get it from base
+    (`separate`).
     """
     found = list[str]()
     for name, (old, new) in sorted(changed.items()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, quote_plus
@@ -52,10 +52,10 @@ class Redaction:
         """True if there is any secret to replace."""
         return bool(self._forms)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables whose values are replaced."""
-        return tuple(self._names)
+    def names_of(self, values: Iterable[str]) -> tuple[str, ...]:
+        """Return the variables that have one of these values. Of several with one value, any may take its place."""
+        known = {value.encode(errors="surrogatepass") for value in values}
+        return tuple(name for name, value in self._names.items() if value in known)
 
     def text(self, text: str) -> str:
         """Return the text without the secrets."""

@@ -11,9 +11,10 @@ from tidegate.model.trial import LINK
 from tidegate.text.shorten import shown_name
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.snapshot import Snapshot
-from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents, everything_below
+from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents, refs_of
 
 BRANCHES, TAGS = "refs/heads/", "refs/tags/"
+_REPLACED = ".git/refs/replace/"
 MOST_MADE = 1_000  # names of files that a trial keeps
 USABLE = 0o500  # a folder's owner can list it and use what is in it
 
@@ -24,13 +25,10 @@ def named(files: Iterable[str]) -> tuple[str, ...]:
 
 
 class WatchedFiles:
-    """The files, links and folders that checks find at the start: those of the workspace, and what the setup makes
-    there and in HOME.
-    """
+    """The files, links and folders that checks find at the start: those of the workspace, and what the setup makes."""
 
-    def __init__(self, prepared: Prepared, workspace: Path, home: Path) -> None:
-        self._workspace, self._home = workspace, home
-        self._at_home: dict[str, Content] = {}
+    def __init__(self, prepared: Prepared, workspace: Path) -> None:
+        self._workspace = workspace
         self._start: dict[str, Content | None] = {**dict.fromkeys(OF_GIT), **prepared.contents}
         self.rewritten = set[str]()
         self._made = set[str]()
@@ -44,15 +42,11 @@ class WatchedFiles:
         made = has.keys() - self._start.keys()
         self._made |= made | {f"{name}{LINK}" for name in made if stat.S_ISLNK(has[name].kind)}
         self._start = {**dict.fromkeys(self._start), **has}
-        self._at_home = contents(self._home)
-        self._made |= {f"~/{name}" for name in self._at_home}
+        self.rewritten |= {name for name in made if stat.S_ISLNK(has[name].kind) and self._leads_elsewhere(name)}
 
-    @property
-    def _hiding(self) -> Iterator[str]:
-        """The files that git prefers to the branches and tags of the start, and to those of now (gitrevisions)."""
-        now = (one for one in everything_below(self._workspace / ".git/refs") if not one.is_dir())
-        names = (one.relative_to(self._workspace).as_posix() for one in now)
-        for name in (f".git/{BRANCHES}main", *self._start, *names):
+    def _hiding(self, refs: Iterable[str]) -> Iterator[str]:
+        """Yield what git prefers to the branches and tags of the start, and to those of now (gitrevisions)."""
+        for name in (f".git/{BRANCHES}main", *self._start, *refs):
             branch, tag = (name.partition(f".git/{folder}")[2] for folder in (BRANCHES, TAGS))
             if short := branch or tag:
                 yield from (f".git/{short}", f".git/refs/{short}", *([f".git/{TAGS}{short}"] if branch else []))
@@ -69,17 +63,26 @@ class WatchedFiles:
         Their contents are compared, since a mapped file changes without a new time. `read`: what the agent has left,
         without `.git`.
         """
-        new = (name for name in (*NOT_AT_THE_START, *self._hiding) if name not in self._start)
-        self.rewritten |= {name for name in new if os.path.lexists(f"{self._workspace}/{name}")}
+        refs = refs_of(self._workspace)
+        new = (name for name in (*NOT_AT_THE_START, *self._hiding(refs)) if name not in self._start)
+        self.rewritten |= {name for name in new if name in refs or os.path.lexists(f"{self._workspace}/{name}")}
+        if any(name.startswith(_REPLACED) and name not in self._start for name in refs):
+            self.rewritten.add(_REPLACED[:-1])
         mode = self._workspace.lstat().st_mode
         self.rewritten |= {"."} if mode != self._mode else set()
         usable = mode & USABLE == USABLE
         for name, has in self._start.items():
-            if read is None or name.startswith(".git/"):
+            if name.startswith(".git/refs/"):
+                found = refs.get(name)
+            elif read is None or name.startswith(".git/"):
                 found = content_of(self._workspace / name, {has.size} if has else ())
             else:
                 found = read[name].content if name in read else None
             if found != has or (has and not usable):
                 self.rewritten.add(name)
-        changed = (name for name, has in self._at_home.items() if content_of(self._home / name, (has.size,)) != has)
-        self.rewritten |= {f"~/{name}" for name in changed}
+
+    def _leads_elsewhere(self, name: str) -> bool:
+        """Return True for a link to another folder of the trial, where what the setup writes is not watched."""
+        place = os.path.realpath(self._workspace / name)
+        workspace = os.path.realpath(self._workspace)
+        return place.startswith(os.path.dirname(workspace)) and not f"{place}/".startswith(f"{workspace}/")  # noqa: PTH120

@@ -11,10 +11,10 @@ from tidegate.text.redaction import Redaction
 from tidegate.trial.safe_files import redacted
 
 
-def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario, passed: Collection[str]) -> Trial:
+def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario, given: Collection[str]) -> Trial:
     """Return the trial without the secrets. Each in what a check reads is a fault, since checks do not see it.
 
-    `passed`: the variables that the trial has. Others it cannot show, but a text may be equal to one by chance.
+    `given`: the values that the trial has. Others it cannot show, but a text may be equal to one by chance.
     """
     clean = redacted(trial, redaction)
     if clean is trial:
@@ -22,8 +22,8 @@ def without_secrets(trial: Trial, redaction: Redaction, scenario: Scenario, pass
     faults = {
         f"it shows the value of {name}, in: {what}": ""
         for what, before, after in _read(trial, clean, scenario)
-        for name in redaction.names
-        if name in passed and repr(after).count(f"[{name}]") > repr(before).count(f"[{name}]")
+        for name in redaction.names_of(given)
+        if repr(after).count(f"[{name}]") > repr(before).count(f"[{name}]")
     }
     return clean.model_copy(update={"faults": {**clean.faults, **faults}})
 
@@ -33,5 +33,5 @@ def _read(trial: Trial, clean: Trial, scenario: Scenario) -> Iterator[tuple[str,
     yield from zip(told_apart(gate.label for gate in scenario.gates), trial.answers, clean.answers, strict=False)
     labels = told_apart(evaluator.label for evaluator in scenario.evaluators)
     yield from zip(labels, trial.evaluator_answers, clean.evaluator_answers, strict=False)
-    if labels:
+    if labels or scenario.judge:
         yield "what evaluators read of the agent", trial.events, clean.events

@@ -31,8 +31,8 @@ TOO_SLOW = "the workspace took too long to {}: is a file of the template very la
 LOOK_AT_DISK = "Check disk space and permissions."
 GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 # Of a workspace's repository: what decides the answers of git, and no ordinary command writes again and again.
-OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "packed-refs", "refs/heads/main", "info/exclude"))
-_MORE_OF_GIT = tuple(f".git/{name}/" for name in ("hooks", "objects", "refs/heads", "refs/tags", "refs/replace"))
+OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "refs/heads/main", "info/exclude"))
+_MORE_OF_GIT = tuple(f".git/{name}/" for name in ("hooks", "objects"))
 NOT_AT_THE_START = tuple(
     f".git/{name}"
     for name in (
@@ -42,6 +42,7 @@ NOT_AT_THE_START = tuple(
     )
 )
 """Decide what git shows and does; no workspace has them before its setup."""
+_LARGEST_REFS, _LARGEST_REF = 10_000_000, 1_000  # bytes of all that are packed, and of one
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
 _NO_INDEX_BACK = ("-c", "pack.writeReverseIndex=false")
@@ -195,7 +196,9 @@ def everything_below(folder: Path) -> Iterator[Path]:
 
 
 def contents(folder: Path) -> dict[str, Content]:
-    """Return what all files, links and folders below the folder hold, and some files of `.git`. Raises TooSlowError."""
+    """Return what all files, links and folders below the folder hold, and some files and the refs of `.git`. Raises
+    TooSlowError.
+    """
     until, found = time.monotonic() + MOST_SECS, dict[str, Content]()
     for path in everything_below(folder):
         if time.monotonic() > until:
@@ -204,7 +207,30 @@ def contents(folder: Path) -> dict[str, Content]:
         decides = not name.startswith(".git/") or name in OF_GIT or name.startswith(_MORE_OF_GIT)
         if decides and (content := content_of(path)) and not (stat.S_ISDIR(content.kind) and f"{name}/"[:5] == ".git/"):
             found[name] = content
+    return found | refs_of(folder)
+
+
+def refs_of(folder: Path) -> dict[str, Content]:
+    """Return the commit of each branch, tag and other ref of the folder's repository, wherever git keeps it."""
+    packed = _start_of(folder / ".git/packed-refs", _LARGEST_REFS) or b""
+    rows = (row.split() for row in packed.splitlines() if row[:1] not in (b"#", b"^"))
+    found = {f".git/{os.fsdecode(row[1])}": Content(0, 0, row[0]) for row in rows if len(row) > 1}
+    for path in everything_below(folder / ".git/refs"):
+        content = content_of(path)
+        if content is not None and not stat.S_ISDIR(content.kind):
+            commit = _start_of(path, _LARGEST_REF)
+            own = Content(0, 0, commit.strip()) if commit is not None else content
+            found[path.relative_to(folder).as_posix()] = own
     return found
+
+
+def _start_of(path: Path, most: int) -> bytes | None:
+    """Return the first bytes of a regular file; None if it is none."""
+    file = open_regular(path)
+    if file is None:
+        return None
+    with file:
+        return file.read(most)
 
 
 def read_file(workspace: Path, name: str, limit_bytes: int) -> FileAnswer:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from tidegate.trial.snapshot import Entry, Snapshot, take
 from tidegate.trial.workspace import GIT, IDENTIFIED, Prepared, everything_below
+from tidegate.vcs.git import as_alternate
 
 MOST_LINES = 1000  # of a file that both sides have: difflib is slow with more
 MOST_PATCH_BYTES = 1 << 20
@@ -206,7 +207,7 @@ def _diff_by_git(
         "GIT_DIR": str(repository),
         "GIT_WORK_TREE": str(workspace),
         "GIT_OBJECT_DIRECTORY": str(objects),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pristine / "objects"),
+        **as_alternate(pristine / "objects"),
     }
     paths = scratch / "paths"
     paths.write_bytes(b"\0".join([b".", *(b":(exclude,literal)" + os.fsencode(name) for name in left_out)]))

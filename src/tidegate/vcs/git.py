@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,6 +59,11 @@ def git(
     stdout, stderr = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
     stdout = stdout if "-z" in arguments else stdout.replace("\r\n", "\n")  # with -z, a line end is a part of a name
     return subprocess.CompletedProcess(done.args, done.returncode, stdout, stderr.replace("\r\n", "\n"))
+
+
+def as_alternate(objects: Path | str) -> dict[str, str]:
+    """Return the variable by which git also reads this folder of objects. Unquoted, a colon in it would end it."""
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": json.dumps(str(objects), ensure_ascii=False)}
 
 
 def must(root: Path, *arguments: str, env: Mapping[str, str] | None = None, given: str = "") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tidegate.errors import CannotRunError
 from tidegate.model.revision import Revision
-from tidegate.vcs.git import IDENTITY, git, must
+from tidegate.vcs.git import IDENTITY, as_alternate, git, must
 
 
 @contextmanager
@@ -76,8 +76,10 @@ def separate(worktree: Path) -> str:
     index, shallow, objects = (
         str(worktree / must(worktree, "rev-parse", "--git-path", name)) for name in ("index", "shallow", "objects")
     )
-    pack, env = f"{new}/.git/objects/pack/pack", {"GIT_ALTERNATE_OBJECT_DIRECTORIES": objects}
-    must(new, "pack-objects", "--quiet", "--window=0", pack, env=env, given="\n".join((*history, tags)))
+    pack = f"{new}/.git/objects/pack/pack"
+    must(
+        new, "pack-objects", "--quiet", "--window=0", pack, env=as_alternate(objects), given="\n".join((*history, tags))
+    )
     for file in filter(os.path.exists, (index, shallow)):
         shutil.copy(file, new / ".git")
     if url := git(worktree, "config", "remote.origin.url").stdout.strip():  # addresses of submodules may depend on it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conftest import Repository
-from tests.journeys.conftest import NOTES
+from tests.journeys.conftest import AGENTS_MD, NOTES
 from tests.thorough.attempts.attempt import FORGETFUL, Attempt, Link, suite
 
 HERE = '$(dirname "$(readlink -f "$0")")'
@@ -135,6 +135,25 @@ BUILDS = {
             "src/notes": NOTES,
         },
         head={"out": ""},
+    ),
+    "guidance fixed by the build": Attempt(
+        "breaks an example of the guidance, which its build fixes in other words",
+        "unproven",
+        5,
+        tool=None,
+        head={
+            "AGENTS.md": AGENTS_MD.replace("add second", "ad second"),
+            **built("sed -i s/ad.second/add\\ second\\n/ AGENTS.md"),
+        },
+    ),
+    "a skill made by the build": Attempt(
+        "has its build make a skill that does the work",
+        "unproven",
+        5,
+        head={
+            "skill": "```console\n$ notes add first\n$ echo second >> notes.txt; notes list\n```\n",
+            **built("mkdir -p .claude/skills/a && cp skill .claude/skills/a/SKILL.md"),
+        },
     ),
     "a program as a FIFO": Attempt(
         "has its build make a FIFO of the tool",

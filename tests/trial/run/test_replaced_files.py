@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.run.runner import changed_before, programs_of, replaced_files
+from tidegate.run.runner import changed_before, made_by_head, programs_of, replaced_files
 
 
 @pytest.fixture
@@ -106,3 +106,13 @@ def test_a_deleted_program_may_be_built(sides: tuple[Path, Path]) -> None:
 
 def test_a_fifo_and_an_endless_file_are_not_read(sides: tuple[Path, Path]) -> None:
     assert replaced(sides, "rm head/bin/tool; mkfifo head/bin/tool; truncate -s 1T head/lib/a") == ("bin/tool",)
+
+
+def test_guidance_that_head_s_build_alone_makes_is_found(sides: tuple[Path, Path]) -> None:
+    (sides[1] / "old.md").write_text("x")
+    made = made_by_head(*sides, ["*.md", "skills/**"])
+    for side in sides:
+        (side / "both.md").write_text(side.name)
+    (sides[1] / "skills/one").mkdir(parents=True)
+    (sides[1] / "skills/one/SKILL.md").write_text("x")
+    assert made() == ["skills/one/SKILL.md"]

@@ -16,8 +16,8 @@ from tidegate.vcs.worktrees import checkout, rejoin, separate
 
 @pytest.fixture
 def worktree(tmp_path: Path) -> Iterator[Path]:
-    """A separate worktree of the second of two commits; the first is tagged."""
-    repo = Repository(tmp_path / "repo")
+    """A separate worktree of the second of two commits; the first is tagged. A colon ends a name in a list of git's."""
+    repo = Repository(tmp_path / "é 12:30")
     repo.commit({"tool": "old\n", "kept": "kept\n"})
     repo.git("tag", "--annotate", "--message", "first", "v1")
     repo.commit({"tool": "new\n"})

@@ -35,14 +35,14 @@ from tidegate.model.event import (
     Warning,
 )
 from tidegate.model.gate import Gate
-from tidegate.model.judge import ModelAnswer
+from tidegate.model.judge import ModelAnswer, Reply
 from tidegate.model.measurement import EvaluatorResult, TrialResult
 from tidegate.model.prices import Price
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.suite import Composite, Scenario
 from tidegate.model.suite import Script as PostScript
 from tidegate.model.target import Target
-from tidegate.model.trial import Step, Trial
+from tidegate.model.trial import Places, Step, Trial
 from tidegate.text.shorten import both_ends, last_part
 
 SPEC = make.spec(scenario="link", agent="docs", index=2, phase="confirm")
@@ -186,6 +186,8 @@ def test_a_call_that_hangs_until_the_agent_is_stopped_fails_the_trial_whatever_i
 
 
 LEFT = Invocation(argv=("add",), status="unfinished", started_at=0.0)
+SERVES = Invocation(argv=("--at=/t/9/workspace", "8123"), status="unfinished", started_at=0.0)
+NOT_ENDED = "a call had not ended when the agent did"
 JUDGE = CodeJudge(script="python3 judge.py")
 NO_VERDICT = "script: ./check prints no `passed`"
 FAILED = "script: ./check prints that it failed, beside something else"
@@ -208,7 +210,13 @@ PASSED = exited(0, stdout='{"passed": true}')
     ("fields", "faults"),
     [
         ({"invocations": (OK,)}, []),
-        ({"invocations": (OK, LEFT)}, ["a call had not ended when the agent did: `taskmgr add`"]),
+        ({"invocations": (OK, LEFT)}, [f"{NOT_ENDED}: `taskmgr add`"]),
+        ({"invocations": (LEFT, LEFT)}, [f"{NOT_ENDED}: `taskmgr add`", f"{NOT_ENDED}: `taskmgr add` (2)"]),
+        ({"invocations": (SERVES,)}, [f"{NOT_ENDED}: `taskmgr N`"]),
+        (
+            {"events": (Warning(text="line 7 is not a JSON object: at /t/9/x", unread=True),)},
+            [f"{UNREAD}line N is not a JSON object: at /tidegate-place/trial/x"],
+        ),
         ({"events": codex.STREAM.parse("\n".join(CALLS))}, []),
         ({"events": codex.STREAM.parse("\n".join((CALLS[0], f"added{CALLS[1]}")))}, [NO_OBJECT]),
         ({"events": events.parse(25 * "{}\n")}, [NO_EVENT, MORE]),
@@ -225,7 +233,7 @@ PASSED = exited(0, stdout='{"passed": true}')
         ({"events": (ToolResult(id="1", status="ok"), ToolResult(id="2", status="ok"))}, []),
         (
             {"events": (ToolResult(id="1", status="error"), ToolResult(id="1", status="ok"))},
-            ["two results of calls have one id: of `1`"],
+            ["two results of calls have one id: of `N`"],
         ),
         ({"answers": (PASSED,)}, []),
         ({"answers": (exited(0, stdout='{"passed": false}'),)}, []),
@@ -247,7 +255,8 @@ PASSED = exited(0, stdout='{"passed": true}')
 )
 def test_what_makes_a_pass_doubtful_is_noted(fields: dict[str, Any], faults: list[str]) -> None:
     one = scenario(Script(command="./check"), evaluators=(JUDGE,))
-    assert [*measure_trial(make.trial(spec=SPEC, **fields), one).faults] == faults
+    seen = make.trial(spec=SPEC, places=Places(trial="/t/9"), **fields)
+    assert [*measure_trial(seen, one).faults] == faults
 
 
 def test_of_two_scripts_with_one_description_each_has_faults_of_its_own() -> None:
@@ -317,6 +326,18 @@ def test_a_judge_that_decides_and_is_not_shown_all_that_changed_makes_a_pass_dou
         assert [*found] == faults
     plain = scenario(OUT, evaluators=(JUDGE,))
     assert not measure_trial(trial(THERE, evaluator_answers=((),), **fields), plain, judge_blocks=True).faults
+
+
+def test_what_a_judge_notes_makes_a_pass_doubtful_only_if_judges_decide() -> None:
+    answer = ModelAnswer(
+        replies=(
+            *(Reply(judge=judge, model=f"m{judge}", text='{"score": 1}') for judge in (0, 1)),
+            Reply(judge=2, model="m2", end="failed"),
+        )
+    )
+    judged = trial(THERE, evaluator_answers=((answer,),))
+    for blocks, faults in ((True, ["llm_judge: m2 gives no answer that can be read"]), (False, [])):
+        assert [*measure_trial(judged, scenario(OUT, evaluators=(WARNS,)), judge_blocks=blocks).faults] == faults
 
 
 CUT = last_part("a" * 9000)

@@ -28,8 +28,7 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def watched(tmp_path: Path, workspace: Path) -> WatchedFiles:
-    (tmp_path / "home").mkdir()
-    return WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), workspace, tmp_path / "home")
+    return WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), workspace)
 
 
 def taken(workspace: Path) -> Snapshot:
@@ -48,15 +47,51 @@ def test_what_is_left_alone_and_what_is_new_is_not_listed(watched: WatchedFiles,
     assert looked(watched) == set()
 
 
-def test_a_file_that_the_setup_made_in_home_is_watched_too(
-    watched: WatchedFiles, workspace: Path, tmp_path: Path
+OLD, NEW = "1" * 40, "2" * 40
+
+
+@pytest.mark.parametrize(
+    ("change", "listed"),
+    [
+        ({"refs/heads/kept": NEW}, {".git/refs/heads/kept"}),
+        ({"refs/remotes/origin/main": NEW}, {".git/refs/remotes/origin/main"}),
+        ({"packed-refs": f"{NEW} refs/heads/kept\n{OLD} refs/remotes/origin/main\n"}, {".git/refs/heads/kept"}),
+        ({"packed-refs": f"{OLD} refs/remotes/origin/main\n"}, {".git/refs/heads/kept"}),
+        ({"refs/heads/kept": OLD, "refs/heads/new": NEW}, set()),
+        ({"packed-refs": f"# x\n{OLD} refs/heads/kept\n{OLD} refs/remotes/origin/main\n{NEW} refs/tags/new\n"}, set()),
+        ({"refs/tags/kept": NEW}, {".git/refs/tags/kept"}),
+        (
+            {"packed-refs": f"{OLD} refs/heads/kept\n{OLD} refs/remotes/origin/main\n{NEW} refs/tags/kept\n"},
+            {".git/refs/tags/kept"},
+        ),
+        (
+            {"packed-refs": f"{OLD} refs/heads/kept\n{OLD} refs/remotes/origin/main\n{NEW} refs/replace/{OLD}\n"},
+            {".git/refs/replace"},
+        ),
+    ],
+)
+def test_a_ref_that_leads_elsewhere_is_listed_wherever_git_keeps_it(
+    watched: WatchedFiles, workspace: Path, change: dict[str, str], listed: set[str]
 ) -> None:
-    fill(tmp_path / "home", ".config/rules", "kept")
+    fill(workspace, ".git/refs/heads/x", ".git/packed-refs")
+    (workspace / ".git/packed-refs").write_text(f"{OLD} refs/heads/kept\n{OLD} refs/remotes/origin/main\n")
     watched.begin()
-    fill(tmp_path / "home", "new")
-    (tmp_path / "home/.config/rules").write_text("others")
-    assert looked(watched) == {"~/.config/rules"}
-    assert watched.made == ("~/.config", "~/.config/rules", "~/kept")
+    for name, text in change.items():
+        fill(workspace, f".git/{name}")
+        (workspace / ".git" / name).write_text(text)
+    assert looked(watched) == listed
+
+
+@pytest.mark.parametrize(
+    ("target", "listed"), [("../home/x", {"out"}), ("../tmp", {"out"}), ("a", set()), ("/usr/bin/env", set())]
+)
+def test_a_link_that_the_setup_made_to_another_folder_of_the_trial_is_listed(
+    watched: WatchedFiles, workspace: Path, target: str, listed: set[str]
+) -> None:
+    """What is written through it lies where nothing is watched."""
+    (workspace / "out").symlink_to(target)
+    watched.begin()
+    assert looked(watched) == listed
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from statistics import fmean
 from typing import TypeVar
 
@@ -79,7 +80,8 @@ class Assessment(Value):
     failure: str = ""
     missing: NotMeasured | None = None
     reason: str = ""
-    notes: tuple[str, ...] = ()  # of all evaluators and their members, each after its name
+    notes: tuple[str, ...] = ()  # of evaluators that decide, and of their members, each after its name
+    of_judges: tuple[str, ...] = ()  # the same of those that ask a model, and of the scenario's own judge
 
 
 def record_of(trial: Trial, scenario: Scenario) -> EvaluatorRecord:
@@ -114,13 +116,18 @@ def assess(trial: Trial, scenario: Scenario, *, judged: bool = True) -> Assessme
         for evaluator, score in zip(evaluators, scores, strict=True)
         if evaluator.decides and score.missing
     ]
+    deciding = [each for each in zip(evaluators, names, scores, strict=True) if each[0].decides]
+    asking = [each for each in deciding if each[0].judged]
+    if judged and scenario.judge and trial.judge_answers:
+        asking.append((scenario.judge, scenario.judge.label, _score(scenario.judge, record, trial.judge_answers)))
     return Assessment(
         results=results,
         case_score=case_score,
         failure=failure,
         missing=missing[0][1].missing if missing else None,
         reason=f"evaluator {missing[0][0]}: {missing[0][1].reason}" if missing else "",
-        notes=tuple(note for name, score in zip(names, scores, strict=True) for note in _notes(name, score)),
+        notes=tuple(chain.from_iterable(_notes(name, score) for one, name, score in deciding if not one.judged)),
+        of_judges=tuple(chain.from_iterable(_notes(name, score) for _, name, score in asking)),
     )
 
 

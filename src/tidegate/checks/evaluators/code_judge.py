@@ -32,8 +32,8 @@ class CodeJudge(Evaluator):
     script crashes or times out. A score with another status is a fault: a pass with it on head alone is a failure.
 
     `script` runs by `sh -c` in `cwd` (default: the scenario's folder) with the script variables in its environment;
-    `TIDEGATE_FIXTURE_DIR` is the workspace. Files named in the command, and files next to them that those name or
-    import, are part of the scenario: if a pull request edits them, base's copies judge the trial too.
+    `TIDEGATE_FIXTURE_DIR` is the workspace. It is read in base's checkout, with all that lies beside it. Of a change,
+    the comment lists files that the command names.
     """
 
     type: Literal["code_judge"] = "code_judge"

@@ -60,7 +60,7 @@ def _compared(call: ToolCall, result: ToolResult | None) -> ComparedCall:
 
 
 def _failed(status: CallStatus) -> bool | None:
-    return None if status in ("unknown", "unfinished", "background") else status != "ok"
+    return {"ok": False, "error": True, "timeout": True}.get(status)  # other calls were not sent, or have no answer
 
 
 def _input(call: ToolCall) -> dict[str, Any]:

@@ -90,6 +90,7 @@ def judged_score(
         misses=judgement.issues,
         details={criterion.id: criterion.score for criterion in judgement.criteria},
         judgement=judgement,
+        notes=tuple(f"{model} gives no answer that can be read" for model in answers.refused_by),
     )
 
 

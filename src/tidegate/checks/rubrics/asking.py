@@ -30,6 +30,7 @@ class Answers(NamedTuple, Generic[T]):
     judges: tuple[JudgeAnswers[T], ...]
     problem: str
     refused: int = 0
+    refused_by: tuple[str, ...] = ()  # the models of these judges, or the judges' numbers
 
     @property
     def spoilt(self) -> bool:
@@ -95,7 +96,8 @@ def ask_until_read(ask: AskModel, read: Callable[[str], T]) -> Generator[Request
             break
     problem = next(iter(problems.values()), "" if models else "no judge was asked")
     judges = tuple(_of_judge(number, found, problems, models[number]) for number in sorted(models))
-    return Answers(judges, problem, len(refused))
+    by = {models[judge] or f"judge {judge + 1}" for judge, _ in refused}
+    return Answers(judges, problem, len(refused), tuple(sorted(by)))
 
 
 def _of_judge(

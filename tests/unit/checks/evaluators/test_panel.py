@@ -93,3 +93,11 @@ def test_only_the_judge_whose_answer_cannot_be_read_is_asked_again() -> None:
     own = step.to_judge(1)
     assert own is not None
     assert own.samples == (1,)
+
+
+def test_a_judge_whose_answer_cannot_be_read_is_noted_and_one_that_an_outage_took_is_not() -> None:
+    """What a trial leaves behind can cause the first, so that a median of three becomes one of two."""
+    others = reply(0, scores(1, 1)), reply(2, scores(0.5, 0.5))
+    lost = Reply(judge=1, model="m1", end="failed", message="too long")
+    assert judged(RUBRIC, *others, lost).notes == ("m1 gives no answer that can be read",)
+    assert judged(RUBRIC, *others, lost.model_copy(update={"end": "outage"})).notes == ()
