@@ -48,7 +48,7 @@ all required gates have passed.
 | a row that the judge rates lower | warns ([how often](judge-warnings.md)) |
 
 Without a valid answer, the result is *not measured*: never a 0 and never a pass. Reasons are a refusal, three malformed
-answers, an outage, or no money left. An inline rubric that the judge leaves out is unmet. `judge` is read from the base branch.
+answers, an outage, or no money left. With `judge_blocks`, a judge of a panel that has none on head alone is a fault. An inline rubric that the judge leaves out is unmet. `judge` is read from the base branch.
 
 ## Trust
 
