@@ -27,6 +27,7 @@ SECONDS = 5.0  # of one call
 PLANS_SECONDS = 80.0  # of all plans, two of which run at once
 TRIES_SHARE = 0.45  # of a plan's seconds, after which nothing more of it is tried
 MOST_ALIKE = 3  # inputs on which a call fails alike, before it gets no others; so with other arguments
+ALIKE = frozenset({"crlf", "unended"})  # an input in other forms, of which a tool may show the same
 MOST_VARIED = 3  # inputs of a line, beside its own
 MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
 MOST_BASES, MOST_QUIET = 8, 3  # lines that get options; so if no line shows more than its input
@@ -253,9 +254,10 @@ class Probe:
         yield "unended", text.rstrip("\n")
         yield "empty", ""
 
-    async def on_cases(self, line: str, cases: Iterable[tuple[str, str]], kind: Kind = "call") -> bool:
+    async def on_cases(self, line: str, cases: Collection[tuple[str, str]], kind: Kind = "call") -> bool:
         """Try the line with these inputs in place of its own: without a text, the repository's file of this name. Keep
-        it if it shows something new, or if a single one is refused in a new way. Return True if it is kept.
+        it if it shows something new, or if a single one is refused in a new way. Return True if it is kept. A variation
+        in ALIKE is kept also if it shows the same.
         """
         own, before = self.input_of(line), len(self.calls)
         suffix = PurePosixPath(own or "").suffix
@@ -269,7 +271,8 @@ class Probe:
             self.session.write_text(name, self.files[name])
         case, ran, why = await self._run(line.replace(own, shlex.join(texts)), provides=False)
         shown = re.sub("|".join(map(re.escape, texts)), "input", self._shown(case, ran))
-        if why is None and shown not in self.known and not shown.endswith(" "):
+        may_repeat = kind == "variation" and ALIKE.issuperset(name for name, _ in cases)
+        if why is None and (may_repeat or shown not in self.known) and not shown.endswith(" "):
             self.known.add(shown)
             self.printed[case] = shown
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))

@@ -25,7 +25,7 @@ from tidegate.authoring.option_calls import (
     with_value,
     words_of,
 )
-from tidegate.authoring.probe import PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
+from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
 from tidegate.authoring.samples import kind_of
 from tidegate.authoring.variations import FEW, in_turn, variations, with_numbers
 from tidegate.decide.surface.parts import commands
@@ -155,6 +155,7 @@ class Prober(Agent):
         with many at once, since a slow tool has no time for each.
         """
         of_each: list[Iterator[tuple[str, str, str]]] = []
+        mains: list[str] = []
         for number, own in enumerate(by_subcommand(lines, probe.session.binary, self.parts).values()):
             named = [(probe.input_of(line), line) for line in own if "\n" not in line]
             forms = {_kind(name): line for name, line in reversed(named) if name}
@@ -164,6 +165,7 @@ class Prober(Agent):
                 calls = [(forms[kind], name, text) for kind, name, text in fit if kind in forms]
                 changed = ((forms[main], name, text) for name, text in probe.changed_inputs(forms[main]))
                 every = [(name, text) for line, name, text in calls if line == forms[main]][:MOST_AT_ONCE]
+                mains.append(forms[main])
                 half = len(every) // 2
                 if half and not await probe.on_cases(forms[main], every):
                     for part in (every[:half], every[half:]):
@@ -173,6 +175,10 @@ class Prober(Agent):
         for line, name, text in in_turn(of_each):
             if len(probe.calls) - before < MOST_CASES:
                 await probe.on_cases(line, [(name, text)])
+        for line in mains:
+            for name, text in probe.changed_inputs(line):
+                if name in ALIKE and text != probe.files.get(probe.input_of(line) or ""):
+                    await probe.on_cases(line, [(name, text)], kind="variation")
 
     async def _with_options(self, probe: Probe, calls: Iterable[Call]) -> None:
         """Keep the lines with an option also with other inputs, if they show something new: those with most marks, and

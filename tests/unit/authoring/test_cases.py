@@ -126,6 +126,15 @@ def test_line_ends_and_an_empty_input_are_tried(tmp_path: Path) -> None:
     assert {"count crlf.txt", "count unended.txt", "count empty.txt"} <= {*calls}
 
 
+def test_other_line_ends_are_kept_also_if_the_tool_shows_the_same(tmp_path: Path) -> None:
+    def words_of(words: list[str], files: dict[str, str]) -> str | None:
+        return " ".join(files[words[-1]].split()) + "." if words[-1] in files else None
+
+    found = found_with(words_of, tmp_path, {})
+    assert {"count crlf.txt", "count unended.txt"} <= {*found.of("variation")}
+    assert "count spaced.txt" not in {call.line for call in found.calls}
+
+
 def test_empty_rows_and_an_empty_list_are_tried(tmp_path: Path) -> None:
     def lines(words: list[str], files: dict[str, str]) -> str | None:
         return files[words[-1]][:1] + str(files[words[-1]].count("\n")) if words[-1] in files else None

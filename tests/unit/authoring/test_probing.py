@@ -87,7 +87,7 @@ HELP = "usage: count [options] FILE\n\nOptions:\n  --long   Longer\n  --quick  Q
 def test_a_line_on_whose_input_the_tool_prints_nothing_gets_an_input_on_which_it_does(tmp_path: Path) -> None:
     found = probed(of_python, tmp_path, (Try(ways=("count sample.txt",)),))
     assert found.of("call") == ("count sample.py",)
-    assert [*found.files] == ["sample.py"]
+    assert {*found.files} == {"sample.py", "crlf.py", "unended.py"}
 
 
 def test_an_option_is_kept_with_an_input_on_which_it_changes_the_output_else_it_is_silent(tmp_path: Path) -> None:
@@ -531,7 +531,7 @@ def test_the_first_line_with_an_input_is_tried_with_that_on_stdin(tmp_path: Path
         return None if "-" in words else "".join(files[word] for word in words if word in files)[:9] or None
 
     found = probed(reading, tmp_path, (Try(ways=("count sample.txt",)), Try(ways=("count sample.json",))))
-    assert found.of("variation") == ("count < sample.txt",)
+    assert found.of("variation")[-1] == "count < sample.txt"
 
 
 def test_a_variable_that_changes_an_output_is_kept_and_options_are_tried_with_it(tmp_path: Path) -> None:
