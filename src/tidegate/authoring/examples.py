@@ -55,6 +55,9 @@ _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
 _IN_PARENTHESES = rf"\(({_VALUES})\)"
 _AFTER_COLON = rf"(?i:values|one of|choices|formats?|supported|available)(?: are)?:\s+({_VALUES}|[\w-]+ or [\w-]+)"
+_SETS = (
+    r"(?i:(?:explicitly )?(?:set|specify|define)s? [^.\n]*\b(?:number|character|list|name|file|path|value|string)s?\b)"
+)
 _KEYED = re.compile(r"(?<![\w.-])([\w-]+) ?=>? ?[a-z]+")  # `0=>unchanged, 1=>lowercase`
 _BUNDLE = re.compile(r"\[ ?-(?=\d*[A-Za-z])([A-Za-z\d]{3,40}) ?\]")
 _HOME = re.compile(r"(?<![^\s'\"=@])~/(?=\w)")
@@ -315,8 +318,11 @@ def configurations(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 def with_choices(part: Part, texts: Sequence[str]) -> Part:
     """Return the option with the values that its description lists, if no others are known; as a switch, if it lists
-    none and its value may be left out: `--comments [filter]`.
+    none and its value may be left out: `--comments [filter]`. One that sets something takes a value, if shown or not.
     """
+    sets = re.compile(rf"(?m)^\s*(?:-\w, ?)?{re.escape(part.name)}(?:, ?-\w)? {{2,}}(?:[^\n]*\. )?{_SETS}")
+    if part.kind == "option" and any(map(sets.search, texts)):
+        part = part.model_copy(update={"takes_value": True})
     if part.kind != "option" or not part.takes_value or part.choices:
         return part
     until = r"(?:(?!\n\s*-)[\s\S])"  # not beyond the next option

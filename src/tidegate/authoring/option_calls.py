@@ -15,13 +15,13 @@ UNFIT = re.compile(  # options that wait, open something, print the help, or dep
     r"|debug|profile|speed|\w+mark|tim(?:e|ing)|random\S*|seed|shuffle|inodes?|device|log\S*|install\S*|update|upgrade|completion\S*|color|colour)$"
 )
 _NUMBERS = re.compile(
-    r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$"
+    r"indent|width|max|min|num|size|count|depth|level|limit|prec|digits|wrap|lines?$|top|first|last|n$", re.IGNORECASE
 )
 LISTS = re.compile(r"-l$|list|available|supported")  # options that list what others take
 _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
 _A_NUMBER = re.compile(r"INT(?:EGER)?|NUM(?:BER)?|N")  # among the choices of `--wrap {keep,no,INTEGER}`
-_SEPARATORS = re.compile(r"delim|sep")
+_SEPARATORS = re.compile(r"delim|sep|escape|quote|comment|char", re.IGNORECASE)  # take one character
 MOST_CHOICES = 24  # values of an option that a line has
 
 

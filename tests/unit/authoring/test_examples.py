@@ -26,6 +26,7 @@ from tidegate.authoring.examples import (
     with_choices,
     without_addresses,
 )
+from tidegate.authoring.option_calls import with_option
 from tidegate.authoring.subcommand_calls import state
 from tidegate.authoring.tool_inputs import given_in_tests, inputs
 from tidegate.decide.surface.help_text import subcommands
@@ -292,6 +293,14 @@ def test_an_option_whose_value_may_be_left_out_is_a_switch_if_its_values_are_not
     )
     found = {part.name: with_choices(part, [text]).takes_value for part in of_help({"": text}, "tally")}
     assert found == {"--comments": False, "--to": True, "--in": True}
+
+
+def test_an_option_that_sets_something_takes_a_value_also_if_the_help_shows_none() -> None:
+    text = "options:\n  --mark, -m  Skip marked rows. Set a value to change the mark.\n  --all  Set all to upper case\n"
+    text += "  --skipLines,-l  Set the number of lines\n"
+    parts = [with_choices(part, [text]) for part in of_help({"": text}, "tally")]
+    assert [part.name for part in parts if part.takes_value] == ["--mark", "--skipLines"]
+    assert "--skipLines 2" in next(with_option("tally a.csv", "tally", parts[-1], parts)).ways[0]
 
 
 def test_values_that_have_a_list_under_the_options_name_are_those_of_it() -> None:
