@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import PLAIN_PROGRAMS, Block, address, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
-from tidegate.authoring.option_calls import Try
+from tidegate.authoring.option_calls import SEVERAL, Try
 from tidegate.authoring.probe import Kind
 from tidegate.authoring.samples import HISTORY, kind_of
 from tidegate.authoring.shown_calls import shown_phrases
@@ -321,8 +321,14 @@ def with_choices(part: Part, texts: Sequence[str]) -> Part:
     none and its value may be left out: `--comments [filter]`. One that sets something takes a value, if shown or not.
     """
     sets = re.compile(rf"(?m)^\s*(?:-\w, ?)?{re.escape(part.name)}(?:, ?-\w)? {{2,}}(?:[^\n]*\. )?{_SETS}")
+    name = rf"(?<![\w-]){re.escape(part.name)}"
     if part.kind == "option" and any(map(sets.search, texts)):
         part = part.model_copy(update={"takes_value": True})
+    if part.kind == "option" and any(re.search(rf"{name} (?:\S+ )?\[\S+ \.\.\.\]", text) for text in texts):
+        part = part.model_copy(update={"limits": SEVERAL})
+    signs = next(filter(None, (re.search(rf"{name} \{{([^\s{{}}]+)\}}", text) for text in texts)), None)
+    if part.kind == "option" and signs and not part.choices:
+        part = part.model_copy(update={"takes_value": True, "choices": tuple(filter(None, signs[1].split(",")))})
     if part.kind != "option" or not part.takes_value or part.choices:
         return part
     until = r"(?:(?!\n\s*-)[\s\S])"  # not beyond the next option
@@ -333,7 +339,7 @@ def with_choices(part: Part, texts: Sequence[str]) -> Part:
     under = (_under_heading(part.name.lstrip("-"), text) for text in texts)
     choices = next((tuple(one) for one in (*values, *under) if one), ())
     left_out = re.compile(rf"(?m)^\s*(?:-\w, )?{re.escape(part.name)}(?: \[|\[=)<?\w[^]\n]*\](?: {{2}}|$)")
-    takes = bool(choices or part.default) or not any(map(left_out.search, texts))
+    takes = bool(choices or part.default or part.limits == SEVERAL) or not any(map(left_out.search, texts))
     return part.model_copy(update={"choices": choices, "takes_value": takes})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -22,6 +23,7 @@ _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
 _A_NUMBER = re.compile(r"INT(?:EGER)?|NUM(?:BER)?|N")  # among the choices of `--wrap {keep,no,INTEGER}`
 _SEPARATORS = re.compile(r"delim|sep|escape|quote|comment|char", re.IGNORECASE)  # take one character
+SEVERAL = {"values": "several"}  # of an option that would also take the arguments after it
 MOST_CHOICES = 24  # values of an option that a line has
 
 
@@ -78,6 +80,9 @@ def with_option(
     (command,) = by_subcommand([line], binary, parts)
     if option.command in ("", command):
         at = line.index(command, call.end()) + len(command) if option.command else call.end()
+        if option.limits == SEVERAL:
+            after = re.search(r" ?[<>|;&]", line[at:])
+            at = at + after.start() if after else len(line)
         for values in _values(option, printed, lists):
             yield Try(ways=tuple(f"{line[:at]} {value}{line[at:]}" for value in values), wants="prints")
 
@@ -98,7 +103,8 @@ def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterato
         yield (part.name,)
     elif part.choices:
         values = (choice for choice in part.choices[:4] if choice != part.default)
-        yield from ((f"{part.name} {'20' if _A_NUMBER.fullmatch(value) else value}",) for value in values)
+        given = ("20" if _A_NUMBER.fullmatch(value) else shlex.quote(value) for value in values)
+        yield from ((f"{part.name} {value}",) for value in given)
     elif part.default.isdecimal():
         yield f"{part.name} {int(part.default) // 2}", f"{part.name} {int(part.default) + 2}"
     elif _SEPARATORS.search(part.name):

@@ -303,6 +303,15 @@ def test_an_option_that_sets_something_takes_a_value_also_if_the_help_shows_none
     assert "--skipLines 2" in next(with_option("tally a.csv", "tally", parts[-1], parts)).ways[0]
 
 
+def test_an_option_with_several_values_comes_last_and_signs_are_quoted() -> None:
+    text = "usage: tally [--drop [TAG ...]] [--mark {*,_}] [file]\n\n  --drop [TAG ...]  Tags\n  --mark {*,_}  A sign\n"
+    parts = {part.name: with_choices(part, [text]) for part in of_help({"": text}, "tally")}
+    line = "tally a.csv > b"
+    (drop, *_), (mark, *_) = ([*with_option(line, "tally", parts[name], ())] for name in ("--drop", "--mark"))
+    assert drop.ways[-1] == "tally a.csv --drop sample.txt > b"
+    assert mark.ways == ("tally --mark '*' a.csv > b",)
+
+
 def test_values_that_have_a_list_under_the_options_name_are_those_of_it() -> None:
     text = "  Safe changes:\n\n    + arrow ... to arrows\n    + for-of .. to loops\n\n"
     text += "  Other changes:\n    let  to let\n\n"
