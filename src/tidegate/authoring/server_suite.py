@@ -43,7 +43,9 @@ _PORT_NAME = re.compile(r"""\b(?:process\.env\.|(?:env\[|environ\[|environ\.get\
 _PATH = re.compile(r"http://(?:localhost|127\.0\.0\.1|0\.0\.0\.0):\d+(/[\w/.-]+)")
 MOST_PORT_NAMES = 3
 _READ_ONLY = re.compile(r"(?i)read-only file system[^'\"/\n]*['\"](/[^'\"\n]*)/([\w.-]+)['\"]")
-_NO_FOLDER = re.compile(r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/home/([\w ./-]+)/[^/'\"\n]+['\"]")
+_NO_FOLDER = re.compile(
+    r"(?i)(?:ENOENT|no such file)[^'\"\n]*['\"]/[^'\"\n]*/(home|workspace)/([\w ./-]+)/[^/'\"\n]+['\"]"
+)
 _DATABASE = re.compile(r"[\w-]+\.(?:db|sqlite3?)")
 _MAKE_DATABASE = f'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript("{"; ".join(SQL[:2])}")'
 _LACKING = re.compile(r"(?i)no such file|not found|does not exist|doesn't exist|ENOENT")
@@ -261,13 +263,13 @@ def unlinked(server: Server, root: Path) -> str | None:
 
 
 def with_lacking(server: Server, errors: Iterable[str]) -> Server:
-    """Return the server with a setup that makes what these errors lack: folders of its home, and databases of SQLite
-    that its variables name.
+    """Return the server with a setup that makes what these errors lack: folders of its home and of the workspace, and
+    databases of SQLite that its variables name.
     """
     told = [error for error in errors if _LACKING.search(error)]
-    folders = [found for error in told for found in _NO_FOLDER.findall(error) if ".." not in found]
+    folders = [found for error in told for found in _NO_FOLDER.findall(error) if ".." not in found[1]]
     files = [value for _, value in server.env if _DATABASE.fullmatch(value) and any(value in error for error in told)]
-    setup = [f'mkdir -p "$HOME/{folder}"' for folder in folders]
+    setup = [f'mkdir -p "{"$HOME/" if of == "home" else ""}{folder}"' for of, folder in folders]
     setup += [f"python3 -c {shlex.quote(_MAKE_DATABASE)} {file}" for file in files]
     return server._replace(setup=tuple(dict.fromkeys([*server.setup, *setup])))
 

@@ -401,6 +401,7 @@ def test_a_server_that_needs_a_module_of_the_older_sdk_gets_that(tmp_path: Path)
     error = "ModuleNotFoundError: No module named 'mcp.server.fastmcp'"
     pip = ".tidegate/venv/bin/pip install --quiet"
     assert sure(with_older_sdk(tool, error)).build == (*tool.build, f"{pip} 'mcp<2'")
+    assert with_older_sdk(tool, "AttributeError: 'Server' object has no attribute 'list_tools'") is not None
     assert with_older_sdk(tool, "ModuleNotFoundError: No module named 'other'") is None
     assert with_older_sdk(tool._replace(build=("make",)), error) is None
 

@@ -221,6 +221,7 @@ def test_a_folder_of_home_that_an_error_lacks_is_made_before_the_trial() -> None
     errors = ["Error: ENOENT: no such file or directory, open '/tmp/run-1/home/My Docs/tasks.json'", "no such note"]
     assert with_lacking(Server("notes"), [*errors, *errors]).setup == ('mkdir -p "$HOME/My Docs"',)
     assert with_lacking(Server("notes"), ["No such file: '/tmp/run-1/home/../etc/a'"]).setup == ()
+    assert with_lacking(Server("notes"), ["No such file: '/tmp/1/workspace/logs/a.log'"]).setup == ('mkdir -p "logs"',)
 
 
 def test_a_database_that_an_error_lacks_is_made_if_a_variable_names_it() -> None:

@@ -22,7 +22,9 @@ _PINNED = (  # prints the versions of uv.lock, without those that depend on the 
     r'print(*("==".join(one) for one in found if sum(one[0] == other[0] for other in found) == 1), sep="\n")'
 )
 _OF_PROGRAM = re.compile(r"cli|cmd|console|command[-_]?line")  # extras that its program needs
-_OF_SDK_1 = "No module named 'mcp.server.fastmcp'"
+_OF_SDK_1 = re.compile(
+    r"No module named 'mcp\.server\.fastmcp|'Server' object has no attribute '(?:list|call|read|get)_"
+)
 _ADVICE = re.compile(r"pip3? install (?:-\S+ )*[\"']?[\w.-]+\[([\w, -]+)\]")
 _SDK = re.compile(r"^(fast)?mcp\b(?!-)", re.IGNORECASE)
 
@@ -92,8 +94,8 @@ def with_advice(tool: Tool, printed: str) -> Tool | None:
 
 
 def with_older_sdk(tool: Tool, error: str | None) -> Tool | None:
-    """Return the tool with version 1 of MCP's SDK, if the server fails because version 2 lacks a module of it."""
-    if _OF_SDK_1 not in (error or "") or not any(VENV in one for one in tool.build):
+    """Return the tool with version 1 of MCP's SDK, if the server fails because version 2 lacks a part of it."""
+    if not _OF_SDK_1.search(error or "") or not any(VENV in one for one in tool.build):
         return None
     return tool._replace(build=(*tool.build, f"{VENV}/bin/pip install --quiet 'mcp<2'"))
 
