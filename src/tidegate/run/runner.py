@@ -20,7 +20,7 @@ from tidegate.model.bundle import NOTHING, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, key_of
 from tidegate.model.progress import Progress
-from tidegate.model.suite import Suite
+from tidegate.model.suite import INITIAL_STATE, Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec, encoded
 from tidegate.run.attempts import Attempts, RunContext
@@ -225,9 +225,8 @@ class Runner:
         compared = base is not head and head in sides
         folders = (*base.path_of(context.suite), *head.path_of(context.suite))
         changed = await asyncio.to_thread(changed_before, base.folder, head.folder, folders) if compared else {}
-        globs = context.suite.guidance_globs if compared else ()
-        programs = programs_of(changed, head.folder, folders).union(matching_files(head.folder, globs))
-        made = made_by_head(base.folder, head.folder, globs)
+        programs = programs_of(changed, head.folder, folders)
+        made = made_by_head(base.folder, head.folder, context.suite) if compared else list
         await together([self._build(side) for side in sides])
         if compared and self.build_errors.pop(base.side, None) is not None:
             await self._build(base)  # alone: what head's build did at the same time may be why
@@ -417,14 +416,26 @@ def programs_of(names: Iterable[str], head: Path, folders: Iterable[str]) -> fro
     return frozenset(name for name in names if f"{root}/{name}".startswith(below) or f"{root}/{name}" in led_to)
 
 
-def made_by_head(base: Path, head: Path, globs: Collection[str]) -> Callable[[], list[str]]:
-    """Return a function that lists which guidance files head's build, and not base's, has made since now. A pull
-    request's guidance is that of its commit.
+def made_by_head(base: Path, head: Path, suite: Suite) -> Callable[[], list[str]]:
+    """Return a function that lists which guidance files, also of templates, head's build, and not base's, has made or
+    changed since now. A pull request's guidance is that of its commit.
     """
-    had = [{*matching_files(side, globs)} for side in (base, head)]
+    templates = {one.template for one in suite.scenarios if one.template}
+    folders = ["", *(f"{one}/{inner}" for one in sorted(templates) for inner in ("", f"{INITIAL_STATE}/"))]
+
+    def guidance(side: Path) -> dict[str, Content | None]:
+        found = (
+            f"{folder}{name}" for folder in folders for name in matching_files(side / folder, suite.guidance_globs)
+        )
+        return {name: content_of(side / name) for name in found}
+
+    before = [guidance(side) for side in (base, head)]
 
     def made() -> list[str]:
-        by_base, by_head = ({*matching_files(side, globs)} - own for side, own in zip((base, head), had, strict=True))
+        by_base, by_head = (
+            {name for name, now in guidance(side).items() if now != then.get(name)}
+            for side, then in zip((base, head), before, strict=True)
+        )
         return sorted(by_head - by_base)
 
     return made
@@ -433,8 +444,8 @@ def made_by_head(base: Path, head: Path, globs: Collection[str]) -> Callable[[],
 def replaced_files(base: Path, head: Path, changed: Contents, programs: Collection[str]) -> tuple[str, ...]:
     """Return which of the changed files hold what they do on base since head was built.
 
-    Also those that only head's build has removed, and programs and guidance that only it has replaced, or made to lead
-    elsewhere: what both make is a product. So is what head's commit no longer has: its build cannot get it from base
+    Also those that only head's build has removed, and programs that only it has replaced, or made to lead elsewhere:
+    what both make is a product. So is what head's commit no longer has: its build cannot get it from base
     (`separate`).
     """
     found = list[str]()

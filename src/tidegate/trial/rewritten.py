@@ -13,7 +13,8 @@ from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.snapshot import Snapshot
 from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents, refs_of
 
-BRANCHES, TAGS = "refs/heads/", "refs/tags/"
+BRANCHES, TAGS, REMOTES = "refs/heads/", "refs/tags/", "refs/remotes/"
+_KINDS = (TAGS, BRANCHES, REMOTES)  # as git looks for them
 _REPLACED = ".git/refs/replace/"
 MOST_MADE = 1_000  # names of files that a trial keeps
 USABLE = 0o500  # a folder's owner can list it and use what is in it
@@ -42,14 +43,13 @@ class WatchedFiles:
         made = has.keys() - self._start.keys()
         self._made |= made | {f"{name}{LINK}" for name in made if stat.S_ISLNK(has[name].kind)}
         self._start = {**dict.fromkeys(self._start), **has}
-        self.rewritten |= {name for name in made if stat.S_ISLNK(has[name].kind) and self._leads_elsewhere(name)}
 
     def _hiding(self, refs: Iterable[str]) -> Iterator[str]:
-        """Yield what git prefers to the branches and tags of the start, and to those of now (gitrevisions)."""
+        """Yield what git prefers to the refs of the start, and to those of now (gitrevisions)."""
         for name in (f".git/{BRANCHES}main", *self._start, *refs):
-            branch, tag = (name.partition(f".git/{folder}")[2] for folder in (BRANCHES, TAGS))
-            if short := branch or tag:
-                yield from (f".git/{short}", f".git/refs/{short}", *([f".git/{TAGS}{short}"] if branch else []))
+            kind = next((kind for kind in _KINDS if name.startswith(f".git/{kind}")), "")
+            if short := name.partition(f".git/{kind}")[2] if kind else "":
+                yield from (f".git/{before}{short}" for before in ("", "refs/", *_KINDS[: _KINDS.index(kind)]))
 
     @property
     def made(self) -> tuple[str, ...] | None:
@@ -80,9 +80,3 @@ class WatchedFiles:
                 found = read[name].content if name in read else None
             if found != has or (has and not usable):
                 self.rewritten.add(name)
-
-    def _leads_elsewhere(self, name: str) -> bool:
-        """Return True for a link to another folder of the trial, where what the setup writes is not watched."""
-        place = os.path.realpath(self._workspace / name)
-        workspace = os.path.realpath(self._workspace)
-        return place.startswith(os.path.dirname(workspace)) and not f"{place}/".startswith(f"{workspace}/")  # noqa: PTH120

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import make
 from tidegate.run.runner import changed_before, made_by_head, programs_of, replaced_files
 
 
@@ -108,11 +109,17 @@ def test_a_fifo_and_an_endless_file_are_not_read(sides: tuple[Path, Path]) -> No
     assert replaced(sides, "rm head/bin/tool; mkfifo head/bin/tool; truncate -s 1T head/lib/a") == ("bin/tool",)
 
 
-def test_guidance_that_head_s_build_alone_makes_is_found(sides: tuple[Path, Path]) -> None:
-    (sides[1] / "old.md").write_text("x")
-    made = made_by_head(*sides, ["*.md", "skills/**"])
+def test_guidance_that_head_s_build_alone_makes_or_changes_is_found(sides: tuple[Path, Path]) -> None:
+    suite = make.suite(make.scenario(template="start"), guidance=("*.md", "skills/**"))
+    for side in sides:
+        for name in ("old.md", "stale.md", "start/stale.md"):
+            (side / name).parent.mkdir(exist_ok=True)
+            (side / name).write_text("x")
+    made = made_by_head(*sides, suite)
+    assert made() == []
     for side in sides:
         (side / "both.md").write_text(side.name)
-    (sides[1] / "skills/one").mkdir(parents=True)
-    (sides[1] / "skills/one/SKILL.md").write_text("x")
-    assert made() == ["skills/one/SKILL.md"]
+    for name in ("skills/one/SKILL.md", "stale.md", "start/stale.md"):
+        (sides[1] / name).parent.mkdir(parents=True, exist_ok=True)
+        (sides[1] / name).write_text("head")
+    assert made() == ["skills/one/SKILL.md", "stale.md", "start/stale.md"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 from tidegate.decide.procedure.rules import CLEARS, LEAST_HISTORY, Enough, Flip, Tally, enough_for, flip, repeats_needed
@@ -13,6 +15,7 @@ from tidegate.model.run_row import Counts, RunRow
 from tidegate.model.trial import LINK
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
+from tidegate.text.noise import without_digits, without_noise
 from tidegate.text.shorten import few
 
 LUCK = 0.01  # the probability that a side seems to have fallen below base's history, and has not
@@ -47,6 +50,7 @@ def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
 
 
 CUT_OFF = ("crashed", "killed", "timeout", "watchdog", "limit")  # ends that a tool can cause before it would fail
+_CHOSEN = re.compile(r"\btmp[._]?\w{6,}")  # by `mktemp`, and by Python's `tempfile`
 _NO_PASS = "it passes, but its agent was cut off in a way in which no passing trial of base was"
 
 
@@ -90,15 +94,29 @@ def _usable(trial: TrialResult, by_base: Collection[str]) -> TrialResult:
 
 
 def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:
-    """Return a pass that changed files of its start without its outcome, unless base's passes do or head made them."""
-    if not trial.rewritten or (trial.decides != "pass" and trial.not_measured != "rewritten"):
+    """Return a pass without its outcome if it changed files of its start that base's passes do not change, unless only
+    head's setup made them; or if head's setup makes a link where base's makes a file or a folder: what is written there
+    then lies where it is not watched. Names are compared without numbers and ids.
+    """
+    if not (trial.rewritten or trial.made) or (trial.decides != "pass" and trial.not_measured != "rewritten"):
         return trial
-    new = set(trial.made or ()) - by_base.made if by_base.made is not None else set[str]()
-    if any(name.endswith(LINK) for name in new):  # what base's setup wrote may be in files that only head's made
-        new = set()
-    if files := sorted(set(trial.rewritten) - by_base.rewritten - new):
+    own, changed = set(trial.made or ()), {*map(_steady, by_base.rewritten)}
+    made = None if by_base.made is None else {*map(_steady, by_base.made)}
+    new = set() if made is None else {name for name in own if _steady(name) not in made}
+    led = {name.removesuffix(LINK) for name in new if name.endswith(LINK)}
+    led = {name for name in led if made is not None and _steady(name) in made}
+    others = {name for name in set(trial.rewritten) - new if _steady(name) not in changed}
+    if files := sorted(led | others):
         return _without(trial, "rewritten", f"it changes files that no passing trial of base changes: {few(files)}")
+    if trial.not_measured is None:
+        return trial
     return trial.model_copy(update={"outcome": "pass", "decides": "pass", "not_measured": None, "reason": ""})
+
+
+@lru_cache(maxsize=4096)
+def _steady(name: str) -> str:
+    """Return a file's name without what differs between trials: numbers, times, ids, what `mktemp` chooses."""
+    return without_digits(_CHOSEN.sub("tmp.", without_noise(name)))
 
 
 class RowSeen(Value):

@@ -85,6 +85,8 @@ def test_a_file_that_passes_of_base_change_is_a_product(base: list[str], head: l
         (None, ("f",), 1),
         ((), None, 1),
         (("e",), ("e", f"e{LINK}", "f"), 1),
+        (("f-8123",), ("f-9342", "f"), 0),
+        ((), ("e", f"e{LINK}", "f"), 0),
     ],
 )
 def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
@@ -94,6 +96,18 @@ def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
     head = [one.model_copy(update={"made": of_head}) for one in changing("head", "f")]
 
     assert row(base, head).head.not_measured == unmeasured
+
+
+@pytest.mark.parametrize(
+    ("of_base", "of_head"),
+    [("got-8123", "got-9342"), ("tmp.aXk29dLq", "tmp.Zz81kQpw"), ("2026-11-28.log", "2026-11-29.log")],
+)
+def test_a_name_that_differs_in_each_trial_is_the_same(of_base: str, of_head: str) -> None:
+    """Both setups make it: what head's trial changes in it is no product, unless base's changes it, too."""
+    for changed, unmeasured in ((), 1), ((of_base,), 0):
+        base = [one.model_copy(update={"made": (of_base,), "rewritten": changed}) for one in changing("base", "")]
+        head = [one.model_copy(update={"made": (of_head,), "rewritten": (of_head,)}) for one in changing("head", "")]
+        assert row(base, head).head.not_measured == unmeasured
 
 
 def test_what_failing_trials_of_base_change_is_no_product() -> None:
