@@ -32,6 +32,7 @@ _REPORT = re.compile(r"^.* failed \(exit \d+\): ")
 _STEPS = {"build": "the build", "setup": "the setup", "health_check": "the health check"}
 # How many times as long head's fastest takes as base's slowest, and how many seconds more: by the samples of each side.
 _SLOWER = {1: (3.0, 2.0), 2: (2.0, 0.3)}  # one call took 1.6 s more by chance, on a machine with a load of 9
+_WHOLE = 5.0  # seconds more of whole trials, one of which took 2.2 s more by chance
 
 
 def start(seen: Seen) -> Found | None:
@@ -123,8 +124,8 @@ def exit_code(seen: Seen) -> Found | None:
 def slower(trials: Iterable[TrialResult], *, deterministic: bool) -> Found | None:
     """Return the call, or else the row, whose every run on head takes several times as long as every run on base.
 
-    With one run of each side, it has to take three times as long and two seconds more. The time of an agent that chance
-    moves needs two.
+    With one run of each side, it has to take three times as long and two seconds more, and a row five. The time of an
+    agent that chance moves needs two.
     """
     times: dict[str, dict[str, list[float]]] = defaultdict(lambda: {"base": [], "head": []})
     whole: dict[str, list[float]] = {"base": [], "head": []}
@@ -139,7 +140,9 @@ def slower(trials: Iterable[TrialResult], *, deterministic: bool) -> Found | Non
         return _slow(times[max(found)[1]], max(found)[1])
     least = 1 if deterministic else 2
     enough = min(map(len, whole.values())) >= least
-    return _slow(whole) if enough and _is_slower(whole, 1) else None
+    return (
+        _slow(whole) if enough and _is_slower(whole, 1) and min(whole["head"]) - max(whole["base"]) >= _WHOLE else None
+    )
 
 
 def _slow(took: dict[str, list[float]], *about: str) -> Found:

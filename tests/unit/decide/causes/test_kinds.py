@@ -245,6 +245,20 @@ def test_a_call_that_takes_several_times_as_long() -> None:
     assert kinds(base[:1], less) == [], "one run of each side has to take three times as long, and two seconds more"
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(3.0, []), (8.0, ["a trial is 10× slower: 0.8 s on base, 8.0 s on head"])]
+)
+def test_a_row_is_slower_from_five_seconds_more_since_one_trial_can_be_slow_by_chance(
+    seconds: float, said: list[str]
+) -> None:
+    sides: tuple[tuple[Literal["base", "head"], float], ...] = (("base", 0.8), ("head", seconds))
+    trials = [
+        trial(side, ("tool ls", "ok", "")).model_copy(update={"metrics": Metrics(duration_s=took)})
+        for side, took in sides
+    ]
+    assert [says(cause) for cause in find_causes([row("ok", deterministic=True)], trials)] == said
+
+
 def test_the_changed_line_is_the_one_that_names_it_and_tests_come_last() -> None:
     diff = "@@ -3,2 +3,2 @@\n def f():\n-    add('--priority')\n+    add('--prio')\n"
     changes = (
