@@ -50,7 +50,9 @@ def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
 
 
 CUT_OFF = ("crashed", "killed", "timeout", "watchdog", "limit")  # ends that a tool can cause before it would fail
-_CHOSEN = re.compile(r"\btmp[._]?\w{6,}")  # by `mktemp`, and by Python's `tempfile`
+_CHOSEN = re.compile(  # by `mktemp`, and by Python's `tempfile`
+    r"\btmp[._]?\w{6,}|(?<=\.)(?=\w*[A-Z])(?=\w*[a-z])\w{6,10}(?=/|$)"
+)
 _NO_PASS = "it passes, but its agent was cut off in a way in which no passing trial of base was"
 
 
@@ -106,7 +108,9 @@ def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:
     led = {name.removesuffix(LINK) for name in new if name.endswith(LINK)}
     led = {name for name in led if made is not None and _steady(name) in made}
     others = {name for name in set(trial.rewritten) - new if _steady(name) not in changed}
-    if files := sorted(led | others):
+    if led:
+        return _without(trial, "rewritten", f"a link is where base's setup makes a file or folder: {few(sorted(led))}")
+    if files := sorted(others):
         return _without(trial, "rewritten", f"it changes files that no passing trial of base changes: {few(files)}")
     if trial.not_measured is None:
         return trial

@@ -100,7 +100,12 @@ def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
 
 @pytest.mark.parametrize(
     ("of_base", "of_head"),
-    [("got-8123", "got-9342"), ("tmp.aXk29dLq", "tmp.Zz81kQpw"), ("2026-11-28.log", "2026-11-29.log")],
+    [
+        ("got-8123", "got-9342"),
+        ("tmp.aXkqqdLq", "tmp.ZzhjkQpw"),
+        ("got.aXkqqd/e", "got.ZzhjkQ/e"),
+        ("2026-11-28.log", "2026-11-29.log"),
+    ],
 )
 def test_a_name_that_differs_in_each_trial_is_the_same(of_base: str, of_head: str) -> None:
     """Both setups make it: what head's trial changes in it is no product, unless base's changes it, too."""
@@ -108,6 +113,14 @@ def test_a_name_that_differs_in_each_trial_is_the_same(of_base: str, of_head: st
         base = [one.model_copy(update={"made": (of_base,), "rewritten": changed}) for one in changing("base", "")]
         head = [one.model_copy(update={"made": (of_head,), "rewritten": (of_head,)}) for one in changing("head", "")]
         assert row(base, head).head.not_measured == unmeasured
+
+
+def test_a_link_of_head_s_setup_where_base_s_makes_a_file_is_in_doubt() -> None:
+    base = [one.model_copy(update={"made": ("e",)}) for one in changing("base", "")]
+    head = [one.model_copy(update={"made": ("e", f"e{LINK}")}) for one in changing("head", "")]
+    found = row(base, head)
+    assert is_unproven(found)
+    assert "a link is where base's setup makes a file or folder: e" in reason_text(found.state, make.sure(found.why))
 
 
 def test_what_failing_trials_of_base_change_is_no_product() -> None:
