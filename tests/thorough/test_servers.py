@@ -209,7 +209,9 @@ def test_steps_and_gates_use_what_a_server_of_today_offers(
         ("shelf put", "error"),
     ]
     events = next((tmp_path / "run").rglob("events.jsonl")).read_text()
-    assert "the server does not list the tool `put`" in events
+    unlisted = "the server does not list the tool `put`"
+    assert unlisted in events
+    assert unlisted in trial["faults"]  # if base has it not, a pass counts for nothing
     assert "user: Hello, Ann!" in events
 
 

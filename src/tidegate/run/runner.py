@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import stat
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from tidegate.agents.model_proxy.proxy import ModelProxy
 from tidegate.checks.measure import measure_trial
@@ -20,7 +19,7 @@ from tidegate.model.bundle import NOTHING, Spent
 from tidegate.model.measurement import PastTrial, TrialResult
 from tidegate.model.plan import Plan, PlanRow, key_of
 from tidegate.model.progress import Progress
-from tidegate.model.suite import INITIAL_STATE, Suite
+from tidegate.model.suite import Suite
 from tidegate.model.trial import Trial
 from tidegate.model.trial_spec import Side, TrialSpec, encoded
 from tidegate.run.attempts import Attempts, RunContext
@@ -31,19 +30,18 @@ from tidegate.run.grade import Judging
 from tidegate.run.judge_client import PanelClient
 from tidegate.run.kept_builds import KeptBuild, build_key, builds_folder
 from tidegate.run.pace import OutageWaits
+from tidegate.run.replaced_files import replaced_since
 from tidegate.run.slots import SlotFiles, SlotNetworks
 from tidegate.suite.suggestions import unpriced
 from tidegate.trial.cost_meter import Spending
 from tidegate.trial.environment import side_path
 from tidegate.trial.processes import Account, Supervisor, SupervisorLost, SupervisorPool
-from tidegate.trial.rewritten import named
-from tidegate.trial.safe_files import Content, content_of, remove_trees
+from tidegate.trial.safe_files import remove_trees
 from tidegate.trial.sandbox.confinement import Confinement
 from tidegate.trial.sandbox.starter import Starter
 from tidegate.trial.sandbox.supervisor.starter import MEMORY
 from tidegate.trial.sandbox.users import BUILDERS, Users, advice_on_users, give, make_readable, why_not
 from tidegate.trial.start import AgentCheckDirectories
-from tidegate.trial.workspace import everything_below, matching_files
 from tidegate.vcs.worktrees import rejoin, separate
 
 T = TypeVar("T")
@@ -224,14 +222,13 @@ class Runner:
         base, head = context.sides[0], context.sides[-1]
         compared = base is not head and head in sides
         folders = (*base.path_of(context.suite), *head.path_of(context.suite))
-        changed = await asyncio.to_thread(changed_before, base.folder, head.folder, folders) if compared else {}
-        programs = programs_of(changed, head.folder, folders)
-        made = made_by_head(base.folder, head.folder, context.suite) if compared else list
+        replaced: Callable[[], tuple[str, ...]] = tuple
+        if compared:
+            replaced = await asyncio.to_thread(replaced_since, base.folder, head.folder, folders, context.suite)
         await together([self._build(side) for side in sides])
         if compared and self.build_errors.pop(base.side, None) is not None:
             await self._build(base)  # alone: what head's build did at the same time may be why
-        replaced = await asyncio.to_thread(replaced_files, base.folder, head.folder, changed, programs)
-        self._replaced = (*replaced, *named(made()))
+        self._replaced = await asyncio.to_thread(replaced)
 
     async def _build(self, checkout: Checkout) -> None:
         error = await self._built(checkout)
@@ -359,107 +356,3 @@ async def _version(name: str, agent: Agent, context: RunContext) -> str | None:
             return version
         except SupervisorLost as lost:
             raise CannotRunError(f"The agent {name} could not be checked: {lost}.", "Run it again.") from None
-
-
-Text = tuple[int, bytes]  # the size in bytes, and the hash
-
-
-class Before(NamedTuple):
-    """What a name has in a checkout that is not built, and the text that it leads to: a link to a text is that text.
-
-    A folder that it leads to counts by its place.
-    """
-
-    own: Content | None
-    text: Text | None
-
-
-Contents = Mapping[str, tuple[Before, Before]]  # of base and of head, by name
-
-
-def changed_before(base: Path, head: Path, folders: Iterable[str]) -> Contents:
-    """Return the files and links that differ between two checkouts of which nothing is built yet.
-
-    What is below the folders of `path` is there by their names, wherever links lead.
-    """
-    places = [(side, name, Path(os.path.realpath(side / name))) for side in (base, head) for name in (".", *folders)]
-    within = [(name, place) for side, name, place in places if place.is_relative_to(os.path.realpath(side))]
-    names = {os.path.normpath(Path(name, path.relative_to(at))) for name, at in within for path in everything_below(at)}
-    known = (name for name in names if name.partition("/")[0] != ".git")
-    both = ((name, (_before(base, name), _before(head, name))) for name in known)
-    return {name: pair for name, pair in both if pair[0] != pair[1]}
-
-
-def _before(side: Path, name: str) -> Before:
-    own = content_of(side / name)
-    return Before(own, _led_to(side, name, own))
-
-
-def _led_to(side: Path, name: str, own: Content | None, sizes: Collection[int] | None = None) -> Text | None:
-    """Return the text that the name leads to, which has this content of its own, or the place of a folder."""
-    if own is not None and stat.S_ISREG(own.kind):
-        return own.size, own.digest
-    end = Path(os.path.realpath(side / name))
-    if end.is_dir():
-        return 0, os.fsencode(os.path.relpath(end, os.path.realpath(side)))
-    found = content_of(end, sizes)
-    return (found.size, found.digest) if found and stat.S_ISREG(found.kind) else None
-
-
-def programs_of(names: Iterable[str], head: Path, folders: Iterable[str]) -> frozenset[str]:
-    """Return which of these files are below the folders of `path`, or what links in them lead to."""
-    root = os.path.realpath(head)
-    named = [os.path.normpath(folder) for folder in folders]
-    places = [os.path.realpath(head / folder) for folder in named]
-    led_to = {os.path.realpath(file) for place in map(Path, places) if place.is_dir() for file in place.iterdir()}
-    below = (*(f"{root}/{folder}/" for folder in named), *(f"{place}/" for place in places))
-    return frozenset(name for name in names if f"{root}/{name}".startswith(below) or f"{root}/{name}" in led_to)
-
-
-def made_by_head(base: Path, head: Path, suite: Suite) -> Callable[[], list[str]]:
-    """Return a function that lists which guidance files, also of templates, head's build, and not base's, has made or
-    changed since now. A pull request's guidance is that of its commit.
-    """
-    templates = {one.template for one in suite.scenarios if one.template}
-    folders = ["", *(f"{one}/{inner}" for one in sorted(templates) for inner in ("", f"{INITIAL_STATE}/"))]
-
-    def guidance(side: Path) -> dict[str, Content | None]:
-        found = (
-            f"{folder}{name}" for folder in folders for name in matching_files(side / folder, suite.guidance_globs)
-        )
-        return {name: content_of(side / name) for name in found}
-
-    before = [guidance(side) for side in (base, head)]
-
-    def made() -> list[str]:
-        by_base, by_head = (
-            {name for name, now in guidance(side).items() if now != then.get(name)}
-            for side, then in zip((base, head), before, strict=True)
-        )
-        return sorted(by_head - by_base)
-
-    return made
-
-
-def replaced_files(base: Path, head: Path, changed: Contents, programs: Collection[str]) -> tuple[str, ...]:
-    """Return which of the changed files hold what they do on base since head was built.
-
-    Also those that only head's build has removed, and programs that only it has replaced, or made to lead elsewhere:
-    what both make is a product. So is what head's commit no longer has: its build cannot get it from base
-    (`separate`).
-    """
-    found = list[str]()
-    for name, (old, new) in sorted(changed.items()):
-        if new.own is None:
-            continue
-        sizes = {one[0] for one in (old.text, new.text) if one} | {one.own.size for one in (old, new) if one.own}
-        now, then = content_of(head / name, sizes), content_of(base / name, sizes)
-        led_to = _led_to(head, name, now, sizes)
-        is_other = now is None or now.digest != new.own.digest or led_to != new.text
-        by_head = now is None or (name in programs and is_other)
-        undone = now == old.own or (led_to == old.text != new.text and led_to is not None)
-        changed_now = now != new.own or led_to != new.text
-        as_before = then == old.own and _led_to(base, name, then, sizes) == old.text
-        if changed_now and (undone or (by_head and as_before)):
-            found.append(name)
-    return named(found)

@@ -11,11 +11,11 @@ from tidegate.model.trial import LINK
 from tidegate.text.shorten import shown_name
 from tidegate.trial.safe_files import Content, content_of
 from tidegate.trial.snapshot import Snapshot
-from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents, refs_of
+from tidegate.trial.workspace import NOT_AT_THE_START, OF_GIT, Prepared, contents, refs_of, repositories
 
 BRANCHES, TAGS, REMOTES = "refs/heads/", "refs/tags/", "refs/remotes/"
 _KINDS = (TAGS, BRANCHES, REMOTES)  # as git looks for them
-_REPLACED = ".git/refs/replace/"
+_REPLACED = "refs/replace"
 MOST_MADE = 1_000  # names of files that a trial keeps
 USABLE = 0o500  # a folder's owner can list it and use what is in it
 
@@ -44,12 +44,12 @@ class WatchedFiles:
         self._made |= made | {f"{name}{LINK}" for name in made if stat.S_ISLNK(has[name].kind)}
         self._start = {**dict.fromkeys(self._start), **has}
 
-    def _hiding(self, refs: Iterable[str]) -> Iterator[str]:
-        """Yield what git prefers to the refs of the start, and to those of now (gitrevisions)."""
+    def _hiding(self, place: str, refs: Iterable[str]) -> Iterator[str]:
+        """Yield what git prefers to the refs of a repository at the start, and to those of now (gitrevisions)."""
         for name in (f".git/{BRANCHES}main", *self._start, *refs):
-            kind = next((kind for kind in _KINDS if name.startswith(f".git/{kind}")), "")
-            if short := name.partition(f".git/{kind}")[2] if kind else "":
-                yield from (f".git/{before}{short}" for before in ("", "refs/", *_KINDS[: _KINDS.index(kind)]))
+            kind = next((kind for kind in _KINDS if name.startswith(f"{place}/{kind}")), "")
+            if short := name.removeprefix(f"{place}/{kind}") if kind else "":
+                yield from (f"{place}/{before}{short}" for before in ("", "refs/", *_KINDS[: _KINDS.index(kind)]))
 
     @property
     def made(self) -> tuple[str, ...] | None:
@@ -63,16 +63,19 @@ class WatchedFiles:
         Their contents are compared, since a mapped file changes without a new time. `read`: what the agent has left,
         without `.git`.
         """
-        refs = refs_of(self._workspace)
-        new = (name for name in (*NOT_AT_THE_START, *self._hiding(refs)) if name not in self._start)
-        self.rewritten |= {name for name in new if name in refs or os.path.lexists(f"{self._workspace}/{name}")}
-        if any(name.startswith(_REPLACED) and name not in self._start for name in refs):
-            self.rewritten.add(_REPLACED[:-1])
+        places = repositories(self._start)
+        refs = refs_of(self._workspace, places)
+        for place in places:
+            decisive = (*(f"{place}/{name}" for name in NOT_AT_THE_START), *self._hiding(place, refs))
+            new = (name for name in decisive if name not in self._start)
+            self.rewritten |= {name for name in new if name in refs or os.path.lexists(f"{self._workspace}/{name}")}
+            if any(name.startswith(f"{place}/{_REPLACED}/") and name not in self._start for name in refs):
+                self.rewritten.add(f"{place}/{_REPLACED}")
         mode = self._workspace.lstat().st_mode
         self.rewritten |= {"."} if mode != self._mode else set()
         usable = mode & USABLE == USABLE
         for name, has in self._start.items():
-            if name.startswith(".git/refs/"):
+            if has and not has.kind:  # a ref
                 found = refs.get(name)
             elif read is None or name.startswith(".git/"):
                 found = content_of(self._workspace / name, {has.size} if has else ())

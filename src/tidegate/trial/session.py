@@ -191,10 +191,12 @@ class TrialSession:
     ) -> ToolAnswer:
         """Return the answer of the server. A model only knows the tools that are listed, so no other one is called."""
         if client.over is None:
-            if not await client.lists(what, name) and what == "tool":
-                return ToolAnswer("error", f"the server does not list the tool `{name}`")
+            is_listed = await client.lists(what, name)
             if not self._attempt.row.agent.asks_model_itself:  # a model may err
                 client.compare(what, name, given)
+                self._attempt.faults.update(client.faults())
+            if not is_listed and what == "tool":
+                return ToolAnswer("error", f"the server does not list the tool `{name}`")
         answer = await client.ask(what, name, given, timeout_secs)
         self._attempt.faults.update(client.faults())
         return answer._replace(status="error") if answer.status == "invalid" else answer

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,15 +33,12 @@ GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "maintenance.auto=false")
 # Of a workspace's repository: what decides the answers of git, and no ordinary command writes again and again.
 OF_GIT = tuple(f".git/{name}" for name in ("config", "HEAD", "refs/heads/main", "info/exclude"))
 _MORE_OF_GIT = tuple(f".git/{name}/" for name in ("hooks", "objects"))
-NOT_AT_THE_START = tuple(
-    f".git/{name}"
-    for name in (
-        *("commondir", "hooks", "info/attributes", "info/grafts", "refs/replace", "shallow"),
-        *(f"objects/{name}" for name in ("info/alternates", "info/commit-graph", "info/commit-graphs")),
-        "objects/pack/multi-pack-index",
-    )
+NOT_AT_THE_START = (
+    *("commondir", "hooks", "info/attributes", "info/grafts", "refs/replace", "shallow"),
+    *(f"objects/{name}" for name in ("info/alternates", "info/commit-graph", "info/commit-graphs")),
+    "objects/pack/multi-pack-index",
 )
-"""Decide what git shows and does; no workspace has them before its setup."""
+"""In a repository's folder, decide what git shows and does; no workspace has them before its setup."""
 _LARGEST_REFS, _LARGEST_REF = 10_000_000, 1_000  # bytes of all that are packed, and of one
 _NAME = re.compile(r"[\w-][\w.-]*")  # of an entry of a folder
 _IN_ONE_PACK = ("-c", "core.bigFileThreshold=0")  # instead of a file per object, each of which a trial would copy
@@ -207,15 +204,25 @@ def contents(folder: Path) -> dict[str, Content]:
         decides = not name.startswith(".git/") or name in OF_GIT or name.startswith(_MORE_OF_GIT)
         if decides and (content := content_of(path)) and not (stat.S_ISDIR(content.kind) and f"{name}/"[:5] == ".git/"):
             found[name] = content
-    return found | refs_of(folder)
+    return found | refs_of(folder, repositories(found))
 
 
-def refs_of(folder: Path) -> dict[str, Content]:
-    """Return the commit of each branch, tag and other ref of the folder's repository, wherever git keeps it."""
-    packed = _start_of(folder / ".git/packed-refs", _LARGEST_REFS) or b""
+def repositories(names: Collection[str]) -> tuple[str, ...]:
+    """Return the folders of git's repositories: `.git`, and those among what the setup has made, bare ones, too."""
+    places = (name.removesuffix("HEAD") for name in names if name.endswith("/HEAD"))
+    return (".git", *(place[:-1] for place in places if f"{place}refs" in names))
+
+
+def refs_of(folder: Path, within: Iterable[str]) -> dict[str, Content]:
+    """Return the commit of each branch, tag and other ref of these repositories, wherever git keeps it."""
+    return {name: commit for place in within for name, commit in _refs(folder, place).items()}
+
+
+def _refs(folder: Path, place: str) -> dict[str, Content]:
+    packed = _start_of(folder / place / "packed-refs", _LARGEST_REFS) or b""
     rows = (row.split() for row in packed.splitlines() if row[:1] not in (b"#", b"^"))
-    found = {f".git/{os.fsdecode(row[1])}": Content(0, 0, row[0]) for row in rows if len(row) > 1}
-    for path in everything_below(folder / ".git/refs"):
+    found = {f"{place}/{os.fsdecode(row[1])}": Content(0, 0, row[0]) for row in rows if len(row) > 1}
+    for path in everything_below(folder / place / "refs"):
         content = content_of(path)
         if content is not None and not stat.S_ISDIR(content.kind):
             commit = _start_of(path, _LARGEST_REF)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import make
-from tidegate.run.runner import changed_before, made_by_head, programs_of, replaced_files
+from tidegate.run.replaced_files import replaced_since
 
 
 @pytest.fixture
@@ -22,11 +22,10 @@ def sides(tmp_path: Path) -> tuple[Path, Path]:
 
 def replaced(sides: tuple[Path, Path], *commands: str) -> tuple[str, ...]:
     """What these commands replace, each in the side that it names."""
-    changed = changed_before(*sides, ["bin"])
-    programs = programs_of(changed, sides[1], ["bin"])
+    since = replaced_since(*sides, ["bin"], make.suite(make.scenario()))
     for command in commands:
         assert os.system(f"cd {sides[0].parent} && {command}") == 0
-    return replaced_files(*sides, changed, programs)
+    return since()
 
 
 @pytest.mark.parametrize(
@@ -115,11 +114,33 @@ def test_guidance_that_head_s_build_alone_makes_or_changes_is_found(sides: tuple
         for name in ("old.md", "stale.md", "start/stale.md"):
             (side / name).parent.mkdir(exist_ok=True)
             (side / name).write_text("x")
-    made = made_by_head(*sides, suite)
-    assert made() == []
+    made = replaced_since(*sides, [], suite)
+    assert made() == ()
     for side in sides:
         (side / "both.md").write_text(side.name)
     for name in ("skills/one/SKILL.md", "stale.md", "start/stale.md"):
         (sides[1] / name).parent.mkdir(parents=True, exist_ok=True)
         (sides[1] / name).write_text("head")
-    assert made() == ["skills/one/SKILL.md", "stale.md", "start/stale.md"]
+    assert made() == ("skills/one/SKILL.md", "stale.md", "start/stale.md")
+
+
+def test_guidance_that_is_a_link_counts_by_its_text(sides: tuple[Path, Path]) -> None:
+    for side in sides:
+        (side / "doc").write_text("x")
+        (side / "AGENTS.md").symlink_to("doc")
+    assert replaced(sides, "echo y > head/doc") == ("AGENTS.md",)
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [("", ("bin/same",)), ("chmod -x base/bin/same", ("bin/same",)), ("echo z > base/bin/same", ())],
+    ids=["left alone on base", "of which base's build changes the rights", "also changed on base"],
+)
+def test_so_is_an_unchanged_program_that_only_head_makes(
+    sides: tuple[Path, Path], more: str, found: tuple[str, ...]
+) -> None:
+    for side in sides:
+        (side / "bin/same").write_text("x")
+        (side / "bin/same").chmod(0o755)
+        (side / "bin/data").write_text("x")
+    assert replaced(sides, "echo y > head/bin/same; echo y > head/bin/data", more or "true") == found

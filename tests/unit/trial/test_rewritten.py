@@ -126,6 +126,26 @@ def test_a_name_that_git_prefers_to_a_new_branch_or_tag_is_listed(
     assert looked(watched) == {made}
 
 
+@pytest.mark.parametrize("place", ["proj/.git", "store.git"])
+@pytest.mark.parametrize(
+    ("made", "listed"),
+    [
+        ("refs/heads/own", None),
+        ("refs/replace/0", "refs/replace"),
+        ("refs/tags/kept", "refs/tags/kept"),
+        ("refs/remotes/origin/main", "refs/remotes/origin/main"),  # hides the packed one
+    ],
+)
+def test_so_it_is_in_a_repository_that_the_setup_makes(
+    watched: WatchedFiles, workspace: Path, place: str, made: str, listed: str | None
+) -> None:
+    fill(workspace, f"{place}/HEAD", f"{place}/refs/heads/kept", f"{place}/packed-refs", f"{place}/hooks/sample")
+    (workspace / place / "packed-refs").write_text(f"{OLD} refs/remotes/origin/main\n")
+    watched.begin()
+    fill(workspace, f"{place}/{made}")
+    assert looked(watched) == ({f"{place}/{listed}"} if listed else set())
+
+
 def test_a_name_that_is_not_text_is_listed_as_text() -> None:
     assert named({"b", os.fsdecode(b"a\xff")}) == ("a\\xff", "b")
 
