@@ -109,6 +109,8 @@ def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterato
         yield f"{part.name} {int(part.default) // 2}", f"{part.name} {int(part.default) + 2}"
     elif _SEPARATORS.search(part.name):
         yield f"{part.name} ';'", f"{part.name} :"
+    elif part.name.endswith("range"):
+        yield tuple(f"{part.name} {ends}" for ends in ("2 4", "2-4", "2:4", "2,4"))
     elif _NUMBERS.search(part.name):
         yield f"{part.name} 2", f"{part.name} 20", f"{part.name} 1"
     elif _WRITES.search(part.name):

@@ -254,7 +254,9 @@ class Probe:
         yield "unended", text.rstrip("\n")
         yield "empty", ""
 
-    async def on_cases(self, line: str, cases: Collection[tuple[str, str]], kind: Kind = "call") -> bool:
+    async def on_cases(
+        self, line: str, cases: Collection[tuple[str, str]], kind: Kind = "call", *, keeps_refused: bool = True
+    ) -> bool:
         """Try the line with these inputs in place of its own: without a text, the repository's file of this name. Keep
         it if it shows something new, or if a single one is refused in a new way. Return True if it is kept. A variation
         in ALIKE is kept also if it shows the same.
@@ -276,7 +278,7 @@ class Probe:
             self.known.add(shown)
             self.printed[case] = shown
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
-        elif why and len(texts) == 1 and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
+        elif why and len(texts) == 1 and keeps_refused and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
             self.refused["case", ran.exit_code] += 1
             self._refused(ran, _shape(ran, case))
         if len(self.calls) == before and new:

@@ -26,7 +26,7 @@ from tidegate.authoring.option_calls import (
     words_of,
 )
 from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
-from tidegate.authoring.samples import kind_of
+from tidegate.authoring.samples import fits, kind_of
 from tidegate.authoring.variations import FEW, in_turn, variations, with_numbers
 from tidegate.decide.surface.parts import commands
 from tidegate.model.agent import Agent, Session
@@ -42,6 +42,7 @@ ENOUGH = 12  # calls that have to print what no other did, such as those with sa
 MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
 MOST_AT_ONCE = 32  # inputs of tests in one call
+LONGEST_JOINED, MOST_JOINED = 30_000, 8  # characters of inputs that one file joins, and the files at most
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
@@ -170,6 +171,8 @@ class Prober(Agent):
                 if half and not await probe.on_cases(forms[main], every):
                     for part in (every[:half], every[half:]):
                         await probe.on_cases(forms[main], part)
+                texts = [text for line, _, text in calls if line == forms[main] and text and fits(main, text)]
+                await self._try_joined(probe, forms[main], "joined", texts, least=len(texts) // MOST_JOINED)
                 of_each.append(iter((*changed, *calls[number:], *calls[:number])))  # each begins with others
         before = len(probe.calls)
         for line, name, text in in_turn(of_each):
@@ -179,6 +182,16 @@ class Prober(Agent):
             for name, text in probe.changed_inputs(line):
                 if name in ALIKE and text != probe.files.get(probe.input_of(line) or ""):
                     await probe.on_cases(line, [(name, text)], kind="variation")
+
+    async def _try_joined(self, probe: Probe, line: str, name: str, texts: Sequence[str], least: int) -> None:
+        """Keep the line with these texts in one file; if that fails, or is too long, with each half of them."""
+        if len(texts) < max(2, least):
+            return
+        joined = "\n".join(texts)
+        if len(joined) > LONGEST_JOINED or not await probe.on_cases(line, [(name, joined)], keeps_refused=False):
+            half = len(texts) // 2
+            await self._try_joined(probe, line, f"{name}1", texts[:half], least)
+            await self._try_joined(probe, line, f"{name}2", texts[half:], least)
 
     async def _with_options(self, probe: Probe, calls: Iterable[Call]) -> None:
         """Keep the lines with an option also with other inputs, if they show something new: those with most marks, and

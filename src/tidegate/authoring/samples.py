@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from contextlib import suppress
 from importlib.resources import files
+from warnings import catch_warnings, simplefilter
 
 HISTORY = "history.sh"  # makes a git repository in the folder that it is given
 ROWS = "rows.json"  # objects with other keys each
@@ -22,6 +25,7 @@ _SAME = {
     ".hbs": ".mustache",
     ".handlebars": ".mustache",
 }
+_WHOLE = (".json", ".yaml", ".toml", ".xml", ".svg")  # one value or element a file
 _OTHERS = (  # texts of the first sample, and those of the second
     *(("Ada", "Bea"), ("London", "Leeds"), ("42", "17"), ("7.125", "7.131"), ("nested", "inner"), ("Grace", "Jean")),
     *(('"id": 1', '"id": 5'), ('["second", "first"]', '["first", "second"]'), ("[second, first]", "[first, second]")),
@@ -33,6 +37,16 @@ def kind_of(name: str) -> str:
     suffix = f".{name.rpartition('.')[2].lower()}" if "." in name else ""
     suffix = _SAME.get(suffix, suffix)
     return suffix if suffix in SAMPLES else ""
+
+
+def fits(kind: str, text: str) -> bool:
+    """Return False if the text, among others in one file of this kind, would make the file invalid for sure."""
+    if kind != ".py":
+        return kind not in _WHOLE
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError), catch_warnings():
+        simplefilter("ignore")
+        return bool(ast.parse(text))
+    return False
 
 
 def sample(name: str, number: int = 0) -> str:

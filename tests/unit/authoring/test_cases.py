@@ -11,6 +11,7 @@ from tidegate.authoring.examples import in_help
 from tidegate.authoring.option_calls import Try
 from tidegate.authoring.probe import MOST_REFUSED_CASES, Found
 from tidegate.authoring.probing import Prober, read_found
+from tidegate.authoring.samples import fits
 from tidegate.authoring.tool_inputs import cases, kinds_named_in, related
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
@@ -197,3 +198,23 @@ def test_many_inputs_of_tests_are_tried_in_one_call_and_in_halves_if_that_fails(
     assert "count 1.txt 2.txt 3.txt 4.txt" in found.of("call")
     found = found_with(joined, tmp_path, {"1.txt": "a,\n", "2.txt": "b,,\n", "3.txt": "{\n", "4.txt": "c,,,\n"})
     assert "count 1.txt 2.txt" in found.of("call")
+
+
+def test_many_inputs_of_tests_are_also_tried_in_one_file_and_in_halves_if_that_fails(tmp_path: Path) -> None:
+    def one_file(words: list[str], files: dict[str, str]) -> str | None:
+        text = files.get(words[-1], "{")
+        return None if "{" in text or len(words) > 1 else text[::-1]
+
+    found = found_with(one_file, tmp_path, {"1.txt": "a\n", "2.txt": "b\n", "3.txt": "c\n", "4.txt": "d\n"})
+    assert found.files["joined.txt"] == "a\n\nb\n\nc\n\nd\n"
+    assert "count joined.txt" in found.of("call")
+    found = found_with(one_file, tmp_path, {"1.txt": "a\n", "2.txt": "b\n", "3.txt": "{\n", "4.txt": "d\n"})
+    assert "count joined1.txt" in found.of("call")
+    assert "count joined.txt" not in found.of("call")
+
+
+def test_what_makes_a_file_invalid_for_sure_is_not_joined() -> None:
+    assert [fits(".py", "a = 1\n"), fits(".py", "a = \n"), fits(".json", "{}"), fits(".html", "<p")] == [
+        *(True, False),
+        *(False, True),
+    ]
