@@ -99,6 +99,13 @@ def test_a_new_file_may_be_made_runnable(sides: tuple[Path, Path]) -> None:
     assert replaced(sides, "chmod +x head/bin/new") == ()
 
 
+def test_a_link_that_leads_nowhere_is_undone_too_and_a_new_file_may_become_one(sides: tuple[Path, Path]) -> None:
+    (sides[0] / "lib/a").unlink()
+    (sides[0] / "lib/a").symlink_to("built")
+    (sides[1] / "lib/new").write_text("x")
+    assert replaced(sides, "ln -sf built head/lib/a; ln -sf nowhere head/lib/new") == ("lib/a",)
+
+
 def test_a_deleted_program_may_be_built(sides: tuple[Path, Path]) -> None:
     (sides[1] / "bin/tool").unlink()
     assert replaced(sides, "printf base > head/bin/tool") == ()

@@ -8,9 +8,9 @@ from typing import cast
 
 from tests.unit.authoring.test_probing import Does, FakeSession
 from tidegate.authoring.examples import in_help
-from tidegate.authoring.option_calls import Try
+from tidegate.authoring.option_calls import Try, with_option
 from tidegate.authoring.probe import MOST_REFUSED_CASES, Found
-from tidegate.authoring.probing import Prober, read_found
+from tidegate.authoring.probing import LONGEST_JOINED, Prober, read_found
 from tidegate.authoring.samples import fits
 from tidegate.authoring.tool_inputs import cases, kinds_named_in, related
 from tidegate.decide.surface.parts import of_help
@@ -213,8 +213,36 @@ def test_many_inputs_of_tests_are_also_tried_in_one_file_and_in_halves_if_that_f
     assert "count joined.txt" not in found.of("call")
 
 
-def test_what_makes_a_file_invalid_for_sure_is_not_joined() -> None:
-    assert [fits(".py", "a = 1\n"), fits(".py", "a = \n"), fits(".json", "{}"), fits(".html", "<p")] == [
-        *(True, False),
-        *(False, True),
-    ]
+def test_inputs_that_are_too_long_for_one_file_are_joined_in_parts_and_never_in_small_ones(tmp_path: Path) -> None:
+    def counted(words: list[str], files: dict[str, str]) -> str | None:
+        return f"{len(files[words[0]])} characters\n" if len(words) == 1 and words[0] in files else None
+
+    long = {f"{number}.txt": f"{number}" * (LONGEST_JOINED // 8 - 1) for number in range(1, 10)}
+    assert {"joined1.txt", "joined2.txt"} <= found_with(counted, tmp_path, long).files.keys()
+    asked = list[str]()
+
+    def refusing(words: list[str], files: dict[str, str]) -> str | None:
+        asked.extend(words)
+        return None if words[0].startswith("joined") else counted(words, files)
+
+    found_with(refusing, tmp_path, {f"{number}.txt": "x" * number for number in range(1, 33)})
+    assert {len(name) for name in asked if name.startswith("joined")} == {10, 11, 12, 13}
+
+
+def test_what_makes_a_file_invalid_for_sure_is_not_joined(tmp_path: Path) -> None:
+    def of_code(words: list[str], files: dict[str, str]) -> str | None:
+        return f"{len(files[words[0]])} characters\n" if len(words) == 1 and words[0] in files else None
+
+    cases = (("a.py", "a = 1\n"), ("b.py", "b = \n"), ("c.py", "cc = 3\n"))
+    prober = Prober(plans={"plan": (Try(ways=("count sample.py",)),)}, inputs=("sample.py",), cases=cases)
+    session = FakeSession(of_code, tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert found.files["joined.py"] == "a = 1\n\ncc = 3\n"
+    assert [fits(".json", "{}"), fits(".html", "<p")] == [False, True]
+
+
+def test_an_option_for_a_range_gets_two_numbers() -> None:
+    part, *_ = of_help({"": "usage: count FILE\n\n  --line-range FROM TO  Only these\n"}, "count")
+    (tried,) = with_option("count a.txt", "count", part, (part,))
+    assert tried.ways[:2] == ("count --line-range 2 4 a.txt", "count --line-range 2-4 a.txt")

@@ -132,6 +132,7 @@ def test_a_name_that_git_prefers_to_a_new_branch_or_tag_is_listed(
     [
         ("refs/heads/own", None),
         ("refs/replace/0", "refs/replace"),
+        ("shallow", "shallow"),
         ("refs/tags/kept", "refs/tags/kept"),
         ("refs/remotes/origin/main", "refs/remotes/origin/main"),  # hides the packed one
     ],
@@ -144,6 +145,13 @@ def test_so_it_is_in_a_repository_that_the_setup_makes(
     watched.begin()
     fill(workspace, f"{place}/{made}")
     assert looked(watched) == ({f"{place}/{listed}"} if listed else set())
+
+
+def test_a_folder_with_a_file_head_is_no_repository(watched: WatchedFiles, workspace: Path) -> None:
+    fill(workspace, "docs/HEAD")
+    watched.begin()
+    fill(workspace, "docs/hooks/x")
+    assert looked(watched) == set()
 
 
 def test_a_name_that_is_not_text_is_listed_as_text() -> None:
