@@ -233,6 +233,22 @@ def test_a_pattern_ending_in_two_stars_means_everything_below(tmp_path: Path) ->
     assert matching_files(tmp_path, GUIDANCE) == [".claude/skills/a/SKILL.md", ".claude/skills/b.md"]
 
 
+def test_two_stars_also_go_into_links_to_folders_and_each_place_once(tmp_path: Path) -> None:
+    write(tmp_path, {"outside/c.md": ""})
+    root = write(tmp_path / "root", {"lib/notes/SKILL.md": "", "lib/notes/more/a.md": "", ".claude/skills/b.md": ""})
+    skills = root / ".claude/skills"
+    (skills / "notes").symlink_to("../../lib/notes")
+    (skills / "out").symlink_to(tmp_path / "outside")
+    (root / "lib/notes/loop").symlink_to("..")
+
+    found = matching_files(root, GUIDANCE)
+
+    assert [name for name in found if "loop" not in name] == [
+        *(".claude/skills/b.md", ".claude/skills/notes/SKILL.md", ".claude/skills/notes/more/a.md")
+    ]
+    assert len(found) == 5
+
+
 def test_a_huge_sparse_file_of_a_template_ends_in_time(tmp_path: Path) -> None:
     """git would compress all of it, and every trial would copy it."""
     side = write(tmp_path / "side", {"t/a": "x"})

@@ -159,7 +159,7 @@ class TrialResult(Value):
     composite: float | None = None
     calls: tuple[Call, ...] = ()
     rewritten: tuple[str, ...] = ()  # files of its start that it has changed or removed
-    made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
+    made: tuple[str, ...] = ()  # files and links of its start that the setup has made
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     # Why its pass does not count unless trials of base have the same: strict clients cannot use the server's lists or
     # read a text, a call had not ended, a line of the agent's events is unreadable, its program failed with another
@@ -206,7 +206,7 @@ class PastTrial(Value):
     uses: int | None = None  # see InvocationCounts
     shapes: tuple[str, ...] | None = None
     rewritten: tuple[str, ...] = ()  # see TrialResult
-    made: tuple[str, ...] | None = ()
+    made: tuple[str, ...] = ()
     faults: dict[str, str] = {}
     end: str | None = None  # of its agent
     metrics: Metrics = Metrics()
@@ -237,7 +237,7 @@ def by_row(values: Iterable[T]) -> defaultdict[RowKey, list[T]]:
 class FilesOfPasses(NamedTuple):
     """Files of their start that some passing trials have changed, and those that their setup has made.
 
-    `made` is None if it is not known: no trial passed, or one has too many.
+    `made` is None if it is not known, since no trial passed.
     """
 
     rewritten: frozenset[str] = frozenset()
@@ -246,8 +246,8 @@ class FilesOfPasses(NamedTuple):
 
 def files_of_passes(passes: Sequence[TrialResult | PastTrial | FilesOfPasses]) -> FilesOfPasses:
     """Return the files of all these passing trials."""
-    made = [one.made for one in passes]
-    known = None if None in made or not made else frozenset().union(*filter(None, made))
+    made = [one.made for one in passes if one.made is not None]
+    known = frozenset[str]().union(*made) if made else None
     return FilesOfPasses(frozenset().union(*(one.rewritten for one in passes)), known)
 
 

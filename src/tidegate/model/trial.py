@@ -72,7 +72,7 @@ class Trial(Value):
     places: Places = Places()
     guidance: str = ""  # hash of the guidance files that the agent was given
     rewritten: tuple[str, ...] = ()  # files of its start that the trial has changed or removed
-    made: tuple[str, ...] | None = ()  # files of its start that the setup has made; None if they are too many to list
+    made: tuple[str, ...] = ()  # files and links of its start that the setup has made
     untested: tuple[str, ...] = ()  # the program that head's `path` finds, if any, and another one that was used
     faults: dict[str, str] = {}  # see TrialResult
     workspace_lost: bool = False  # the agent's changes can no longer be read
@@ -97,7 +97,16 @@ class Record(Value):
     problem: str = ""
 
 
-LINK = " (a link)"  # after the name of a link that a setup has made
+LINK = " -> "  # after the name of a link that a setup has made, before where it leads
+MANY = "more files than are named"  # that a setup has made
+_STEP = re.compile(r" \((?:setup|check) \d+\)$")
+
+
+def name_of(changed: str) -> str:
+    """Return the name of a changed file, without the command that changed it."""
+    return _STEP.sub("", changed)
+
+
 TOOLS_MARK = "descriptions of the tools: sha256:"  # in the output of the check of an MCP server
 FOLDER_MARK = "tidegate-folder:"  # in a replay's output, before the folder in which a shell command ended
 STDERR = "standard error: "  # before what a step of a replay has printed there

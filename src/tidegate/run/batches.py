@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
+import tempfile
 import time
 from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -54,7 +55,7 @@ class Batches:
         self._context = attempts.context
         self._withheld = tuple(withheld)
         self._turns = asyncio.Semaphore(engine.parallel)
-        self._folder = self._context.scratch / "batches"
+        self._folder: Path
         self._sides: dict[Side, BatchSide] = {}
         self._archives: dict[str, Path] = {}
         self._carry: Carry
@@ -73,7 +74,7 @@ class Batches:
         return cls(engine, plan, attempts, withheld) if isinstance(engine, Engine) and plan.rows else None
 
     async def __aenter__(self) -> Self:
-        self._folder.mkdir(mode=0o700)
+        self._folder = Path(tempfile.mkdtemp(prefix="batches-", dir=self._context.scratch))  # a tried fix has its own
         for side, checkout in self._context.checkouts.items():
             self._archives[side] = archive = self._folder / f"{side}.tar"
             await asyncio.to_thread(pack, checkout.folder, files_of(checkout.folder), archive)

@@ -70,7 +70,7 @@ class Checks:
         self._folders, self._place = attempt.folders, attempt.place
         self._environments, self._notes, self._port = environments, notes, port
         self._watched, self._looked = watched, looked
-        self._numbers = count(1)
+        self._numbers, self._looks = count(1), count(1)
         self._most_secs = attempt.most_secs.check
 
     async def run(self, trial: Trial) -> dict[str, object]:
@@ -96,12 +96,11 @@ class Checks:
     async def _look(self) -> None:
         """Look at the files before something runs that may change them, unless nothing has run since the last look."""
         looked, self._looked = self._looked, False
-        if looked:
-            return
-        if self._place.prepared.files is None:
+        if not looked and self._place.prepared.files is None:
             await asyncio.to_thread(self._watched.look)
-        else:  # they are few and small, and a thread would cost more
+        elif not looked:  # they are few and small, and a thread would cost more
             self._watched.look()
+        self._watched.by = f" (check {next(self._looks)})"
 
     async def _post_scripts(self) -> None:
         for number, script in enumerate(self._scenario.post, 1):

@@ -103,7 +103,7 @@ class _TrialRun:
         start = Start(self._attempt, {**gates, "TMPDIR": agent["TMPDIR"]}, server)
         self._enter("setup")
         try:
-            self._watched = WatchedFiles(self._place.prepared, self._folders.workspace)
+            self._watched = WatchedFiles(self._place.prepared, self._folders.workspace, self._places().hide)
             await start.set_up(self._steps, self._watched.begin)
             await start.check(self._steps)
         except NotReadyError as not_ready:

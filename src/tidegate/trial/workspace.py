@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import re
@@ -13,6 +14,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -159,15 +161,46 @@ def initial_state(checkout: Path, template: str) -> Path:
 
 
 def matching_files(folder: Path, patterns: Iterable[str]) -> list[str]:
-    """Return the files below `folder` that match one of the globs, as sorted relative paths, without outward links."""
+    """Return the files below `folder` that match one of the globs, as sorted relative paths, without outward links.
+
+    `**` also goes into links to folders, into each folder once.
+    """
     found: dict[str, None] = {}
     for pattern in patterns:
-        # `x/**` means everything below x; pathlib's `**` alone finds folders only.
-        glob = pattern + "/*" if pattern.endswith("**") else pattern
-        for path in sorted(folder.glob(glob)):
+        # `x/**` means everything below x; elsewhere `**` alone finds folders only.
+        parts = PurePosixPath(pattern + "/*" if pattern.endswith("**") else pattern).parts
+        for path in sorted(_matching(folder, folder, parts, set())):
             if path.is_file() and ".git" not in path.relative_to(folder).parts and _leads_into(folder, path):
                 found[path.relative_to(folder).as_posix()] = None
     return list(found)
+
+
+def _matching(root: Path, at: Path, parts: Sequence[str], followed: set[str]) -> Iterator[Path]:
+    """Yield what matches the parts of a glob below `at`. `followed`: the places of links that `**` went into."""
+    if not parts:
+        yield at
+        return
+    first, rest = parts[0], parts[1:]
+    if not glob.has_magic(first):
+        yield from _matching(root, at / first, rest, followed)
+        return
+    if first == "**":
+        yield from _matching(root, at, rest, followed)
+    for path in _entries(at) if _leads_into(root, at) else ():
+        if first != "**":
+            yield from _matching(root, path, rest, followed) if fnmatchcase(path.name, first) else ()
+        elif path.is_dir() and path.name != ".git":
+            to = os.path.realpath(path) if path.is_symlink() else ""
+            if to not in followed:
+                followed |= {to} if to else set()
+                yield from _matching(root, path, parts, followed)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:  # it is none, or cannot be read
+        return []
 
 
 def is_guidance(name: str, patterns: Iterable[str]) -> bool:

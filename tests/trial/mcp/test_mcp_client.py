@@ -22,7 +22,15 @@ from tidegate.model.agent import ServerTools, ToolAnswer
 from tidegate.model.suite import Limits
 from tidegate.model.target import McpServer
 from tidegate.trial.mcp import mcp_client, recording
-from tidegate.trial.mcp.mcp_client import AS_AGENTS, MODES, McpClient, Mode, NoAnswerFromServerError, connected
+from tidegate.trial.mcp.mcp_client import (
+    AS_AGENTS,
+    MODES,
+    McpClient,
+    Mode,
+    NoAnswerFromServerError,
+    connected,
+    is_of_others,
+)
 from tidegate.trial.mcp.server_process import ServerProcess
 from tidegate.trial.processes import Command, Supervisor
 from tidegate.trial.recorder import Stops
@@ -370,3 +378,17 @@ def test_whatever_a_server_answers_can_be_told_and_offered(results: list[Any]) -
     if tools is not None:
         offer = offered("shelf", tools.tools)
         json.dumps([offer.definitions, tools.instructions], allow_nan=False, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("contents", "others"),
+    [
+        ([{"uri": "notes://a"}], False),
+        ([{"uri": "notes://a/1"}, {"uri": "notes://a/2"}], False),
+        ([{"uri": "notes://a"}, {"uri": "notes://b"}], True),
+        ([{"uri": None}, "x"], False),
+        (None, False),
+    ],
+)
+def test_contents_of_a_resource_have_its_address_or_one_below_it(contents: object, *, others: bool) -> None:
+    assert is_of_others({"contents": contents}, "notes://a/") is others

@@ -24,7 +24,7 @@ from tidegate.model.bundle import BundleContents, Spent
 from tidegate.model.comparison import Row
 from tidegate.model.executor import RESULTS_FILE, BatchJob, BatchLostError
 from tidegate.model.measurement import TrialResult
-from tidegate.model.plan import Plan
+from tidegate.model.plan import Plan, key_of
 from tidegate.model.result import Verdict
 from tidegate.model.suite import Budget, Policy
 from tidegate.model.trial import Trial
@@ -238,6 +238,22 @@ def test_the_check_runs_nothing_of_head_and_an_engine_that_fails_it_ends_the_run
 
     with pytest.raises(CannotRunError, match="The executor `here` does not work: sh: 1: sbatch: not found"):
         asyncio.run(check())
+
+
+def test_batches_of_a_fix_that_is_tried_run_beside_those_of_the_run(tmp_path: Path) -> None:
+    plan, worker = plan_of("a"), Worker().working(around=lambda job, work: work())
+
+    async def twice() -> list[Trial | None]:
+        attempts = attempts_of(tmp_path, worker, plan)
+        found = list[Trial | None]()
+        async with Batches(worker, plan, attempts, ()) as run, Batches(worker, plan, attempts, ()) as fix:
+            for batches in (run, fix):
+                specs = specs_of("a")
+                batches.expect(specs)
+                found += [await batches.trial(spec, plan.row(key_of(spec))) for spec in specs]
+        return found
+
+    assert all(asyncio.run(twice()))
 
 
 def test_outages_are_run_again_and_are_no_failures(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.model.trial import LINK
+from tidegate.model.trial import MANY, name_of
 from tidegate.trial.rewritten import MOST_MADE, WatchedFiles, named
 from tidegate.trial.snapshot import Snapshot, take
 from tidegate.trial.workspace import Prepared
@@ -180,25 +180,63 @@ def test_a_branch_or_tag_of_the_setup_that_is_moved_is_listed(watched: WatchedFi
     assert looked(watched) == {".git/refs/tags/start"}
 
 
-def test_what_one_setup_command_makes_and_the_next_changes_is_listed(watched: WatchedFiles, workspace: Path) -> None:
+def test_what_one_setup_command_makes_and_the_next_changes_is_listed_with_its_number(
+    watched: WatchedFiles, workspace: Path
+) -> None:
     fill(workspace, "expected")
     watched.begin()
     (workspace / "expected").write_text("y")
     watched.begin()
-    assert (looked(watched), watched.made) == ({"expected"}, ("expected",))
+    assert (looked(watched), watched.made) == ({"expected (setup 2)"}, ("expected",))
 
 
-def test_a_link_that_the_setup_makes_is_told_from_a_file(watched: WatchedFiles, workspace: Path) -> None:
+def test_a_file_is_listed_for_each_step_that_changes_it(watched: WatchedFiles, workspace: Path) -> None:
+    watched.begin()
+    (workspace / "a").write_text("y")
+    watched.look()
+    watched.by = " (check 1)"
+    watched.look()
+    assert watched.rewritten == {"a"}
+    (workspace / "a").write_text("z")
+    assert looked(watched) == {"a", "a (check 1)"}
+    assert {*map(name_of, watched.rewritten)} == {"a"}
+
+
+def test_a_link_that_the_setup_makes_is_listed_with_where_it_leads(tmp_path: Path, workspace: Path) -> None:
+    watched = WatchedFiles(Prepared(fill(tmp_path / "start", "a", "sub/b"), ()), workspace, lambda to: f"<{to}>")
     fill(workspace, "mine")
     (workspace / "expected").symlink_to("mine")
     watched.begin()
-    assert watched.made == ("expected", f"expected{LINK}", "mine")
+    assert watched.made == ("expected", "expected -> <mine>", "mine")
 
 
-def test_more_files_of_the_setup_than_a_trial_keeps_are_not_known(watched: WatchedFiles, workspace: Path) -> None:
-    fill(workspace, *map(str, range(MOST_MADE + 1)))
+def test_of_more_files_of_the_setup_than_a_trial_keeps_only_links_are_known(
+    watched: WatchedFiles, workspace: Path
+) -> None:
+    fill(workspace, *map(str, range(MOST_MADE)))
+    (workspace / "x").symlink_to("a")
     watched.begin()
-    assert watched.made is None
+    assert watched.made == (MANY, "x -> a")
+
+
+@pytest.mark.parametrize(
+    ("to", "listed"),
+    [
+        ("/proc/self/environ", True),
+        ("/dev/../dev/stdin", True),
+        ("../a", True),
+        ("new", False),
+        ("/usr/bin/env", False),
+        ("b", True),
+    ],
+)
+def test_a_new_link_to_what_a_check_brings_or_finds_from_the_start_is_listed(
+    watched: WatchedFiles, workspace: Path, to: str, *, listed: bool
+) -> None:
+    fill(workspace, "sub/new")
+    (workspace / "sub/out").symlink_to(to)
+    watched.look(taken(workspace))
+    assert watched.rewritten == ({f"sub/out -> {to}"} if listed else set())
 
 
 def test_changed_removed_and_replaced_files_are(watched: WatchedFiles, workspace: Path) -> None:
@@ -222,13 +260,7 @@ def test_what_the_setup_makes_belongs_to_the_start(watched: WatchedFiles, worksp
         (workspace / name).write_text("y")
     (workspace / "link").unlink()
     (workspace / "link").symlink_to("sub/b")
-    assert looked(watched) == {"made", ".git/config", "link"}
-
-
-def test_what_the_setup_changes_is_listed_as_on_base(watched: WatchedFiles, workspace: Path) -> None:
-    (workspace / "a").write_text("y")
-    watched.begin()
-    assert looked(watched) == {"a"}
+    assert looked(watched) == {".git/config (setup 1)", "made", ".git/config", "link"}
 
 
 def test_what_was_read_before_is_compared_in_the_same_way(watched: WatchedFiles, workspace: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Self
 
@@ -12,7 +12,7 @@ from tidegate.decide.procedure.rules import CLEARS, LEAST_HISTORY, Enough, Flip,
 from tidegate.decide.statistics.e_process import e_of_fall
 from tidegate.model.measurement import FilesOfPasses, TrialResult, files_of_passes
 from tidegate.model.run_row import Counts, RunRow
-from tidegate.model.trial import LINK
+from tidegate.model.trial import LINK, MANY, name_of
 from tidegate.model.trial_spec import SETUP_KINDS, NotMeasured, Phase, Side, is_inside
 from tidegate.model.value import Value
 from tidegate.text.noise import without_digits, without_noise
@@ -50,9 +50,10 @@ def usual_rate(apart: Counts, newest: Sequence[bool]) -> float | None:
 
 
 CUT_OFF = ("crashed", "killed", "timeout", "watchdog", "limit")  # ends that a tool can cause before it would fail
-_CHOSEN = re.compile(  # by `mktemp`, and by Python's `tempfile`
-    r"\btmp[._]?\w{6,}|(?<=\.)(?=\w*[A-Z])(?=\w*[a-z])\w{6,10}(?=/|$)"
+_CHOSEN = re.compile(  # by `mktemp`, by Python's `tempfile`, and in base32
+    r"\btmp[._]?\w{6,}|(?:^|(?<=[./_-]))(?:(?=\w*[A-Z])(?=\w*[a-z])\w{3,12}|[A-Z]{6,})(?=[/.]|$)"
 )
+_VERSION = re.compile(r"\d+(?:\.\d+)+(?:-?[a-z]\w*)?")
 _NO_PASS = "it passes, but its agent was cut off in a way in which no passing trial of base was"
 
 
@@ -96,31 +97,45 @@ def _usable(trial: TrialResult, by_base: Collection[str]) -> TrialResult:
 
 
 def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:
-    """Return a pass without its outcome if it changed files of its start that base's passes do not change, unless only
-    head's setup made them; or if head's setup makes a link where base's makes a file or a folder: what is written there
-    then lies where it is not watched. Names are compared without numbers and ids.
+    """Return a pass without its outcome if it changed files of its start that base's passes do not change at that step,
+    unless only head's setup made them; or if a link of head's setup is not one of base's, and base's setup makes
+    something of its name: what is written there then lies where it is not watched.
     """
     if not (trial.rewritten or trial.made) or (trial.decides != "pass" and trial.not_measured != "rewritten"):
         return trial
-    own, changed = set(trial.made or ()), {*map(_steady, by_base.rewritten)}
-    made = None if by_base.made is None else {*map(_steady, by_base.made)}
-    new = set() if made is None else {name for name in own if _steady(name) not in made}
-    led = {name.removesuffix(LINK) for name in new if name.endswith(LINK)}
-    led = {name for name in led if made is not None and _steady(name) in made}
-    others = {name for name in set(trial.rewritten) - new if _steady(name) not in changed}
-    if led:
-        return _without(trial, "rewritten", f"a link is where base's setup makes a file or folder: {few(sorted(led))}")
-    if files := sorted(others):
-        return _without(trial, "rewritten", f"it changes files that no passing trial of base changes: {few(files)}")
+    links, own = _links_apart(trial.made)
+    links_of_base, of_base = _links_apart(by_base.made if by_base.made is not None else own)
+    made, led = {*map(_steady, of_base)}, {*map(_steady, links_of_base)}
+    new = set() if MANY in of_base or MANY in own else {name for name in own - of_base if _steady(name) not in made}
+    strange = {link.partition(LINK)[0] for link in links - links_of_base if _steady(link) not in led}
+    if by_base.made is not None and (files := strange if MANY in of_base else strange - new):
+        why = f"its setup makes links where base's makes something else: {few(sorted(files))}"
+        return _without(trial, "rewritten", why)
+    alike = {*map(_steady, by_base.rewritten)}
+    others = {
+        name
+        for name in {*trial.rewritten} - by_base.rewritten
+        if (file := name_of(name)) not in new and (file in of_base or file not in own or _steady(name) not in alike)
+    }
+    if others:
+        why = f"it changes files that no passing trial of base changes: {few(sorted(others))}"
+        return _without(trial, "rewritten", why)
     if trial.not_measured is None:
         return trial
     return trial.model_copy(update={"outcome": "pass", "decides": "pass", "not_measured": None, "reason": ""})
 
 
+def _links_apart(made: Iterable[str]) -> tuple[set[str], set[str]]:
+    """Return the links, with where they lead, and the names of all."""
+    links = {name for name in made if LINK in name}
+    return links, {*made} - links
+
+
 @lru_cache(maxsize=4096)
 def _steady(name: str) -> str:
     """Return a file's name without what differs between trials: numbers, times, ids, what `mktemp` chooses."""
-    return without_digits(_CHOSEN.sub("tmp.", without_noise(name)))
+    file = name_of(name)
+    return without_digits(_CHOSEN.sub("tmp.", _VERSION.sub("", without_noise(file)))) + name[len(file) :]
 
 
 class RowSeen(Value):

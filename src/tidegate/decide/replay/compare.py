@@ -11,7 +11,7 @@ from tidegate.model.event import CallStatus, CommandResult, Message, ToolCall, T
 from tidegate.model.measurement import TrialResult
 from tidegate.model.probe import Answer, CommandAnswer, FileAnswer
 from tidegate.model.run_row import DifferingStep, LeftOut
-from tidegate.model.trial import FOLDER_MARK, STDERR, SessionRecord, SessionStep, Trial, without_folder
+from tidegate.model.trial import FOLDER_MARK, LINK, STDERR, SessionRecord, SessionStep, Trial, without_folder
 from tidegate.text.first_difference import first_difference
 from tidegate.text.noise import Names, Printed, Steady, steady, without_noise
 from tidegate.text.shorten import excerpt, is_cut
@@ -180,7 +180,8 @@ def _checks(trial: Trial, result: TrialResult) -> list[ReplayStep]:
         for step in trial.steps
         if step.kind in ("post", "evaluator")
     ]
-    found = "\n".join((*trial.rewritten, *result.faults))
+    links = (name for name in trial.made if LINK in name)
+    found = "\n".join((*trial.rewritten, *links, *result.faults))
     return [*gates, *shown, *scripts, ReplayStep("what makes a pass doubtful", "ok", None, _printed(found, trial))]
 
 

@@ -255,7 +255,10 @@ class McpClient:
                     self.refused[f"the answer of `{name}` has no text beside its other content"] = ""
                 return answer
             case "resource":
-                return await self._told(READ, lambda client: client.read_resource(name), timeout_secs)
+                answer = await self._told(READ, lambda client: client.read_resource(name), timeout_secs)
+                if self._lines and is_of_others(self._lines.answers.get(READ, {}).get("result"), name):
+                    self.refused[f"the answer for `{name}` is about another resource"] = ""
+                return answer
             case "prompt":
                 texts = {key: one if isinstance(one, str) else json.dumps(one) for key, one in given.items()}
                 return await self._told(PROMPT, lambda client: client.get_prompt(name, texts), timeout_secs)
@@ -365,6 +368,13 @@ def _first_fault(error: Any) -> str:
     """Return the place and the reason of the first fault in an answer."""
     first = error.errors(include_url=False, include_input=False)[0]
     return f"`{'.'.join(map(str, first['loc']))}` is wrong: {first['msg']}"
+
+
+def is_of_others(result: object, uri: str) -> bool:
+    """Return True if contents of the answer have another address. A folder may answer with what is in it."""
+    contents = result.get("contents") if isinstance(result, dict) else None
+    uris = [one.get("uri") for one in contents if isinstance(one, dict)] if isinstance(contents, list) else []
+    return any(isinstance(one, str) and not one.startswith(uri.rstrip("/")) for one in uris)
 
 
 def _fits(template: Any, uri: str) -> bool:

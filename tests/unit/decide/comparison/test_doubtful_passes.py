@@ -14,7 +14,7 @@ from tidegate.model.measurement import InvocationCounts, Outcome, PastTrial, Tri
 from tidegate.model.plan import RowKey
 from tidegate.model.run_row import Reason, RunRow
 from tidegate.model.suite import RowState
-from tidegate.model.trial import LINK
+from tidegate.model.trial import MANY
 from tidegate.model.trial_spec import Side
 from tidegate.reports.verdict_text import reason_text
 
@@ -76,26 +76,36 @@ def test_a_file_that_passes_of_base_change_is_a_product(base: list[str], head: l
     assert (found.state, found.head.passes) == ("ok", len(head))
 
 
+def made_and_changed(base: tuple[str, ...], head: tuple[str, ...], by_base: str = "", by_head: str = "") -> Row:
+    """A row in which each side's setup makes these, and its trial changes one file."""
+
+    def trial(side: Side, made: tuple[str, ...], changed: str) -> list[TrialResult]:
+        rewritten = tuple(filter(None, [changed]))
+        return [one.model_copy(update={"made": made, "rewritten": rewritten}) for one in changing(side, "")]
+
+    return row(trial("base", base, by_base), trial("head", head, by_head))
+
+
 @pytest.mark.parametrize(
     ("of_base", "of_head", "unmeasured"),
     [
         (("old",), ("old", "f"), 0),
         (("f",), ("f",), 1),
         ((), (), 1),
-        (None, ("f",), 1),
-        ((), None, 1),
-        (("e",), ("e", f"e{LINK}", "f"), 1),
+        ((MANY,), ("f",), 1),
+        ((), (MANY,), 1),
         (("f-8123",), ("f-9342", "f"), 0),
-        ((), ("e", f"e{LINK}", "f"), 0),
     ],
 )
 def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
-    of_base: tuple[str, ...] | None, of_head: tuple[str, ...] | None, unmeasured: int
+    of_base: tuple[str, ...], of_head: tuple[str, ...], unmeasured: int
 ) -> None:
-    base = [one.model_copy(update={"made": of_base}) for one in changing("base", "", "")]
-    head = [one.model_copy(update={"made": of_head}) for one in changing("head", "f")]
+    assert made_and_changed(of_base, of_head, by_head="f").head.not_measured == unmeasured
 
-    assert row(base, head).head.not_measured == unmeasured
+
+def test_without_a_pass_of_base_none_is() -> None:
+    head = [one.model_copy(update={"made": ("f",)}) for one in changing("head", "f")]
+    assert row(changing("base", "", outcome="fail"), head).head.not_measured == 1
 
 
 @pytest.mark.parametrize(
@@ -104,23 +114,50 @@ def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
         ("got-8123", "got-9342"),
         ("tmp.aXkqqdLq", "tmp.ZzhjkQpw"),
         ("got.aXkqqd/e", "got.ZzhjkQ/e"),
+        ("run-aXkqqd", "run-ZzhjkQ"),
+        ("run-QWERTY", "run-KLMNOP"),
+        ("notes-1.0/e", "notes-1.1.0-beta/e"),
         ("2026-11-28.log", "2026-11-29.log"),
     ],
 )
 def test_a_name_that_differs_in_each_trial_is_the_same(of_base: str, of_head: str) -> None:
     """Both setups make it: what head's trial changes in it is no product, unless base's changes it, too."""
-    for changed, unmeasured in ((), 1), ((of_base,), 0):
-        base = [one.model_copy(update={"made": (of_base,), "rewritten": changed}) for one in changing("base", "")]
-        head = [one.model_copy(update={"made": (of_head,), "rewritten": (of_head,)}) for one in changing("head", "")]
-        assert row(base, head).head.not_measured == unmeasured
+    for changed, unmeasured in ("", 1), (of_base, 0):
+        assert made_and_changed((of_base,), (of_head,), changed, of_head).head.not_measured == unmeasured
 
 
-def test_a_link_of_head_s_setup_where_base_s_makes_a_file_is_in_doubt() -> None:
-    base = [one.model_copy(update={"made": ("e",)}) for one in changing("base", "")]
-    head = [one.model_copy(update={"made": ("e", f"e{LINK}")}) for one in changing("head", "")]
-    found = row(base, head)
-    assert is_unproven(found)
-    assert "a link is where base's setup makes a file or folder: e" in reason_text(found.state, make.sure(found.why))
+@pytest.mark.parametrize("made", [(), ("case1.txt", "want1.txt")], ids=["of the template", "of the setup"])
+def test_a_name_that_both_sides_have_is_only_itself(made: tuple[str, ...]) -> None:
+    assert made_and_changed(made, made, "case1.txt", "want1.txt").head.not_measured == 1
+    assert made_and_changed(made, made, "case1.txt", "case1.txt").head.not_measured == 0
+
+
+@pytest.mark.parametrize("by_base", ["f (setup 1)", "f", "f (check 2)"])
+def test_a_file_may_be_changed_only_at_the_step_at_which_base_changes_it(by_base: str) -> None:
+    for by_head in "f (setup 1)", "f (setup 2)", "f", "f (check 2)":
+        assert made_and_changed(("f",), ("f",), by_base, by_head).head.not_measured == (by_base != by_head)
+    assert made_and_changed(("f-1",), ("f-2",), "f-1 (setup 2)", "f-2 (setup 2)").head.not_measured == 0
+
+
+@pytest.mark.parametrize(
+    ("of_base", "of_head", "doubted"),
+    [
+        (("e",), ("e", "e -> x"), True),
+        (("e-8123",), ("e-9342", "e-9342 -> x"), True),
+        (("e", "e -> v1"), ("e", "e -> ../.git/v1"), True),
+        ((MANY,), (MANY, "e -> x"), True),
+        (("e", "e -> v1"), ("e", "e -> v2"), False),
+        ((), ("e", "e -> x"), False),
+        ((MANY, "e -> x"), (MANY, "e -> x"), False),
+    ],
+)
+def test_a_link_of_head_s_setup_that_is_none_of_base_s_is_in_doubt_where_base_s_makes_something(
+    of_base: tuple[str, ...], of_head: tuple[str, ...], *, doubted: bool
+) -> None:
+    found = made_and_changed(of_base, of_head)
+    assert is_unproven(found) is doubted
+    if doubted:
+        assert "links where base's makes something else: e" in reason_text(found.state, make.sure(found.why))
 
 
 def test_what_failing_trials_of_base_change_is_no_product() -> None:
