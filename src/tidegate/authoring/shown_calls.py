@@ -29,6 +29,9 @@ _PHRASE = re.compile(r"""(?<![\\\w"'`])(["'])((?:(?!\1)[^\\\n{}%]|\\["'\\])+)\1"
 _LINE = re.compile(  # apart from names of tests
     r"""(\b(?:it|test|describe|suite|step|name|title|id)\W{1,3})?(?<![\\\w"'`])((["'])(?:(?!\3)[^\\\n]|\\.)+\3)"""
 )
+_IN_SHELL = re.compile(
+    r"(?<![\w\\'])'([^']+)'|<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n(.*?)\n\s*\2\s*$", re.DOTALL | re.MULTILINE
+)
 _NO_INPUT = re.compile(r"[\w\s.,!?/@'-]*")  # words, and names of files
 _ADDED = re.compile(r"(?<!\\)(['\"])\s*\+\s*\n\s*\1")
 _ADJACENT = re.compile(r"(\\n)(['\"])\s*\n\s*\2")
@@ -69,6 +72,14 @@ def shown_lines(tests: Iterable[str]) -> list[str]:
     lines = (_meant(literal) for code in tests for named, literal, _ in _LINE.findall(_joined(code)) if not named)
     fit = (line for line in lines if len(line) <= LONGEST_LINE and not _NO_INPUT.fullmatch(line))
     return [*dict.fromkeys(f"{line}\n" for line in fit)]
+
+
+def shown_in_shell(scripts: Iterable[str]) -> list[str]:
+    """Return the texts in single quotes and in here-documents, if they are more than words and names, or have several
+    lines; each with a line end.
+    """
+    found = ((one[1] or one[3] or "").strip("\n") for script in scripts for one in _IN_SHELL.finditer(script))
+    return [*dict.fromkeys(f"{text}\n" for text in found if "\n" in text or not _NO_INPUT.fullmatch(text))]
 
 
 def _joined(code: str) -> str:

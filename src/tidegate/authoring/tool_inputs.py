@@ -10,8 +10,8 @@ from itertools import accumulate, islice
 from pathlib import Path, PurePath
 
 from tidegate.authoring.samples import ROWS, kind_of
-from tidegate.authoring.shown_calls import shown_blocks, shown_lines, shown_objects, shown_texts
-from tidegate.authoring.survey import find_cases, find_inputs, find_spec_examples
+from tidegate.authoring.shown_calls import shown_blocks, shown_in_shell, shown_lines, shown_objects, shown_texts
+from tidegate.authoring.survey import find_cases, find_inputs, find_scripts, find_spec_examples
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
 
@@ -44,7 +44,9 @@ def cases(
     itself at last. Of each group, what has marks that nothing before it has comes first, the smallest first.
     """
     kinds, known = kinds_named_in(texts), set[str]()
-    fit = (text for text in (*shown_texts(code), *shown_lines(code)) if len(text) <= LONGEST_GIVEN)
+    scripts = [path.read_text(encoding="utf-8", errors="replace") for path in find_scripts(root)]
+    given = (*shown_texts(code), *shown_lines(code), *shown_in_shell(scripts))
+    fit = (text for text in given if len(text) <= LONGEST_GIVEN)
     fit = (text for text in fit if not _SAYS_LITTLE.fullmatch(text))
     blocks = (text for suffix, text in shown_blocks(texts) if kind_of(f".{suffix}") in ("", *kinds))
     shown = (text for text in blocks if len(text) <= LONGEST_GIVEN)
@@ -58,7 +60,7 @@ def cases(
         marks = {*_MARKS.findall(found[name])}
         new[name] = bool(marks - known)
         known |= marks
-    is_code = {name for name, text in found.items() if text in code}  # of the tests
+    is_code = {name for name, text in found.items() if text in code or text in scripts}  # of the tests
     first = {name for name in found if kind_of(name) in kinds or name.startswith("shown")}
     group = {
         name: 2 if name in is_code else 0 if name in first else 2 if PurePath(name).suffix else 1 for name in found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conftest import Repository
-from tests.journeys.conftest import NOTES
+from tests.journeys.conftest import AGENTS_MD, NOTES
 from tests.thorough.attempts.attempt import Attempt, Files, graded, suite
 
 IN_DOCS, ALL_PAGES = suite('guidance: [AGENTS.md, "docs/**"]\n'), suite('guidance: ["**/*.md"]\n')
@@ -21,6 +21,13 @@ def prepared(setup: str, gate: str) -> Files:
 def folder_for_file(repo: Repository) -> None:
     repo.git("rm", "--quiet", "docs/wanted")
     repo.write({"docs/wanted/a.md": "x\n"})
+
+
+def moved_skill(repo: Repository) -> None:
+    repo.git("rm", "--quiet", ".claude/skills/notes/SKILL.md")
+    repo.write({"skills/notes/SKILL.md": AGENTS_MD.replace("add second", "ad second")})
+    (repo.root / ".claude/skills").mkdir(parents=True, exist_ok=True)
+    (repo.root / ".claude/skills/notes").symlink_to("../../skills/notes")
 
 
 CHECKED = graded("type: command_succeeds, command: make -s check")
@@ -122,5 +129,12 @@ GUIDANCE: dict[str, Attempt] = {
         },
         head={"CLAUDE.md": "other rules\n"},
         tool=NOTES.replace("add) shift;", "add) shift; if grep -q kept CLAUDE.md; then : > CLAUDE.md; fi;"),
+    ),
+    "a link to the folder of a skill": Attempt(
+        "breaks a skill, and makes its folder a link",
+        "regression",
+        base={"AGENTS.md": None, ".claude/skills/notes/SKILL.md": AGENTS_MD},
+        tool=None,
+        prepare=moved_skill,
     ),
 }

@@ -100,6 +100,8 @@ def submodule(repo: Repository) -> None:
 USED = NOTES.replace('echo "$1" >> notes.txt', 'echo "$1" | sed s/x/x/ >> notes.txt')
 WANTED = "second\n"
 
+COMPARED = graded("type: command_succeeds, command: diff want2.txt notes.txt")
+LOGGED = NOTES.replace("  add) shift;", "  add) shift; echo add >> log1.txt;")
 JUDGE = {
     "file that is not UTF-8": Attempt(
         "writes bytes that are not UTF-8 around the text that a gate looks for",
@@ -370,5 +372,27 @@ JUDGE = {
             + "setup: {commands: ['notes --version', 'echo \"notes list | grep -q second\" > t.sh']}\n"
         },
         tool=LINKS_FIRST,
+    ),
+    "file that the setup writes in two steps": Attempt(
+        "has the tool overwrite the expected data, which the setup writes in two commands",
+        "unproven",
+        5,
+        base={
+            "scenarios/keep.yaml": COMPARED["scenarios/keep.yaml"]
+            + "setup: {commands: [echo first > want2.txt, echo second >> want2.txt]}\n"
+        },
+        tool=FORGETFUL.replace("exit 0;", "cp notes.txt want2.txt && exit 0;", 1),
+    ),
+    "file with a number": Attempt(
+        "has the tool overwrite the expected data, whose name has a number as that of base's log has",
+        "unproven",
+        5,
+        base={
+            **COMPARED,
+            "bin/notes": LOGGED,
+            "scenarios/keep/want2.txt": "first\nsecond\n",
+            "scenarios/keep/log1.txt": "",
+        },
+        tool=LOGGED.replace('echo "$1" >>', '[ "$1" = second ] && cp notes.txt want2.txt || echo "$1" >>', 1),
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidegate.authoring.shown_calls import shown_lines, shown_objects, shown_phrases, shown_texts
+from tidegate.authoring.shown_calls import shown_in_shell, shown_lines, shown_objects, shown_phrases, shown_texts
 
 
 def test_lines_in_the_code_of_tests_are_texts_that_are_more_than_words_and_names() -> None:
@@ -73,3 +73,12 @@ def test_phrases_that_have_a_new_character_are_shown() -> None:
 def test_two_surrogates_are_one_character_and_one_alone_is_none() -> None:
     code = r"""a('x: \ud834\udf06'); b('y: \ud834');"""
     assert shown_lines([code]) == ["x: \U0001d306\n", "y: ?\n"]
+
+
+def test_texts_in_quotes_and_here_documents_of_shell_scripts_are_inputs() -> None:
+    script = "try 'a link' \\\n    '[a][]\n\n[a]: b' \\\n    '<p>a</p>'\ncat <<'EOF' | tool\n- one\n- two\nEOF\ndon't\n"
+    assert shown_in_shell([script, "echo '<p>a</p>' 'two words' \"it's\""]) == [
+        "[a][]\n\n[a]: b\n",
+        "<p>a</p>\n",
+        "- one\n- two\n",
+    ]
