@@ -42,7 +42,8 @@ ENOUGH = 12  # calls that have to print what no other did, such as those with sa
 MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
 MOST_AT_ONCE = 32  # inputs of tests in one call
-LONGEST_JOINED, MOST_JOINED = 30_000, 8  # characters of inputs that one file joins, and the files at most
+LONGEST_JOINED, MOST_JOINED = 4_000, 24  # characters of inputs that one file joins, and the files at first
+FEWEST_JOINED = 3  # inputs of one
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
@@ -172,7 +173,7 @@ class Prober(Agent):
                     for part in (every[:half], every[half:]):
                         await probe.on_cases(forms[main], part)
                 texts = [text for line, _, text in calls if line == forms[main] and text and fits(main, text)]
-                await self._try_joined(probe, forms[main], "joined", texts, least=len(texts) // MOST_JOINED)
+                await self._try_joined(probe, forms[main], texts)
                 of_each.append(iter((*changed, *calls[number:], *calls[:number])))  # each begins with others
         before = len(probe.calls)
         for line, name, text in in_turn(of_each):
@@ -183,15 +184,21 @@ class Prober(Agent):
                 if name in ALIKE and text != probe.files.get(probe.input_of(line) or ""):
                     await probe.on_cases(line, [(name, text)], kind="variation")
 
-    async def _try_joined(self, probe: Probe, line: str, name: str, texts: Sequence[str], least: int) -> None:
-        """Keep the line with these texts in one file; if that fails, or is too long, with each half of them."""
-        if len(texts) < max(2, least):
-            return
-        joined = "\n".join(texts)
-        if len(joined) > LONGEST_JOINED or not await probe.on_cases(line, [(name, joined)], keeps_refused=False):
-            half = len(texts) // 2
-            await self._try_joined(probe, line, f"{name}1", texts[:half], least)
-            await self._try_joined(probe, line, f"{name}2", texts[half:], least)
+    async def _try_joined(self, probe: Probe, line: str, texts: Sequence[str]) -> None:
+        """Keep the line with these texts joined in files; if one shows nothing new, with each half of it."""
+        waiting: list[list[str]] = []
+        for text in texts:
+            if not waiting or len("\n".join(waiting[-1])) + len(text) > LONGEST_JOINED:
+                waiting.append([])
+            waiting[-1].append(text)
+        waiting = waiting[:MOST_JOINED]
+        for number, joined in enumerate(waiting, 1):  # halves are added while it runs
+            if len(joined) < FEWEST_JOINED:
+                continue
+            name, text = f"joined{number}", "\n".join(joined)
+            if not await probe.on_cases(line, [(name, text)], keeps_refused=False):
+                half = len(joined) // 2
+                waiting += [joined[:half], joined[half:]]
 
     async def _with_options(self, probe: Probe, calls: Iterable[Call]) -> None:
         """Keep the lines with an option also with other inputs, if they show something new: those with most marks, and

@@ -206,39 +206,43 @@ def test_many_inputs_of_tests_are_also_tried_in_one_file_and_in_halves_if_that_f
         return None if "{" in text or len(words) > 1 else text[::-1]
 
     found = found_with(one_file, tmp_path, {"1.txt": "a\n", "2.txt": "b\n", "3.txt": "c\n", "4.txt": "d\n"})
-    assert found.files["joined.txt"] == "a\n\nb\n\nc\n\nd\n"
-    assert "count joined.txt" in found.of("call")
-    found = found_with(one_file, tmp_path, {"1.txt": "a\n", "2.txt": "b\n", "3.txt": "{\n", "4.txt": "d\n"})
+    assert found.files["joined1.txt"] == "a\n\nb\n\nc\n\nd\n"
     assert "count joined1.txt" in found.of("call")
-    assert "count joined.txt" not in found.of("call")
+    given = {f"{number}.txt": f"{text}\n" for number, text in enumerate("abc{de", 1)}
+    found = found_with(one_file, tmp_path, given)
+    assert "count joined2.txt" in found.of("call")
+    assert {"count joined1.txt", "count joined3.txt"}.isdisjoint(found.of("call"))
 
 
-def test_inputs_that_are_too_long_for_one_file_are_joined_in_parts_and_never_in_small_ones(tmp_path: Path) -> None:
+def test_inputs_that_are_too_long_for_one_file_are_joined_in_several_and_never_in_small_ones(tmp_path: Path) -> None:
     def counted(words: list[str], files: dict[str, str]) -> str | None:
         return f"{len(files[words[0]])} characters\n" if len(words) == 1 and words[0] in files else None
 
-    long = {f"{number}.txt": f"{number}" * (LONGEST_JOINED // 8 - 1) for number in range(1, 10)}
-    assert {"joined1.txt", "joined2.txt"} <= found_with(counted, tmp_path, long).files.keys()
+    long = {f"{number}.txt": f"{number}" * (LONGEST_JOINED // 4 - number) for number in range(1, 10)}
+    files = found_with(counted, tmp_path, long).files
+    joined = {name: text for name, text in files.items() if name.startswith("joined")}
+    assert len(joined) == 2
+    assert all(len(text) <= LONGEST_JOINED for text in joined.values())
     asked = list[str]()
 
     def refusing(words: list[str], files: dict[str, str]) -> str | None:
-        asked.extend(words)
+        asked.extend(files[word] for word in words if word.startswith("joined") and word in files)
         return None if words[0].startswith("joined") else counted(words, files)
 
     found_with(refusing, tmp_path, {f"{number}.txt": "x" * number for number in range(1, 33)})
-    assert {len(name) for name in asked if name.startswith("joined")} == {10, 11, 12, 13}
+    assert {text.count("\n") + 1 for text in asked} == {32, 16, 8, 4}
 
 
 def test_what_makes_a_file_invalid_for_sure_is_not_joined(tmp_path: Path) -> None:
     def of_code(words: list[str], files: dict[str, str]) -> str | None:
         return f"{len(files[words[0]])} characters\n" if len(words) == 1 and words[0] in files else None
 
-    cases = (("a.py", "a = 1\n"), ("b.py", "b = \n"), ("c.py", "cc = 3\n"))
+    cases = (("a.py", "a = 1\n"), ("b.py", "b = \n"), ("c.py", "cc = 3\n"), ("d.py", "ddd = 4\n"))
     prober = Prober(plans={"plan": (Try(ways=("count sample.py",)),)}, inputs=("sample.py",), cases=cases)
     session = FakeSession(of_code, tmp_path)
     asyncio.run(prober.run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
-    assert found.files["joined.py"] == "a = 1\n\ncc = 3\n"
+    assert found.files["joined1.py"] == "a = 1\n\ncc = 3\n\nddd = 4\n"
     assert [fits(".json", "{}"), fits(".html", "<p")] == [False, True]
 
 

@@ -46,12 +46,15 @@ def uses_sdk(package: dict[str, Any]) -> bool:
 
 
 def with_less(tool: Tool, failure: str) -> Tool | None:
-    """Return the tool with a build without what failed: the lock file, if it is stale, or a script that may be of no
-    need; None if it was something else.
+    """Return the tool with a build without what failed: the lock file, if it is stale, dependencies of development that
+    cannot be had, with the scripts that may need them, or a script that may be of no need; None if it was something else.
     """
     build = tool.build
     if "EUSAGE" in failure:
         build = tuple(re.sub(r"\bnpm ci\b", "npm install", command) for command in build)
+    elif re.search(r"\bE40[134]\b", failure):
+        own = (command for command in build if not command.startswith("npm run"))
+        build = tuple(re.sub(r"\bnpm (ci|install)(?! --)", r"npm \1 --omit=dev", command) for command in own)
     elif failed := re.search(r"`(npm run \w+)` failed", failure):
         build = tuple(command for command in build if command != failed[1])
     return tool._replace(build=build) if build != tool.build else None
