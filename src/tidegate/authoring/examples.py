@@ -343,6 +343,17 @@ def with_choices(part: Part, texts: Sequence[str]) -> Part:
     return part.model_copy(update={"choices": choices, "takes_value": takes})
 
 
+def with_shown_values(part: Part, texts: Sequence[str]) -> Part:
+    """Return the option with the values that docs and tests give it, if its help lists none."""
+    if part.kind != "option" or not part.takes_value or part.choices or part.default.isdecimal():
+        return part
+    names = "|".join(map(re.escape, (part.name, *part.aliases)))
+    word = re.escape(part.name.lstrip("-").replace("-", "_"))  # of an argument in code
+    ways = rf"(?<![\w-])(?:(?:{names})(?:[ =]|['\"], *['\"])|{word} ?[=:] ?['\"])([a-z0-9][\w.:-]*)"
+    shown = dict.fromkeys(value for text in texts for value in re.findall(ways, text))
+    return part.model_copy(update={"choices": tuple(shown)[:MOST_CHOICES]})
+
+
 def _under_heading(word: str, text: str) -> list[str]:
     """Return the names that begin the rows under headings such as `Safe transforms:`, of an option `--transform`."""
     rows = re.findall(rf"(?im)^\s*(?:[\w-]+ )*{re.escape(word)}s:[ ]*\n((?:\s*(?:[+*-] )?[a-z][\w-]* .*\n)+)", text)

@@ -164,7 +164,8 @@ async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: f
     binary = find_binary(here.folder / where, shown.texts)
     inputs = tool_inputs.inputs(here.folder / where, shown.texts, given, binary)
     plans = _plans(here.folder, where, tool, shown, inputs, code)
-    parts = examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary))
+    listed = examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary))
+    parts = tuple(examples.with_shown_values(part, [*documents, *code]) for part in listed)
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
         parts=parts,

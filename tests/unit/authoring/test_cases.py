@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from tests.unit.authoring.test_probing import Does, FakeSession
-from tidegate.authoring.examples import in_help
+from tidegate.authoring.examples import in_help, with_shown_values
 from tidegate.authoring.option_calls import Try, with_option
 from tidegate.authoring.probe import MOST_REFUSED_CASES, Found
 from tidegate.authoring.probing import LONGEST_JOINED, Prober, read_found
@@ -250,3 +250,15 @@ def test_an_option_for_a_range_gets_two_numbers() -> None:
     part, *_ = of_help({"": "usage: count FILE\n\n  --line-range FROM TO  Only these\n"}, "count")
     (tried,) = with_option("count a.txt", "count", part, (part,))
     assert tried.ways[:2] == ("count --line-range 2 4 a.txt", "count --line-range 2-4 a.txt")
+
+
+def test_values_that_docs_and_tests_give_an_option_are_those_of_it() -> None:
+    part, *_ = of_help({"": "usage: count FILE\n\n  -j, --justify=SIDE  Where\n"}, "count")
+    texts = [
+        "`count -j right a.txt`, count --justify=left",
+        "run(['count', '-j', 'center'])",
+        "Count(justify='auto', j='x')",
+    ]
+    assert with_shown_values(part, texts).choices == ("right", "left", "center", "auto")
+    assert with_shown_values(part, ["justify it, -j"]) == part
+    assert with_shown_values(part.model_copy(update={"default": "80"}), texts).choices == ()

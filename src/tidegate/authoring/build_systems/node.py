@@ -46,8 +46,8 @@ def uses_sdk(package: dict[str, Any]) -> bool:
 
 
 def with_less(tool: Tool, failure: str) -> Tool | None:
-    """Return the tool with a build without what failed: the lock file, if it is stale, dependencies of development that
-    cannot be had, with the scripts that may need them, or a script that may be of no need; None if it was something else.
+    """Return the tool with a build without what failed: the lock file, if it is stale; dependencies of development that
+    cannot be had, with the scripts that may need them; a script that may be of no need. None if it was something else.
     """
     build = tool.build
     if "EUSAGE" in failure:
