@@ -189,7 +189,7 @@ def _matching(root: Path, at: Path, parts: Sequence[str], followed: set[str]) ->
     for path in _entries(at) if _leads_into(root, at) else ():
         if first != "**":
             yield from _matching(root, path, rest, followed) if fnmatchcase(path.name, first) else ()
-        elif path.is_dir() and path.name != ".git":
+        elif path.is_dir():
             to = os.path.realpath(path) if path.is_symlink() else ""
             if to not in followed:
                 followed |= {to} if to else set()

@@ -383,6 +383,19 @@ JUDGE = {
         },
         tool=FORGETFUL.replace("exit 0;", "cp notes.txt want2.txt && exit 0;", 1),
     ),
+    "file that only a check changes": Attempt(
+        "has the tool overwrite the expected data, which only a check changes on base",
+        "unproven",
+        5,
+        base={
+            **graded(
+                "type: command_succeeds, command: sort -o want2.txt want2.txt",
+                "type: command_succeeds, command: diff want2.txt notes.txt",
+            ),
+            "scenarios/keep/want2.txt": "second\nfirst\n",
+        },
+        tool=FORGETFUL.replace("exit 0;", "cp notes.txt want2.txt && exit 0;", 1),
+    ),
     "file with a number": Attempt(
         "has the tool overwrite the expected data, whose name has a number as that of base's log has",
         "unproven",

@@ -104,12 +104,12 @@ def _proved(trial: TrialResult, by_base: FilesOfPasses) -> TrialResult:
     if not (trial.rewritten or trial.made) or (trial.decides != "pass" and trial.not_measured != "rewritten"):
         return trial
     links, own = _links_apart(trial.made)
-    links_of_base, of_base = _links_apart(by_base.made if by_base.made is not None else own)
+    links_of_base, of_base = _links_apart(trial.made if by_base.made is None else by_base.made)
     made, led = {*map(_steady, of_base)}, {*map(_steady, links_of_base)}
-    new = set() if MANY in of_base or MANY in own else {name for name in own - of_base if _steady(name) not in made}
+    new = set() if MANY in of_base else {name for name in own - of_base if _steady(name) not in made}
     strange = {link.partition(LINK)[0] for link in links - links_of_base if _steady(link) not in led}
-    if by_base.made is not None and (files := strange if MANY in of_base else strange - new):
-        why = f"its setup makes links where base's makes something else: {few(sorted(files))}"
+    if strange - new:
+        why = f"its setup makes links where base's makes something else: {few(sorted(strange - new))}"
         return _without(trial, "rewritten", why)
     alike = {*map(_steady, by_base.rewritten)}
     others = {

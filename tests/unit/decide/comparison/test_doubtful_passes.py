@@ -104,8 +104,10 @@ def test_a_file_that_only_the_setup_of_head_makes_is_a_product(
 
 
 def test_without_a_pass_of_base_none_is() -> None:
-    head = [one.model_copy(update={"made": ("f",)}) for one in changing("head", "f")]
-    assert row(changing("base", "", outcome="fail"), head).head.not_measured == 1
+    base, made = changing("base", "", outcome="fail"), ("f", "l", "l -> f")
+    for files, unmeasured in ("f", 1), ("", 0):
+        head = [one.model_copy(update={"made": made}) for one in changing("head", files)]
+        assert row(base, head).head.not_measured == unmeasured
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,9 @@ def test_a_name_that_both_sides_have_is_only_itself(made: tuple[str, ...]) -> No
 def test_a_file_may_be_changed_only_at_the_step_at_which_base_changes_it(by_base: str) -> None:
     for by_head in "f (setup 1)", "f (setup 2)", "f", "f (check 2)":
         assert made_and_changed(("f",), ("f",), by_base, by_head).head.not_measured == (by_base != by_head)
-    assert made_and_changed(("f-1",), ("f-2",), "f-1 (setup 2)", "f-2 (setup 2)").head.not_measured == 0
+    for step, unmeasured in (2, 0), (1, 1):
+        found = made_and_changed(("f-1",), ("f-2",), "f-1 (setup 2)", f"f-2 (setup {step})")
+        assert found.head.not_measured == unmeasured
 
 
 @pytest.mark.parametrize(

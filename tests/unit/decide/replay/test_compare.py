@@ -100,3 +100,12 @@ def test_a_line_like_our_mark_of_a_folder_is_left_out_only_where_we_asked_for_it
     made = make.trial(end="completed", events=(call, printed))
     shown = replayed(recorded([]), made, make.trial_result()).steps[0].printed.text
     assert (FOLDER_MARK in shown) == (not asked)
+
+
+def test_files_that_a_trial_changes_and_links_of_its_setup_are_compared() -> None:
+    def shown(*made: str) -> str:
+        trial = make.trial(rewritten=("f (setup 2)",), made=made)
+        return replayed(recorded([]), trial, make.trial_result()).checks[-2].printed.text
+
+    assert shown("e", "l -> x") == "f (setup 2)\nl -> x"
+    assert shown("e") == "f (setup 2)"
