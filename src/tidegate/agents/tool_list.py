@@ -31,8 +31,25 @@ def refused(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
             found.setdefault("a tool's name is empty, too long, or not made of letters, digits, `_` and `-`", name)
         if fault := schema_fault(tool.get("inputSchema")):
             found.setdefault(f"an input schema {fault}", name)
+        elif _lacks_items(tool.get("inputSchema")):
+            found.setdefault("a list in an input schema has no `items`, without which some APIs refuse it", name)
         taken.add(name)
     return found
+
+
+def _lacks_items(schema: Any) -> bool:
+    waiting = [schema]
+    while waiting:
+        match waiting.pop():
+            case {"type": "array", **more} if not {"items", "prefixItems"} & more.keys():
+                return True
+            case dict() as own:
+                waiting += own.values()
+            case list() as several:
+                waiting += several
+            case _:
+                pass
+    return False
 
 
 def schema_fault(schema: Any) -> str:

@@ -15,7 +15,9 @@ WORDS = ("one", "two", "three", "four", "five")
 SERVERS = {  # what an MCP server lists in place of its tool
     "a new tool of a server": f"{LISTED}, {LISTED.replace('add', 'list_all')}, ",
     "a tool that a server describes": LISTED.replace('{"name"', '{"description": "Adds a note.", "name"') + ", ",
-    "a new parameter of a tool": LISTED.replace("}}}", '}, "tags": {"anyOf": [{"type": "array"}, {"type": "null"}]}}}')
+    "a new parameter of a tool": LISTED.replace(
+        "}}}", '}, "tags": {"anyOf": [{"type": "array", "items": {}}, {"type": "null"}]}}}'
+    )
     + ", ",
     "a required parameter of a tool": LISTED.replace("}}}", '}}, "required": ["text"]}') + ", ",
 }

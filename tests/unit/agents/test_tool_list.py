@@ -51,6 +51,22 @@ def test_a_schema_that_no_request_may_have_is_a_reason(schema: Any, why: str) ->
     assert reason.startswith(f"an input schema {why}")
 
 
+@pytest.mark.parametrize(
+    ("part", "accepted"),
+    [
+        ({"type": "array"}, False),
+        ({"anyOf": [TEXT, {"type": "array", "minItems": 1}]}, False),
+        ({"type": "array", "items": {"type": "array"}}, False),
+        ({"type": "array", "items": TEXT}, True),
+        ({"type": "array", "prefixItems": [TEXT]}, True),
+        ({"type": ["array", "null"]}, True),
+    ],
+)
+def test_a_list_needs_items(part: Any, *, accepted: bool) -> None:
+    found = refused([tool("bad", {"type": "object", "properties": {"tags": part}})])
+    assert list(found.values()) == ([] if accepted else ["bad"])
+
+
 def test_choices_below_the_top_level_are_accepted() -> None:
     assert (
         refused([tool("add", {"type": "object", "properties": {"title": {"anyOf": [TEXT, {"type": "null"}]}}})]) == {}
