@@ -115,15 +115,18 @@ class _Draft:
     @property
     def template(self) -> dict[str, bytes]:
         """The files of the workspace."""
-        names = enumerate(workspace_files(self.samples, self.calls))
+        names = enumerate(workspace_files(self.samples, self.calls, _folders_named(self.server)))
         made = {name: sample(name, place).encode() for place, name in names}
         return _in_template(self.server, {**made, **self.inputs})
 
 
-def workspace_files(samples: Iterable[str], calls: Iterable[Example]) -> tuple[str, ...]:
-    """Return the samples; beside them hidden files and folders, if the server is given a path."""
+def workspace_files(samples: Iterable[str], calls: Iterable[Example], folders: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the samples; beside them hidden files and folders, if the server is given a path. The server's `folders`
+    have all of them, too.
+    """
     has_path = any(re.search(r"path|dir|folder", key) for call in calls for key in call.input)
-    return (*samples, *(_BESIDE if has_path else ()))
+    files = (*samples, *(_BESIDE if has_path else ()))
+    return (*files, *(f"{folder}/{name}" for folder in folders for name in files))
 
 
 async def server_suite(here: Tryout, where: str, server: Server, program: tuple[dict[str, Any], ...] = ()) -> Tried:
@@ -290,9 +293,14 @@ def why_not_called(tool: Tool, calls: Iterable[Example], failed: Mapping[str, st
 def _with_values(server: Server, shown: Mapping[str, str]) -> Server:
     """Return the server with these variables, unless it has them; a folder that is named like its variable is made."""
     values = {**shown, **dict(server.env)}
-    made = [value for name, value in values.items() if value == name.lower()]
-    setup = server.setup or ((f"mkdir -p {shlex.join(made)}",) if made else ())
-    return server._replace(env=tuple(values.items()), setup=setup)
+    server = server._replace(env=tuple(values.items()))
+    made = _folders_named(server)
+    return server._replace(setup=server.setup or ((f"mkdir -p {shlex.join(made)}",) if made else ()))
+
+
+def _folders_named(server: Server) -> list[str]:
+    """Return the folders that the server's variables name, each named like its variable."""
+    return [value for name, value in server.env if value == name.lower()]
 
 
 async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer, tuple[Tool, ...]] | str:

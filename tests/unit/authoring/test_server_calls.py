@@ -537,6 +537,10 @@ def test_a_server_that_is_given_a_path_has_hidden_files_beside_the_samples(key: 
     assert (names[0], ".hidden.txt" in names) == ("sample.txt", hidden)
 
 
+def test_folders_of_a_server_have_the_samples_too() -> None:
+    assert workspace_files(["sample.csv"], [], ["data", "logs"]) == ("sample.csv", "data/sample.csv", "logs/sample.csv")
+
+
 def test_a_file_is_written_below_folders_that_are_not_there_too() -> None:
     text = {"type": "string"}
     write = tool("write_file", ("path", "content"), path=text, content=text)
