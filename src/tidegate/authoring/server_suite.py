@@ -20,7 +20,7 @@ from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
 from tidegate.authoring.server_calls import HERE, Example, Missing, examples, is_risky, step, with_files
 from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks, tells_time
-from tidegate.authoring.server_values import FILES, SQL
+from tidegate.authoring.server_values import FILES, SQL, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
 from tidegate.authoring.tool import Tool as Server
@@ -320,8 +320,9 @@ async def _started(here: Tryout, where: str, server: Server) -> tuple[McpServer,
         for number, mcp in enumerate(group):
             for seen in trials.get(f"start{number}", ()):
                 said = [event.text for event in seen.events if isinstance(event, Message)]
-                if said and (tools := tuple(Tool(**tool) for tool in json.loads(said[-1]))):
-                    return mcp, tools
+                listed = [Tool(**tool) for tool in json.loads(said[-1])] if said else []
+                if listed:
+                    return mcp, tuple(one._replace(schema=with_definitions(one.schema)) for one in listed)
                 why = why or seen.result.reason or "it lists no tools"
         if moved(why, here.folder) or _BROKEN.search(why):
             break  # it fails so in all ways

@@ -9,6 +9,7 @@ from tidegate.agents.scripted import parameters
 from tidegate.model.agent import Tool
 
 FILES = ("sample.txt", "notes.txt")
+DEEPEST = 4  # references that are followed one into the other
 _NUMBERS, _WHOLE, _FEW = (7, 3, 0.5, 2, -2.6, 4), (7, 3, 5, 2, 1, 4), (1, 2, 3, 1, 2, 5)
 _MOST = r"limit|max|top|size|per_?page"  # names of parameters
 RICH = "  Grüße, 影: banana\n\n- apple \n"
@@ -29,6 +30,7 @@ _TEXTS = {  # by the name of a parameter; the last one is for all others
     r"file|path": FILES,
     r"dir|folder": (".",),
     r"table": ("people", "first"),
+    r"^(?:columns?|fields?)$": ("name", "score", "city"),  # of the sample of CSV
     r"name|title|label|sheet|^(?:from|source|parent)$": ("first", "second"),
     r"^(?:to|target)$": ("second", "first"),
     PROSE: ("Ada has 42 points.", RICH, "first"),
@@ -50,6 +52,20 @@ SQL = (  # statements one after the other
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT i FROM n",
 )
 _SHOWN = re.compile(r"""(?i)(?:e\.g\.,?|examples?:|for example,?|such as) *["'`]([^"'`\n]+)["'`]""")
+
+
+def with_definitions(schema: Any, known: Any = None, deep: int = 0) -> Any:
+    """Return the schema with what its references name in their place, as far as DEEPEST levels of them."""
+    if isinstance(schema, list):
+        return [with_definitions(one, known, deep) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    known = schema.get("$defs", schema.get("definitions")) if known is None else known
+    name = str(schema.get("$ref", "")).rpartition("/")[2]
+    if isinstance(known, dict) and name in known and deep < DEEPEST:
+        more = {key: one for key, one in schema.items() if key != "$ref"}
+        return with_definitions(known[name], known, deep + 1) | more
+    return {key: with_definitions(one, known or {}, deep) for key, one in schema.items() if key != "$defs"}
 
 
 def schema_of(tool: Tool, name: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tidegate.authoring.server_checks import (
     tells_time,
 )
 from tidegate.authoring.server_suite import at_url, moved, why_not_called, with_lacking, workspace_files
-from tidegate.authoring.server_values import made_value
+from tidegate.authoring.server_values import made_value, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.tool import Tool as Server
 from tidegate.checks.evaluators.matching import as_json, matches
@@ -573,3 +573,12 @@ def test_the_tool_of_a_server_with_one_gets_more_calls_than_one_of_three() -> No
     assert "2^10" in asked
     three = [one, *(tool(name, ("title",), title=TEXT) for name in ("greet", "find"))]
     assert len([call for call in examples(three, []) if call.tool == "calculate" and call.tries == ""]) == 3
+
+
+def test_references_in_a_schema_are_what_they_name() -> None:
+    rule = {"type": "object", "properties": {"column": TEXT, "next": {"$ref": "#/$defs/Rule"}}, "required": ["column"]}
+    asked = {"type": "object", "properties": {"rules": {"type": "array", "items": {"$ref": "#/$defs/Rule"}}}}
+    whole = with_definitions({**asked, "$defs": {"Rule": rule}})
+    assert whole["properties"]["rules"]["items"]["properties"]["next"]["required"] == ["column"]
+    assert [one["column"] for one in made_value("rules", whole["properties"]["rules"], 0)][:2] == ["name", "score"]
+    assert with_definitions(asked) == asked, "a reference that leads nowhere stays"
