@@ -373,6 +373,13 @@ def with_files(calls: Iterable[Example], errors: Iterable[str]) -> tuple[Example
     )
 
 
+def samples_of(calls: Iterable[Example]) -> tuple[str, ...]:
+    """Return the names of samples, of any kind, that these calls give for files of the workspace."""
+    given = (str(value).removeprefix(HERE) for call in calls for value in call.input.values())
+    stems = {name.partition(".")[0] for name in FILES}
+    return tuple(dict.fromkeys(name for name in given if name.count(".") == 1 and name.partition(".")[0] in stems))
+
+
 def _with_name(value: Any, named: Callable[[str], str]) -> Any:
     return named(value) if isinstance(value, str) and _FILE.fullmatch(value) else value
 

@@ -18,9 +18,9 @@ from tidegate.authoring.build_systems.files import text
 from tidegate.authoring.build_systems.mcp_files import Start, environment, sources, starts
 from tidegate.authoring.observed_gates import EMPTY, file_gates, listed_rows
 from tidegate.authoring.samples import sample
-from tidegate.authoring.server_calls import HERE, Example, Missing, examples, is_risky, step, with_files
+from tidegate.authoring.server_calls import HERE, Example, Missing, examples, is_risky, samples_of, step, with_files
 from tidegate.authoring.server_checks import ANY, answer_check, of_each_call, surface_checks, tells_time
-from tidegate.authoring.server_values import FILES, SQL, with_definitions
+from tidegate.authoring.server_values import SQL, with_definitions
 from tidegate.authoring.shown_calls import shown_objects
 from tidegate.authoring.survey import find_test_code
 from tidegate.authoring.tool import Tool as Server
@@ -179,8 +179,7 @@ async def _tried(
         errors += seen.failed.values()
         missing += seen.missing
         calls = with_files(examples(tools, shown, seen.answers, missing, seen.refused), errors)
-        lacks = any(map(_LACKING.search, errors))
-        samples = tuple(name for name in FILES if lacks and any(name in call.input.values() for call in calls))
+        samples = samples_of(calls) if any(map(_LACKING.search, errors)) else ()
         server = with_lacking(_moved(here, tried.server, errors), errors)
         more = replace(tried, calls=calls, samples=samples or tried.samples, server=server)
         if more == tried:

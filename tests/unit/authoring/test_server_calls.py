@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tidegate.agents.scripted import signature
-from tidegate.authoring.server_calls import Example, Missing, examples, with_files
+from tidegate.authoring.server_calls import HERE, Example, Missing, examples, samples_of, with_files
 from tidegate.authoring.server_checks import (
     answer_check,
     of_each_call,
@@ -582,3 +582,8 @@ def test_references_in_a_schema_are_what_they_name() -> None:
     assert whole["properties"]["rules"]["items"]["properties"]["next"]["required"] == ["column"]
     assert [one["column"] for one in made_value("rules", whole["properties"]["rules"], 0)][:2] == ["name", "score"]
     assert with_definitions(asked) == asked, "a reference that leads nowhere stays"
+
+
+def test_samples_are_of_the_kinds_that_calls_name() -> None:
+    calls = [Example("read", {"path": f"{HERE}sample.csv"}), Example("add", {"to": "notes.txt", "text": "a.b", "n": 1})]
+    assert samples_of([*calls, *calls, Example("read", {"path": "new/sample.md"})]) == ("sample.csv", "notes.txt")
