@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
@@ -151,12 +151,18 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
         count = sum(name.endswith(".yaml") for name in tried.files) - 1
         found = f"{count} scenario{'' if count == 1 else 's'} with {checks} check{'' if checks == 1 else 's'}"
         print(f"{found}: each passed 3 of 3 trials on the last commit")
-        return tried.tool, dict(tried.files), None
+        return tried.tool, kept_by_git(root, tried.tool.scenarios, tried.files), None
     problem = why or (tried.problem if tried else None) or ""
     print(f"warning: the suite was not run: {problem}")
     if tried is not None and tried.build_failed:
         print(*_OF_BUILD, sep="\n")
     return tool, {name: text.encode() for name, text in bare_files(tool).items()}, problem
+
+
+def kept_by_git(root: Path, folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files, with a `.gitignore` in this folder of theirs if git would leave some out, such as `*.csv`."""
+    hidden = any(is_ignored(root, name) for name in files if name.startswith(f"{folder}/"))
+    return {**files, **({f"{folder}/.gitignore": b"!*\n"} if hidden else {})}
 
 
 def _imported(root: Path, suite: str) -> str:
