@@ -49,8 +49,7 @@ class WatchedFiles:
         self.look()
         self.by = ""
         has = contents(self._workspace)
-        made = has.keys() - self._start.keys()
-        self._made |= made
+        self._made |= has.keys() - self._start.keys()
         self._links |= {self._led(name, has[name]) for name in self._made & has.keys() if _is_link(has[name])}
         self._start = {**dict.fromkeys(self._start), **has}
 
@@ -62,7 +61,7 @@ class WatchedFiles:
                 yield from (f"{place}/{before}{short}" for before in ("", "refs/", *_KINDS[: _KINDS.index(kind)]))
 
     @property
-    def made(self) -> tuple[str, ...] | None:
+    def made(self) -> tuple[str, ...]:
         """The files that setup commands have made, and the links, with `LINK` and where they lead; of more than
         MOST_MADE, only the links.
         """
