@@ -162,7 +162,9 @@ def _new_suite(root: Path, args: argparse.Namespace) -> tuple[Tool | None, dict[
 def kept_by_git(root: Path, folder: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the files, with a `.gitignore` in this folder of theirs if git would leave some out, such as `*.csv`."""
     hidden = any(is_ignored(root, name) for name in files if name.startswith(f"{folder}/"))
-    return {**files, **({f"{folder}/.gitignore": b"!*\n"} if hidden else {})}
+    exception = f"{folder}/.gitignore"
+    # Where git ignores the whole folder, it reads no such file in it.
+    return {**files, exception: b"!*\n"} if hidden and not is_ignored(root, exception) else dict(files)
 
 
 def _imported(root: Path, suite: str) -> str:

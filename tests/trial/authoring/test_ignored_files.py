@@ -25,3 +25,11 @@ def test_a_suite_in_a_repository_that_ignores_some_of_its_files_is_committed_who
         (repository.root / name).write_bytes(content)
     repository.git("add", "tidegate.yaml", "tests/scenarios")
     assert "tests/scenarios/tools/data/sample.csv" in repository.git("ls-files")
+
+
+def test_no_exception_is_written_into_a_folder_that_git_ignores_whole(
+    make_repository: Callable[..., Repository],
+) -> None:
+    repository = make_repository("r")
+    repository.commit({".gitignore": "scenarios/\n"})
+    assert sorted(kept_by_git(repository.root, "tests/scenarios", SUITE)) == sorted(SUITE)
