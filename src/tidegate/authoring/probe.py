@@ -131,15 +131,16 @@ class Probe:
         )
 
     async def repeatable(self, lines: Sequence[str], most: int = MOST_BASES) -> list[str]:
-        """Return `most` lines that print the same twice: one with the first input and one with the input that has most
-        marks, then by the length of their outputs, longest first; some of all if none does.
+        """Return `most` lines that print the same twice: two with an input, of which the second has the input with most
+        marks, then others; those first that print most rows that their input does not have. Some of all if none does.
         """
-        rows = {line: self.printed[line].count("\n") for line in lines}
-        of_input = {name: line for line in reversed(lines) if (name := self.input_of(line))}
-        rich = sorted(of_input, key=lambda name: -len({*re.findall(r"\W+", self.files.get(name, ""))}))
-        main = [of_input[name] for name in (*self.inputs[:1], *rich[:1]) if name in of_input]
-        longest = sorted(lines, key=lambda line: (rows[line] > MOST_LINES, -rows[line]))
-        fit = [*dict.fromkeys((*main, *longest))][:MOST_BASES]
+        own = {line: self.input_of(line) or "" for line in lines}
+        texts = {line: self.files.get(own[line], "") for line in lines}
+        news = {line: len({*self.printed[line].splitlines()} - {*texts[line].splitlines()}) for line in lines}
+        richest = sorted(lines, key=lambda line: (self.printed[line].count("\n") > MOST_LINES, -news[line]))
+        marked = sorted(lines, key=lambda line: -len({*re.findall(r"\W+", texts[line])}))
+        main = [line for found in (richest, marked) for line in [line for line in found if own[line]][:1]]
+        fit = [*dict.fromkeys((*main, *richest))][:MOST_BASES]
         steady: list[str] = []
         for line in fit:
             if self.is_late or len(steady) == most:

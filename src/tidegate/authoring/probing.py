@@ -26,7 +26,7 @@ from tidegate.authoring.option_calls import (
     words_of,
 )
 from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
-from tidegate.authoring.samples import fits, kind_of
+from tidegate.authoring.samples import WHOLE, joins, kind_of
 from tidegate.authoring.variations import FEW, in_turn, variations, with_numbers
 from tidegate.decide.surface.parts import commands
 from tidegate.model.agent import Agent, Session
@@ -35,15 +35,15 @@ from tidegate.model.surface import Part
 
 AT_ONCE = 2  # plans
 MOST_SLOW = 3.0  # times that a machine with other work may take
-MAIN_SHARE = 0.62  # of a plan's seconds, in which each option is tried on one line
-CASES_SHARE = 0.72  # of them, after which options that showed nothing come again, on other lines
+JOINED_SHARE = 0.52  # of a plan's seconds, after which each option is tried on one line
+MAIN_SHARE = 0.67  # of them, after which inputs of tests come
+CASES_SHARE = 0.75  # of them, after which options that showed nothing come again, on other lines
 OPTIONS_SHARE = 0.9  # of them, after which variations come
 ENOUGH = 12  # calls that have to print what no other did, such as those with samples
 MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
-MOST_AT_ONCE = 32  # inputs of tests in one call
-LONGEST_JOINED, MOST_JOINED = 4_000, 24  # characters of inputs that one file joins, and the files at first
-FEWEST_JOINED = 3  # inputs of one
+LONGEST_JOINED, MOST_JOINED = 4_000, 24  # characters of inputs that are tried at once, and such calls at first
+FEWEST_JOINED = 3  # inputs of one call
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
@@ -82,10 +82,13 @@ class Prober(Agent):
         plan = self.plans.get(session.scenario, ())
         probe.allow(TRIES_SHARE)
         await self._try_plan(probe, plan)
+        tried = probe.found().of("call")
+        probe.allow(JOINED_SHARE)
+        await self._try_joined(probe, tried)
         probe.allow(MAIN_SHARE)
         kept = await self._try_main_options(probe)
         probe.allow(CASES_SHARE)
-        await self._try_cases(probe, probe.found().of("call"))
+        await self._try_cases(probe, tried)
         lines = probe.found().of("call")
         probe.allow(OPTIONS_SHARE)
         bases = await self._bases(probe, lines, plan)
@@ -152,29 +155,47 @@ class Prober(Agent):
             probe.keep(await probe.tried(one))
         probe.calls += [call for _, call in islice(probe.repeating.values(), MOST_REPEATING)]
 
-    async def _try_cases(self, probe: Probe, lines: Sequence[str]) -> None:
-        """Keep the lines of each subcommand with other inputs in place of their own, if they show something new: first
-        with many at once, since a slow tool has no time for each.
+    def _with_forms(self, probe: Probe, lines: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+        """Yield for each subcommand its main line with an input, and lines with the inputs of tests that fit theirs, as
+        the line, and the input's name and text.
         """
-        of_each: list[Iterator[tuple[str, str, str]]] = []
-        mains: list[str] = []
-        for number, own in enumerate(by_subcommand(lines, probe.session.binary, self.parts).values()):
+        for own in by_subcommand(lines, probe.session.binary, self.parts).values():
             named = [(probe.input_of(line), line) for line in own if "\n" not in line]
             forms = {_kind(name): line for name, line in reversed(named) if name}
             if forms:
                 main = next((_kind(name) for name in self.inputs if _kind(name) in forms), [*forms][-1])
                 fit = [(_kind(name) if PurePosixPath(name).suffix else main, name, text) for name, text in self.cases]
-                calls = [(forms[kind], name, text) for kind, name, text in fit if kind in forms]
-                changed = ((forms[main], name, text) for name, text in probe.changed_inputs(forms[main]))
-                every = [(name, text) for line, name, text in calls if line == forms[main]][:MOST_AT_ONCE]
-                mains.append(forms[main])
-                half = len(every) // 2
-                if half and not await probe.on_cases(forms[main], every):
-                    for part in (every[:half], every[half:]):
-                        await probe.on_cases(forms[main], part)
-                texts = [text for line, _, text in calls if line == forms[main] and text and fits(main, text)]
-                await self._try_joined(probe, forms[main], texts)
-                of_each.append(iter((*changed, *calls[number:], *calls[:number])))  # each begins with others
+                yield forms[main], [(forms[kind], name, text) for kind, name, text in fit if kind in forms]
+
+    async def _try_joined(self, probe: Probe, lines: Sequence[str]) -> None:
+        """Keep the main line of each subcommand with many inputs of tests at once, since a slow tool has no time for
+        each: joined in one file where that can be valid, else as so many files. What shows nothing new comes again in
+        halves.
+        """
+        for line, calls in self._with_forms(probe, lines):
+            kind = _kind(probe.input_of(line) or "")
+            waiting: list[list[tuple[str, str]]] = []
+            for name, text in ((name, text) for other, name, text in calls if other == line and text):
+                if not waiting or sum(len(one) + 1 for _, one in waiting[-1]) + len(text) > LONGEST_JOINED:
+                    waiting.append([])
+                if kind in WHOLE or joins(kind, text):
+                    waiting[-1].append((name, text))
+            waiting = waiting[:MOST_JOINED]
+            for number, several in enumerate(waiting, 1):  # halves are added while it runs
+                if len(several) >= FEWEST_JOINED:
+                    joined = [(f"joined{number}", "\n".join(text for _, text in several))]
+                    cases = several if kind in WHOLE else joined
+                    if not await probe.on_cases(line, cases, keeps_refused=False):
+                        waiting += [several[: len(several) // 2], several[len(several) // 2 :]]
+
+    async def _try_cases(self, probe: Probe, lines: Sequence[str]) -> None:
+        """Keep the lines of each subcommand with other inputs in place of their own, if they show something new."""
+        of_each: list[Iterator[tuple[str, str, str]]] = []
+        mains: list[str] = []
+        for number, (line, calls) in enumerate(self._with_forms(probe, lines)):
+            changed = [(line, name, text) for name, text in probe.changed_inputs(line)]
+            of_each.append(iter((*changed, *calls[number:], *calls[:number])))  # each begins with others
+            mains.append(line)
         before = len(probe.calls)
         for line, name, text in in_turn(of_each):
             if len(probe.calls) - before < MOST_CASES:
@@ -183,22 +204,6 @@ class Prober(Agent):
             for name, text in probe.changed_inputs(line):
                 if name in ALIKE and text != probe.files.get(probe.input_of(line) or ""):
                     await probe.on_cases(line, [(name, text)], kind="variation")
-
-    async def _try_joined(self, probe: Probe, line: str, texts: Sequence[str]) -> None:
-        """Keep the line with these texts joined in files; if one shows nothing new, with each half of it."""
-        waiting: list[list[str]] = []
-        for text in texts:
-            if not waiting or len("\n".join(waiting[-1])) + len(text) > LONGEST_JOINED:
-                waiting.append([])
-            waiting[-1].append(text)
-        waiting = waiting[:MOST_JOINED]
-        for number, joined in enumerate(waiting, 1):  # halves are added while it runs
-            if len(joined) < FEWEST_JOINED:
-                continue
-            name, text = f"joined{number}", "\n".join(joined)
-            if not await probe.on_cases(line, [(name, text)], keeps_refused=False):
-                half = len(joined) // 2
-                waiting += [joined[:half], joined[half:]]
 
     async def _with_options(self, probe: Probe, calls: Iterable[Call]) -> None:
         """Keep the lines with an option also with other inputs, if they show something new: those with most marks, and

@@ -25,7 +25,7 @@ _SAME = {
     ".hbs": ".mustache",
     ".handlebars": ".mustache",
 }
-_WHOLE = (".json", ".yaml", ".toml", ".xml", ".svg")  # one value or element a file
+WHOLE = (".json", ".yaml", ".toml", ".xml", ".svg")  # one value or element a file
 _OTHERS = (  # texts of the first sample, and those of the second
     *(("Ada", "Bea"), ("London", "Leeds"), ("42", "17"), ("7.125", "7.131"), ("nested", "inner"), ("Grace", "Jean")),
     *(('"id": 1', '"id": 5'), ('["second", "first"]', '["first", "second"]'), ("[second, first]", "[first, second]")),
@@ -39,10 +39,10 @@ def kind_of(name: str) -> str:
     return suffix if suffix in SAMPLES else ""
 
 
-def fits(kind: str, text: str) -> bool:
+def joins(kind: str, text: str) -> bool:
     """Return False if the text, among others in one file of this kind, would make the file invalid for sure."""
     if kind != ".py":
-        return kind not in _WHOLE
+        return kind not in WHOLE
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError), catch_warnings():
         simplefilter("ignore")
         return bool(ast.parse(text))

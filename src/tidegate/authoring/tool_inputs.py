@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path, PurePath
 
 from tidegate.authoring.samples import ROWS, kind_of
@@ -16,7 +16,7 @@ from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
 
 MOST_KINDS = 5  # of samples that a tool is given
-MOST_GIVEN, MOST_JOINED, LONGEST_GIVEN = 3, 60, 3_000  # inputs of tests, texts that one joins, and its characters
+MOST_GIVEN, LONGEST_GIVEN = 3, 3_000  # inputs of tests, and characters of one
 MOST_RELATED = 12  # texts of tests about a value of an option
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 _LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
@@ -25,13 +25,10 @@ _SAYS_LITTLE = re.compile(r"\s*\S?\s*|[\s\S]*[\x00-\x08\x0e-\x1a\x7f-\x9f][\s\S]
 
 
 def given_in_tests(code: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
-    """Return inputs made of the texts in the code of tests, by name: the longest, and one of many together."""
-    shown = shown_texts(code)
+    """Return the longest texts in the code of tests as inputs, by name."""
     kind = [*kinds_named_in(texts), ".txt"][0]
-    joined = islice(accumulate(shown, "{}{}".format), MOST_JOINED)
-    longest = sorted(shown, key=len, reverse=True)[:MOST_GIVEN]
-    fit = [text for text in joined if len(text) <= LONGEST_GIVEN][-1:]
-    return {f"given{number}{kind}": text for number, text in enumerate(dict.fromkeys((*fit, *longest)), 1)}
+    longest = sorted(shown_texts(code), key=len, reverse=True)[:MOST_GIVEN]
+    return {f"given{number}{kind}": text for number, text in enumerate(longest, 1)}
 
 
 def cases(

@@ -11,19 +11,19 @@ from tidegate.authoring.examples import in_help, with_shown_values
 from tidegate.authoring.option_calls import Try, with_option
 from tidegate.authoring.probe import MOST_REFUSED_CASES, Found
 from tidegate.authoring.probing import LONGEST_JOINED, Prober, read_found
-from tidegate.authoring.samples import fits
+from tidegate.authoring.samples import joins
 from tidegate.authoring.tool_inputs import cases, kinds_named_in, related
 from tidegate.decide.surface.parts import of_help
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult, Message
 
 
-def found_with(tool: Does, repo: Path, given: dict[str, str], help_text: str = "") -> Found:
+def found_with(tool: Does, repo: Path, given: dict[str, str], help_text: str = "", own: str = "sample.txt") -> Found:
     """What a prober keeps that knows these inputs of tests."""
     prober = Prober(
-        plans={"plan": (Try(ways=("count sample.txt",)),)},
+        plans={"plan": (Try(ways=(f"count {own}",)),)},
         parts=of_help({"": help_text}, "count"),
-        inputs=("sample.txt",),
+        inputs=(own,),
         cases=tuple(given.items()),
     )
     session = FakeSession(tool, repo)
@@ -189,18 +189,22 @@ EXAMPLES:
     assert [one.ways[0] for one in plan.tries] == ["tally list", "tally 1,5,22", "echo 9 13 | tally", "tally add milk"]
 
 
-def test_many_inputs_of_tests_are_tried_in_one_call_and_in_halves_if_that_fails(tmp_path: Path) -> None:
-    def joined(words: list[str], files: dict[str, str]) -> str | None:
-        text = "".join(files.get(word, "{") for word in words)
-        return None if "{" in text else text
+def test_inputs_of_tests_that_cannot_be_joined_are_tried_as_many_files_and_in_halves_if_that_fails(
+    tmp_path: Path,
+) -> None:
+    def of_several(words: list[str], files: dict[str, str]) -> str | None:
+        text = "".join(files.get(word, "!") for word in words)
+        return None if "!" in text else text
 
-    found = found_with(joined, tmp_path, {f"{number}.txt": "a,b\n" * number for number in range(1, 5)})
-    assert "count 1.txt 2.txt 3.txt 4.txt" in found.of("call")
-    found = found_with(joined, tmp_path, {"1.txt": "a,\n", "2.txt": "b,,\n", "3.txt": "{\n", "4.txt": "c,,,\n"})
-    assert "count 1.txt 2.txt" in found.of("call")
+    found = found_with(
+        of_several, tmp_path, {f"{number}.json": f"[{number}]\n" for number in range(1, 5)}, own="a.json"
+    )
+    assert "count 1.json 2.json 3.json 4.json" in found.of("call")
+    spoilt = dict(zip(("1.json", "2.json", "3.json", "4.json", "5.json", "6.json"), "abc!ef", strict=True))
+    assert "count 1.json 2.json 3.json" in found_with(of_several, tmp_path, spoilt, own="a.json").of("call")
 
 
-def test_many_inputs_of_tests_are_also_tried_in_one_file_and_in_halves_if_that_fails(tmp_path: Path) -> None:
+def test_many_inputs_of_tests_are_tried_in_one_file_and_in_halves_if_that_fails(tmp_path: Path) -> None:
     def one_file(words: list[str], files: dict[str, str]) -> str | None:
         text = files.get(words[-1], "{")
         return None if "{" in text or len(words) > 1 else text[::-1]
@@ -243,7 +247,7 @@ def test_what_makes_a_file_invalid_for_sure_is_not_joined(tmp_path: Path) -> Non
     asyncio.run(prober.run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
     assert found.files["joined1.py"] == "a = 1\n\ncc = 3\n\nddd = 4\n"
-    assert [fits(".json", "{}"), fits(".html", "<p")] == [False, True]
+    assert [joins(".json", "{}"), joins(".html", "<p")] == [False, True]
 
 
 def test_an_option_for_a_range_gets_two_numbers() -> None:
@@ -262,3 +266,17 @@ def test_values_that_docs_and_tests_give_an_option_are_those_of_it() -> None:
     assert with_shown_values(part, texts).choices == ("right", "left", "center", "auto")
     assert with_shown_values(part, ["justify it, -j"]) == part
     assert with_shown_values(part.model_copy(update={"default": "80"}), texts).choices == ()
+
+
+def test_options_are_tried_first_on_the_input_of_which_most_rows_change(tmp_path: Path) -> None:
+    tried = list[str]()
+
+    def quoting(words: list[str], files: dict[str, str]) -> str | None:
+        text = files.get(words[-1])
+        tried.extend(words[-1:] if "--raw" in words else ())
+        return None if text is None else text.replace("'", '"' if "--raw" in words else "`")
+
+    given = {f"{number}.txt": f"it is {number}'\nand '{number}'\n" for number in range(1, 5)}
+    found = found_with(quoting, tmp_path, given, "usage: count [--raw] FILE\n\n  --raw  With quotes\n")
+    assert tried[0] == "joined1.txt"
+    assert "count --raw joined1.txt" in found.of("option")

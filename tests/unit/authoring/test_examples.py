@@ -361,9 +361,8 @@ def test_texts_of_tests_become_inputs_of_the_kind_that_documents_name(tmp_path: 
     root = write(tmp_path, {"tests/test_a.py": 'a("x = 1\\ny = 2")\nb("z = 3\\nlong = 4")\n'})
     given = given_in_tests(code_of_tests(root), ["Reads *.py."])
     assert given == {
-        "given1.py": "x = 1\ny = 2\nz = 3\nlong = 4\n",
-        "given2.py": "z = 3\nlong = 4\n",
-        "given3.py": "x = 1\ny = 2\n",
+        "given1.py": "z = 3\nlong = 4\n",
+        "given2.py": "x = 1\ny = 2\n",
     }
     assert "given1.py" in inputs(root, ["Reads *.py."], given)[:3]
 
