@@ -296,11 +296,21 @@ async def _probed(here: Tryout, tool: Tool, plans: Sequence[Plan], prober: Probe
 
 
 def _filled(plans: Sequence[Plan], found: Mapping[str, Found], seconds: float) -> list[Candidate]:
-    """Return the candidates with what was found. If it takes more seconds, some is left out, variations first."""
+    """Return the candidates with what was found. If it takes more seconds, some is left out, variations first, and
+    options that change more in another plan.
+    """
     left, kept = seconds * slowness(), {name: list[Call]() for name in found}
+    news = {(call.about, call.news): name for name, own in reversed(found.items()) for call in own.calls if call.about}
+    best = {about: name for (about, _), name in sorted(news.items())}
+
+    def worth(name: str, call: Call) -> Kind:
+        return "variation" if name != best.get(call.about, name) else call.kind
+
     for kinds in _BY_WORTH:
         of_each = (
-            [(name, call) for call in own.calls if call.kind == kind] for kind in kinds for name, own in found.items()
+            [(name, call) for call in own.calls if worth(name, call) == kind]
+            for kind in kinds
+            for name, own in found.items()
         )
         for name, call in in_turn(map(iter, of_each)):
             if call.seconds <= left or len(kept[name]) < FEWEST_LINES:

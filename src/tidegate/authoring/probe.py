@@ -55,12 +55,14 @@ class Call(Value):
     """A line that is kept, and how many seconds it takes.
 
     `kind`: it works; so it does with one more option, or with other arguments; it is refused; or its option changes
-    nothing.
+    nothing. `news`: rows that it prints and its line without the option does not; `about`: that option.
     """
 
     line: str
     kind: Kind
     seconds: float
+    news: int = 0
+    about: str = ""
 
 
 class Found(Value):
@@ -96,6 +98,7 @@ class Probe:
     repeating: dict[str, tuple[int, Call]] = field(default_factory=dict)  # calls that do so, one by form, with marks
     stale: list[str] = field(default_factory=list)  # lines that showed nothing, or nothing new
     known: set[str] = field(default_factory=set)  # all that was shown
+    rows: set[str] = field(default_factory=set)  # of it
     files: dict[str, str] = field(default_factory=dict)
     unnamed: set[str] = field(default_factory=set)  # of the files, those that calls find without their names
     writing: dict[str, str] = field(default_factory=dict)  # lines that write files, by what shows these, too
@@ -213,9 +216,10 @@ class Probe:
             if new_line or (news and not (one.wants == "prints" and shown.endswith(" "))):
                 if not base and (not news or shown.endswith(" ")):
                     self.stale.append(line)
-                self.known.add(shown)
+                self._remember(shown)
                 self.printed[line] = shown
-                return Call(line=line, kind="option" if base else "call", seconds=ran.duration_s)
+                new_rows = {*shown.splitlines()}.difference(self.printed.get(base, "").splitlines())
+                return Call(line=line, kind="option" if base else "call", seconds=ran.duration_s, news=len(new_rows))
             if not base and ran.stdout.strip():
                 self.quiet.append(line)
                 self.printed[line] = shown
@@ -259,7 +263,7 @@ class Probe:
         self, line: str, cases: Collection[tuple[str, str]], kind: Kind = "call", *, keeps_refused: bool = True
     ) -> bool:
         """Try the line with these inputs in place of its own: without a text, the repository's file of this name. Keep
-        it if it shows something new, or if a single one is refused in a new way. Return True if it is kept. A variation
+        it if it shows a new row, or if a single one is refused in a new way. Return True if it is kept. A variation
         in ALIKE is kept also if it shows the same.
         """
         own, before = self.input_of(line), len(self.calls)
@@ -275,8 +279,8 @@ class Probe:
         case, ran, why = await self._run(line.replace(own, shlex.join(texts)), provides=False)
         shown = re.sub("|".join(map(re.escape, texts)), "input", self._shown(case, ran))
         may_repeat = kind == "variation" and ALIKE.issuperset(name for name, _ in cases)
-        if why is None and (may_repeat or shown not in self.known) and not shown.endswith(" "):
-            self.known.add(shown)
+        if why is None and (may_repeat or not self.rows.issuperset(shown.splitlines())) and not shown.endswith(" "):
+            self._remember(shown)
             self.printed[case] = shown
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
         elif why and len(texts) == 1 and keeps_refused and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
@@ -286,6 +290,10 @@ class Probe:
             self.files = {name: text for name, text in self.files.items() if name not in new}
             await self.session.shell(shlex.join(["rm", "-f", *new]), timeout_secs=SECONDS)
         return len(self.calls) > before
+
+    def _remember(self, shown: str) -> None:
+        self.known.add(shown)
+        self.rows.update(shown.splitlines())
 
     async def spoil(self, line: str) -> None:
         """Try the line with a damaged file in place of its own, with half of it, and with one that is not there, alone
@@ -472,7 +480,7 @@ def _shape(ran: CommandResult, line: str) -> str:
     if ran.end == "exited" and crashed(ran):
         return "crash"
     words = {*re.findall(r"\w+", line)}
-    return "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words and not one.isdecimal())
+    return re.sub(r"\d+", "", "".join(one for one in re.findall(r"\w+|\W", ran.printed) if one not in words))
 
 
 def _are_alike(name: str, other: str | None) -> bool:

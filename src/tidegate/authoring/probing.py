@@ -43,7 +43,7 @@ ENOUGH = 12  # calls that have to print what no other did, such as those with sa
 MOST_REPEATING = 2  # calls that print their input
 MOST_CASES, CASES_OF_OPTION = 100, 2  # inputs of tests that are kept, and other inputs of a line with an option
 LONGEST_JOINED, MOST_JOINED = 4_000, 24  # characters of inputs that are tried at once, and such calls at first
-FEWEST_JOINED = 3  # inputs of one call
+FEWEST_JOINED, MOST_FAILED = 3, 8  # inputs of one call, and calls that may show nothing new, beside half of all
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
@@ -163,7 +163,8 @@ class Prober(Agent):
             named = [(probe.input_of(line), line) for line in own if "\n" not in line]
             forms = {_kind(name): line for name, line in reversed(named) if name}
             if forms:
-                main = next((_kind(name) for name in self.inputs if _kind(name) in forms), [*forms][-1])
+                known = [*(_kind(name) for name, _ in self.cases), *map(_kind, self.inputs)]
+                main = max(forms, key=known.count)
                 fit = [(_kind(name) if PurePosixPath(name).suffix else main, name, text) for name, text in self.cases]
                 yield forms[main], [(forms[kind], name, text) for kind, name, text in fit if kind in forms]
 
@@ -172,21 +173,26 @@ class Prober(Agent):
         each: joined in one file where that can be valid, else as so many files. What shows nothing new comes again in
         halves.
         """
-        for line, calls in self._with_forms(probe, lines):
-            kind = _kind(probe.input_of(line) or "")
-            waiting: list[list[tuple[str, str]]] = []
-            for name, text in ((name, text) for other, name, text in calls if other == line and text):
-                if not waiting or sum(len(one) + 1 for _, one in waiting[-1]) + len(text) > LONGEST_JOINED:
-                    waiting.append([])
-                if kind in WHOLE or joins(kind, text):
-                    waiting[-1].append((name, text))
-            waiting = waiting[:MOST_JOINED]
-            for number, several in enumerate(waiting, 1):  # halves are added while it runs
-                if len(several) >= FEWEST_JOINED:
-                    joined = [(f"joined{number}", "\n".join(text for _, text in several))]
-                    cases = several if kind in WHOLE else joined
-                    if not await probe.on_cases(line, cases, keeps_refused=False):
-                        waiting += [several[: len(several) // 2], several[len(several) // 2 :]]
+        for _, calls in self._with_forms(probe, lines):
+            for line in dict.fromkeys(line for line, _, _ in calls):
+                await self._joined(probe, line, [(name, text) for other, name, text in calls if other == line])
+
+    async def _joined(self, probe: Probe, line: str, texts: Iterable[tuple[str, str]]) -> None:
+        kind = _kind(probe.input_of(line) or "")
+        waiting: list[list[tuple[str, str]]] = []
+        for name, text in texts:
+            if not waiting or sum(len(one) + 1 for _, one in waiting[-1]) + len(text) > LONGEST_JOINED:
+                waiting.append([])
+            if text and (kind in WHOLE or joins(kind, text)):
+                waiting[-1].append((name, text))
+        waiting, failed = waiting[:MOST_JOINED], 0
+        for number, several in enumerate(waiting, 1):  # halves are added while it runs
+            if len(several) >= FEWEST_JOINED and failed < MOST_FAILED + number / 2:
+                joined = [(f"joined{number}", "\n".join(text for _, text in several))]
+                cases = several if kind in WHOLE else joined
+                if not await probe.on_cases(line, cases, keeps_refused=False):
+                    failed += 1
+                    waiting += [several[: len(several) // 2], several[len(several) // 2 :]]
 
     async def _try_cases(self, probe: Probe, lines: Sequence[str]) -> None:
         """Keep the lines of each subcommand with other inputs in place of their own, if they show something new."""
@@ -307,14 +313,17 @@ class Prober(Agent):
 
     async def _try_option(self, probe: Probe, part: Part, bases: Sequence[str], is_last: bool) -> list[Call]:
         """Keep the option with a line on which it shows something; else, at last, with one on which it does not."""
+        if is_last and part.id in self._told:
+            return []
         found = await self._with_option(probe, part, bases)
         if not is_last:
             found = [call for call in found if call.kind == "option"]
-        elif not found and not part.choices and part.id not in self._told:  # help may not show if it takes a value
+        elif not found and not part.choices:  # help may not show if it takes a value
             other = part.model_copy(update={"takes_value": not part.takes_value})
             found = await self._with_option(probe, other, bases)
+        found = [call.model_copy(update={"about": f"{part.command} {part.name}"}) for call in found]
         probe.calls += found
-        if is_last and not found and part.id not in self._told:
+        if is_last and not found:
             probe.keep_refusal()
         for call in found[:1]:
             if part.choices:
@@ -334,8 +343,6 @@ class Prober(Agent):
         silent: list[Call] = []
         refused = 0
         for base, tries in [one for one in own if one[1]][:MOST_OF_OPTION]:
-            if part.id in self._told:
-                return []
             if refused == MOST_REFUSING:
                 break
             fewer = (one.model_copy(update={"ways": one.ways[: FEW_WAYS if silent else None]}) for one in tries)

@@ -38,3 +38,13 @@ def test_if_all_takes_long_calls_options_and_refused_inputs_are_kept_in_turn() -
     plan = Plan(Candidate("main_use", "", ()), ())
     (filled,) = _filled([plan], {"main_use": Found(calls=tuple(calls))}, 12)
     assert len([line for line in filled.more if "--option" in line]) >= 6
+
+
+def test_an_option_is_kept_where_it_changes_most() -> None:
+    def found(line: str, news: int) -> Found:
+        fillers = tuple(Call(line=f"t {line} {number}", kind="option", seconds=1) for number in range(12))
+        return Found(calls=(Call(line=f"t --all {line}", kind="option", seconds=1, news=news, about=" --all"), *fillers))
+
+    plans = [Plan(Candidate(name, "", ()), ()) for name in ("examples", "main_use")]
+    filled = _filled(plans, {"examples": found("word", 1), "main_use": found("file", 9)}, 20)
+    assert [line for one in filled for line in one.more if "--all" in line] == ["t --all file"]
