@@ -300,7 +300,8 @@ def _filled(plans: Sequence[Plan], found: Mapping[str, Found], seconds: float) -
     options that change more in another plan.
     """
     left, kept = seconds * slowness(), {name: list[Call]() for name in found}
-    news = {(call.about, call.news): name for name, own in reversed(found.items()) for call in own.calls if call.about}
+    calls = ((name, call) for name, own in reversed([*found.items()]) for call in own.calls)
+    news = {(call.about, call.news): name for name, call in calls if call.about}
     best = {about: name for (about, _), name in sorted(news.items())}
 
     def worth(name: str, call: Call) -> Kind:

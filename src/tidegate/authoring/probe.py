@@ -101,6 +101,8 @@ class Probe:
     rows: set[str] = field(default_factory=set)  # of it
     files: dict[str, str] = field(default_factory=dict)
     unnamed: set[str] = field(default_factory=set)  # of the files, those that calls find without their names
+    mains: set[str] = field(default_factory=set)  # lines that show something new with texts of any kind
+    joined: int = 0  # files with many inputs of tests
     writing: dict[str, str] = field(default_factory=dict)  # lines that write files, by what shows these, too
     failed: dict[str, str] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)  # by line that worked, at last

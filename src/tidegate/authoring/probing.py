@@ -155,50 +155,61 @@ class Prober(Agent):
             probe.keep(await probe.tried(one))
         probe.calls += [call for _, call in islice(probe.repeating.values(), MOST_REPEATING)]
 
-    def _with_forms(self, probe: Probe, lines: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
-        """Yield for each subcommand its main line with an input, and lines with the inputs of tests that fit theirs, as
-        the line, and the input's name and text.
-        """
+    def _forms(self, probe: Probe, lines: Sequence[str]) -> list[dict[str, str]]:
+        """Return lines with an input of each subcommand, by the kind of that, the kinds in the order of the inputs."""
+        kinds = [*map(_kind, self.inputs)]
+        found: list[dict[str, str]] = []
         for own in by_subcommand(lines, probe.session.binary, self.parts).values():
             named = [(probe.input_of(line), line) for line in own if "\n" not in line]
             forms = {_kind(name): line for name, line in reversed(named) if name}
-            if forms:
-                known = [*(_kind(name) for name, _ in self.cases), *map(_kind, self.inputs)]
-                main = max(forms, key=known.count)
-                fit = [(_kind(name) if PurePosixPath(name).suffix else main, name, text) for name, text in self.cases]
-                yield forms[main], [(forms[kind], name, text) for kind, name, text in fit if kind in forms]
+            order = dict.fromkeys(kind for kind in (*kinds, *forms) if kind in forms)
+            found += [{kind: forms[kind] for kind in order}] if forms else []
+        return found
 
     async def _try_joined(self, probe: Probe, lines: Sequence[str]) -> None:
-        """Keep the main line of each subcommand with many inputs of tests at once, since a slow tool has no time for
-        each: joined in one file where that can be valid, else as so many files. What shows nothing new comes again in
-        halves.
-        """
-        for _, calls in self._with_forms(probe, lines):
-            for line in dict.fromkeys(line for line, _, _ in calls):
-                await self._joined(probe, line, [(name, text) for other, name, text in calls if other == line])
+        """Keep lines of each subcommand with many inputs of tests at once, since a slow tool has no time for each:
+        joined in one file where that can be valid, else as so many files. What shows nothing new comes again in halves.
 
-    async def _joined(self, probe: Probe, line: str, texts: Iterable[tuple[str, str]]) -> None:
-        kind = _kind(probe.input_of(line) or "")
+        Texts of any kind go with the first line that shows something new with them.
+        """
+        texts = [(name, text) for name, text in self.cases if text]
+        for forms in self._forms(probe, lines):
+            for kind, line in forms.items():
+                await self._joined(probe, line, [(name, text) for name, text in texts if _kind(name) == kind])
+            plain = [(name, text) for name, text in texts if not _kind(name)]
+            for line in forms.values():
+                if await self._joined(probe, line, plain):
+                    probe.mains.add(line)
+                    break
+
+    async def _joined(self, probe: Probe, line: str, texts: Iterable[tuple[str, str]]) -> bool:
+        """Return True if something is kept."""
+        kind, before = _kind(probe.input_of(line) or ""), len(probe.calls)
         waiting: list[list[tuple[str, str]]] = []
         for name, text in texts:
             if not waiting or sum(len(one) + 1 for _, one in waiting[-1]) + len(text) > LONGEST_JOINED:
                 waiting.append([])
-            if text and (kind in WHOLE or joins(kind, text)):
+            if kind in WHOLE or joins(kind, text):
                 waiting[-1].append((name, text))
         waiting, failed = waiting[:MOST_JOINED], 0
         for number, several in enumerate(waiting, 1):  # halves are added while it runs
             if len(several) >= FEWEST_JOINED and failed < MOST_FAILED + number / 2:
-                joined = [(f"joined{number}", "\n".join(text for _, text in several))]
-                cases = several if kind in WHOLE else joined
-                if not await probe.on_cases(line, cases, keeps_refused=False):
+                probe.joined += 1
+                joined = [(f"joined{probe.joined}", "\n".join(text for _, text in several))]
+                if not await probe.on_cases(line, several if kind in WHOLE else joined, keeps_refused=False):
                     failed += 1
                     waiting += [several[: len(several) // 2], several[len(several) // 2 :]]
+        return len(probe.calls) > before
 
     async def _try_cases(self, probe: Probe, lines: Sequence[str]) -> None:
         """Keep the lines of each subcommand with other inputs in place of their own, if they show something new."""
         of_each: list[Iterator[tuple[str, str, str]]] = []
         mains: list[str] = []
-        for number, (line, calls) in enumerate(self._with_forms(probe, lines)):
+        for number, forms in enumerate(self._forms(probe, lines)):
+            line = next((line for line in forms.values() if line in probe.mains), next(iter(forms.values())))
+            of_kind = {**forms, "": line}
+            fit = ((of_kind.get(_kind(name)), name, text) for name, text in self.cases)
+            calls = [(own, name, text) for own, name, text in fit if own]
             changed = [(line, name, text) for name, text in probe.changed_inputs(line)]
             of_each.append(iter((*changed, *calls[number:], *calls[:number])))  # each begins with others
             mains.append(line)
