@@ -43,7 +43,8 @@ def test_if_all_takes_long_calls_options_and_refused_inputs_are_kept_in_turn() -
 def test_an_option_is_kept_where_it_changes_most() -> None:
     def found(line: str, news: int) -> Found:
         fillers = tuple(Call(line=f"t {line} {number}", kind="option", seconds=1) for number in range(12))
-        return Found(calls=(Call(line=f"t --all {line}", kind="option", seconds=1, news=news, about=" --all"), *fillers))
+        call = Call(line=f"t --all {line}", kind="option", seconds=1, news=news, about=" --all")
+        return Found(calls=(call, *fillers))
 
     plans = [Plan(Candidate(name, "", ()), ()) for name in ("examples", "main_use")]
     filled = _filled(plans, {"examples": found("word", 1), "main_use": found("file", 9)}, 20)
