@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from tidegate.agents.doc_follower import SUFFIXES
 from tidegate.agents.instructions import PLAIN_PROGRAMS, Block, address, blocks, foreign, markdown_of, synopsis
 from tidegate.agents.invocations.shell_grammar import ShellLine
+from tidegate.authoring.found import Kind
 from tidegate.authoring.option_calls import SEVERAL, Try
-from tidegate.authoring.probe import Kind
 from tidegate.authoring.samples import HISTORY, kind_of
 from tidegate.authoring.shown_calls import shown_phrases
 from tidegate.authoring.survey import find_scripts, find_test_code
@@ -53,6 +53,8 @@ _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
 _LIST = re.compile(r"""[\[(]\s*+(?:(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')\s*+,?+\s*+)++[\])]""")
 _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
+_UNTIL_OR = r":\s+(?=\S)((?:[\w-]+(?: \(default\))?,? )+or <?[\w-]+>?)(?=[.)]?\s*$)"  # `a (default), b or <file>`
+_NO_VALUE = re.compile(r"\(default\)|<[\w-]+>")
 _IN_PARENTHESES = rf"\(({_VALUES})\)"
 _AFTER_COLON = rf"(?i:values|one of|choices|formats?|supported|available)(?: are)?:\s+({_VALUES}|[\w-]+ or [\w-]+)"
 _SETS = (
@@ -332,10 +334,10 @@ def with_choices(part: Part, texts: Sequence[str]) -> Part:
     if part.kind != "option" or not part.takes_value or part.choices:
         return part
     until = r"(?:(?!\n\s*-)[\s\S])"  # not beyond the next option
-    listed = rf"{until}{{0,80}}?(?:{_IN_PARENTHESES}|{_AFTER_COLON})"
-    row = re.compile(rf"(?<![\w-]){re.escape(part.name)}[ =,](?:{listed}|({until}{{0,300}}))")
+    listed = rf"{until}{{0,80}}?(?:{_IN_PARENTHESES}|{_AFTER_COLON}|{_UNTIL_OR})"
+    row = re.compile(rf"(?m)(?<![\w-]){re.escape(part.name)}[ =,](?:{listed}|({until}{{0,300}}))")
     found = (one for text in texts for one in row.finditer(text))
-    values = (re.findall(r"\b(?!or\b)[\w-]+", one[1] or one[2] or "") or _named_values(one[3]) for one in found)
+    values = (_words(one[1] or one[2] or one[3] or "") or _named_values(one[4]) for one in found)
     under = (_under_heading(part.name.lstrip("-"), text) for text in texts)
     choices = next((tuple(one) for one in (*values, *under) if one), ())
     left_out = re.compile(rf"(?m)^\s*(?:-\w, )?{re.escape(part.name)}(?: \[|\[=)<?\w[^]\n]*\](?: {{2}}|$)")
@@ -349,9 +351,13 @@ def with_shown_values(part: Part, texts: Sequence[str]) -> Part:
         return part
     names = "|".join(map(re.escape, (part.name, *part.aliases)))
     word = re.escape(part.name.lstrip("-").replace("-", "_"))  # of an argument in code
-    ways = rf"(?<![\w-])(?:(?:{names})(?:[ =]|['\"], *['\"])|{word} ?[=:] ?['\"])([a-z0-9][\w.:-]*)"
+    ways = rf"(?<![\w-])(?:(?:{names})(?:[ =]|['\"], *(?:\w+\()?['\"])|{word} ?[=:] ?['\"])([a-z0-9][\w.:/-]*)"
     shown = dict.fromkeys(value for text in texts for value in re.findall(ways, text))
     return part.model_copy(update={"choices": tuple(shown)[:MOST_CHOICES]})
+
+
+def _words(listed: str) -> list[str]:
+    return re.findall(r"\b(?!or\b)[\w-]+", _NO_VALUE.sub("", listed))
 
 
 def _under_heading(word: str, text: str) -> list[str]:

@@ -11,9 +11,10 @@ from typing import Any
 from tidegate.authoring import examples, observed_gates, starter, tool_inputs, tryout
 from tidegate.authoring.build_systems import node, python
 from tidegate.authoring.examples import Candidate, Plan
+from tidegate.authoring.found import Call, Found, Kind
 from tidegate.authoring.manual_pages import manual
 from tidegate.authoring.option_calls import UNFIT
-from tidegate.authoring.probe import PLANS_SECONDS, SECONDS, Call, Found, Kind
+from tidegate.authoring.probe import PLANS_SECONDS, SECONDS
 from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
 from tidegate.authoring.protected import left_out, protected
 from tidegate.authoring.server_suite import server_suite
@@ -166,13 +167,14 @@ async def _program(here: Tryout, where: str, tool: Tool, shown: _Shown, share: f
     plans = _plans(here.folder, where, tool, shown, inputs, code)
     listed = examples.documented_options(shown.parts, documents, of_help({"": shown.manual}, tool.binary))
     parts = tuple(examples.with_shown_values(part, [*documents, *code]) for part in listed)
+    cases = tool_inputs.cases(here.folder / where, code, shown.texts, binary)
     prober = Prober(
         plans={plan.candidate.name: plan.tries for plan in plans},
         parts=parts,
-        related=tool_inputs.related(code, parts),
+        related=tool_inputs.related(code, parts, dict(cases)),
         inputs=inputs,
         given=given,
-        cases=tool_inputs.cases(here.folder / where, code, shown.texts, binary),
+        cases=cases,
         configurations=examples.configurations(documents),
         environment=examples.variables(tool.binary, shown.texts),
         seconds=PLANS_SECONDS * share,

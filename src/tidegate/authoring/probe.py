@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import PurePosixPath
 from stat import S_ISREG
-from typing import Literal
 
+from tidegate.authoring.found import Call, Found, Kind
 from tidegate.authoring.input_files import FILE, FOLDER, content_of, input_words, read, told_words
 from tidegate.authoring.observed_gates import MOST_LINES, NOTHING, complaint, crashed, is_usage
 from tidegate.authoring.option_calls import Try
@@ -20,7 +20,6 @@ from tidegate.authoring.samples import HISTORY, kind_of, sample
 from tidegate.authoring.variations import in_turn
 from tidegate.model.agent import Session
 from tidegate.model.event import CommandResult
-from tidegate.model.value import Value
 from tidegate.text.noise import VOLATILE
 
 SECONDS = 5.0  # of one call
@@ -33,6 +32,7 @@ MOST_INPUTS = 6  # inputs that are tried for them, unless the line is silent
 MOST_BASES, MOST_QUIET = 8, 3  # lines that get options; so if no line shows more than its input
 MOST_VARIATIONS, MOST_REFUSED = 60, 3  # that are kept; and those of a subcommand that are refused with one status
 MOST_REFUSED_CASES = 8  # inputs of tests
+LONG = 70_000  # characters of a large input
 SHORT = 20  # characters of an output of which each is a result
 MOST_WRITTEN = 3  # files of one call that its check shows
 MOST_PROVIDED = 3  # inputs that a call finds by itself
@@ -46,35 +46,6 @@ _NO_FILE = re.compile(r"(?i)\bfile\b.{0,30}\b(?:not exist|not found|n't exist)")
 _BINARY = re.compile(r"[\0-\x08\x0b-\x1a\ufffd\udc80-\udcff]")
 _REDIRECTED = re.compile(r"[<>|]")
 _QUOTED = re.compile(r"""(['\"])(?:(?!\1).)*\1""")
-
-
-Kind = Literal["call", "option", "refused", "variation", "silent"]
-
-
-class Call(Value):
-    """A line that is kept, and how many seconds it takes.
-
-    `kind`: it works; so it does with one more option, or with other arguments; it is refused; or its option changes
-    nothing. `news`: rows that it prints and its line without the option does not; `about`: that option.
-    """
-
-    line: str
-    kind: Kind
-    seconds: float
-    news: int = 0
-    about: str = ""
-
-
-class Found(Value):
-    """What a plan found: calls to keep, files that they need, and lines that failed, with the reason."""
-
-    calls: tuple[Call, ...] = ()
-    files: dict[str, str] = {}
-    failed: tuple[tuple[str, str], ...] = ()
-
-    def of(self, kind: Kind) -> tuple[str, ...]:
-        """Return the lines of this kind."""
-        return tuple(call.line for call in self.calls if call.kind == kind)
 
 
 @dataclass
@@ -262,13 +233,19 @@ class Probe:
         yield "empty", ""
 
     async def on_cases(
-        self, line: str, cases: Collection[tuple[str, str]], kind: Kind = "call", *, keeps_refused: bool = True
+        self,
+        line: str,
+        cases: Collection[tuple[str, str]],
+        kind: Kind = "call",
+        *,
+        own: str | None = None,
+        keeps_refused: bool = True,
     ) -> bool:
-        """Try the line with these inputs in place of its own: without a text, the repository's file of this name. Keep
-        it if it shows a new row, or if a single one is refused in a new way. Return True if it is kept. A variation
-        in ALIKE is kept also if it shows the same.
+        """Try the line with these inputs in place of its `own`, the first: without a text, the repository's file of
+        this name. Keep it if it shows a new row, or if a single one is refused in a new way. Return True if it is kept.
+        A variation in ALIKE is kept also if it shows the same.
         """
-        own, before = self.input_of(line), len(self.calls)
+        own, before = own or self.input_of(line), len(self.calls)
         suffix = PurePosixPath(own or "").suffix
         named = {name if PurePosixPath(name).suffix else f"{name}{suffix}": text for name, text in cases}
         new = [name for name in named if name not in self.files]
@@ -327,6 +304,19 @@ class Probe:
             ran = await self.session.shell(twice, timeout_secs=SECONDS)
             if not self._wrong(ran):
                 self.keep(Call(line=twice, kind="variation", seconds=ran.duration_s))
+
+    async def at_length(self, line: str) -> None:
+        """Try the line with its input so many times in a file that this is larger than buffers usually are."""
+        own = self.input_of(line) or ""
+        if not (text := self.files.get(own)) or self.is_late:
+            return
+        times, long = LONG // len(text) + 1, f"long{PurePosixPath(own).suffix}"
+        made = f"for n in $(seq {times}); do cat {own}; done > {long}"
+        ran = await self.session.shell(
+            f"{made}; {line.replace(own, long)}; status=$?; rm {long}; (exit $status)", timeout_secs=SECONDS
+        )
+        if not self._wrong(ran):
+            self.keep(Call(line=ran.command, kind="variation", seconds=ran.duration_s))
 
     def keep_refusal(self) -> None:
         """Keep the last call with an option that was refused, if no other one was refused alike."""

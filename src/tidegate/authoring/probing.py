@@ -14,6 +14,7 @@ from typing import Literal
 
 from pydantic import PrivateAttr
 
+from tidegate.authoring.found import Call, Found
 from tidegate.authoring.option_calls import (
     LISTS,
     UNFIT,
@@ -25,7 +26,7 @@ from tidegate.authoring.option_calls import (
     with_value,
     words_of,
 )
-from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Call, Found, Probe
+from tidegate.authoring.probe import ALIKE, PLANS_SECONDS, TRIES_SHARE, Probe
 from tidegate.authoring.samples import WHOLE, joins, kind_of
 from tidegate.authoring.variations import FEW, in_turn, variations, with_numbers
 from tidegate.decide.surface.parts import commands
@@ -46,6 +47,7 @@ LONGEST_JOINED, MOST_JOINED = 4_000, 24  # characters of inputs that are tried a
 FEWEST_JOINED, MOST_FAILED = 3, 8  # inputs of one call, and calls that may show nothing new, beside half of all
 MOST_CONFIGURED, MOST_SET = 2, 12  # lines that get a configuration, and a variable
 MOST_OF_OPTION, MOST_REFUSING = 5, 2  # lines with which an option is tried, and that may refuse all its values
+MOST_ABOUT = 6  # texts of tests about an option that shows nothing on other inputs
 FEW_WAYS = 6  # values that a line gets after one on which none changes anything
 MOST_LISTED = 8  # values that another option lists
 MOST_PAIRS = 24  # lines that get a second option: the next one, and others
@@ -66,7 +68,7 @@ class Prober(Agent):
     configurations: tuple[tuple[str, str], ...] = ()  # of documents: a file's name, and its text
     environment: tuple[str, ...] = ()  # settings of variables
     given: dict[str, str] = {}  # of the inputs, those that the repository shows in its tests
-    related: dict[str, tuple[str, ...]] = {}  # texts of tests, by the value of an option that they are about
+    related: dict[str, tuple[str, ...]] = {}  # texts of tests, by the option or the value that they are about
     seconds: float = PLANS_SECONDS  # of all plans
     cases: tuple[tuple[str, str], ...] = ()  # more texts of tests, by name; those without a suffix fit any kind
     _set: set[str] = PrivateAttr(default_factory=set)  # variables that changed something, in all plans
@@ -221,6 +223,8 @@ class Prober(Agent):
             for name, text in probe.changed_inputs(line):
                 if name in ALIKE and text != probe.files.get(probe.input_of(line) or ""):
                     await probe.on_cases(line, [(name, text)], kind="variation")
+            if _kind(probe.input_of(line) or "") not in WHOLE:
+                await probe.at_length(line)
 
     async def _with_options(self, probe: Probe, calls: Iterable[Call]) -> None:
         """Keep the lines with an option also with other inputs, if they show something new: those with most marks, and
@@ -234,10 +238,10 @@ class Prober(Agent):
             for name, text in (*islice(fit, CASES_OF_OPTION), *islice(changed, CASES_OF_OPTION)):
                 await probe.on_cases(call.line, [(name, text)], kind="variation")
         of_each = (
-            iter([(call.line, f"{value}{number}", text) for number, text in enumerate(self.related[value], 1)])
+            iter([(call.line, _about(word, number), text) for number, text in enumerate(self.related[word], 1)])
             for call in calls
-            for value in _values_of(call.line)
-            if value in self.related
+            for word in (*_values_of(call.line), *re.findall(r"(?<!\S)--?[\w-]+", call.line))
+            if word in self.related
         )
         for line, name, text in in_turn(of_each):
             await probe.on_cases(line, [(name, text)], kind="variation")
@@ -332,6 +336,8 @@ class Prober(Agent):
         elif not found and not part.choices:  # help may not show if it takes a value
             other = part.model_copy(update={"takes_value": not part.takes_value})
             found = await self._with_option(probe, other, bases)
+        if is_last and all(call.kind == "silent" for call in found):
+            found = await self._on_related(probe, part, bases) or found
         found = [call.model_copy(update={"about": f"{part.command} {part.name}"}) for call in found]
         probe.calls += found
         if is_last and not found:
@@ -344,6 +350,17 @@ class Prober(Agent):
                 for word in words[:: len(words) // MOST_LISTED + 1] if given in words else ():
                     await probe.vary(with_value(call.line, part, word), part.command)
         return found
+
+    async def _on_related(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
+        """Return the first line that shows something with the option on a text of tests about it."""
+        before = len(probe.calls)
+        line, own = next(((base, own) for base in bases if (own := probe.input_of(base))), ("", ""))
+        for number, text in enumerate(self.related.get(part.name, ())[:MOST_ABOUT] if own else (), 1):
+            for one in islice(with_option(line, probe.session.binary, part, self.parts), 1):
+                case = [(_about(part.name, number), text)]
+                if await probe.on_cases(one.ways[0], case, kind="option", own=own, keeps_refused=False):
+                    return [probe.calls.pop() for _ in range(len(probe.calls) - before)]
+        return []
 
     async def _with_option(self, probe: Probe, part: Part, bases: Sequence[str]) -> list[Call]:
         """Return the first line with the option that shows something, with each value that does; else a silent one."""
@@ -379,6 +396,11 @@ def slowness() -> float:
 def _values_of(line: str) -> list[str]:
     """Return the words that follow an option."""
     return re.findall(r"(?<!\S)--?[\w-]+[ =]([\w-]+)", line)
+
+
+def _about(word: str, number: int) -> str:
+    """Return the name of a text of tests about an option or a value."""
+    return f"{word.strip('-')}{number}"
 
 
 def _single(lines: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from functools import partial
 
 from tidegate.authoring import observed_gates
 from tidegate.authoring.examples import Candidate
-from tidegate.authoring.probe import Found
+from tidegate.authoring.found import Found
 from tidegate.model.surface import Part
 
 MOST_NAMED = 12  # parts that are not reached

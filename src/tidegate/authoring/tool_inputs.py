@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePath
 
@@ -17,7 +17,8 @@ from tidegate.model.surface import Part
 
 MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, LONGEST_GIVEN = 3, 3_000  # inputs of tests, and characters of one
-MOST_RELATED = 12  # texts of tests about a value of an option
+MOST_RELATED = 12  # texts of tests about an option, or a value of one
+_TEST = re.compile(r"(?m)^(?=[ \t]*(?:(?:async )?def test|(?:it|test|describe)\b|@test\b|func Test|sub test))")
 _SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
 _LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
 _MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
@@ -66,19 +67,35 @@ def cases(
     return *((name, "") for name in binary), *((name, found[name]) for name in texts_first)
 
 
-def related(code: Collection[str], parts: Iterable[Part]) -> dict[str, tuple[str, ...]]:
-    """Return texts of tests by the value of an option: of the tests that name it in quotes, unless many do; first of
-    those that name few values.
+def related(code: Collection[str], parts: Iterable[Part], files: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return texts of tests by the option, or the value of one, that they are about: of the tests that name it, unless
+    many do; first of those that name few. `files`: texts by name, which tests may name, too.
     """
-    values = {value for part in parts if part.kind == "option" for value in part.choices}
-    named = {text: values.intersection(re.findall(r"""['"]([\w-]+)['"]""", text)) for text in code}
+    tests = [test for text in code for test in _TEST.split(text)]
+    options = [part for part in parts if part.kind == "option"]
+    named = {value: rf"""['"]{re.escape(value)}['"]""" for part in options for value in part.choices}
+    named |= {part.name: _as_argument(part) for part in options}
+    about = {word: [*filter(re.compile(pattern).search, tests)] for word, pattern in named.items()}
+    count = Counter(test for own in about.values() for test in own)
     found: dict[str, tuple[str, ...]] = {}
-    for value in sorted(values):
-        own = sorted((text for text in code if value in named[text]), key=lambda text: len(named[text]))
-        fit = (text for text in (*shown_texts(own), *shown_lines(own)) if len(text) <= LONGEST_GIVEN)
-        if len(own) <= len(code) / 3:
-            found[value] = tuple(islice(fit, MOST_RELATED))
+    for word, own in about.items():
+        own.sort(key=lambda test: count[test])
+        texts = (text for test in own for text in (*_files_in(test, files), *shown_texts([test]), *shown_lines([test])))
+        fit = dict.fromkeys(text for text in texts if len(text) <= LONGEST_GIVEN)
+        if 0 < len(own) <= len(tests) / 3:
+            found[word] = tuple(islice(fit, MOST_RELATED))
     return found
+
+
+def _as_argument(part: Part) -> str:
+    """Return a pattern for the option in a call of the tool, or of a function."""
+    word = part.name.lstrip("-").removeprefix("no-").replace("-", "[-_]?")
+    return rf"(?<![\w-])(?:{re.escape(part.name)}(?![\w-])|(?i:{word})['\"]? ?[=:])"
+
+
+def _files_in(test: str, files: Mapping[str, str]) -> Iterator[str]:
+    names = (name.rpartition("/")[2] for name in re.findall(r"""['"]([\w./-]+\.\w+)['"]""", test))
+    return (files[name] for name in names if name in files)
 
 
 def kinds_named_in(texts: Iterable[str]) -> list[str]:

@@ -283,8 +283,10 @@ def test_values_that_a_description_lists_are_those_of_an_option() -> None:
         "usage: tally\n\nOptions:\n  -t, --to FORMAT  Format (html, xml,\n                   or man)\n  --at DAY  Day\n"
     )
     text += "  -f, --format [F]  Output format. Possible values: json, plain. Default: plain\n"
+    text += "  --keep WHAT  Rows to keep: all (default), first or <number>\n  --more N  More: one or two of them\n"
     found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "tally")}
-    assert found == {"--to": ("html", "xml", "man"), "--at": (), "--format": ("json", "plain")}
+    of_each = {"--to": ("html", "xml", "man"), "--at": (), "--format": ("json", "plain")}
+    assert found == {**of_each, "--keep": ("all", "first"), "--more": ()}
 
 
 def test_an_option_whose_value_may_be_left_out_is_a_switch_if_its_values_are_not_known() -> None:

@@ -11,8 +11,9 @@ from typing import Any, cast
 import pytest
 
 from tidegate.authoring.examples import Candidate
+from tidegate.authoring.found import Found
 from tidegate.authoring.option_calls import Try
-from tidegate.authoring.probe import Found, Probe
+from tidegate.authoring.probe import Probe
 from tidegate.authoring.probing import MOST_SLOW, Prober, read_found, slowness
 from tidegate.authoring.starter import template_files
 from tidegate.authoring.subcommand_calls import state

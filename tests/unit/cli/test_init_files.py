@@ -9,7 +9,7 @@ import pytest
 
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.first_suite import _files, _filled
-from tidegate.authoring.probe import Call, Found
+from tidegate.authoring.found import Call, Found
 from tidegate.authoring.tool import Tool
 from tidegate.cli.init import _rows
 
@@ -42,7 +42,7 @@ def test_if_all_takes_long_calls_options_and_refused_inputs_are_kept_in_turn() -
 
 def test_an_option_is_kept_where_it_changes_most() -> None:
     def found(line: str, news: int) -> Found:
-        fillers = tuple(Call(line=f"t {line} {number}", kind="option", seconds=1) for number in range(12))
+        fillers = tuple(Call(line=f"t {line} {number}", kind="option", seconds=1) for number in range(40))
         call = Call(line=f"t --all {line}", kind="option", seconds=1, news=news, about=" --all")
         return Found(calls=(call, *fillers))
 

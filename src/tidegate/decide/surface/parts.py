@@ -20,9 +20,11 @@ def of_help(pages: Mapping[str, str], binary: str) -> tuple[Part, ...]:
     """Return the parts that help pages list. `pages`: by subcommand (`add`, `remote add`), '' for the tool itself."""
     parts: dict[tuple[str, str, str], Part] = {}
     shared: set[str] = set()
+    own = {*read_help(pages.get("", ""), binary).subcommands}
     for command, page in pages.items():
         found = read_help(page, f"{binary} {command}".strip())
-        for name in (name for name in found.subcommands if command or name != "help"):
+        repeats = bool(command) and own.issubset(found.subcommands)  # the tool's page, below an error
+        for name in (name for name in found.subcommands if not repeats and (command or name != "help")):
             _put(parts, Part(kind="subcommand", name=f"{command} {name}".strip()))
         for option in found.options:
             if option.names[0] not in GENERAL and not (command and shared.intersection(option.names)):

@@ -23,6 +23,12 @@ def test_options_of_the_tool_are_not_listed_again_for_subcommands() -> None:
     assert named == ["`add`", "`remote`", "`--quiet`", "`--due` of `add`", "`TITLE` of `add`", "`remote add`"]
 
 
+def test_a_page_of_a_subcommand_that_repeats_the_tools_page_lists_no_subcommands() -> None:
+    page = "usage: semver <command>\n\nCommands:\n  bump   Raise it\n  get    Print it\n"
+    parts = of_help({"": page, "bump": f"unknown command --help\n{page}"}, "semver")
+    assert [part.name for part in parts if part.kind == "subcommand"] == ["bump", "get"]
+
+
 def test_a_subcommand_for_help_is_no_feature_of_the_tool() -> None:
     page = "Usage: t\n\nCommands:\n  add   Adds\n  help  Explains\n"
     assert [str(part) for part in of_help({"": page}, "t")] == ["`add`"]
