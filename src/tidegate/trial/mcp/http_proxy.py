@@ -29,7 +29,7 @@ from itertools import count
 from pathlib import Path
 from socketserver import ThreadingTCPServer, ThreadingUnixStreamServer
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urljoin, urlsplit
 
 if TYPE_CHECKING:
     from tidegate.trial.mcp.session_notes import DISCOVER, GIVEN_UP_STATUS, Notes, messages
@@ -133,7 +133,18 @@ class Forward(BaseHTTPRequestHandler):
         return b"".join(chunks(self.rfile)) if is_chunked else self.rfile.read(int(self.headers["Content-Length"] or 0))
 
     def ask(self, body: bytes) -> http.client.HTTPResponse:
-        """Return the server's answer. Raises OSError if it does not listen."""
+        """Return the server's answer; if that redirects to another of its paths, the answer there. Raises OSError if it
+        does not listen.
+        """
+        answer = self.ask_at(self.path, body)
+        if answer.status in (307, 308):  # one call, not one that failed and another, which nobody may record
+            target = urlsplit(urljoin(f"{self.url.scheme}://{self.url.netloc}{self.path}", answer.headers["Location"]))
+            if target[:2] == self.url[:2]:
+                answer.read()
+                return self.ask_at(target._replace(scheme="", netloc="", fragment="").geturl(), body)
+        return answer
+
+    def ask_at(self, path: str, body: bytes) -> http.client.HTTPResponse:
         upstream = connection_to(self.url)
         try:
             upstream.connect()
@@ -141,7 +152,7 @@ class Forward(BaseHTTPRequestHandler):
             print(f"{self.url.geturl()} cannot be reached: {error}", file=sys.stderr, flush=True)
             self.send_error(502, "the MCP server does not listen")
             raise
-        upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        upstream.putrequest(self.command, path, skip_host=True, skip_accept_encoding=True)
         upstream.putheader("Host", self.url.netloc)
         passed = [pair for pair in self.headers.items() if pair[0].lower() not in NOT_PASSED | self.added.keys()]
         for name, value in (*passed, *self.added.items()):
