@@ -352,7 +352,9 @@ def with_shown_values(part: Part, texts: Sequence[str]) -> Part:
     names = "|".join(map(re.escape, (part.name, *part.aliases)))
     word = re.escape(part.name.lstrip("-").replace("-", "_"))  # of an argument in code
     ways = rf"(?<![\w-])(?:(?:{names})(?:[ =]|['\"], *(?:\w+\()?['\"])|{word} ?[=:] ?['\"])([a-z0-9][\w.:/-]*)"
-    shown = dict.fromkeys(value for text in texts for value in re.findall(ways, text))
+    quoted = rf"(?<![\w-])(?:{names})(?:[ =]|['\"], *)(['\"])([^'\"\n$`]+ [^'\"\n$`]*)\1"
+    several = (value for text in texts for _, value in re.findall(quoted, text))
+    shown = dict.fromkeys((*islice(several, 1), *(value for text in texts for value in re.findall(ways, text))))
     return part.model_copy(update={"choices": tuple(shown)[:MOST_CHOICES]})
 
 

@@ -50,6 +50,7 @@ _FINDING = re.compile(  # of a linter, and its sum: it may call this an error
 )
 _CRASH = re.compile(
     r"^Traceback \(most recent|^\s+at .+:\d+:\d+\)?$|^thread '.*' panicked|core dumped"
+    r"|^Can't locate \S+ in @INC|^BEGIN failed--compilation aborted"
     r"|: line \d+: .*(?:no such file|not found|unbound variable|syntax error|bad substitution)",
     re.MULTILINE | re.IGNORECASE,
 )

@@ -235,6 +235,12 @@ class Prober(Agent):
             own = probe.input_of(call.line)
             fit = ((name, probe.files[name]) for name in rich if own and name != own and _kind(name) == _kind(own))
             changed = probe.changed_inputs(call.line) if own else iter(())
+            words = call.line.split()
+            two = [name for name in probe.files if own and name not in words and _kind(name) == _kind(own)][:1]
+            if own and two and any("input input" in form for form in probe.fit):
+                both = Try(ways=(call.line.replace(own, f"{own} {two[0]}"),), wants="prints")
+                found = await probe.tried(both, base=call.line)
+                probe.keep(found and found.model_copy(update={"kind": "variation"}))
             for name, text in (*islice(fit, CASES_OF_OPTION), *islice(changed, CASES_OF_OPTION)):
                 await probe.on_cases(call.line, [(name, text)], kind="variation")
         of_each = (

@@ -266,6 +266,7 @@ def test_values_that_docs_and_tests_give_an_option_are_those_of_it() -> None:
     ]
     assert with_shown_values(part, texts).choices == ("right", "left", "center", "auto")
     assert with_shown_values(part, ["justify it, -j"]) == part
+    assert with_shown_values(part, ["`count -j 'left right' a.txt`"]).choices == ("left right",)
     assert with_shown_values(part.model_copy(update={"default": "80"}), texts).choices == ()
 
 
@@ -322,3 +323,17 @@ def test_an_option_for_the_input_gets_that_of_the_line(tmp_path: Path) -> None:
     page = "usage: count [options] [FILE]\n\nOptions:\n  -i, --input FILE   What is read\n"
     found = found_with(commas, tmp_path, {}, page)
     assert "count --input sample.txt" in found.of("option")
+
+
+def test_an_option_is_tried_on_two_inputs_if_the_tool_takes_two(tmp_path: Path) -> None:
+    def each(words: list[str], files: dict[str, str]) -> str | None:
+        named = [word for word in words if not word.startswith("-")]
+        found = [f"{word} {len(files[word])} {'--long' in words}" for word in named if word in files]
+        return "\n".join(found) if len(found) == len(named) else None
+
+    plans = {"plan": (Try(ways=("count a.txt",)),)}
+    prober = Prober(plans=plans, parts=of_help({"": "options:\n  --long  All\n"}, "count"), inputs=("a.txt", "b.txt"))
+    session = FakeSession(each, tmp_path)
+    asyncio.run(prober.run(cast("Session", session)))
+    found = read_found([one.text for one in session.events if isinstance(one, Message)])
+    assert any("--long" in line and line.count(".txt") > 1 for line in found.of("option") + found.of("variation"))

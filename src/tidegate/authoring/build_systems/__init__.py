@@ -7,9 +7,10 @@ repository defines. It reads files and runs nothing.
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 
 from tidegate.authoring.build_systems import compiled, mcp_files, node, programs, python
@@ -65,8 +66,17 @@ def with_beside(tool: Tool, found: Iterable[Tool]) -> Tool:
 
 def _lacks_a_program(tool: Tool) -> bool:
     """Return True if a program that the build calls is not installed."""
-    steps = (step.split() for command in tool.build for step in command.split("&&"))
-    return not all("/" in words[0] or words[0] == "cd" or shutil.which(words[0]) for words in steps if words)
+    steps = (words for command in tool.build for words in _steps(command))
+    return not all("/" in words[0] or words[0] == "cd" or shutil.which(words[0]) for words in steps)
+
+
+def _steps(command: str) -> Iterator[list[str]]:
+    """Yield the words of each command that `&&` joins."""
+    words = shlex.shlex(command, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    for is_operator, step in groupby(words, key=lambda word: word == "&&"):
+        if not is_operator:
+            yield [*step]
 
 
 def _in_folder(root: Path, where: str) -> Iterator[Tool]:

@@ -191,7 +191,7 @@ _NAMING = frozenset(["EXE", "EXEC", "EXECUTABLE", "PROG", "PROGNAME", "PROGRAM",
 def _expanded(word: str, values: Mapping[str, str]) -> str:
     """Return the word of a Makefile with the values of its variables; those that `configure` fills are empty."""
     for _ in range(3):  # variables in variables
-        word = re.sub(r"\$[({](\w+)[)}]", lambda found: values.get(found[1], ""), word)
+        word = re.sub(r"\$(?:[({](\w+)[)}]|(\w))", lambda found: values.get(found[1] or found[2], ""), word)
     return re.sub(r"%%\w+%%|@\w+@", "", word)
 
 
@@ -208,6 +208,8 @@ def find_make(root: Path, where: str) -> Iterator[Tool]:
     make = "make" if where == "." else f"make -C {where}"
     enter = "" if where == "." else f"cd {where} && "
     prepare = tuple(f"{enter}./{name}" for name in ("configure", "configure.sh") if is_program(folder / name))[:1]
+    if file == "Makefile.in" and not prepare:  # `configure` of another folder makes its Makefile
+        return
     built = inside(where)
     if _DATA.search(content) and not (
         prepare or _ABSOLUTE.search(content)
