@@ -137,7 +137,7 @@ class Forward(BaseHTTPRequestHandler):
         does not listen.
         """
         answer = self.ask_at(self.path, body)
-        if answer.status in (307, 308):  # one call, not one that failed and another, which nobody may record
+        if answer.status in (307, 308):  # one call: not a failed one, and one more
             target = urlsplit(urljoin(f"{self.url.scheme}://{self.url.netloc}{self.path}", answer.headers["Location"]))
             if target[:2] == self.url[:2]:
                 answer.read()
