@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from glob import escape
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -18,9 +18,7 @@ from tidegate.agents.invocations.shell_grammar import ShellLine
 from tidegate.authoring.found import Kind
 from tidegate.authoring.option_calls import SEVERAL, Try
 from tidegate.authoring.samples import HISTORY, kind_of
-from tidegate.authoring.shown_calls import shown_phrases
 from tidegate.authoring.survey import find_scripts, find_test_code
-from tidegate.authoring.tool_inputs import MOST_KINDS
 from tidegate.authoring.variations import in_turn
 from tidegate.model.surface import Part
 
@@ -31,7 +29,6 @@ MOST_UNITS, MOST_OF_UNIT = 30, 12  # scripts that are run as a whole, and lines 
 MOST_OF_SCRIPT, MOST_IN_SCRIPTS = 8, 80  # calls in a script, and in all
 MOST_CONFIGURATIONS, ABOVE = 3, 400  # files that documents show, and characters before one that may name it
 MOST_VARIABLES = 12
-MOST_PHRASES = 20  # texts of documents and tests, as arguments
 MOST_MARKED = 12  # options of documents that are tried
 MOST_CHOICES = 6  # words that a usage lists, which a tool is given
 MOST_CHARACTERS, BEGINNING = 200_000, 1_500
@@ -51,7 +48,6 @@ _PATH = re.compile(r"(?<![\w./$-])\w[\w-]*(?:[./][\w-]+)*(?![\w./-])")
 _OF_GIT = re.compile(r"(?i)\bgit[ -](?:repo|log|commit|history|blame)|\bcommit messages|\bconventional commits")
 _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
 _LIST = re.compile(r"""[\[(]\s*+(?:(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')\s*+,?+\s*+)++[\])]""")
-_CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
 _UNTIL_OR = r":\s+(?=\S)((?:[\w-]+(?: \(default\))?,? )+or <?[\w-]+>?)(?=[.)]?\s*$)"  # `a (default), b or <file>`
 _NO_VALUE = re.compile(r"\(default\)|<[\w-]+>")
@@ -74,7 +70,6 @@ _EXPORTED = re.compile(r"""(?m)^\s*(?:[$>] )?export ([A-Z_][A-Z0-9_]*)=("[^"$`\n
 _OF_SYSTEM = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_PATH", "SHELL", "TMPDIR")
 _SWITCH = re.compile(r"\b(?:true|false)\b")
 _COMMIT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b")
-_TEXTS = (" \"C'est déjà l'été: 1,000 影 & #A_1\"", " ' Čšžů üÿß æø чшщЖ λω — “it’s” ½ 𝗄𝗆 '")
 
 
 class Candidate(NamedTuple):
@@ -208,35 +203,6 @@ def calls_in_code(text: str, binary: str, first: Collection[str]) -> Iterator[st
 def _plan(name: str, description: str, lines: Sequence[str]) -> Plan:
     tries = (Try(ways=tuple(dict.fromkeys((line, _HOME.sub("", line))))) for line in lines)
     return Plan(Candidate(name, description, tuple(lines)), tuple(tries))
-
-
-def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Plan:
-    """Return the plan that gives the tool these files, and commits if its texts are about git."""
-    choices = (word for text in texts for words in _CHOICES.findall(text) for word in words.split(","))
-    commits = ("", " HEAD~1", " feature", " v1.0.0 main") if is_about_git(binary, texts) else ()
-    forms = [
-        [f"{IN_HISTORY}{binary}{commit}" for commit in commits],
-        [f"{binary} {file}" for file in files],
-        [f"{binary} < {file}" for file in files],
-        [f"{binary} {file} other{PurePath(file).suffix}" for file in files[:MOST_KINDS]],
-        [f"{binary} {one} {other}" for one, other in pairwise(files[:3])],
-        [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", *_TEXTS, " 42", " '1 + 2 * 3'")],
-        [f"{binary} {word}" for word in islice(dict.fromkeys(choices), MOST_CHOICES)],
-    ]
-    description = f"`{binary}` does its main work on samples."
-    stdin = f"{binary} <"
-    tries = tuple(
-        Try(ways=(line, line.replace(stdin, f"{binary} - <")) if line.startswith(stdin) else (line,), wants="prints")
-        for line in in_turn(map(iter, forms))
-    )
-    return Plan(Candidate("main_use", description, ()), tries)
-
-
-def phrases(binary: str, code: Iterable[str], texts: Iterable[str]) -> Plan:
-    """Return the plan that gives the tool the phrases in documents and in the code of tests."""
-    lines = [f"{binary} {shlex.quote(phrase)}" for phrase in shown_phrases(texts, code)[:MOST_PHRASES]]
-    tries = tuple(Try(ways=(line,), wants="prints") for line in lines)
-    return Plan(Candidate("phrases", f"`{binary}` works on texts of the docs and tests.", ()), tries)
 
 
 def without_addresses(plan: Plan) -> Plan:

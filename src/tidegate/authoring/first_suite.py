@@ -12,6 +12,7 @@ from tidegate.authoring import examples, observed_gates, starter, tool_inputs, t
 from tidegate.authoring.build_systems import node, python
 from tidegate.authoring.examples import Candidate, Plan
 from tidegate.authoring.found import Call, Found, Kind
+from tidegate.authoring.main_use import main_use, phrases
 from tidegate.authoring.manual_pages import manual
 from tidegate.authoring.option_calls import UNFIT
 from tidegate.authoring.probe import PLANS_SECONDS, SECONDS
@@ -254,7 +255,7 @@ def _plans(
     root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[str], code: Sequence[str]
 ) -> tuple[Plan, ...]:
     plans = [
-        examples.main_use(tool.binary, inputs, shown.texts),
+        main_use(tool.binary, inputs, shown.texts),
         state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()], inputs),
     ]
     first = {
@@ -267,7 +268,7 @@ def _plans(
     )
     about_git = examples.is_about_git(tool.binary, shown.texts)
     plans += [examples.in_history(one) if about_git else one for one in others if one is not None]
-    plans.append(examples.phrases(tool.binary, code, shown.texts))
+    plans.append(phrases(tool.binary, code, shown.texts))
     return examples.named_once(plan for plan in plans if plan.tries)
 
 

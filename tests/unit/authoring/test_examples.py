@@ -18,14 +18,13 @@ from tidegate.authoring.examples import (
     in_help,
     in_history,
     in_scripts,
-    main_use,
     named_once,
-    phrases,
     usage_options,
     variables,
     with_choices,
     without_addresses,
 )
+from tidegate.authoring.main_use import main_use, phrases
 from tidegate.authoring.option_calls import with_option
 from tidegate.authoring.subcommand_calls import state
 from tidegate.authoring.tool_inputs import given_in_tests, inputs
@@ -267,6 +266,18 @@ def test_words_that_a_usage_lists_are_arguments() -> None:
     ways = [one.ways[0] for one in main_use("tally", (), ["usage: tally [-h] [--by {day,week}] [{mit,bsd}]"]).tries]
     assert {"tally mit", "tally bsd"} < {*ways}
     assert "tally day" not in ways
+
+
+@pytest.mark.parametrize(
+    ("usage", "call"),
+    [
+        ("Usage: tally [OPTION]... PATTERN [FILES OR DIRECTORIES]", "tally Ada a.txt"),
+        ("Usage: tally [Options] [Program] [file ...]", "tally '{print $1}' a.txt"),
+        ("usage: tally [-h] FILE", "tally a.txt"),
+    ],
+)
+def test_a_usage_may_name_what_comes_before_the_file(usage: str, call: str) -> None:
+    assert main_use("tally", ["a.txt"], [usage]).tries[0].ways == (call,)
 
 
 def test_a_usage_may_bundle_options() -> None:
