@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from glob import escape
 from itertools import islice
@@ -62,7 +63,10 @@ _HOME = re.compile(r"(?<![^\s'\"=@])~/(?=\w)")
 _NO_WORD = re.compile(r"[^\w-]")
 _WITH_VALUE = re.compile(r"\[ ?(-[A-Za-z]) [a-z_]+ ?\]")
 _MARKED = re.compile(r"`(-[A-Za-z]|--[a-z][\w-]+)(?:[ =](<?\w+>?))?`")
-_CONFIGURATION = re.compile(r"^```(?:toml|ini|cfg|jsonc?|ya?ml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_CONFIGURATION = re.compile(  # in Markdown; in reStructuredText, one that begins with a section
+    r"^```(?:toml|ini|cfg|jsonc?|ya?ml)\n(.*?)^```|:: *\w*\n\s*\n([ \t]+\[[^]\n]+\][ \t]*\n(?:(?:[ \t]+[^\n]*)?\n)+)",
+    re.MULTILINE | re.DOTALL,
+)
 _CONFIGURATION_NAME = re.compile(
     r"(?<![\w/.-])(?:\.?[\w-]+\.(?:toml|cfg|ini|jsonc?|ya?ml)|\.[\w-]+rc(?:\.\w+)?)(?![\w/-])"
 )
@@ -274,10 +278,13 @@ def configurations(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
     switch the other way.
     """
     found: dict[tuple[str, str], None] = {}
-    for text in texts:
+    for text in (text.replace("$CWD/", "") for text in texts):
         for block in _CONFIGURATION.finditer(text):
             names = _CONFIGURATION_NAME.findall(text[max(0, block.start() - ABOVE) : block.start()])
-            found |= dict.fromkeys((name, block[1]) for name in names[-1:])
+            shown_text = block[1] or f"{textwrap.dedent(block[2]).strip()}\n"
+            if block[2]:
+                names = [name for name in names if name.endswith(".toml") == (shown_text[:6] == "[tool.")] or names
+            found |= dict.fromkeys((name, shown_text) for name in names[-1:])
     shown = islice((one for one in found if len(one[1]) <= BEGINNING), MOST_CONFIGURATIONS)
     other_way = {"true": "false", "false": "true"}
     both = ((name, (text, _SWITCH.sub(lambda switch: other_way[switch[0]], text))) for name, text in shown)

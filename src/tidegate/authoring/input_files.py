@@ -44,7 +44,7 @@ def content_of(repo: Path, word: str, number: int, known: Iterable[str]) -> Iter
                 yield path.relative_to(repo).as_posix(), read(path)
     elif found := here if here.is_file() else named_like(repo, PurePosixPath(word).name):
         yield word, read(found)[:LARGEST_NAMED]
-    elif FILE.fullmatch(word):
+    elif FILE.fullmatch(word) or kind_of(word):
         yield word, sample(word, number)
     else:
         kinds = [*dict.fromkeys(kind for kind in map(kind_of, known) if kind)] or [".txt"]

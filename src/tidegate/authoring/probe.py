@@ -440,7 +440,7 @@ class Probe:
         words = input_words(line, self.session.binary)
         for word in dict.fromkeys((*words, *told)):
             named = not is_usage(printed) and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", printed)
-            asked = FILE.fullmatch(word) or FOLDER.fullmatch(word) or named
+            asked = FILE.fullmatch(word) or FOLDER.fullmatch(word) or kind_of(word) or named
             meant = not asked and "/" in word and _NO_FILE.search(printed)
             path = PurePosixPath(word)
             inside = not path.is_absolute() and ".." not in path.parts and path.name != self.session.binary

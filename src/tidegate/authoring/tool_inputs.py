@@ -19,7 +19,7 @@ MOST_KINDS = 5  # of samples that a tool is given
 MOST_GIVEN, LONGEST_GIVEN = 3, 3_000  # inputs of tests, and characters of one
 MOST_RELATED = 12  # texts of tests about an option, or a value of one
 _TEST = re.compile(r"(?m)^(?=[ \t]*(?:(?:async )?def test|(?:it|test|describe)\b|@test\b|func Test|sub test))")
-_SUFFIX = re.compile(r"(?<=[\w*])\.[a-z]{1,8}\b")
+_SUFFIX = re.compile(r"(?<=[\w*\s`'\"(])\.[a-z]{1,8}\b")  # also of a file without another name, such as `.env`
 _LINK = re.compile(r"\]\([^)\s]*\)|\bhttps?://\S+")
 _MARKS = re.compile(r"\"[^\"\n]*\":|[^\w\s]+\s?|\n\s+")  # of JSON, its keys
 _SAYS_LITTLE = re.compile(r"\s*\S?\s*|[\s\S]*[\x00-\x08\x0e-\x1a\x7f-\x9f][\s\S]*")  # one character, and controls

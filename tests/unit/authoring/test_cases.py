@@ -9,6 +9,7 @@ from typing import cast
 from tests.unit.authoring.test_probing import Does, FakeSession
 from tidegate.authoring.examples import in_help, with_shown_values
 from tidegate.authoring.found import Found
+from tidegate.authoring.input_files import content_of
 from tidegate.authoring.option_calls import Try, with_option
 from tidegate.authoring.probe import MOST_REFUSED_CASES
 from tidegate.authoring.probing import LONGEST_JOINED, Prober, read_found
@@ -337,3 +338,9 @@ def test_an_option_is_tried_on_two_inputs_if_the_tool_takes_two(tmp_path: Path) 
     asyncio.run(prober.run(cast("Session", session)))
     found = read_found([one.text for one in session.events if isinstance(one, Message)])
     assert any("--long" in line and line.count(".txt") > 1 for line in found.of("option") + found.of("variation"))
+
+
+def test_a_file_whose_whole_name_is_its_kind_gets_a_sample(tmp_path: Path) -> None:
+    assert kinds_named_in(["It reads `.env` in the current folder."]) == [".env"]
+    ((name, text),) = content_of(tmp_path, ".env", 0, ())
+    assert (name, text.splitlines()[1]) == (".env", "NAME=Ada")

@@ -227,6 +227,11 @@ def test_configurations_of_docs_come_with_each_switch_the_other_way_too() -> Non
     )
 
 
+def test_configurations_in_restructured_text_are_those_of_the_nearest_fitting_file() -> None:
+    text = "Files:\n\n* ``$CWD/tally.ini``\n* ``$CWD/pyproject.toml``\n\nAs in::\n\n    [tally]\n\n    all=1\n\nMore.\n"
+    assert configurations([text]) == (("tally.ini", "[tally]\n\nall=1\n"),)
+
+
 def test_a_tool_without_subcommands_gets_files_of_the_kinds_that_its_docs_name(tmp_path: Path) -> None:
     texts = ["Counts rows of *.csv, x.csv and y.yaml."]
     root = write(tmp_path, {"tests/data/ports.csv": "port,flag\n80,on\n", "src/own.csv": "no input\n"})
