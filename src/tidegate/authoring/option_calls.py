@@ -24,6 +24,8 @@ _INPUT = re.compile(r" ([\w./-]+\.\w+)(?![\w./-])")
 _WRITES = re.compile(r"^--?o(?:ut|$)")
 _DATES = re.compile(r"date|day|month|week|year|since|until|before|after|due|now|^--(?:from|to|at)$")
 _A_NUMBER = re.compile(r"INT(?:EGER)?|NUM(?:BER)?|N")  # among the choices of `--wrap {keep,no,INTEGER}`
+_RULES = re.compile(r"ignore|select|disable|enable|exclude|only|rule|code|warn|error")
+_RULE = re.compile(r"\b[A-Z]{1,4}\d{2,5}\b")  # of a linter, such as E501
 _SEPARATORS = re.compile(r"delim|sep|escape|quote|comment|char", re.IGNORECASE)  # take one character
 SEVERAL = {"values": "several"}  # of an option that would also take the arguments after it
 MOST_CHOICES = 24  # values of an option that a line has
@@ -121,6 +123,8 @@ def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterato
         yield f"{part.name} 2", f"{part.name} 20", f"{part.name} 1"
     elif _WRITES.search(part.name):
         yield (f"{part.name} written.txt",)
+    elif _RULES.search(part.name) and (rules := [*dict.fromkeys(_RULE.findall(printed))][:2]):
+        yield from ((f"{part.name} {given}",) for given in (rules[0], ",".join(rules)))
     else:
         shown = words_of(printed)
         words = [one for one in shown if one.isalpha()]

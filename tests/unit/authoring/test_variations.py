@@ -49,3 +49,10 @@ def test_a_number_among_the_choices_of_an_option_is_given_as_one() -> None:
     option = Part(name="--wrap", kind="option", takes_value=True, choices=("keep", "no", "INTEGER"))
     ways = [one.ways for one in with_option("tally a.md", "tally", option, ())]
     assert ways == [("tally --wrap keep a.md",), ("tally --wrap no a.md",), ("tally --wrap 20 a.md",)]
+
+
+def test_an_option_for_rules_gets_those_that_the_tool_reports() -> None:
+    option = Part(name="--ignore", kind="option", takes_value=True)
+    printed = "a.rst:3: D001 Line too long\na.rst:4: D001 Line too long\na.rst:9: D005 No newline\n"
+    ways = [one.ways for one in with_option("tally a.rst", "tally", option, (), printed)]
+    assert ways == [("tally --ignore D001 a.rst",), ("tally --ignore D001,D005 a.rst",)]
