@@ -121,6 +121,7 @@ def _values(part: Part, printed: str, lists: Iterable[Sequence[str]]) -> Iterato
         yield tuple(f"{part.name} {ends}" for ends in ("2 4", "2-4", "2:4", "2,4"))
     elif _NUMBERS.search(part.name):
         yield f"{part.name} 2", f"{part.name} 20", f"{part.name} 1"
+        yield (f"{part.name} 0",)  # often means that there is no limit
     elif _WRITES.search(part.name):
         yield (f"{part.name} written.txt",)
     elif _RULES.search(part.name) and (rules := [*dict.fromkeys(_RULE.findall(printed))][:2]):

@@ -73,6 +73,7 @@ class Probe:
     files: dict[str, str] = field(default_factory=dict)
     unnamed: set[str] = field(default_factory=set)  # of the files, those that calls find without their names
     mains: set[str] = field(default_factory=set)  # lines that show something new with texts of any kind
+    erring: set[str] = field(default_factory=set)  # lines that print to stderr alone
     joined: int = 0  # files with many inputs of tests
     writing: dict[str, str] = field(default_factory=dict)  # lines that write files, by what shows these, too
     failed: dict[str, str] = field(default_factory=dict)
@@ -114,6 +115,7 @@ class Probe:
         texts = {line: self.files.get(own[line], "") for line in lines}
         new = {line: len({*self.printed[line].splitlines()} - {*texts[line].splitlines()}) for line in lines}
         worth = {line: new[line] / (2 if _REDIRECTED.search(line) else 1) for line in lines}  # a file is more usual
+        worth |= {line: worth[line] / 4 for line in self.erring.intersection(lines)}
         richest = sorted(lines, key=lambda line: (self.printed[line].count("\n") > MOST_LINES, -worth[line]))
         marked = sorted(lines, key=lambda line: -len({*re.findall(r"\W+", texts[line])}))
         main = [line for found in (richest, marked) for line in [line for line in found if own[line]][:1]]
@@ -192,6 +194,7 @@ class Probe:
                     self.stale.append(line)
                 self._remember(shown)
                 self.printed[line] = shown
+                self.erring |= set() if ran.stdout.strip() else {line}
                 new_rows = {*shown.splitlines()}.difference(self.printed.get(base, "").splitlines())
                 return Call(line=line, kind="option" if base else "call", seconds=ran.duration_s, news=len(new_rows))
             if not base and ran.stdout.strip():
@@ -262,6 +265,7 @@ class Probe:
         if why is None and (may_repeat or not self.rows.issuperset(shown.splitlines())) and not shown.endswith(" "):
             self._remember(shown)
             self.printed[case] = shown
+            self.erring |= set() if ran.stdout.strip() else {case}
             self.keep(Call(line=case, kind=kind, seconds=ran.duration_s))
         elif why and len(texts) == 1 and keeps_refused and self.refused["case", ran.exit_code] < MOST_REFUSED_CASES:
             self.refused["case", ran.exit_code] += 1
