@@ -51,6 +51,7 @@ _LITERAL = re.compile(r"""(["'])((?:(?!\1)[^\\\n]|\\.)*)\1""")
 _LIST = re.compile(r"""[\[(]\s*+(?:(?:"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')\s*+,?+\s*+)++[\])]""")
 _VALUES = r"[\w-]+(?:,\s+(?:or\s+)?[\w-]+)+"
 _UNTIL_OR = r":\s+(?=\S)((?:[\w-]+(?: \(default\))?,? )+or <?[\w-]+>?)(?=[.)]?\s*$)"  # `a (default), b or <file>`
+_ON_OWN_ROWS = rf"[^\n]*\n[ \t]{{8,}}({_VALUES}),?[ \t]*$"  # below the description
 _NO_VALUE = re.compile(r"\(default\)|<[\w-]+>")
 _IN_PARENTHESES = rf"\(({_VALUES})\)"
 _AFTER_COLON = rf"(?i:values|one of|choices|formats?|supported|available)(?: are)?:\s+({_VALUES}|[\w-]+ or [\w-]+)"
@@ -307,10 +308,10 @@ def with_choices(part: Part, texts: Sequence[str]) -> Part:
     if part.kind != "option" or not part.takes_value or part.choices:
         return part
     until = r"(?:(?!\n\s*-)[\s\S])"  # not beyond the next option
-    listed = rf"{until}{{0,80}}?(?:{_IN_PARENTHESES}|{_AFTER_COLON}|{_UNTIL_OR})"
+    listed = rf"{until}{{0,80}}?(?:{_IN_PARENTHESES}|{_AFTER_COLON}|{_UNTIL_OR}|{_ON_OWN_ROWS})"
     row = re.compile(rf"(?m)(?<![\w-]){re.escape(part.name)}[ =,](?:{listed}|({until}{{0,300}}))")
     found = (one for text in texts for one in row.finditer(text))
-    values = (_words(one[1] or one[2] or one[3] or "") or _named_values(one[4]) for one in found)
+    values = (_words(next(filter(None, one.groups()[:4]), "")) or _named_values(one[5]) for one in found)
     under = (_under_heading(part.name.lstrip("-"), text) for text in texts)
     choices = next((tuple(one) for one in (*values, *under) if one), ())
     left_out = re.compile(rf"(?m)^\s*(?:-\w, )?{re.escape(part.name)}(?: \[|\[=)<?\w[^]\n]*\](?: {{2}}|$)")

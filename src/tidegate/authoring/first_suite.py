@@ -255,7 +255,7 @@ def _plans(
     root: Path, where: str, tool: Tool, shown: _Shown, inputs: Sequence[str], code: Sequence[str]
 ) -> tuple[Plan, ...]:
     plans = [
-        main_use(tool.binary, inputs, shown.texts),
+        main_use(tool.binary, inputs, shown.texts, shown.parts),
         state(tool.binary, shown.parts, [one.printed for one in shown.pages.values()], inputs),
     ]
     first = {

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import PurePath
 
 from tidegate.authoring.examples import IN_HISTORY, MOST_CHOICES, Candidate, Plan, is_about_git
 from tidegate.authoring.option_calls import Try
+from tidegate.authoring.samples import kind_of
 from tidegate.authoring.shown_calls import shown_phrases
 from tidegate.authoring.tool_inputs import MOST_KINDS
 from tidegate.authoring.variations import in_turn
+from tidegate.model.surface import Part
 
 MOST_PHRASES = 20  # texts of documents and tests, as arguments
 _CHOICES = re.compile(r"(?<![\w=-]) \[?\{([\w.-]+(?:,[\w.-]+)+)\}")
 _TEXTS = (" \"C'est déjà l'été: 1,000 影 & #A_1\"", " ' Čšžů üÿß æø чшщЖ λω — “it’s” ½ 𝗄𝗆 '")
+MOST_OF_OPTION = 2  # files for one that names them
+_FILE_OPTION = re.compile(r"file|input|^--?(?:i|f|src|source|path)$")
 _BEFORE_FILE = {
     "pattern|regexp?|search|query|string|term|word|keyword": ("Ada", "'[0-9]+'"),
     "program|prog|script|program-text": ("'{print $1}'", "'NR > 1'"),
@@ -24,8 +28,8 @@ _BEFORE_FILE = {
 }
 
 
-def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Plan:
-    """Return the plan that gives the tool these files, and commits if its texts are about git."""
+def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = (), parts: Iterable[Part] = ()) -> Plan:
+    """Return the plan that gives the tool these files, also by its options, and commits if its texts are about git."""
     texts = [*texts]
     choices = (word for text in texts for words in _CHOICES.findall(text) for word in words.split(","))
     commits = ("", " HEAD~1", " feature", " v1.0.0 main") if is_about_git(binary, texts) else ()
@@ -33,6 +37,7 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
         [f"{IN_HISTORY}{binary}{commit}" for commit in commits],
         [f"{binary} {file}" for file in files],
         [f"{binary} < {file}" for file in files],
+        [f"{binary} {name} {file}" for name, fit in _for_files(parts, files) for file in fit],
         [f"{binary} {file} other{PurePath(file).suffix}" for file in files[:MOST_KINDS]],
         [f"{binary} {one} {other}" for one, other in pairwise(files[:3])],
         [f"{binary}{word}" for word in ("", " samples/", " .", " 'two words'", *_TEXTS, " 42", " '1 + 2 * 3'")],
@@ -48,6 +53,15 @@ def main_use(binary: str, files: Sequence[str], texts: Iterable[str] = ()) -> Pl
         for line in in_turn(map(iter, forms))
     )
     return Plan(Candidate("main_use", description, ()), tries)
+
+
+def _for_files(parts: Iterable[Part], files: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the options that take a file, each with those of the kind that its default has, or the first ones."""
+    for part in (part for part in parts if part.kind == "option" and part.takes_value and not part.choices):
+        if kind := kind_of(part.default):
+            yield part.name, [file for file in files if kind_of(file) == kind]
+        elif _FILE_OPTION.search(part.name):
+            yield part.name, files[:MOST_OF_OPTION]
 
 
 def _words_before_file(binary: str, texts: Iterable[str]) -> tuple[str, ...]:

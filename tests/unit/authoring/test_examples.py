@@ -285,6 +285,12 @@ def test_a_usage_may_name_what_comes_before_the_file(usage: str, call: str) -> N
     assert main_use("tally", ["a.txt"], [usage]).tries[0].ways == (call,)
 
 
+def test_an_option_that_takes_a_file_gets_inputs_of_its_kind() -> None:
+    page = "usage: tally\n\noptions:\n  --env PATH  What to read [default: .env]\n  --all  All\n"
+    tries = main_use("tally", ["sample.md", "sample.env"], [], of_help({"": page}, "tally")).tries
+    assert [one.ways[0] for one in tries if "--" in one.ways[0]] == ["tally --env sample.env"]
+
+
 def test_a_usage_may_bundle_options() -> None:
     text = "Usage: tally [-abV] [ -d folder ] file\n"
     found = usage_options(of_help({"": text}, "tally"), text)
@@ -300,9 +306,10 @@ def test_values_that_a_description_lists_are_those_of_an_option() -> None:
     )
     text += "  -f, --format [F]  Output format. Possible values: json, plain. Default: plain\n"
     text += "  --keep WHAT  Rows to keep: all (default), first or <number>\n  --more N  More: one or two of them\n"
+    text += "  --by WHAT  What to sort by [default: day]\n                 day, week,\n                 year\n"
     found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "tally")}
     of_each = {"--to": ("html", "xml", "man"), "--at": (), "--format": ("json", "plain")}
-    assert found == {**of_each, "--keep": ("all", "first"), "--more": ()}
+    assert found == {**of_each, "--keep": ("all", "first"), "--more": (), "--by": ("day", "week", "year")}
 
 
 def test_an_option_whose_value_may_be_left_out_is_a_switch_if_its_values_are_not_known() -> None:
