@@ -305,6 +305,8 @@ def with_choices(part: Part, texts: Sequence[str]) -> Part:
     signs = next(filter(None, (re.search(rf"{name} \{{([^\s{{}}]+)\}}", text) for text in texts)), None)
     if part.kind == "option" and signs and not part.choices:
         part = part.model_copy(update={"takes_value": True, "choices": tuple(filter(None, signs[1].split(",")))})
+    if part.kind == "option" and any(re.search(rf"{name}[ =]\W?(?i:bool(?:ean)?)\b", text) for text in texts):
+        part = part.model_copy(update={"choices": part.choices or ("true", "false")})
     if part.kind != "option" or not part.takes_value or part.choices:
         return part
     until = r"(?:(?!\n\s*-)[\s\S])"  # not beyond the next option

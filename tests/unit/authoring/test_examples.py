@@ -307,9 +307,16 @@ def test_values_that_a_description_lists_are_those_of_an_option() -> None:
     text += "  -f, --format [F]  Output format. Possible values: json, plain. Default: plain\n"
     text += "  --keep WHAT  Rows to keep: all (default), first or <number>\n  --more N  More: one or two of them\n"
     text += "  --by WHAT  What to sort by [default: day]\n                 day, week,\n                 year\n"
+    text += "  --sort <boolean>  In order\n"
     found = {part.name: with_choices(part, [text]).choices for part in of_help({"": text}, "tally")}
     of_each = {"--to": ("html", "xml", "man"), "--at": (), "--format": ("json", "plain")}
-    assert found == {**of_each, "--keep": ("all", "first"), "--more": (), "--by": ("day", "week", "year")}
+    assert found == {
+        **of_each,
+        "--keep": ("all", "first"),
+        "--more": (),
+        "--by": ("day", "week", "year"),
+        "--sort": ("true", "false"),
+    }
 
 
 def test_an_option_whose_value_may_be_left_out_is_a_switch_if_its_values_are_not_known() -> None:
